@@ -4,25 +4,18 @@
 
 #include <algorithm>
 
+#include "pkg/release/release.h"
 #include "pkg/util/version.h"
 
 namespace berth::kube_scheduler {
-
-namespace {
-
-// The patch release whose behaviour is emulated; empty for a release that is its own first one.
-std::string_view PatchOf(std::string_view release) {
-  if (release == "1.29") return "v1.29.14";
-  return {};
-}
-
-}  // namespace
 
 BuildInfo GetBuildInfo(std::string_view release) {
   BuildInfo b;
   // "v1.10.0-berth.1": what follows the dash is Berth's own version.
   const std::string_view own = util::Version();
-  const std::string_view patch = PatchOf(release);
+  const auto id = release::Named(release);
+  const bool own_release = !id.ok() || *id == &release::Default();
+  const std::string_view patch = own_release ? std::string_view() : (*id)->patch;
   b.git_version = patch.empty()
                       ? std::string(own)
                       : absl::StrCat(std::string(patch), std::string(own.substr(std::min(own.find('-'), own.size()))));

@@ -477,7 +477,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     }
   }
   BERTH_RETURN_IF_ERROR(SetRelease(emulated_version_, config_file_, &c));
-  BERTH_RETURN_IF_ERROR(CheckFlagsOfRelease(flags_, c.release, warnings));
+  BERTH_RETURN_IF_ERROR(CheckFlagsOfRelease(flags_, *c.release, warnings));
   FollowRelease(&c);
   const std::vector<std::string> bad = CheckConfiguration(c, config_file_.empty() ? Spelling::kFlags : Spelling::kFile);
   if (!bad.empty()) {

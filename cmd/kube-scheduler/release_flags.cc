@@ -1,6 +1,5 @@
 #include "cmd/kube-scheduler/release_flags.h"
 
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
@@ -18,11 +17,14 @@ namespace {
 // What the value of a flag without effect must look like.
 enum class Shape : uint8_t { kActs, kText, kBool, kInt, kDuration, kQuantity };
 
-// A flag that some releases have and others do not: since and until (exclusive) which minor version of 1.x; 0 means
-// that it was not removed. Flags that are in no row exist in every release, or are Berth's own.
+using release::Since;
+using release::Until;
+
+// A flag that some releases have and others do not. Flags that are in no row exist in every release, or are Berth's
+// own.
 struct Row {
   std::string_view name;
-  int since, until;
+  release::Span span;
   Shape shape;
   std::string_view usage;  // of a flag without effect: why it has none
 };
@@ -32,52 +34,52 @@ constexpr std::string_view kMetrics = "Without effect: all metrics are shown, wi
 constexpr std::string_view kKlog = "Without effect: log lines and files are written in one way.";
 constexpr std::string_view kJson = "Without effect: log lines in JSON are written one by one to standard error.";
 constexpr Row kRows[] = {
-    {"algorithm-provider", 0, 23, Shape::kActs, {}},
-    {"policy-config-file", 0, 23, Shape::kActs, {}},
-    {"policy-configmap", 0, 23, Shape::kActs, {}},
-    {"policy-configmap-namespace", 0, 23, Shape::kActs, {}},
-    {"use-legacy-policy-config", 0, 23, Shape::kActs, {}},
-    {"failure-domains", 0, 23, Shape::kActs, {}},
-    {"hard-pod-affinity-symmetric-weight", 0, 23, Shape::kActs, {}},
-    {"authentication-kubeconfig", 12, 0, Shape::kActs, {}},
-    {"authentication-skip-lookup", 12, 0, Shape::kActs, {}},
-    {"authentication-token-webhook-cache-ttl", 12, 0, Shape::kActs, {}},
-    {"authentication-tolerate-lookup-failure", 13, 0, Shape::kActs, {}},
-    {"authorization-always-allow-paths", 12, 0, Shape::kActs, {}},
-    {"authorization-kubeconfig", 12, 0, Shape::kActs, {}},
-    {"authorization-webhook-cache-authorized-ttl", 12, 0, Shape::kActs, {}},
-    {"authorization-webhook-cache-unauthorized-ttl", 12, 0, Shape::kActs, {}},
-    {"requestheader-allowed-names", 12, 0, Shape::kActs, {}},
-    {"requestheader-client-ca-file", 12, 0, Shape::kActs, {}},
-    {"requestheader-extra-headers-prefix", 12, 0, Shape::kActs, {}},
-    {"requestheader-group-headers", 12, 0, Shape::kActs, {}},
-    {"requestheader-username-headers", 12, 0, Shape::kActs, {}},
-    {"requestheader-uid-headers", 32, 0, Shape::kActs, {}},
-    {"tls-cipher-suites", 12, 0, Shape::kActs, {}},
-    {"tls-min-version", 12, 0, Shape::kActs, {}},
-    {"tls-sni-cert-key", 12, 0, Shape::kActs, {}},
-    {"tls-curve-preferences", 35, 0, Shape::kText, "Without effect: OpenSSL's curves are offered."},
-    {"http2-max-streams-per-connection", 12, 0, Shape::kInt, kHttp2},
-    {"disable-http2-serving", 30, 0, Shape::kBool, kHttp2},
-    {"permit-port-sharing", 16, 0, Shape::kBool, kSockets},
-    {"permit-address-sharing", 21, 0, Shape::kBool, kSockets},
-    {"show-hidden-metrics-for-version", 17, 0, Shape::kText, kMetrics},
-    {"allow-metric-labels", 21, 0, Shape::kText, kMetrics},
-    {"allow-metric-labels-manifest", 28, 0, Shape::kText, kMetrics},
-    {"disabled-metrics", 21, 0, Shape::kText, kMetrics},
-    {"experimental-logging-sanitization", 20, 24, Shape::kBool, kKlog},
-    {"log-json-info-buffer-size", 23, 0, Shape::kQuantity, kJson},
-    {"log-json-split-stream", 23, 0, Shape::kBool, kJson},
-    {"log-text-info-buffer-size", 31, 0, Shape::kQuantity, kJson},
-    {"log-text-split-stream", 31, 0, Shape::kBool, kJson},
-    {"min-compatibility-version", 32, 0, Shape::kText, "Without effect: the emulated release alone decides."},
-    {"add-dir-header", 15, 26, Shape::kBool, kKlog},
-    {"log-file", 13, 26, Shape::kText, kKlog},
-    {"log-file-max-size", 13, 26, Shape::kInt, kKlog},
-    {"one-output", 20, 26, Shape::kBool, kKlog},
-    {"skip-headers", 13, 26, Shape::kBool, kKlog},
-    {"skip-log-headers", 14, 26, Shape::kBool, kKlog},
-    {"azure-container-registry-config", 0, 24, Shape::kText, "Without effect: no images are pulled."},
+    {"algorithm-provider", Until(23), Shape::kActs, {}},
+    {"policy-config-file", Until(23), Shape::kActs, {}},
+    {"policy-configmap", Until(23), Shape::kActs, {}},
+    {"policy-configmap-namespace", Until(23), Shape::kActs, {}},
+    {"use-legacy-policy-config", Until(23), Shape::kActs, {}},
+    {"failure-domains", Until(23), Shape::kActs, {}},
+    {"hard-pod-affinity-symmetric-weight", Until(23), Shape::kActs, {}},
+    {"authentication-kubeconfig", Since(12), Shape::kActs, {}},
+    {"authentication-skip-lookup", Since(12), Shape::kActs, {}},
+    {"authentication-token-webhook-cache-ttl", Since(12), Shape::kActs, {}},
+    {"authentication-tolerate-lookup-failure", Since(13), Shape::kActs, {}},
+    {"authorization-always-allow-paths", Since(12), Shape::kActs, {}},
+    {"authorization-kubeconfig", Since(12), Shape::kActs, {}},
+    {"authorization-webhook-cache-authorized-ttl", Since(12), Shape::kActs, {}},
+    {"authorization-webhook-cache-unauthorized-ttl", Since(12), Shape::kActs, {}},
+    {"requestheader-allowed-names", Since(12), Shape::kActs, {}},
+    {"requestheader-client-ca-file", Since(12), Shape::kActs, {}},
+    {"requestheader-extra-headers-prefix", Since(12), Shape::kActs, {}},
+    {"requestheader-group-headers", Since(12), Shape::kActs, {}},
+    {"requestheader-username-headers", Since(12), Shape::kActs, {}},
+    {"requestheader-uid-headers", Since(32), Shape::kActs, {}},
+    {"tls-cipher-suites", Since(12), Shape::kActs, {}},
+    {"tls-min-version", Since(12), Shape::kActs, {}},
+    {"tls-sni-cert-key", Since(12), Shape::kActs, {}},
+    {"tls-curve-preferences", Since(35), Shape::kText, "Without effect: OpenSSL's curves are offered."},
+    {"http2-max-streams-per-connection", Since(12), Shape::kInt, kHttp2},
+    {"disable-http2-serving", Since(30), Shape::kBool, kHttp2},
+    {"permit-port-sharing", Since(16), Shape::kBool, kSockets},
+    {"permit-address-sharing", Since(21), Shape::kBool, kSockets},
+    {"show-hidden-metrics-for-version", Since(17), Shape::kText, kMetrics},
+    {"allow-metric-labels", Since(21), Shape::kText, kMetrics},
+    {"allow-metric-labels-manifest", Since(28), Shape::kText, kMetrics},
+    {"disabled-metrics", Since(21), Shape::kText, kMetrics},
+    {"experimental-logging-sanitization", {.since = {20}, .until = {24}}, Shape::kBool, kKlog},
+    {"log-json-info-buffer-size", Since(23), Shape::kQuantity, kJson},
+    {"log-json-split-stream", Since(23), Shape::kBool, kJson},
+    {"log-text-info-buffer-size", Since(31), Shape::kQuantity, kJson},
+    {"log-text-split-stream", Since(31), Shape::kBool, kJson},
+    {"min-compatibility-version", Since(32), Shape::kText, "Without effect: the emulated release alone decides."},
+    {"add-dir-header", {.since = {15}, .until = {26}}, Shape::kBool, kKlog},
+    {"log-file", {.since = {13}, .until = {26}}, Shape::kText, kKlog},
+    {"log-file-max-size", {.since = {13}, .until = {26}}, Shape::kInt, kKlog},
+    {"one-output", {.since = {20}, .until = {26}}, Shape::kBool, kKlog},
+    {"skip-headers", {.since = {13}, .until = {26}}, Shape::kBool, kKlog},
+    {"skip-log-headers", {.since = {14}, .until = {26}}, Shape::kBool, kKlog},
+    {"azure-container-registry-config", Until(24), Shape::kText, "Without effect: no images are pulled."},
 };
 
 absl::Status CheckShape(Shape shape, const std::string& text) {
@@ -212,12 +214,6 @@ void AddTls(FlagSet* flags, SecureServingOptions* s) {
       });
 }
 
-int MinorOf(std::string_view release) {
-  int minor = 0;
-  const size_t dot = release.find('.');
-  return dot != std::string_view::npos && absl::SimpleAtoi(util::ToAbsl(release.substr(dot + 1)), &minor) ? minor : 0;
-}
-
 }  // namespace
 
 void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure) {
@@ -229,19 +225,16 @@ void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure) {
   }
 }
 
-absl::Status CheckFlagsOfRelease(const FlagSet& flags, std::string_view release, std::vector<std::string>* warnings) {
-  const int minor = MinorOf(release);
+absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& release, std::vector<std::string>* warnings) {
   Texts without_effect;
   for (const Row& row : kRows) {
     if (!flags.Changed(row.name)) continue;
     const std::string name = absl::StrCat("--", std::string(row.name));
-    if (minor < row.since) {
-      return absl::InvalidArgumentError(absl::StrCat("unknown flag: ", name, " (release ", std::string(release),
-                                                     " does not have it; releases since 1.", row.since, " do)"));
-    }
-    if (row.until != 0 && minor >= row.until) {
-      return absl::InvalidArgumentError(absl::StrCat("unknown flag: ", name, " (release ", std::string(release),
-                                                     " does not have it; releases before 1.", row.until, " do)"));
+    if (!row.span.Has(release.version)) {
+      const bool later = release.version < row.span.since;
+      return absl::InvalidArgumentError(absl::StrCat("unknown flag: ", name, " (release ", std::string(release.name),
+                                                     " does not have it; releases ", later ? "since" : "before", " 1.",
+                                                     later ? row.span.since.minor : row.span.until.minor, " do)"));
     }
     if (row.shape != Shape::kActs) without_effect.push_back(name);
   }

@@ -7,19 +7,19 @@
 #include <absl/status/status.h>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cmd/kube-scheduler/flags.h"
 #include "cmd/kube-scheduler/options.h"
+#include "pkg/release/release.h"
 
 namespace berth::kube_scheduler {
 
 // Adds the flags of releases after 1.10. `secure` must outlive the set.
 void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure);
 
-// Returns an error with pflag's text for the first flag of the command line that `release` ("1.29") does not have.
+// Returns an error with pflag's text for the first flag of the command line that the release does not have.
 // Appends to `warnings` one line that names the flags that have no effect.
-absl::Status CheckFlagsOfRelease(const FlagSet& flags, std::string_view release, std::vector<std::string>* warnings);
+absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& release, std::vector<std::string>* warnings);
 
 }  // namespace berth::kube_scheduler

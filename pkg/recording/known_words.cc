@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/util/feature_gates.h"
@@ -179,9 +180,14 @@ bool IsKnownWord(std::string_view text) {
     auto* all = new absl::flat_hash_set<std::string>;
     for (std::string_view w : kEnumerations) all->emplace(w);
     for (const util::FeatureGate& g : util::FeatureGates()) all->emplace(g.name);
-    for (const std::string& name : scheduler::ListRegisteredFitPredicates()) all->insert(name);
-    for (const std::string& name : scheduler::ListRegisteredPriorityFunctions()) all->insert(name);
-    for (std::string_view name : scheduler::PluginsToConfigure().Names()) all->emplace(name);
+    for (const release::Id& id : release::All()) {
+      all->emplace(id.name);
+      const scheduler::Release& decides = releases::Of(id).decides;
+      for (const std::string& name : scheduler::ListRegisteredFitPredicates(decides)) all->insert(name);
+      for (const std::string& name : scheduler::ListRegisteredPriorityFunctions(decides)) all->insert(name);
+      if (decides.plugins == nullptr) continue;
+      for (const std::string& name : scheduler::PluginsToConfigure(decides).Names()) all->insert(name);
+    }
     return all;
   }();
   return text.empty() || words.contains(std::string(text));
