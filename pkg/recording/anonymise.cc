@@ -113,6 +113,7 @@ constexpr MemberRule kMembers[] = {
 
 // What the header of a segment says and is kept. Flags are left out, as they tell who runs the scheduler and where.
 constexpr std::string_view kHeaderWords[] = {"format",
+                                             "mends",
                                              "segment",
                                              "time",
                                              "afterGap",

@@ -239,6 +239,7 @@ std::string HeaderLine(const Header& h) {
   std::string s = "{\"recording\":{";
   Number("format", h.format, &s);
   Text("version", h.version, &s);
+  Number("mends", h.mends, &s);
   Text("run", h.run, &s);
   Number("segment", h.segment, &s);
   Text("time", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(h.wall_seconds), absl::UTCTimeZone()), &s);

@@ -66,10 +66,12 @@ class DecisionsSession final : public Session {
   // other outputs are carried out as recorded.
   std::optional<Difference> Do(Step* step, ReplayResult* result) override {
     Begin(step);
+    std::optional<Difference> first;
     for (const std::string& line : step->outputs) {
-      if (auto d = Follow(line, result)) return d;
+      auto d = Follow(line, result);
+      if (d && !first) first = std::move(d);
     }
-    return std::nullopt;
+    return first;
   }
   std::vector<std::string> Outputs(Step* step) override {
     Begin(step);
@@ -289,13 +291,14 @@ class DecisionsSession final : public Session {
       ++result->outputs;
       return std::nullopt;
     }
-    // Whether a nomination counts depends on where the nominated pod is just then, which is not recorded.
-    if (nominated == nullptr || !AnyNominated()) return Different(key, line, replayed);
-    ++result->unchecked;
+    // What follows is as recorded.
     api::Document doc;
     if (doc.Parse(line).ok()) {
       profile->algorithm->set_last_node_index(static_cast<uint64_t>(doc.root().FindExact("counter").Int()));
     }
+    // Whether a nomination counts depends on where the nominated pod is just then, which is not recorded.
+    if (nominated == nullptr || !AnyNominated()) return Different(key, line, replayed);
+    ++result->unchecked;
     return std::nullopt;
   }
   // Returns whether a pod is pending that was nominated since the checkpoint: its nomination may still or again count.
