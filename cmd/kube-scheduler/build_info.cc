@@ -9,13 +9,11 @@
 
 namespace berth::kube_scheduler {
 
-BuildInfo GetBuildInfo(std::string_view release) {
+BuildInfo GetBuildInfo(const release::Id& release) {
   BuildInfo b;
   // "v1.10.0-berth.1": what follows the dash is Berth's own version.
   const std::string_view own = util::Version();
-  const auto id = release::Named(release);
-  const bool own_release = !id.ok() || *id == &release::Default();
-  const std::string_view patch = own_release ? std::string_view() : (*id)->patch;
+  const std::string_view patch = &release == &release::Default() ? std::string_view() : release.patch;
   b.git_version = patch.empty()
                       ? std::string(own)
                       : absl::StrCat(std::string(patch), std::string(own.substr(std::min(own.find('-'), own.size()))));

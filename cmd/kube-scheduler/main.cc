@@ -30,7 +30,7 @@ size_t TerminalWidth() {
   return 120;
 }
 
-int PrintVersion(const std::string& how, const std::string& release) {
+int PrintVersion(const std::string& how, const release::Id& release) {
   const BuildInfo b = GetBuildInfo(release);
   if (how == "raw") {
     std::cout << absl::StrFormat(
@@ -72,7 +72,8 @@ int Main(int argc, char** argv) {
   std::vector<std::string> warnings;
   absl::StatusOr<Configuration> config = options.Complete(&warnings);
   if (options.version != "false") {
-    return PrintVersion(options.version, config.ok() ? config->release : options.emulated_version());
+    const auto named = release::Named(options.emulated_version());
+    return PrintVersion(options.version, config.ok() ? *config->release : named.ok() ? **named : release::Default());
   }
   if (absl::Status s = SetUpLogging(options.logging, argv[0], config.ok() && config->Form().structured_log); !s.ok()) {
     PrintError(util::Message(s));

@@ -287,7 +287,7 @@ void RestMetrics::Collect(std::vector<MetricFamily>* out) const {
 
 // ---- the process --------------------------------------------------------------------------------
 
-void CollectProcess(std::string_view release, std::vector<MetricFamily>* out) {
+void CollectProcess(const release::Id& release, std::vector<MetricFamily>* out) {
   rusage use{};
   getrusage(RUSAGE_SELF, &use);
   const auto seconds = [](const timeval& t) {

@@ -249,7 +249,7 @@ std::string Pages::MetricsText() {
   Families families;
   collect_(&families);
   page_metrics_.Collect(&families);
-  CollectProcess(config_.release, &families);
+  CollectProcess(*config_.release, &families);
   if (access_ != nullptr) {
     families.push_back(
         Family("scheduler_access_answers", MetricType::Gauge, "Number of answers kept about who may see these pages."));

@@ -5,7 +5,6 @@
 #include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/end_process.h"
 #include "pkg/util/log_line.h"
-#include "pkg/util/version.h"
 
 namespace berth::kube_scheduler {
 
@@ -15,7 +14,7 @@ void ProcessLog::Starting() const {
   if (structured_) {
     LogLine("Starting Kubernetes Scheduler").Add("version", GetBuildInfo(release_).git_version).Info();
   } else {
-    LOG(INFO) << "Version: " << util::Version();
+    LOG(INFO) << "Version: " << GetBuildInfo(release_).git_version;
   }
 }
 
