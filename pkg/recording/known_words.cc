@@ -49,7 +49,7 @@ constexpr std::string_view kEnumerations[] = {
     // lines of recordings: kinds of inputs, answers and outputs
     "reply", "tick", "schedule", "stop", "extender", "end", "decision", "condition", "nominate", "delete", "get",
     "getNode", "volume", "event", "patch", "markVictim", "claim", "assigned", "assignedByKey", "name", "key", "ok",
-    "notFound", "conflict", "refused", "serverError", "lost", "1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36"};
+    "notFound", "conflict", "refused", "serverError", "lost"};
 
 constexpr std::string_view kKeys[] = {
     "kubernetes.io/hostname",

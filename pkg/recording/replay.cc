@@ -129,6 +129,13 @@ absl::StatusOr<int64_t> FindDecision(const std::string& path, const ReplayOption
   return found;
 }
 
+// A recording that was lost must not count as one that is the same.
+absl::Status CheckNotEmpty(const std::string& path, const ReplayResult& result) {
+  if (result.runs + result.checkpoints == 0) return util::InvalidArgument(path + ": the recording is empty");
+  if (result.inputs > 0 || result.stopped) return absl::OkStatus();
+  return util::InvalidArgument(path + ": the recording has a header and no input");
+}
+
 // Returns what a checkpoint would contain.
 Step CheckpointOf(const ClusterState& state, const CoreConfiguration& configuration) {
   Step step;
@@ -190,8 +197,8 @@ absl::StatusOr<ReplayResult> Replay(const std::string& path, const ReplayOptions
       configuration = step.header.configuration;
       decisions_alone = !start;
       header.mends = step.header.mends;
-      if (const auto release = release::Named(configuration.release); release.ok())
-        header.version = (*release)->version;
+      const auto release = release::Named(configuration.release);
+      if (release.ok()) header.version = (*release)->version;
       if (!begun.ok()) return util::InvalidArgument(absl::StrCat(step.at, ": ", util::Message(begun.status())));
       session = *std::move(begun);
       continue;
@@ -219,11 +226,7 @@ absl::StatusOr<ReplayResult> Replay(const std::string& path, const ReplayOptions
       return result;
     }
   }
-  // A recording that was lost must not count as one that is the same.
-  if (result.runs + result.checkpoints == 0) return util::InvalidArgument(path + ": the recording is empty");
-  if (result.inputs == 0 && !result.stopped) {
-    return util::InvalidArgument(path + ": the recording has a header and no input");
-  }
+  BERTH_RETURN_IF_ERROR(CheckNotEmpty(path, result));
   result.truncated = (*reader)->truncated();
   if (result.stopped && o.stopped) {
     api::PodPtr next;
