@@ -169,6 +169,9 @@ void EventRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"message"}));
 }
 
+// Events are shown by their series and time, and named by what they are about.
+constexpr release::Span kColumnsOfEvents = release::Since(15);
+
 // A field of an event by its name in v1, or in events.k8s.io/v1.
 const Value* EventField(const Value& v, std::initializer_list<std::string_view> core,
                         std::initializer_list<std::string_view> later) {
@@ -181,8 +184,8 @@ std::string EventText(const Value& v, std::initializer_list<std::string_view> co
   return found == nullptr ? "" : std::string(found->text());
 }
 
-// Release 1.29: events of today's schedulers have a time and perhaps a series, and neither counts nor time stamps.
-void EventRowOf129(const Value& v, absl::Time now, Row* out) {
+// Events of today's schedulers have a time and perhaps a series, and neither counts nor time stamps.
+void RowOfSeries(const Value& v, absl::Time now, Row* out) {
   const std::string time(Str(v, {"eventTime"}));
   std::string first = EventText(v, {"firstTimestamp"}, {"deprecatedFirstTimestamp"});
   std::string last = EventText(v, {"lastTimestamp"}, {"deprecatedLastTimestamp"});
@@ -379,7 +382,7 @@ const std::map<std::string_view, Printer>& Printers() {
                                         {"Source", "string", "", "The component reporting this event."},
                                         {"Message", "string", "", "A human-readable description of what happened."}},
                                        EventRow}},
-                                     {"Event of 1.29",
+                                     {"Event with a series",
                                       {{{"Last Seen", "string", "", "When it was seen last."},
                                         {"Type", "string", "", "Normal or Warning."},
                                         {"Reason", "string", "", "Why it happened, in one word."},
@@ -390,7 +393,7 @@ const std::map<std::string_view, Printer>& Printers() {
                                         {"First Seen", "string", "", "When it was seen first.", 1},
                                         {"Count", "string", "", "How often it was seen.", 1},
                                         {"Name", "string", "name", kName, 1}},
-                                       EventRowOf129}},
+                                       RowOfSeries}},
                                      {"Service",
                                       {{kNameColumn,
                                         {"Type"},
@@ -533,8 +536,8 @@ std::string Age(std::string_view rfc3339, absl::Time now) {
 
 std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<ObjectPtr>& objects,
                       std::string_view list_metadata, absl::Time now, RowObject object) {
-  const bool later_event = r.kind == "Event" && r.release != Release::k1_10;
-  auto it = Printers().find(later_event ? "Event of 1.29" : std::string_view(r.kind));
+  const bool by_series = r.kind == "Event" && kColumnsOfEvents.Has(r.release);
+  auto it = Printers().find(by_series ? "Event with a series" : std::string_view(r.kind));
   const Printer& printer = it != Printers().end() ? it->second : Printers().find("")->second;
   std::string out = R"({"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":)";
   out.append(list_metadata).append(",\"columnDefinitions\":[");
