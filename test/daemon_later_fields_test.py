@@ -93,6 +93,29 @@ def test_overhead_and_sidecars_take_room():
     wait_until("two pods bound", lambda: sum(bool(n) for n in api.placements().values()) == 2)
 
 
+def test_what_pods_of_newer_clusters_use_takes_room():
+    """Pod-level requests and a shrink that the kubelet has not made count on the node, in every release."""
+    shrinking = pending("shrinking", cpu="1")
+    shrinking["status"]["containerStatuses"] = [{"name": shrinking["spec"]["containers"][0]["name"], "resources": {"requests": {"cpu": "3"}},
+                                                 "allocatedResources": {"cpu": "3"}}]
+    whole = pending("whole", cpu="1", resources={"requests": {"cpu": "3"}})
+    for p in (shrinking, whole):
+        p["spec"]["nodeName"] = "n0"
+        p["status"]["phase"] = "Running"
+    waiting = {"waits": {"resources": {"requests": {"cpu": "1"}}}, "claims": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "none"}]}}
+    for release in ("1.10", "1.29"):
+        api = Api.start(write_objects("cluster.json", [
+            node("n0", cpu="8"), shrinking, whole, pending("big", cpu="3"), pending("small", cpu="2", fromTheFuture={"a": 1}),
+            *[pending(name, cpu="1", **spec) for name, spec in waiting.items()]]), flags=["--emulated-version=" + release])
+        s = Scheduler(api.url, "--emulated-version=" + release)
+        wait_until("the small one placed", lambda: api.placements()["small"] == "n0")
+        wait_until("two set aside", lambda: s.metrics().get('scheduler_pods_by_state{state="unsupported"}') == 2)
+        assert not api.placements()["big"] and not any(api.placements()[name] for name in waiting)
+        assert s.metrics()['scheduler_unknown_pod_fields_total{field="spec.fromTheFuture"}'] == 1
+        assert s.log().count("spec.fromTheFuture") == 1, s.log()
+        assert s.stop() == 0
+
+
 def claim_of(driver, name):
     """Returns a volume of a CSI driver and the claim that is bound to it."""
     return [{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests kube-scheduler --record-dir and schedsim replay and anonymise: what a daemon did is repeated byte for byte."""
 import glob
+import gzip
 import json
 import os
 import signal
@@ -141,6 +142,35 @@ def test_anonymises():
         f.write(out)
     (status, a), (_, b) = replayed(other), replayed(folder)
     assert status == 0 and a["same"] and (a["decisions"], a["placed"]) == (b["decisions"], b["placed"]), (a, b)
+
+
+def test_empty_and_damaged_recordings_are_no_success():
+    with gzip.open(os.path.join(HERE, "testdata/recordings/evictions.jsonl.gz")) as f:
+        text = f.read()
+    header = text.split(b"\n")[0] + b"\n"
+    packed = {"gz": gzip.compress(text), "zst": subprocess.run(["zstd", "-q", "-c"], input=text, stdout=subprocess.PIPE, check=True).stdout}
+    bad = {"empty": b"", "newline": b"\n", "header": header, "no header": text[len(header):]}
+    for kind, whole in packed.items():
+        path = scratch("whole." + kind)
+        with open(path, "wb") as f:
+            f.write(whole)
+        assert schedsim("replay", path, "--check")[0] == 0, kind
+        flipped = bytearray(whole)
+        flipped[len(whole) // 2] ^= 4
+        bad["flipped " + kind] = bytes(flipped)
+    for name, content in bad.items():
+        path = scratch("bad")
+        with open(path, "wb") as f:
+            f.write(content)
+        for command in (["replay", path, "--check"], ["replay", path], ["replay", path, "-o", "json"], ["anonymise", path]):
+            status, out, err = schedsim(*command)
+            assert status == 1 and err and not out.startswith("ok"), (name, command, status, out[:100], err)
+    # One that was cut is as good as it goes.
+    path = scratch("cut.zst")
+    with open(path, "wb") as f:
+        f.write(packed["zst"][:-9])
+    status, out, _ = schedsim("replay", path, "--check")
+    assert status == 0 and "ends early" in out, out
 
 
 def placements(path):

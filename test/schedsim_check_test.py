@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import re
+import subprocess
 import sys
 
 try:
@@ -53,6 +54,50 @@ def test_the_table_names_all_extension_points_in_80_columns():
                  "TaintToleration x3, NodeAffinity x2", "permit      none",
                  "percentageOfNodesToScore has no effect"):
         assert part in out, out
+
+
+RACKS = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": n, "labels": {"rack": n, "zone": "z"}},
+          "status": {"allocatable": {"cpu": cpu, "memory": "100Gi", "pods": "110"}}} for n, cpu in (("r1", "100"), ("r2", "1"))]
+
+
+def racks(profiles):
+    """Returns how many of ten pods of one app are placed on two racks, of which one has room for a single pod, by scheduler."""
+    pods = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "%s-%d" % (p["schedulerName"], i), "labels": {"app": p["schedulerName"]}},
+             "spec": {"schedulerName": p["schedulerName"], "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "100m"}}}]}}
+            for p in profiles for i in range(10)]
+    file = write_file("racks.json", {**configuration(), "profiles": profiles})
+    feed = json.dumps({"apiVersion": "v1", "kind": "List", "items": RACKS + pods})
+    status, out, err = schedsim("run", "-", "--config", file, "-o", "json", "--check-decisions", feed=feed)
+    assert status == 0, err
+    placed = [d["pod"].split("/")[1].rsplit("-", 1)[0] for d in json.loads(out)["decisions"] if d.get("host") == "r1"]
+    return {p["schedulerName"]: placed.count(p["schedulerName"]) for p in profiles}
+
+
+def rack_profile(name, args=None, point="filter"):
+    return {"schedulerName": name, "plugins": {point: {"enabled": [{"name": "RackSpread"}]}, "score": {"disabled": [{"name": "*"}]}},
+            "pluginConfig": [] if args is None else [{"name": "RackSpread", "args": args}]}
+
+
+def test_arguments_of_own_plugins():
+    placed = racks([rack_profile("a", {"maxSkew": 8}), rack_profile("b"), rack_profile("c", {"maxSkew": 2, "label": "zone"}, "multiPoint")])
+    assert placed["a"] >= placed["b"] and placed["c"] >= 9, placed
+    text = json.dumps(configuration(rack_profile("a", {"maxSkew": 0, "nonsense": True})))
+    status, r = report(text)
+    assert status == 1 and r["errors"] == [
+        "line 1, column %d: profiles[0].pluginConfig[0].args.maxSkew: 0: must be a whole number from 1 to 1000" % (text.index('0, "nonsense"') + 1),
+        "line 1, column %d: profiles[0].pluginConfig[0].args.nonsense: there is no such argument" % (text.index("true}") + 1)], r["errors"]
+    for wrong, says in (([1], "must be an object"), ("x", "must be an object"), ({"label": {"a": 1}}, "label: {\"a\":1}: must be a text")):
+        status, r = report(json.dumps(configuration(rack_profile("a", wrong))))
+        assert status == 1 and says in r["errors"][0], (wrong, r)
+    plain = {"plugins": {"filter": {"enabled": [{"name": "MaxReplicasPerNodePlain"}]}}, "pluginConfig": [{"name": "MaxReplicasPerNodePlain", "args": {"a": 1}}]}
+    status, r = report(json.dumps(configuration(plain)))
+    assert status == 1 and "takes no arguments" in r["errors"][0], r
+    bad = write_file("bad.json", configuration(rack_profile("default-scheduler", {"maxSkew": 0})))
+    status, _, err = schedsim("run", "-", "--config", bad, feed=json.dumps({"apiVersion": "v1", "kind": "List", "items": RACKS}))
+    assert status == 1 and "plugin RackSpread: args: maxSkew: 0" in err, err
+    run = subprocess.run([os.path.join(harness.BIN, "kube-scheduler"), "--config", bad, "--master=http://127.0.0.1:1", "--leader-elect=false", "--secure-port=0"],
+                         capture_output=True, text=True, timeout=60)
+    assert run.returncode == 1 and "plugin RackSpread: args: maxSkew: 0" in run.stderr, run.stderr
 
 
 def test_all_mistakes_at_once_with_their_places():

@@ -1,13 +1,23 @@
 #include "cmd/kube-scheduler/build_info.h"
 
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "pkg/release/release.h"
 #include "pkg/util/version.h"
 
 namespace berth::kube_scheduler {
 
-BuildInfo GetBuildInfo() {
+BuildInfo GetBuildInfo(const release::Id& release) {
   BuildInfo b;
-  b.git_version = std::string(util::Version());
-  // The version is "v1.10.0-..."; its first two numbers are major and minor.
+  // "v1.10.0-berth.1": what follows the dash is Berth's own version.
+  const std::string_view own = util::Version();
+  const std::string_view patch = &release == &release::Default() ? std::string_view() : release.patch;
+  b.git_version = patch.empty()
+                      ? std::string(own)
+                      : absl::StrCat(std::string(patch), std::string(own.substr(std::min(own.find('-'), own.size()))));
+  // The first two numbers are major and minor.
   const size_t first = b.git_version.find('.');
   const size_t second = b.git_version.find('.', first + 1);
   if (first != std::string::npos && second != std::string::npos) {

@@ -65,6 +65,9 @@ std::optional<client::UserInfo> UserOfProxy(const HttpRequest& r, const FrontPro
     if (user.name.empty()) user.name = r.Header(header);
   }
   if (user.name.empty()) return std::nullopt;
+  for (const std::string& header : proxy.uid_headers) {
+    if (user.uid.empty()) user.uid = r.Header(header);
+  }
   for (const auto& [name, value] : r.headers) {
     for (const std::string& header : proxy.group_headers) {
       if (absl::EqualsIgnoreCase(name, header)) user.groups.push_back(value);
@@ -77,6 +80,20 @@ std::optional<client::UserInfo> UserOfProxy(const HttpRequest& r, const FrontPro
   user.groups.emplace_back("system:authenticated");
   user.authenticated = true;
   return user;
+}
+
+absl::StatusOr<FrontProxy> ReadFrontProxy(const std::string& authorities_pem, std::vector<std::string> allowed_names,
+                                          std::vector<std::string> user_headers, std::vector<std::string> uid_headers,
+                                          std::vector<std::string> group_headers,
+                                          std::vector<std::string> extra_prefixes) {
+  auto found = http::CertificateDigests(authorities_pem);
+  if (!found.ok()) return found.status();
+  return FrontProxy{.authorities = Digests(found->begin(), found->end()),
+                    .allowed_names = std::move(allowed_names),
+                    .user_headers = std::move(user_headers),
+                    .uid_headers = std::move(uid_headers),
+                    .group_headers = std::move(group_headers),
+                    .extra_prefixes = std::move(extra_prefixes)};
 }
 
 absl::StatusOr<ClientAuthorities> ReadClientAuthorities(const api::ConfigMap& map) {
@@ -117,6 +134,7 @@ struct ClientAuthoritiesReader::Impl : std::enable_shared_from_this<Impl> {
   client::Executor* executor;
   client::Requests* requests;
   std::function<void(const ClientAuthorities&)> changed;
+  std::function<void(const std::string&)> fatal;  // may be empty
   std::vector<std::pair<std::string, std::string>> last;
   bool read_once = false, failed = false;
 
@@ -149,6 +167,7 @@ struct ClientAuthoritiesReader::Impl : std::enable_shared_from_this<Impl> {
 
   // Logs a failure, once until a read succeeds again.
   void Failed(const std::string& why) {
+    if (!read_once && fatal) return fatal(why);
     if (std::exchange(failed, true)) return;
     util::LogLine(
         "Unable to read whose client certificates count; those of nobody do until that works, or those read last")
@@ -158,11 +177,13 @@ struct ClientAuthoritiesReader::Impl : std::enable_shared_from_this<Impl> {
 };
 
 ClientAuthoritiesReader::ClientAuthoritiesReader(client::Executor* executor, client::Requests* requests,
-                                                 std::function<void(const ClientAuthorities&)> changed)
+                                                 std::function<void(const ClientAuthorities&)> changed,
+                                                 std::function<void(const std::string&)> failed)
     : impl_(std::make_shared<Impl>()) {
   impl_->executor = executor;
   impl_->requests = requests;
   impl_->changed = std::move(changed);
+  impl_->fatal = std::move(failed);
 }
 
 void ClientAuthoritiesReader::Start() {

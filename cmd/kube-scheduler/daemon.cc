@@ -43,7 +43,6 @@
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/util/idle_memory.h"
 #include "pkg/util/status.h"
-#include "pkg/util/version.h"
 
 namespace berth::kube_scheduler {
 namespace {
@@ -74,7 +73,7 @@ class Daemon {
   Daemon(const Configuration& config, const Options& options)
       : config_(config),
         options_(options),
-        log_(config.Form().structured_log),
+        log_(config.Form().structured_log, *config.release),
         inbox_(kInboxLimit),
         pods_io_("pods-io"),
         lease_io_("lease-io"),
@@ -174,8 +173,9 @@ absl::Status Daemon::Connect() {
   if (!rest.ok()) return rest.status();
   rest->qps = cc.qps == 0 ? client::kDefaultQps : cc.qps;  // < 0: unlimited
   rest->burst = cc.burst == 0 ? client::kDefaultBurst : cc.burst;
-  const auto user_agent = [](const char* suffix) {
-    return client::UserAgent("kube-scheduler", util::Version(), GetBuildInfo().git_commit, suffix);
+  const auto user_agent = [this](const char* suffix) {
+    const BuildInfo b = GetBuildInfo(*config_.release);
+    return client::UserAgent("kube-scheduler", b.git_version, b.git_commit, suffix);
   };
   const auto make = [&](client::AsioExecutor* executor, const char* suffix) {
     client::RestConfig c = *rest;

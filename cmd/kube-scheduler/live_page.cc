@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "cmd/kube-scheduler/build_info.h"
 #include "pkg/explain/output.h"
 #include "pkg/release/release.h"
 #include "pkg/scheduler/policy/decode.h"
@@ -53,7 +52,7 @@ ui::Algorithms AlgorithmsOf(const Configuration& config, const recording::CoreCo
 std::string ConfigurationJson(const Configuration& config, const recording::CoreConfiguration& core,
                               const AlgorithmsByName& algorithms) {
   explain::JsonOut j;
-  j.Object().Member("version", util::Version()).Member("gitCommit", GetBuildInfo().git_commit);
+  j.Object().Member("version", util::Version()).Member("gitCommit", util::Commit());
   j.Member("emulatedVersion", config.release->name).Key("featureGates").Object();
   for (const auto& [gate, on] : core.gates) j.Member(gate, on);
   j.End().Key("profiles").Array();

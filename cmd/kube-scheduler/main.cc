@@ -19,6 +19,7 @@
 #include "pkg/util/checked_output.h"
 #include "pkg/util/status.h"
 #include "pkg/util/terminate.h"
+#include "pkg/util/version.h"
 
 namespace berth::kube_scheduler {
 namespace {
@@ -29,8 +30,8 @@ size_t TerminalWidth() {
   return 120;
 }
 
-int PrintVersion(const std::string& how) {
-  const BuildInfo b = GetBuildInfo();
+int PrintVersion(const std::string& how, const release::Id& release) {
+  const BuildInfo b = GetBuildInfo(release);
   if (how == "raw") {
     std::cout << absl::StrFormat(
         "version.Info{Major:%s, Minor:%s, GitVersion:%s, GitCommit:%s, GitTreeState:%s, BuildDate:%s, "
@@ -38,7 +39,7 @@ int PrintVersion(const std::string& how) {
         Quoted(b.major), Quoted(b.minor), Quoted(b.git_version), Quoted(b.git_commit), Quoted(b.git_tree_state),
         Quoted(b.build_date), Quoted(b.go_version), Quoted(b.compiler), Quoted(b.platform));
   } else {
-    std::cout << "Kubernetes " << b.git_version << "\nBerth " << b.git_version << ", commit " << b.git_commit
+    std::cout << "Kubernetes " << b.git_version << "\nBerth " << util::Version() << ", commit " << b.git_commit
               << ", emulates the scheduler of Kubernetes " << b.major << "." << b.minor << "\n";
   }
   return 0;
@@ -60,18 +61,20 @@ int Main(int argc, char** argv) {
   BlockSignals();
   Options options;
   if (absl::Status s = options.Parse({argv + 1, argv + argc}); !s.ok()) {
-    const std::string text = util::Message(s);
-    std::fprintf(stderr, "Error: %s\n%s\n%s\n", text.c_str(), options.Usage(TerminalWidth()).c_str(), text.c_str());
+    std::fprintf(stderr, "Error: %s. 'kube-scheduler --help' lists the flags.\n", util::Message(s).c_str());
     return 1;
   }
   if (options.help) {
     std::cout << options.Help(TerminalWidth());
     return 0;
   }
-  if (options.version != "false") return PrintVersion(options.version);
   // The configuration decides which release's log is written.
   std::vector<std::string> warnings;
   absl::StatusOr<Configuration> config = options.Complete(&warnings);
+  if (options.version != "false") {
+    const auto named = release::Named(options.emulated_version());
+    return PrintVersion(options.version, config.ok() ? *config->release : named.ok() ? **named : release::Default());
+  }
   if (absl::Status s = SetUpLogging(options.logging, argv[0], config.ok() && config->Form().structured_log); !s.ok()) {
     PrintError(util::Message(s));
     return 1;

@@ -155,6 +155,31 @@ void CollectTexts(std::vector<MetricFamily>* out) {
 
 }  // namespace
 
+namespace {
+
+// Fields of pods that the release or the program does not know.
+void AddFieldsPassedOver(const scheduler::SchedulerMetrics& m, std::vector<MetricFamily>* out) {
+  MetricFamily ignored = Family("scheduler_ignored_fields_total", MetricType::Counter,
+                                "Number of pods with a field that the emulated release does not understand and that "
+                                "was ignored, by the field.");
+  for (size_t i = 0; i < scheduler::kPodFields; ++i) {
+    AddSample(&ignored, {{"field", std::string(scheduler::PodFieldPath(static_cast<scheduler::PodField>(i)))}},
+              static_cast<double>(m.ignored_fields[i]));
+  }
+  out->push_back(std::move(ignored));
+  if (!m.unknown_fields.empty()) {
+    MetricFamily unknown = Family("scheduler_unknown_pod_fields_total", MetricType::Counter,
+                                  "Number of pod templates with a field of the spec that is newer than this program, "
+                                  "by the field.");
+    for (const auto& [field, templates] : m.unknown_fields) {
+      AddSample(&unknown, {{"field", field}}, static_cast<double>(templates));
+    }
+    out->push_back(std::move(unknown));
+  }
+}
+
+}  // namespace
+
 void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   const auto& m = s.metrics;
   constexpr MetricType kGauge = MetricType::Gauge, kCounter = MetricType::Counter;
@@ -209,14 +234,7 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
               static_cast<double>(m.invalid_inputs[i]));
   }
   out->push_back(std::move(invalid));
-  MetricFamily ignored = Family("scheduler_ignored_fields_total", kCounter,
-                                "Number of pods with a field that the emulated release does not understand and that "
-                                "was ignored, by the field.");
-  for (size_t i = 0; i < scheduler::kPodFields; ++i) {
-    AddSample(&ignored, {{"field", std::string(scheduler::PodFieldPath(static_cast<scheduler::PodField>(i)))}},
-              static_cast<double>(m.ignored_fields[i]));
-  }
-  out->push_back(std::move(ignored));
+  AddFieldsPassedOver(m, out);
   MetricFamily size = Family("scheduler_scheduler_cache_size", kGauge,
                              "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.");
   AddSample(&size, {{"type", "assumed_pods"}}, static_cast<double>(s.assumed));
@@ -269,7 +287,7 @@ void RestMetrics::Collect(std::vector<MetricFamily>* out) const {
 
 // ---- the process --------------------------------------------------------------------------------
 
-void CollectProcess(std::vector<MetricFamily>* out) {
+void CollectProcess(const release::Id& release, std::vector<MetricFamily>* out) {
   rusage use{};
   getrusage(RUSAGE_SELF, &use);
   const auto seconds = [](const timeval& t) {
@@ -317,7 +335,7 @@ void CollectProcess(std::vector<MetricFamily>* out) {
     AddOne("process_resident_memory_bytes", MetricType::Gauge, "Resident memory size in bytes.",
            pages * static_cast<double>(sysconf(_SC_PAGESIZE)), out);
   }
-  const BuildInfo b = GetBuildInfo();
+  const BuildInfo b = GetBuildInfo(release);
   out->push_back(Family("kubernetes_build_info", MetricType::Gauge,
                         "A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree "
                         "state, build date, Go version, and compiler from which Kubernetes was built, and platform on "

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "pkg/client/rest.h"
+#include "pkg/release/release.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/scheduler.h"
@@ -157,7 +158,7 @@ void AddHistogramSample(prometheus::MetricFamily* f, std::vector<std::pair<std::
 // Adds the scheduler's metrics under the names of the release, and this program's own.
 void CollectScheduler(const SchedulerSnapshot& s, std::vector<prometheus::MetricFamily>* out);
 // Adds CPU, memory and file descriptors of this process, and build information.
-void CollectProcess(std::vector<prometheus::MetricFamily>* out);
+void CollectProcess(const release::Id& release, std::vector<prometheus::MetricFamily>* out);
 
 // Returns the families in text format 0.0.4, with numbers as Go writes them, families sorted by name and metrics by
 // labels.

@@ -61,15 +61,6 @@ void AddWaits(const scheduler::SchedulerMetrics& m, std::vector<MetricFamily>* o
   out->push_back(std::move(sli));
 }
 
-void AddCacheSize(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
-  MetricFamily size = Family("scheduler_scheduler_cache_size", MetricType::Gauge,
-                             "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.");
-  AddSample(&size, {{"type", "assumed_pods"}}, static_cast<double>(s.assumed));
-  AddSample(&size, {{"type", "nodes"}}, static_cast<double>(s.nodes));
-  AddSample(&size, {{"type", "pods"}}, static_cast<double>(s.pods));
-  out->push_back(std::move(size));
-}
-
 // The values of the label `status` and the names of the stages: 1.29's codes and extension points.
 constexpr std::array<const char*, scheduler::kStageStatuses> kStatuses = {"Success", "Unschedulable", "Error"};
 constexpr std::array<const char*, scheduler::kStages> kPoints = {"Filter", "Score", "PostFilter", "PreBind", "Bind"};
@@ -202,7 +193,6 @@ void CollectInSeconds(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
             static_cast<double>(s.by_place[static_cast<size_t>(Scheduler::Place::kGated)]));
   AddSample(&pending, {{"queue", "unschedulable"}}, static_cast<double>(s.queue.unschedulable));
   out->push_back(std::move(pending));
-  AddCacheSize(s, out);
   AddStability(out, before);
 }
 

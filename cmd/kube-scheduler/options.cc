@@ -13,6 +13,7 @@
 
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/later_config.h"
+#include "cmd/kube-scheduler/release_flags.h"
 #include "pkg/api/quantity.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/factory/factory.h"
@@ -221,6 +222,8 @@ Options::Options() {
                 "Requests that show a client certificate signed by one of the authorities in this file are "
                 "authenticated by its CommonName.");
 
+  AddReleaseFlags(&flags_, &secure);
+  flags_.Section("Serving");
   flags_.Bool(
       &enable_ui, "enable-ui",
       "Serve a page about nodes, pending pods and the reasons of decisions at /ui: on the secure port to whoever "
@@ -486,6 +489,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     }
   }
   BERTH_RETURN_IF_ERROR(SetRelease(emulated_version_, config_file_, &c));
+  BERTH_RETURN_IF_ERROR(CheckFlagsOfRelease(flags_, *c.release, warnings));
   FollowRelease(&c);
   const std::vector<std::string> bad = CheckConfiguration(c, config_file_.empty() ? Spelling::kFlags : Spelling::kFile);
   if (!bad.empty()) {

@@ -30,7 +30,25 @@ struct SecureServingOptions {
   std::string bind_address = "0.0.0.0";
   int32_t port = 0;  // 0: off
   std::string cert_dir, cert_file, key_file, client_ca_file;
-  bool authenticate = true;  // use TokenReview and SubjectAccessReview for all paths but those that are always allowed
+  // Flags of releases after 1.10 (release_flags.h). Kubeconfigs for reviews; empty: that of all other requests.
+  std::string authentication_kubeconfig, authorization_kubeconfig;
+  bool skip_lookup = false;             // trust only the authorities that flags name
+  bool tolerate_lookup_failure = true;  // go on if the authorities cannot be read from the cluster
+  absl::Duration token_ttl = absl::Seconds(10), authorized_ttl = absl::Seconds(10),
+                 unauthorized_ttl = absl::Seconds(10);
+  std::vector<std::string> always_allow_paths;  // empty: the release's
+  // Front proxies, in place of those that the cluster names; used if the file is given.
+  std::string request_header_ca_file;
+  std::vector<std::string> proxy_names, proxy_user_headers = {"x-remote-user"}, proxy_uid_headers,
+                                        proxy_group_headers = {"x-remote-group"},
+                                        proxy_extra_prefixes = {"x-remote-extra-"};
+  std::string tls_min_version;                 // "VersionTLS12"; empty: 1.2
+  std::vector<std::string> tls_cipher_suites;  // empty: OpenSSL's
+  struct SniCertificate {
+    std::string cert_file, key_file;
+    std::vector<std::string> names;  // empty: those of the certificate
+  };
+  std::vector<SniCertificate> sni;
 };
 
 class Options {
@@ -65,6 +83,8 @@ class Options {
   // Returns "map[A:true B:false]" for each flag that set gates.
   const std::vector<std::string>& gate_log() const { return gate_log_; }
 
+  // Returns the value of --emulated-version; empty if it is not given.
+  const std::string& emulated_version() const { return emulated_version_; }
   const FlagSet& flags() const { return flags_; }
   // Help returns the text of --help, and Usage the shorter text that follows an error.
   std::string Help(size_t width) const;

@@ -10,8 +10,11 @@
 #include <utility>
 
 #include "cmd/kube-scheduler/component_config.h"
+#include "cmd/kube-scheduler/end_process.h"
+#include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/later_config.h"
 #include "cmd/kube-scheduler/resource_metrics.h"
+#include "pkg/client/config.h"
 #include "pkg/ui/server.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
@@ -56,25 +59,44 @@ void Pages::AddServers() {
   if (!m.empty() && h != m) add("metrics", m, false, true);
 }
 
-absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::RestConfig rest,
-                                    client::RestObserver* observer) {
+absl::StatusOr<std::unique_ptr<client::RestClient>> Pages::ReviewClient(const char* flag, const std::string& kubeconfig,
+                                                                        client::RestConfig rest,
+                                                                        client::RestObserver* observer) {
+  if (!kubeconfig.empty()) {
+    client::ConfigSources sources;
+    sources.kubeconfig = kubeconfig;
+    auto loaded = client::LoadConfig(sources);
+    if (!loaded.ok()) return util::InvalidArgument(absl::StrCat("--", flag, ": ", util::Message(loaded.status())));
+    loaded->user_agent = rest.user_agent;
+    rest = *std::move(loaded);
+  }
   rest.qps = kReviewQps;
   rest.burst = kReviewBurst;
   rest.timeout = kReviewTimeout;
-  auto client = client::RestClient::New(io_.executor(), std::move(rest), observer);
-  if (!client.ok()) return client.status();
-  review_client_ = *std::move(client);
-  reviews_ = std::make_unique<client::Requests>(review_client_.get());
+  return client::RestClient::New(io_.executor(), std::move(rest), observer);
+}
+
+absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::RestConfig rest,
+                                    client::RestObserver* observer) {
+  auto tokens = ReviewClient("authentication-kubeconfig", secure.authentication_kubeconfig, rest, observer);
+  if (!tokens.ok()) return tokens.status();
+  auto access = ReviewClient("authorization-kubeconfig", secure.authorization_kubeconfig, rest, observer);
+  if (!access.ok()) return access.status();
+  token_client_ = *std::move(tokens);
+  access_client_ = *std::move(access);
+  token_reviews_ = std::make_unique<client::Requests>(token_client_.get());
+  access_reviews_ = std::make_unique<client::Requests>(access_client_.get());
   auto tls = ServingCertificate(secure);
   if (!tls.ok()) return tls.status();
   access_ = std::make_unique<AccessControl>(
       [this](const std::string& token, client::Done<client::UserInfo> done) {
-        reviews_->ReviewToken(token, std::move(done));
+        token_reviews_->ReviewToken(token, std::move(done));
       },
       [this](const client::AccessQuestion& q, client::Done<client::AccessAnswer> done) {
-        reviews_->ReviewAccess(q, std::move(done));
+        access_reviews_->ReviewAccess(q, std::move(done));
       },
       clock_, form_.answers_with_status ? AccessControl::Form::kStatus : AccessControl::Form::kText);
+  access_->Follow({secure.token_ttl, secure.authorized_ttl, secure.unauthorized_ttl, secure.always_allow_paths});
   auto server = std::make_unique<HttpServer>(
       &io_, "secure", ServingText("secure"), JoinHostPort(secure.bind_address, absl::StrCat(secure.port)),
       [this](const HttpRequest& r, const http::Responder& answer) {
@@ -86,23 +108,57 @@ absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::
       });
   if (auto s = server->UseTls(*tls); !s.ok()) return s;
   if (form_.answers_with_status) {
-    // --client-ca-file replaces the users' authorities in the ConfigMap.
-    const auto take = [this, secure_server = server.get(), flag = tls->client_ca_pem](ClientAuthorities found) {
-      if (!flag.empty()) {
-        found.users_pem = flag;
-        const auto digests = http::CertificateDigests(flag);
-        found.users = digests.ok() ? Digests(digests->begin(), digests->end()) : Digests();
-      }
-      if (auto s = secure_server->SetClientAuthorities(absl::StrCat(found.users_pem, "\n", found.proxies_pem));
-          !s.ok()) {
-        util::LogLine("Unable to use the certificate authorities of clients. No client certificate is asked for")
-            .Error(util::Message(s));
-      }
-      access_->Believe(found);
-    };
-    authorities_ = std::make_unique<ClientAuthoritiesReader>(io_.executor(), reviews_.get(), take);
+    if (auto s = FollowAuthorities(secure, *tls, server.get()); !s.ok()) return s;
   }
   servers_.push_back(std::move(server));
+  return absl::OkStatus();
+}
+
+absl::Status Pages::FollowAuthorities(const SecureServingOptions& secure, const http::ServerTls& tls,
+                                      HttpServer* server) {
+  std::string proxies_pem;
+  std::optional<FrontProxy> proxy;
+  if (const std::string& file = secure.request_header_ca_file; !file.empty()) {
+    const std::string flag = absl::StrCat("--requestheader-client-ca-file: ", file, ": ");
+    auto text = ReadFile(file);
+    if (!text.ok()) return util::InvalidArgument(absl::StrCat(flag, util::Message(text.status())));
+    auto read = ReadFrontProxy(*text, secure.proxy_names, secure.proxy_user_headers, secure.proxy_uid_headers,
+                               secure.proxy_group_headers, secure.proxy_extra_prefixes);
+    if (!read.ok()) return util::InvalidArgument(absl::StrCat(flag, util::Message(read.status())));
+    proxies_pem = *std::move(text);
+    proxy = *std::move(read);
+  }
+  // What flags name replaces what the ConfigMap names.
+  const auto take = [this, server, users = tls.client_ca_pem, proxies_pem, proxy](ClientAuthorities found) {
+    if (!users.empty()) {
+      found.users_pem = users;
+      const auto digests = http::CertificateDigests(users);
+      found.users = digests.ok() ? Digests(digests->begin(), digests->end()) : Digests();
+    }
+    if (proxy) {
+      found.proxies_pem = proxies_pem;
+      found.proxy = proxy;
+    }
+    if (auto s = server->SetClientAuthorities(absl::StrCat(found.users_pem, "\n", found.proxies_pem)); !s.ok()) {
+      util::LogLine("Unable to use the certificate authorities of clients. No client certificate is asked for")
+          .Error(util::Message(s));
+    }
+    access_->Believe(found);
+  };
+  // The flags count also while the ConfigMap cannot be read.
+  if (secure.skip_lookup || proxy || !tls.client_ca_pem.empty()) io_.executor()->Post([take] { take({}); });
+  if (secure.skip_lookup) return absl::OkStatus();
+  std::function<void(const std::string&)> fatal;
+  if (!secure.tolerate_lookup_failure) {
+    fatal = [](const std::string& why) {
+      EndWithoutWaiting(
+          absl::StrCat("unable to look up whose client certificates count "
+                       "(--authentication-tolerate-lookup-failure=false): ",
+                       why));
+    };
+  }
+  authorities_ =
+      std::make_unique<ClientAuthoritiesReader>(io_.executor(), token_reviews_.get(), take, std::move(fatal));
   return absl::OkStatus();
 }
 
@@ -193,7 +249,7 @@ std::string Pages::MetricsText() {
   Families families;
   collect_(&families);
   page_metrics_.Collect(&families);
-  CollectProcess(&families);
+  CollectProcess(*config_.release, &families);
   if (access_ != nullptr) {
     families.push_back(
         Family("scheduler_access_answers", MetricType::Gauge, "Number of answers kept about who may see these pages."));

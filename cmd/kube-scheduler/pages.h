@@ -30,9 +30,9 @@ class Pages {
   // Adds all metrics but those of the pages themselves. Called on the pages' thread until Stop() returns.
   using Collect = std::function<void(Families* families)>;
 
-  // `rest` is the configuration for TokenReviews and SubjectAccessReviews; its limits of rate and time are set here.
-  // `observer`, `clock` and whatever `config` and `secure` refer to must outlive the object. An error names the flag
-  // and the file because of which the secure port cannot be served.
+  // `rest` is the configuration for TokenReviews and SubjectAccessReviews unless flags name kubeconfigs; its limits of
+  // rate and time are set here. `observer`, `clock` and whatever `config` and `secure` refer to must outlive the
+  // object. An error names the flag and the file because of which the secure port cannot be served.
   static absl::StatusOr<std::unique_ptr<Pages>> New(const Configuration& config, const SecureServingOptions& secure,
                                                     client::RestConfig rest, client::RestObserver* observer,
                                                     const util::Clock* clock, Collect collect);
@@ -60,6 +60,12 @@ class Pages {
       : config_(config), clock_(clock), collect_(std::move(collect)), io_("pages-io") {}
   absl::Status AddSecureServer(const SecureServingOptions& secure, client::RestConfig rest,
                                client::RestObserver* observer);
+  // Returns a client for reviews by the kubeconfig that a flag names, or by `rest` if it names none.
+  absl::StatusOr<std::unique_ptr<client::RestClient>> ReviewClient(const char* flag, const std::string& kubeconfig,
+                                                                   client::RestConfig rest,
+                                                                   client::RestObserver* observer);
+  // Sets whose client certificates count: those of flags, and those that the cluster names.
+  absl::Status FollowAuthorities(const SecureServingOptions& secure, const http::ServerTls& tls, HttpServer* server);
   void AddServers();
   // Returns the text that precedes a server's address in the log.
   std::string ServingText(std::string_view name) const;
@@ -77,8 +83,8 @@ class Pages {
   ListPods list_pods_;                   // empty until ServePods
   PageMetrics page_metrics_;
   std::vector<HealthCheck> checks_;
-  std::unique_ptr<client::RestClient> review_client_;
-  std::unique_ptr<client::Requests> reviews_;
+  std::unique_ptr<client::RestClient> token_client_, access_client_;
+  std::unique_ptr<client::Requests> token_reviews_, access_reviews_;
   std::unique_ptr<ClientAuthoritiesReader> authorities_;  // in release 1.29 with a secure port
   std::unique_ptr<AccessControl> access_;                 // null without a secure port
   std::vector<std::unique_ptr<HttpServer>> servers_;

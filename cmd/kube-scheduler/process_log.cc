@@ -2,9 +2,9 @@
 
 #include <glog/logging.h>
 
+#include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/end_process.h"
 #include "pkg/util/log_line.h"
-#include "pkg/util/version.h"
 
 namespace berth::kube_scheduler {
 
@@ -12,9 +12,9 @@ using util::LogLine;
 
 void ProcessLog::Starting() const {
   if (structured_) {
-    LogLine("Starting Kubernetes Scheduler").Add("version", util::Version()).Info();
+    LogLine("Starting Kubernetes Scheduler").Add("version", GetBuildInfo(release_).git_version).Info();
   } else {
-    LOG(INFO) << "Version: " << util::Version();
+    LOG(INFO) << "Version: " << GetBuildInfo(release_).git_version;
   }
 }
 

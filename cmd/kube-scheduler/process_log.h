@@ -4,11 +4,13 @@
 #pragma once
 #include <string_view>
 
+#include "pkg/release/release.h"
+
 namespace berth::kube_scheduler {
 
 class ProcessLog {
  public:
-  explicit ProcessLog(bool structured) : structured_(structured) {}
+  ProcessLog(bool structured, const release::Id& release) : structured_(structured), release_(release) {}
 
   void Starting() const;
   void Failed(std::string_view error) const;
@@ -22,6 +24,7 @@ class ProcessLog {
 
  private:
   const bool structured_;
+  const release::Id& release_;
 };
 
 }  // namespace berth::kube_scheduler

@@ -8,7 +8,6 @@
 
 #include <random>
 
-#include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/metrics.h"
 #include "pkg/api/scheduling_fields.h"
 #include "pkg/util/version.h"
@@ -45,7 +44,7 @@ absl::StatusOr<std::unique_ptr<recording::Recorder>> StartRecording(const Option
   o.dir = options.record_dir;
   o.max_bytes = options.record_max_bytes;
   recording::Header h;
-  h.version = absl::StrCat(std::string(util::Version()), " ", std::string(GetBuildInfo().git_commit));
+  h.version = absl::StrCat(std::string(util::Version()), " ", std::string(util::Commit()));
   std::random_device random;
   h.run = absl::StrFormat("%08x%08x", random(), random());
   h.configuration = std::move(core);

@@ -22,7 +22,6 @@
 namespace berth::kube_scheduler {
 namespace {
 
-constexpr absl::Duration kBelieved = absl::Seconds(10);
 constexpr size_t kMaxKept = 1024;
 
 std::string Pem(const std::function<int(BIO*)>& write) {
@@ -135,6 +134,14 @@ absl::StatusOr<http::ServerTls> ServingCertificate(const SecureServingOptions& o
   if (o.cert_file.empty() != o.key_file.empty()) {
     return absl::InvalidArgumentError("--tls-cert-file and --tls-private-key-file must be given together");
   }
+  tls.min_version = o.tls_min_version;
+  tls.cipher_suites = o.tls_cipher_suites;
+  for (const auto& c : o.sni) {
+    http::ServerTls::Named& named = tls.named.emplace_back();
+    named.names = c.names;
+    if (auto s = read("--tls-sni-cert-key", c.cert_file, &named.cert_pem, &named.cert_from); !s.ok()) return s;
+    if (auto s = read("--tls-sni-cert-key", c.key_file, &named.key_pem, &named.key_from); !s.ok()) return s;
+  }
   if (!o.cert_file.empty()) {
     if (auto s = read("--tls-cert-file", o.cert_file, &tls.cert_pem, &tls.cert_from); !s.ok()) return s;
     if (auto s = read("--tls-private-key-file", o.key_file, &tls.key_pem, &tls.key_from); !s.ok()) return s;
@@ -167,6 +174,15 @@ void AccessControl::Forget() {
 }
 
 bool AccessControl::ForEverybody(const std::string& path) const {
+  for (const std::string& allowed : settings_.always_allow_paths) {
+    // As in Kubernetes, a slash at the beginning does not matter.
+    std::string_view plain(path), wanted(allowed);
+    for (std::string_view* p : {&plain, &wanted}) {
+      if (p->starts_with('/')) p->remove_prefix(1);
+    }
+    if (wanted.ends_with('*') ? plain.starts_with(wanted.substr(0, wanted.size() - 1)) : plain == wanted) return true;
+  }
+  if (!settings_.always_allow_paths.empty()) return false;
   for (const char* page : {"/healthz", "/livez", "/readyz"}) {
     if (path == page) return true;
     if (form_ == Form::kText && absl::StartsWith(path, absl::StrCat(page, "/"))) return true;
@@ -227,7 +243,7 @@ void AccessControl::Check(const HttpRequest& r, Decision done) {
         known = {};  // an empty name: rejected, and cached
         if (form_ == Form::kStatus) LogUnable("authenticate", "invalid bearer token");
       }
-      users_.insert_or_assign(token, Kept<client::UserInfo>{clock_->Steady() + kBelieved, known});
+      users_.insert_or_assign(token, Kept<client::UserInfo>{clock_->Steady() + settings_.token, known});
       Forget();
       Identified(known, verb, path, done);
     });
@@ -264,7 +280,8 @@ void AccessControl::Identified(const client::UserInfo& user, std::string verb, s
                  LogUnable("authorize", answer.error.message);
                  return done(Forbidden(absl::StrCat("cannot be authorized: ", answer.error.message)));
                }
-               allowed_.insert_or_assign(key, Kept<bool>{clock_->Steady() + kBelieved, answer.value.allowed});
+               const absl::Duration believed = answer.value.allowed ? settings_.allowed : settings_.refused;
+               allowed_.insert_or_assign(key, Kept<bool>{clock_->Steady() + believed, answer.value.allowed});
                Forget();
                decide(answer.value.allowed);
              });

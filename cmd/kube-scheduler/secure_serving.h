@@ -36,8 +36,8 @@ absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names)
 
 // Decides who may see a page. Thread-safety: used on the servers' thread only, except kept().
 //
-// The API server's answers about a token or a user are cached for ten seconds. The health pages are served without a
-// review, so that probes do not wait for the API server.
+// The API server's answers about a token or a user are cached for ten seconds or as flags say. The health pages are
+// served without a review, so that probes do not wait for the API server.
 //
 // In the form kStatus (1.29), the health pages are /healthz, /livez and /readyz but not the pages of single checks, an
 // invalid token is rejected even there, and rejections are Status objects in JSON. In the form kText (1.10), the pages
@@ -48,8 +48,14 @@ class AccessControl {
   // Each sends a review to the API server and calls the callback later, on the same thread.
   using Authenticate = std::function<void(const std::string& token, client::Done<client::UserInfo>)>;
   using Authorize = std::function<void(const client::AccessQuestion&, client::Done<client::AccessAnswer>)>;
+  // What flags say: how long answers are believed, and which paths everybody may see, with '*' at the end for anything.
+  struct Settings {
+    absl::Duration token = absl::Seconds(10), allowed = absl::Seconds(10), refused = absl::Seconds(10);
+    std::vector<std::string> always_allow_paths;  // empty: the health pages
+  };
   AccessControl(Authenticate authenticate, Authorize authorize, const util::Clock* clock, Form form)
       : authenticate_(std::move(authenticate)), authorize_(std::move(authorize)), clock_(clock), form_(form) {}
+  void Follow(Settings settings) { settings_ = std::move(settings); }
 
   // Calls `done` once: with nothing if the request is allowed, and otherwise with the response that rejects it (401 or
   // 403). If no review is needed, the call happens inside Check. The object must outlive the callbacks of
@@ -91,6 +97,7 @@ class AccessControl {
   std::optional<client::UserInfo> UserOfCertificate(const HttpRequest& r) const;
 
   const Form form_;
+  Settings settings_;
   std::optional<ClientAuthorities> authorities_;
   std::map<std::string, Kept<client::UserInfo>> users_;  // by token
   std::map<AccessKey, Kept<bool>> allowed_;

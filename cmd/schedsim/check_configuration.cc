@@ -10,6 +10,7 @@
 #include "pkg/http/url.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/decode.h"
+#include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/util/status.h"
 
@@ -22,6 +23,24 @@ using scheduler::configuration::ExtensionPoint;
 using scheduler::configuration::FieldName;
 using scheduler::configuration::Problem;
 using scheduler::configuration::ResolvedProfile;
+
+// Appends what the rules of plugin/ find wrong with their arguments. The member that is wrong comes first in a text.
+void FindArgumentProblems(const scheduler::Release& release,
+                          const scheduler::configuration::LoadedConfiguration& loaded, std::vector<Problem>* problems) {
+  const auto& profiles = loaded.configuration.profiles;
+  for (size_t i = 0; i < loaded.profiles.size() && i < profiles.size(); ++i) {
+    for (const auto& [plugin, text] : scheduler::ArgumentProblemsOf(release, loaded.profiles[i])) {
+      size_t j = 0;
+      while (j < profiles[i].plugin_config.size() && profiles[i].plugin_config[j].name != plugin) ++j;
+      Problem& p = problems->emplace_back();
+      p.path = absl::StrCat("profiles[", i, "].pluginConfig[", j, "].args");
+      const size_t colon = text.find(": ");
+      const bool names_member = colon != std::string::npos && text.find(' ') > colon;
+      p.text = absl::StrCat(p.path, names_member ? "." : ": ", text);
+      if (names_member) absl::StrAppend(&p.path, ".", text.substr(0, colon));
+    }
+  }
+}
 
 // Returns "line 3, column 5: ", or an empty text if the document does not know the positions of its values.
 std::string Where(std::string_view text, api::Json value) {
@@ -79,9 +98,10 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
                                     "kube-scheduler --config checks componentconfig/v1alpha1 when it starts"));
     return r;
   }
-  r.loaded = scheduler::configuration::Load(
-      root, scheduler::PluginsToConfigure(releases::Of(**release::Named("1.29")).decides),
-      algorithm.ConfigurationGates());
+  const scheduler::Release& release = releases::Of(**release::Named("1.29")).decides;
+  r.loaded =
+      scheduler::configuration::Load(root, scheduler::PluginsToConfigure(release), algorithm.ConfigurationGates());
+  if (r.loaded.problems.empty()) FindArgumentProblems(release, r.loaded, &r.loaded.problems);
   for (const Problem& p : r.loaded.problems) {
     r.errors.push_back(absl::StrCat(Where(text, scheduler::configuration::Locate(root, p.path)), ToString(p)));
   }

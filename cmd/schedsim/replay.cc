@@ -196,6 +196,11 @@ std::string ResultText(const ReplayResult& r) {
                     d.pod.empty() ? "" : ", pod " + d.pod,
                     "\n  recorded: ", d.recorded.empty() ? "nothing" : d.recorded,
                     "\n  replayed: ", d.replayed.empty() ? "nothing" : d.replayed, "\n");
+    if (!r.mends.empty()) {
+      absl::StrAppend(&out,
+                      "The recording is older than these mends, which may be the reason (--accept-mends goes on):\n",
+                      r.mends);
+    }
     return out;
   }
   absl::StrAppend(&out, explain::Counted(r.outputs, "output"), r.outputs == 1 ? " is" : " are", " as recorded.\n");
@@ -205,6 +210,10 @@ std::string ResultText(const ReplayResult& r) {
     out += ".\n";
   }
   if (r.lost > 0) absl::StrAppend(&out, explain::Counted(r.lost, "event"), " are missing from the recording.\n");
+  if (r.accepted > 0) {
+    absl::StrAppend(&out, explain::Counted(r.accepted, "difference"), " may be due to mends that are newer:\n",
+                    r.mends);
+  }
   if (r.truncated) out += "The recording ends early, as when its daemon was killed.\n";
   return out;
 }
@@ -219,7 +228,8 @@ std::string ResultJson(const ReplayResult& r) {
       .Member("checkpoints", r.checkpoints)
       .Member("lostEvents", r.lost)
       .Member("truncated", r.truncated)
-      .Member("same", !r.difference.has_value());
+      .Member("same", !r.difference.has_value() && r.accepted == 0)
+      .Member("accepted", r.accepted);
   if (r.difference) {
     const auto& d = *r.difference;
     j.Key("difference")
@@ -258,6 +268,7 @@ int Replay(const Invocation& o, std::ostream& out) {
     options.pod = o.Get<std::string>("pod");
     if (options.pod.find('/') == std::string::npos) options.pod = "default/" + options.pod;
   }
+  options.accept_mends = o.Get<bool>("accept-mends");
   options.stopped = [&](recording::Core& core, const api::PodPtr& pod) {
     if (pod != nullptr) explanation = ExplainNext(core, pod, o.output);
   };
@@ -269,7 +280,7 @@ int Replay(const Invocation& o, std::ostream& out) {
   const bool json = o.output == "json";
   if (o.Get<bool>("check") && !r->difference) {
     out << absl::StrCat("ok: ", explain::Counted(r->inputs, "input"), ", ", explain::Counted(r->decisions, "decision"),
-                        "\n");
+                        r->truncated ? "; the recording ends early" : "", "\n");
   } else if (explanation.empty() || r->difference) {
     out << (json ? ResultJson(*r) : ResultText(*r));
   } else if (json) {
@@ -298,6 +309,7 @@ const Command kReplayCommand = {
         [](boost::program_options::options_description_easy_init& add) {
           namespace po = boost::program_options;
           add("check", po::bool_switch(), "print one line, for use as a test");
+          add("accept-mends", po::bool_switch(), "go on after differences if the recording is older than a mend");
           add("until", po::value<int64_t>()->value_name("N"), "stop before input N, and explain what comes next");
           add("pod", po::value<std::string>()->value_name("NS/NAME"),
               "stop before the last decision about this pod, and explain it");

@@ -133,6 +133,11 @@ absl::StatusOr<std::shared_ptr<const T>> Finish(Reader& r, std::string_view kind
 // Returns a uid for an object without one, as a server would assign one; the same for the same object.
 std::string MadeUpUid(std::string_view kind, const ObjectMeta& meta);
 
+// Returns the template of a pod that counts for more or less than its spec says while it is resized in place, which is
+// `base` unless it does. `r` keeps no texts afterwards if the result is another one. REQUIRES: `base` was decoded from
+// the metadata and the spec of `pod`.
+std::shared_ptr<const PodTemplate> WithResize(Reader& r, Json pod, const std::shared_ptr<const PodTemplate>& base);
+
 // Sets the namespace "default" if the object has none.
 void DefaultNamespace(ObjectMeta* meta);
 

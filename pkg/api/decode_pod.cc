@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pkg/api/decode_internal.h"
+#include "pkg/api/pod_spec_fields.h"
 
 namespace berth::api {
 namespace {
@@ -14,7 +15,12 @@ using internal::Reader;
 // Fields that are only needed for the server's defaults.
 struct PodExtras {
   bool host_network = false;
+  bool host_users = true;
 };
+
+// A feature that a node must declare, by what makes a pod need it (Kubernetes 1.36 NodeDeclaredFeatures).
+constexpr std::string_view kRestartAllContainers = "RestartAllContainersOnContainerExits",
+                           kHostNetworkUsers = "UserNamespacesHostNetworkSupport";
 
 void ReadPort(Reader& r, const Path& at, Json j, ContainerPort* out) {
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
@@ -30,18 +36,28 @@ void ReadPort(Reader& r, const Path& at, Json j, ContainerPort* out) {
   });
 }
 
-void ReadContainer(Reader& r, const Path& at, Json j, Container* out) {
+void ReadResources(Reader& r, const Path& at, Json j, ResourceList* requests, ResourceList* limits) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "requests")) {
+      r.Read(p, v, requests);
+    } else if (Is(key, "limits")) {
+      r.Read(p, v, limits);
+    }
+  });
+}
+
+bool RestartsAllContainers(Json rules) {
+  bool any = false;
+  for (auto rule : rules.Children()) any |= rule.value.Find("action").Text() == "RestartAllContainers";
+  return any;
+}
+
+void ReadContainer(Reader& r, const Path& at, Json j, Container* out, std::vector<Symbol>* node_features) {
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
     if (Is(key, "image")) {
       r.Read(p, v, &out->image);
     } else if (Is(key, "resources")) {
-      r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
-        if (Is(inner, "requests")) {
-          r.Read(q, w, &out->requests);
-        } else if (Is(inner, "limits")) {
-          r.Read(q, w, &out->limits);
-        }
-      });
+      ReadResources(r, p, v, &out->requests, &out->limits);
     } else if (Is(key, "ports")) {
       out->ports.clear();
       out->ports.reserve(v.size());
@@ -50,14 +66,16 @@ void ReadContainer(Reader& r, const Path& at, Json j, Container* out) {
       std::string policy;
       r.Read(p, v, &policy);
       out->restart_always = policy == "Always";
+    } else if (Is(key, "restartPolicyRules") && node_features->empty() && RestartsAllContainers(v)) {
+      node_features->push_back(r.Intern(kRestartAllContainers));
     }
   });
 }
 
-void ReadContainers(Reader& r, const Path& at, Json j, std::vector<Container>* out) {
+void ReadContainers(Reader& r, const Path& at, Json j, PodTemplate* t, std::vector<Container>* out) {
   out->clear();
   out->reserve(j.size());
-  r.Elements(at, j, [&](const Path& p, Json e) { ReadContainer(r, p, e, &out->emplace_back()); });
+  r.Elements(at, j, [&](const Path& p, Json e) { ReadContainer(r, p, e, &out->emplace_back(), &t->node_features); });
 }
 
 void ReadToleration(Reader& r, const Path& at, Json j, Toleration* out) {
@@ -264,6 +282,12 @@ void ReadLaterSpecField(Reader& r, std::string_view key, const Path& p, Json v, 
     std::string policy;
     r.Read(p, v, &policy);
     t->never_preempts = policy == "Never";
+  } else if (Is(key, "resources")) {
+    ReadResources(r, p, v, &t->pod_requests, &t->pod_limits);
+  } else if (Is(key, "resourceClaims")) {
+    t->has_resource_claims = v.size() > 0;
+  } else if (Is(key, "schedulingGroup") || Is(key, "workloadRef")) {
+    t->in_group = true;
   }
 }
 
@@ -286,7 +310,7 @@ void ReadMeta(Reader& r, const Path& at, Json j, Pod* pod, PodTemplate* t) {
 void ReadSpec(Reader& r, const Path& at, Json j, Pod* pod, PodTemplate* t, PodExtras* extras) {
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
     if (Is(key, "containers")) {
-      ReadContainers(r, p, v, &t->containers);
+      ReadContainers(r, p, v, t, &t->containers);
     } else if (Is(key, "nodeName")) {
       r.Read(p, v, &pod->node_name);
     } else if (Is(key, "schedulerName")) {
@@ -306,13 +330,17 @@ void ReadSpec(Reader& r, const Path& at, Json j, Pod* pod, PodTemplate* t, PodEx
       t->volumes.clear();
       r.Elements(p, v, [&](const Path& q, Json e) { ReadVolume(r, q, e, &t->volumes); });
     } else if (Is(key, "initContainers")) {
-      ReadContainers(r, p, v, &t->init_containers);
+      ReadContainers(r, p, v, t, &t->init_containers);
     } else if (Is(key, "hostNetwork")) {
       r.Read(p, v, &extras->host_network);
+    } else if (Is(key, "hostUsers")) {
+      r.Read(p, v, &extras->host_users);
     } else {
       ReadLaterSpecField(r, key, p, v, t);
     }
   });
+  t->unknown_fields = UnknownPodSpecFields(j);
+  if (extras->host_network && !extras->host_users) t->node_features.push_back(r.Intern(kHostNetworkUsers));
 }
 
 // If several conditions have the same type, the first one is used.
@@ -395,6 +423,16 @@ void ApplyServerDefaults(const PodExtras& extras, Pod* pod, PodTemplate* t) {
       if (extras.host_network && port.host_port == 0) port.host_port = port.container_port;
     }
   };
+  // As a server does for the containers; what containers request is added up in any case.
+  for (const auto& [name, limit] : t->pod_limits) {
+    const auto names = [n = name](const auto& e) { return e.first == n; };
+    const auto requests_it = [&](const Container& c) {
+      return std::any_of(c.requests.begin(), c.requests.end(), names);
+    };
+    if (std::any_of(t->pod_requests.begin(), t->pod_requests.end(), names)) continue;
+    if (std::any_of(t->containers.begin(), t->containers.end(), requests_it)) continue;
+    t->pod_requests.emplace_back(name, limit);
+  }
   std::for_each(t->containers.begin(), t->containers.end(), each);
   std::for_each(t->init_containers.begin(), t->init_containers.end(), each);
   for (Volume& v : t->volumes) {
@@ -402,9 +440,13 @@ void ApplyServerDefaults(const PodExtras& extras, Pod* pod, PodTemplate* t) {
   }
 }
 
-PodPtr FinishPod(Json j, const DecodeOptions& o, Pod pod) {
+absl::StatusOr<PodPtr> FinishPod(Reader& r, Json j, const DecodeOptions& o, Pod pod) {
+  const std::shared_ptr<const PodTemplate> counted = internal::WithResize(r, j, pod.tmpl);
+  if (!r.ok()) return r.Status("Pod", j);
+  const bool resized = counted != pod.tmpl;
+  pod.tmpl = counted;
   if (o.keep_raw && pod.node_name.empty()) pod.raw = std::make_shared<const std::string>(j.Serialize());
-  if (KeepsSchedulingFields()) NoteTemplateFields(pod.tmpl, j);
+  if (KeepsSchedulingFields()) NoteTemplateFields(pod.tmpl, j, resized);
   return std::make_shared<const Pod>(std::move(pod));
 }
 
@@ -422,7 +464,7 @@ absl::StatusOr<PodPtr> DecodeOfTemplate(Reader& r, Json j, const DecodeOptions& 
     }
   });
   if (!r.ok()) return r.Status("Pod", j);
-  return FinishPod(j, o, std::move(pod));
+  return FinishPod(r, j, o, std::move(pod));
 }
 
 }  // namespace
@@ -455,7 +497,7 @@ absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o) {
   t.texts = r.keeper()->Take();
   pod.tmpl = PodTemplate::Intern(std::move(t));
   if (memory != nullptr) memory->Remember(pod.tmpl);
-  return FinishPod(j, o, std::move(pod));
+  return FinishPod(r, j, o, std::move(pod));
 }
 
 }  // namespace berth::api

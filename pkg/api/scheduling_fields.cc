@@ -17,9 +17,9 @@ namespace {
 
 // A field is "name" (kept as it is), "name=class" (a text, a list of texts, or a map, depending on the class) or
 // "name{fields}" (an object, or a list of objects). The classes name, node, namespace, uid, key, value, resource,
-// image, scheduler and text say what the text names; labels is a map from label keys to values; resources a map by
-// resource name; podnames a map by pod name; avoid and affinity are JSON in a text. "name/" marks what differs between
-// pods of one template.
+// image, scheduler, driver, address and text say what the text names; labels is a map from label keys to values;
+// resources a map by resource name; podnames a map by pod name; avoid and affinity are JSON in a text. "name/" marks
+// what differs between pods of one template; "name+" what belongs to a template only while a pod is resized in place.
 
 #define SELECTOR "matchLabels=labels matchExpressions{key=key operator values=value}"
 #define NODE_TERM "matchExpressions{key=key operator values=value} matchFields{key operator values=node}"
@@ -35,15 +35,17 @@ namespace {
   "requiredDuringSchedulingIgnoredDuringExecution{" AFFINITY_TERM \
   "} "                                                            \
   "preferredDuringSchedulingIgnoredDuringExecution{weight podAffinityTerm{" AFFINITY_TERM "}}"
-#define CONTAINER                                                                            \
-  "image=image restartPolicy resources{requests=resources limits=resources} ports{hostPort " \
-  "containerPort hostIP protocol}"
+#define CONTAINER                                                                                                   \
+  "name+=name image=image restartPolicy restartPolicyRules{action} resources{requests=resources limits=resources} " \
+  "ports{hostPort containerPort hostIP=address protocol}"
+#define RESIZED "resources+{requests=resources} allocatedResources+=resources"
 
 constexpr char kPod[] =
     "metadata{name/=name namespace=namespace uid/=uid resourceVersion/ creationTimestamp/ deletionTimestamp/ "
     "labels=labels " OWNERS
     "} spec{nodeName/=node schedulerName=scheduler priority preemptionPolicy nodeSelector=labels hostNetwork "
-    "overhead=resources schedulingGates{name=name} containers{" CONTAINER "} initContainers{" CONTAINER
+    "hostUsers overhead=resources resources{requests=resources limits=resources} resourceClaims{name=name} "
+    "schedulingGroup{} workloadRef{} schedulingGates{name=name} containers{" CONTAINER "} initContainers{" CONTAINER
     "} tolerations{key=key operator value=value effect tolerationSeconds} "
     "affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution{nodeSelectorTerms{" NODE_TERM
     "}} preferredDuringSchedulingIgnoredDuringExecution{weight preference{" NODE_TERM "}}} podAffinity{" POD_AFFINITY
@@ -54,7 +56,8 @@ constexpr char kPod[] =
     "awsElasticBlockStore{volumeID=name readOnly} azureDisk{diskName=name diskURI=name} iscsi{iqn=name readOnly} "
     "rbd{image=name pool=name monitors=name readOnly} cinder{volumeID=name} ephemeral{}}} "
     "status{phase/ nominatedNodeName/=node startTime/ conditions/{type status reason message=text lastProbeTime "
-    "lastTransitionTime}}";
+    "lastTransitionTime} containerStatuses+{name=name " RESIZED "} initContainerStatuses+{name=name " RESIZED
+    "} " RESIZED "}";
 
 constexpr char kNode[] =
     "metadata{name=node uid=uid resourceVersion creationTimestamp deletionTimestamp labels=labels "
@@ -69,7 +72,7 @@ constexpr char kVolume[] =
     "spec{capacity=resources accessModes storageClassName=name volumeMode claimRef{namespace=namespace name=name "
     "uid=uid} nodeAffinity{required{nodeSelectorTerms{" NODE_TERM
     "}}} gcePersistentDisk{pdName=name} awsElasticBlockStore{volumeID=name} azureDisk{diskName=name diskURI=name} "
-    "cinder{volumeID=name} csi{driver=name volumeHandle=name}} status{phase}";
+    "cinder{volumeID=name} csi{driver=driver volumeHandle=name}} status{phase}";
 
 constexpr char kClaim[] = "metadata{" META OWNERS
                           " annotations{volume.beta.kubernetes.io/storage-class=name pv.kubernetes.io/bind-completed "
@@ -90,19 +93,19 @@ constexpr KindFields kKindFields[] = {
     {"StatefulSet", SPEC_SELECTOR},
     {"PersistentVolume", kVolume},
     {"PersistentVolumeClaim", kClaim},
-    {"StorageClass", "metadata{" META "} volumeBindingMode provisioner=name "
+    {"StorageClass", "metadata{" META "} volumeBindingMode provisioner=driver "
                      "allowedTopologies{matchLabelExpressions{key=key values=value}}"},
     {"PodDisruptionBudget",
      "metadata{" META "} spec{selector{" SELECTOR "}} status{disruptionsAllowed disruptedPods=podnames}"},
     {"Namespace", "metadata{" META "labels=labels}"},
     {"CSINode",
      "metadata{name=node uid=uid resourceVersion "
-     "annotations{storage.alpha.kubernetes.io/migrated-plugins}} "
-     "spec{drivers{name=name allocatable{count}}}"},
-    {"CSIDriver", "metadata{" META "} spec{storageCapacity}"},
+     "annotations{storage.alpha.kubernetes.io/migrated-plugins=driver}} "
+     "spec{drivers{name=driver allocatable{count}}}"},
+    {"CSIDriver", "metadata{name=driver uid=uid resourceVersion} spec{storageCapacity}"},
     {"CSIStorageCapacity",
      "metadata{" META "} storageClassName=name nodeTopology{" SELECTOR "} capacity maximumVolumeSize"},
-    {"VolumeAttachment", "metadata{" META "} spec{attacher=name nodeName=node source{persistentVolumeName=name}}"},
+    {"VolumeAttachment", "metadata{" META "} spec{attacher=driver nodeName=node source{persistentVolumeName=name}}"},
 };
 
 // Annotations whose text is JSON.
@@ -120,6 +123,7 @@ constexpr char kNodeAffinity[] = "requiredDuringSchedulingIgnoredDuringExecution
 #undef AFFINITY_TERM
 #undef POD_AFFINITY
 #undef CONTAINER
+#undef RESIZED
 
 // ---- reading the table --------------------------------------------------------------------------
 
@@ -129,7 +133,7 @@ struct Field {
   std::string name;
   Shape shape = Shape::kKeep;
   NameClass what = NameClass::kName;
-  bool per_pod = false;
+  bool per_pod = false, of_resize = false;
   std::vector<Field> fields;
 };
 
@@ -149,6 +153,8 @@ constexpr ClassName kClasses[] = {
     {"image", Shape::kNamed, NameClass::kImage},
     {"scheduler", Shape::kNamed, NameClass::kSchedulerName},
     {"text", Shape::kNamed, NameClass::kText},
+    {"address", Shape::kNamed, NameClass::kAddress},
+    {"driver", Shape::kNamed, NameClass::kDriver},
     {"labels", Shape::kLabels, NameClass::kName},
     {"resources", Shape::kResources, NameClass::kName},
     {"podnames", Shape::kPodNames, NameClass::kName},
@@ -171,10 +177,9 @@ std::vector<Field> ReadTable(std::string_view text, size_t* at) {
     Field f;
     const size_t end = std::min(text.find_first_of(" ={}", *at), text.size());
     f.name = std::string(text.substr(*at, end - *at));
-    if (absl::EndsWith(f.name, "/")) {
-      f.per_pod = true;
-      f.name.pop_back();
-    }
+    f.per_pod = absl::EndsWith(f.name, "/");
+    f.of_resize = absl::EndsWith(f.name, "+");
+    if (f.per_pod || f.of_resize) f.name.pop_back();
     *at = end;
     if (end < text.size() && text[end] == '=') {
       const size_t stop = std::min(text.find_first_of(" {}", end), text.size());
@@ -214,7 +219,8 @@ const Table& Tables() {
 
 class Cutter {
  public:
-  Cutter(Renamer* renamer, bool template_only) : renamer_(renamer), template_only_(template_only) {}
+  enum class Extent : uint8_t { kAll, kTemplate, kResizedTemplate };
+  Cutter(Renamer* renamer, Extent extent) : renamer_(renamer), extent_(extent) {}
 
   // Reduces an object or a list of objects. Anything else is kept, so that the decoder reports it.
   void Nested(Json j, const std::vector<Field>& fields) {
@@ -229,7 +235,13 @@ class Cutter {
       Open('{');
       for (auto [key, value] : j.Children()) {
         const Field* f = Find(fields, key);
-        if (f == nullptr || value.IsNull() || (template_only_ && f->per_pod)) continue;
+        if (f == nullptr || value.IsNull()) continue;
+        if (extent_ == Extent::kResizedTemplate && f->per_pod && f->name == "conditions") {
+          ResizeCondition(value);
+          continue;
+        }
+        if (extent_ != Extent::kAll && f->per_pod) continue;
+        if (extent_ == Extent::kTemplate && f->of_resize) continue;
         const size_t before = out_.size();
         Separate();
         AppendJsonString(f->name, &out_);
@@ -242,7 +254,7 @@ class Cutter {
       }
       out_.push_back('}');
     } else {
-      out_ += j.Serialize();
+      Kept(j);
     }
   }
   std::string Take() { return std::move(out_); }
@@ -253,6 +265,17 @@ class Cutter {
       if (absl::EqualsIgnoreCase(absl::string_view(f.name), absl::string_view(key.data(), key.size()))) return &f;
     }
     return nullptr;
+  }
+  // Keeps whether a resize cannot be made, which decides what the pod counts for.
+  void ResizeCondition(Json conditions) {
+    for (auto c : conditions.Children()) {
+      if (c.value.Find("type").Text() != "PodResizePending") continue;
+      Separate();
+      out_ += "\"conditions\":[{\"type\":\"PodResizePending\",\"reason\":";
+      AppendJsonString(c.value.Find("reason").Text(), &out_);
+      out_ += "}]";
+      return;
+    }
   }
   void Open(char c) { out_.push_back(c); }
   void Separate() {
@@ -272,15 +295,25 @@ class Cutter {
         Named(member.value, what);
       }
       out_.push_back(']');
+    } else if (j.IsObject()) {
+      Kept(j);
     } else {
       out_ += j.Serialize();
     }
   }
-  void Map(Json j, NameClass keys, const NameClass* values) {
-    if (!j.IsObject()) {
+  // A number, a word of the API, or anything else that was written in its place.
+  void Kept(Json j) {
+    if (renamer_ == nullptr) {
       out_ += j.Serialize();
-      return;
+    } else if (j.IsObject()) {
+      static constexpr NameClass kWord = NameClass::kWord;
+      Map(j, NameClass::kName, &kWord);
+    } else {
+      Named(j, NameClass::kWord);
     }
+  }
+  void Map(Json j, NameClass keys, const NameClass* values) {
+    if (!j.IsObject()) return Named(j, NameClass::kWord);
     Open('{');
     for (auto [key, value] : j.Children()) {
       Separate();
@@ -289,7 +322,7 @@ class Cutter {
       if (values != nullptr && value.IsString()) {
         Text(*values, value.Text());
       } else {
-        out_ += value.Serialize();
+        Kept(value);
       }
     }
     out_.push_back('}');
@@ -301,7 +334,7 @@ class Cutter {
       AppendJsonString(j.IsString() && j.Text().empty() ? "" : "{", &out_);
       return;
     }
-    Cutter cutter(renamer_, false);
+    Cutter cutter(renamer_, Extent::kAll);
     cutter.Nested(inner.root(), Tables().find(table)->second);
     AppendJsonString(cutter.Take(), &out_);
   }
@@ -309,7 +342,7 @@ class Cutter {
     static constexpr NameClass kValue = NameClass::kLabelValue;
     switch (f.shape) {
       case Shape::kKeep:
-        out_ += j.Serialize();
+        Kept(j);
         break;
       case Shape::kNested:
         Nested(j, f.fields);
@@ -336,12 +369,12 @@ class Cutter {
   }
 
   Renamer* renamer_;
-  bool template_only_;
+  Extent extent_;
   std::string out_;
 };
 
-std::string Cut(std::string_view kind, Json object, Renamer* renamer, bool template_only) {
-  Cutter cutter(renamer, template_only);
+std::string Cut(std::string_view kind, Json object, Renamer* renamer, Cutter::Extent extent) {
+  Cutter cutter(renamer, extent);
   cutter.Nested(object, Tables().find(kind)->second);
   return cutter.Take();
 }
@@ -373,11 +406,11 @@ bool IsSchedulingKind(std::string_view kind) {
 }
 
 std::string CutToSchedulingFields(std::string_view kind, Json object, Renamer* renamer) {
-  return Cut(kind, object, renamer, false);
+  return Cut(kind, object, renamer, Cutter::Extent::kAll);
 }
 
-std::string CutToTemplateFields(Json pod, Renamer* renamer) {
-  return Cut("Pod", pod, renamer, true);
+std::string CutToTemplateFields(Json pod, Renamer* renamer, bool resized) {
+  return Cut("Pod", pod, renamer, resized ? Cutter::Extent::kResizedTemplate : Cutter::Extent::kTemplate);
 }
 
 void KeepSchedulingFields() {
@@ -397,9 +430,9 @@ std::shared_ptr<const std::string> TemplateFields(const std::shared_ptr<const Po
   return it->second.text;
 }
 
-void NoteTemplateFields(const std::shared_ptr<const PodTemplate>& t, Json pod) {
+void NoteTemplateFields(const std::shared_ptr<const PodTemplate>& t, Json pod, bool resized) {
   if (TemplateFields(t) != nullptr) return;
-  auto text = std::make_shared<const std::string>(CutToTemplateFields(pod));
+  auto text = std::make_shared<const std::string>(CutToTemplateFields(pod, nullptr, resized));
   TemplateTexts& texts = Texts();
   std::lock_guard lock(texts.mutex);
   texts.by_template[t.get()] = {t, std::move(text)};

@@ -15,7 +15,7 @@
 
 namespace berth::api {
 
-// What a text in an object names. Texts of all other fields are words of the API or numbers.
+// What a text in an object names.
 enum class NameClass : uint8_t {
   kName,           // objects, volumes, disks, schedulers, classes, topology keys of drivers
   kNode,           // nodes, wherever they are named
@@ -26,7 +26,10 @@ enum class NameClass : uint8_t {
   kResource,       // resource names
   kImage,          // image references
   kSchedulerName,  // spec.schedulerName
-  kText,           // free text in which names may occur
+  kText,           // free text in which names may occur, such as errors
+  kWord,           // words of the API, amounts and times; and whatever else somebody has written there
+  kAddress,        // addresses of hosts
+  kDriver,         // drivers of volumes, alone or in a list with commas
 };
 
 // Maps each name to another text. Called for names in document order.
@@ -45,7 +48,8 @@ bool IsSchedulingKind(std::string_view kind);
 std::string CutToSchedulingFields(std::string_view kind, Json object, Renamer* renamer = nullptr);
 
 // Returns a Pod's fields without those that differ between pods of one template (name, uid, times, node, status).
-std::string CutToTemplateFields(Json pod, Renamer* renamer = nullptr);
+// With `resized`, also what the status says about a resize in place.
+std::string CutToTemplateFields(Json pod, Renamer* renamer = nullptr, bool resized = false);
 
 // Makes every decoder keep the result of CutToSchedulingFields, so that decoded objects can be recorded: for pods by
 // template (TemplateFields), for other kinds in meta.fields. This applies to the whole process and slows decoding. To
@@ -55,7 +59,7 @@ bool KeepsSchedulingFields();
 // Returns the result of CutToTemplateFields for a pod of this template, or null if no such pod has been decoded since
 // KeepSchedulingFields was called.
 std::shared_ptr<const std::string> TemplateFields(const std::shared_ptr<const PodTemplate>& t);
-// Called by DecodePod.
-void NoteTemplateFields(const std::shared_ptr<const PodTemplate>& t, Json pod);
+// Called by DecodePod. `resized`: the template differs from the pod's spec, because the pod is resized in place.
+void NoteTemplateFields(const std::shared_ptr<const PodTemplate>& t, Json pod, bool resized);
 
 }  // namespace berth::api

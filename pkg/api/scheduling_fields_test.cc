@@ -29,9 +29,10 @@ constexpr char kPod[] = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p
   "status":{"podIP":"10.0.0.1","phase":"Running"}})";
 
 TEST_CASE("cutting keeps what scheduling reads and drops the rest") {
-  CHECK(CutText("Pod", kPod) ==
-        R"({"metadata":{"name":"p","namespace":"n","uid":"u","labels":{"app":"web"}},"spec":{"containers":[)"
-        R"({"image":"i:1","resources":{"requests":{"cpu":"100m"}}}],"nodeName":"n1"},"status":{"phase":"Running"}})");
+  CHECK(
+      CutText("Pod", kPod) ==
+      R"({"metadata":{"name":"p","namespace":"n","uid":"u","labels":{"app":"web"}},"spec":{"containers":[)"
+      R"({"name":"c","image":"i:1","resources":{"requests":{"cpu":"100m"}}}],"nodeName":"n1"},"status":{"phase":"Running"}})");
   CHECK(CutText("Service", R"({"metadata":{"name":"s","labels":{"a":"b"}},"spec":{"clusterIP":"x","selector":{}}})") ==
         R"({"metadata":{"name":"s"},"spec":{"selector":{}}})");
 }
@@ -54,7 +55,7 @@ TEST_CASE("names are given to the renamer with what they name") {
   CHECK(
       CutText("Pod", kPod, &m) ==
       R"({"metadata":{"name":"0!p","namespace":"2!n","uid":"3!u","labels":{"4!app":"5!web"}},"spec":{"containers":[)"
-      R"({"image":"7!i:1","resources":{"requests":{"6!cpu":"100m"}}}],"nodeName":"1!n1"},"status":{"phase":"Running"}})");
+      R"({"name":"0!c","image":"7!i:1","resources":{"requests":{"6!cpu":"100m"}}}],"nodeName":"1!n1"},"status":{"phase":"Running"}})");
   CHECK(CutText("PersistentVolumeClaim",
                 R"({"metadata":{"name":"c","annotations":{"x":"y","volume.kubernetes.io/selected-node":"n"}}})",
                 &m) == R"({"metadata":{"name":"0!c","annotations":{"volume.kubernetes.io/selected-node":"1!n"}}})");

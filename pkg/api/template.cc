@@ -86,8 +86,8 @@ namespace {
 size_t HashOf(const PodTemplate& t) {
   auto optional = [](size_t h, const auto& part) { return part ? absl::HashOf(h, *part) : absl::HashOf(h, false); };
   size_t h = absl::HashOf(t.ns, t.labels, t.scheduler_name, t.priority, t.node_selector, t.has_affinity, t.tolerations,
-                          t.containers, t.init_containers, t.volumes, t.overhead, t.spread_constraints,
-                          t.scheduling_gates, t.never_preempts);
+                          t.containers, t.init_containers, t.volumes, t.overhead, t.pod_requests, t.spread_constraints,
+                          t.scheduling_gates, t.never_preempts, t.unknown_fields.size());
   h = optional(h, t.affinity.node);
   h = optional(h, t.affinity.pod);
   h = optional(h, t.affinity.pod_anti);

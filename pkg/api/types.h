@@ -174,10 +174,20 @@ struct PodTemplate {
   std::vector<Volume> volumes;
   // Fields of later releases, which release 1.10 does not read.
   ResourceList overhead;  // spec.overhead
+  // spec.resources, which says what the pod needs as a whole, of cpu, memory and huge pages (Kubernetes 1.34). While
+  // the pod or one of its containers is resized in place, requests are what counts until that is done
+  // (decode_resize.cc).
+  ResourceList pod_requests, pod_limits;
   std::vector<TopologySpreadConstraint> spread_constraints;
   std::vector<Symbol> scheduling_gates;  // their names, in order
   bool never_preempts = false;           // preemptionPolicy Never
-  util::KeptTexts texts;                 // of the symbols above
+  bool has_resource_claims = false;      // spec.resourceClaims is not empty (Kubernetes 1.34)
+  bool in_group = false;                 // spec.schedulingGroup or workloadRef: to be placed with others (1.35)
+  // The features that a node must declare for the pod (status.declaredFeatures, Kubernetes 1.36), sorted by name.
+  std::vector<Symbol> node_features;
+  // Fields of the spec that are newer than this program: "spec.fromTheFuture" (pod_spec_fields.h).
+  std::vector<std::string> unknown_fields;
+  util::KeptTexts texts, resize_texts;  // of the symbols above
   friend bool operator==(const PodTemplate&, const PodTemplate&) = default;
 
   int32_t PriorityOrZero() const { return priority.value_or(0); }

@@ -96,6 +96,11 @@ ApiError ProtobufRefused(std::string_view kind) {
   return e;
 }
 
+RowObject RowObjectOf(const Query& query) {
+  const std::string_view asked = query.Get("includeObject");
+  return asked == "Object" ? RowObject::kWhole : asked == "None" ? RowObject::kNone : RowObject::kMetadata;
+}
+
 // Turns a Table of v1beta1 into one of v1, which differs in nothing but the version.
 void MakeV1(std::string* table) {
   constexpr std::string_view kOld = "meta.k8s.io/v1beta1";
@@ -131,7 +136,8 @@ HttpResponse Api::ObjectResponse(const Call& call, int status, const Object& o) 
       meta.Set("selfLink", Value::String(SelfLink(*call.r, call.version, o.ns, o.name)));
     }
     meta.Set("resourceVersion", Value::String(std::to_string(o.rv)));
-    json = MakeTable(*call.r, call.version, {std::make_shared<Object>(o)}, ToJson(meta), clock_->Wall());
+    json = MakeTable(*call.r, call.version, {std::make_shared<Object>(o)}, ToJson(meta), clock_->Wall(),
+                     RowObjectOf(call.query));
     if (call.table_v1) MakeV1(&json);
   } else {
     std::string sub = call.subresource.empty() ? "" : "/" + call.subresource;
@@ -432,7 +438,7 @@ HttpResponse Api::List(Call& call) {
   if (!page.next.empty()) absl::StrAppend(&meta, ",\"continue\":\"", page.next, "\"");
   meta += '}';
   if (call.format == Format::kTable) {
-    std::string table = MakeTable(*call.r, call.version, page.items, meta, clock_->Wall());
+    std::string table = MakeTable(*call.r, call.version, page.items, meta, clock_->Wall(), RowObjectOf(call.query));
     if (call.table_v1) MakeV1(&table);
     return Finish(call, 200, std::move(table));
   }

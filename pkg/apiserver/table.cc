@@ -3,6 +3,7 @@
 // containers, signals and exit codes.
 #include "pkg/apiserver/table.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -168,6 +169,56 @@ void EventRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"message"}));
 }
 
+// Events are shown by their series and time, and named by what they are about.
+constexpr release::Span kColumnsOfEvents = release::Since(15);
+
+// A field of an event by its name in v1, or in events.k8s.io/v1.
+const Value* EventField(const Value& v, std::initializer_list<std::string_view> core,
+                        std::initializer_list<std::string_view> later) {
+  const Value* found = v.At(core);
+  return found != nullptr ? found : v.At(later);
+}
+std::string EventText(const Value& v, std::initializer_list<std::string_view> core,
+                      std::initializer_list<std::string_view> later) {
+  const Value* found = EventField(v, core, later);
+  return found == nullptr ? "" : std::string(found->text());
+}
+
+// Events of today's schedulers have a time and perhaps a series, and neither counts nor time stamps.
+void RowOfSeries(const Value& v, absl::Time now, Row* out) {
+  const std::string time(Str(v, {"eventTime"}));
+  std::string first = EventText(v, {"firstTimestamp"}, {"deprecatedFirstTimestamp"});
+  std::string last = EventText(v, {"lastTimestamp"}, {"deprecatedLastTimestamp"});
+  if (first.empty()) first = time;
+  if (last.empty()) last = first;
+  const Value* count = EventField(v, {"count"}, {"deprecatedCount"});
+  int64_t times = count == nullptr || count->AsInt() == 0 ? 1 : count->AsInt();
+  if (const Value* series = v.Find("series")) {
+    last = std::string(series->Str("lastObservedTime"));
+    times = Int(*series, {"count"});
+  }
+  const std::string kind = absl::AsciiStrToLower(EventText(v, {"involvedObject", "kind"}, {"regarding", "kind"}));
+  const std::string name = EventText(v, {"involvedObject", "name"}, {"regarding", "name"});
+  std::string source = EventText(v, {"source", "component"}, {"deprecatedSource", "component"});
+  std::string host = EventText(v, {"source", "host"}, {"deprecatedSource", "host"});
+  if (source.empty()) {
+    source = EventText(v, {"reportingComponent"}, {"reportingController"});
+    host = std::string(Str(v, {"reportingInstance"}));
+  }
+  out->Text(Age(last, now));
+  out->Text(Str(v, {"type"}));
+  out->Text(Str(v, {"reason"}));
+  out->Text(name.empty() ? kind : absl::StrCat(kind, "/", name));
+  out->Text(EventText(v, {"involvedObject", "fieldPath"}, {"regarding", "fieldPath"}));
+  out->Text(absl::StrCat(source, host.empty() ? "" : ", ", host));
+  std::string message = EventText(v, {"message"}, {"note"});
+  absl::StripAsciiWhitespace(&message);
+  out->Text(message);
+  out->Text(Age(first, now));
+  out->Number(times);
+  out->Text(Str(v, {"metadata", "name"}));
+}
+
 void ServiceRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(Str(v, {"spec", "type"}));
@@ -271,182 +322,198 @@ const std::map<std::string_view, Printer>& Printers() {
   static const Column kContainers{"Containers", "string", "", "Names of each container in the template.", 1};
   static const Column kImages{"Images", "string", "", "Images referenced by each container in the template.", 1};
   static const Column kSelector{"Selector", "string", "", "Selector is a label query over pods.", 1};
-  static const auto*
-      all = new std::map<std::string_view,
-                         Printer>{{"Pod",
-                                   {{kNameColumn,
-                                     {"Ready", "string", "",
-                                      "The aggregate readiness state of this pod for accepting traffic."},
-                                     {"Status", "string", "", "The aggregate status of the containers in this pod."},
-                                     {"Restarts", "integer", "",
-                                      "The number of times the containers in this pod have been restarted."},
-                                     kAgeColumn,
-                                     {"IP", "string", "",
-                                      "IP address allocated to the pod. Routable at least within the cluster. Empty if "
-                                      "not yet allocated.",
-                                      1},
-                                     {"Node", "string", "",
-                                      "NodeName is a request to schedule this pod onto a specific node. If it is "
-                                      "non-empty, the scheduler simply "
-                                      "schedules this pod onto that node, assuming that it fits resource requirements.",
-                                      1}},
-                                    PodRow}},
-                                  {"Node",
-                                   {{kNameColumn,
-                                     {"Status", "string", "", "The status of the node"},
-                                     {"Roles", "string", "", "The roles of the node"},
-                                     kAgeColumn,
-                                     {"Version", "string", "", "Kubelet Version reported by the node."},
-                                     {"External-IP", "string", "",
-                                      "List of addresses reachable to the node. Queried from cloud provider, if "
-                                      "available. More info: "
-                                      "https://kubernetes.io/docs/concepts/nodes/node/#addresses",
-                                      1},
-                                     {"OS-Image", "string", "",
-                                      "OS Image reported by the node from /etc/os-release (e.g. Debian GNU/Linux 7 "
-                                      "(wheezy)).",
-                                      1},
-                                     {"Kernel-Version", "string", "",
-                                      "Kernel Version reported by the node from 'uname -r' (e.g. "
-                                      "3.16.0-0.bpo.4-amd64).",
-                                      1},
-                                     {"Container-Runtime", "string", "",
-                                      "ContainerRuntime Version reported by the node through runtime remote API (e.g. "
-                                      "docker://1.5.0).",
-                                      1}},
-                                    NodeRow}},
-                                  {"Event",
-                                   {{{"Last Seen", "string", "",
-                                      "The time at which the most recent occurrence of this event was recorded."},
-                                     {"First Seen", "string", "", "The time at which the event was first recorded."},
-                                     {"Count", "string", "", "The number of times this event has occurred."},
-                                     kNameColumn,
-                                     {"Kind", "string", "", "Kind of the referent."},
-                                     {"Subobject", "string", "", "The part of the object that the event is about."},
-                                     {"Type", "string", "", "Type of this event (Normal, Warning)."},
-                                     {"Reason", "string", "", "Why the event happened, in one word."},
-                                     {"Source", "string", "", "The component reporting this event."},
-                                     {"Message", "string", "", "A human-readable description of what happened."}},
-                                    EventRow}},
-                                  {"Service",
-                                   {{kNameColumn,
-                                     {"Type"},
-                                     {"Cluster-IP"},
-                                     {"External-IP"},
-                                     {"Port(s)"},
-                                     kAgeColumn,
-                                     {"Selector", "string", "", "", 1}},
-                                    ServiceRow}},
-                                  {"ReplicationController",
-                                   {{kNameColumn,
-                                     {"Desired", "integer"},
-                                     {"Current", "integer"},
-                                     {"Ready", "integer"},
-                                     kAgeColumn,
-                                     kContainers,
-                                     kImages,
-                                     kSelector},
-                                    ReplicaRow}},
-                                  {"ReplicaSet",
-                                   {{kNameColumn,
-                                     {"Desired", "integer"},
-                                     {"Current", "integer"},
-                                     {"Ready", "integer"},
-                                     kAgeColumn,
-                                     kContainers,
-                                     kImages,
-                                     kSelector},
-                                    ReplicaRow}},
-                                  {"StatefulSet",
-                                   {{kNameColumn, {"Desired"}, {"Current"}, kAgeColumn, kContainers, kImages},
-                                    StatefulSetRow}},
-                                  {"Deployment",
-                                   {{kNameColumn,
-                                     {"Desired"},
-                                     {"Current"},
-                                     {"Up-to-date"},
-                                     {"Available"},
-                                     kAgeColumn,
-                                     kContainers,
-                                     kImages,
-                                     kSelector},
-                                    DeploymentRow}},
-                                  {"PersistentVolume",
-                                   {{kNameColumn,
-                                     {"Capacity"},
-                                     {"Access Modes"},
-                                     {"Reclaim Policy"},
-                                     {"Status"},
-                                     {"Claim"},
-                                     {"StorageClass"},
-                                     {"Reason"},
-                                     kAgeColumn},
-                                    VolumeRow}},
-                                  {"PersistentVolumeClaim",
-                                   {{kNameColumn,
-                                     {"Status"},
-                                     {"Volume"},
-                                     {"Capacity"},
-                                     {"Access Modes"},
-                                     {"StorageClass"},
-                                     kAgeColumn},
-                                    ClaimRow}},
-                                  {"StorageClass",
-                                   {{kNameColumn, {"Provisioner"}, kAgeColumn},
-                                    [](const Value& v, absl::Time now, Row* out) {
-                                      out->Text(Str(v, {"metadata", "name"}));
-                                      out->Text(v.Str("provisioner"));
-                                      out->Text(CreatedAge(v, now));
-                                    }}},
-                                  {"PodDisruptionBudget",
-                                   {{kNameColumn,
-                                     {"Min Available"},
-                                     {"Max Unavailable"},
-                                     {"Allowed Disruptions", "integer"},
-                                     kAgeColumn},
-                                    BudgetRow}},
-                                  {"ConfigMap",
-                                   {{kNameColumn, {"Data"}, kAgeColumn},
-                                    [](const Value& v, absl::Time now, Row* out) {
-                                      const Value* data = v.Find("data");
-                                      out->Text(Str(v, {"metadata", "name"}));
-                                      out->Text(absl::StrCat(data == nullptr ? 0 : data->items.size()));
-                                      out->Text(CreatedAge(v, now));
-                                    }}},
-                                  {"Endpoints",
-                                   {{kNameColumn, {"Endpoints"}, kAgeColumn},
-                                    [](const Value& v, absl::Time now, Row* out) {
-                                      std::vector<std::string> all_addresses;
-                                      if (const Value* subsets = v.Find("subsets")) {
-                                        for (const Value& s : subsets->items) {
-                                          const Value* addresses = s.Find("addresses");
-                                          const Value* ports = s.Find("ports");
-                                          if (addresses == nullptr || ports == nullptr) continue;
-                                          for (const Value& p : ports->items) {
-                                            for (const Value& a : addresses->items)
-                                              all_addresses.push_back(
-                                                  absl::StrCat(std::string(a.Str("ip")), ":", Int(p, {"port"})));
-                                          }
-                                        }
-                                      }
-                                      out->Text(Str(v, {"metadata", "name"}));
-                                      out->Text(all_addresses.empty() ? "<none>" : absl::StrJoin(all_addresses, ","));
-                                      out->Text(CreatedAge(v, now));
-                                    }}},
-                                  {"Namespace",
-                                   {{kNameColumn, {"Status"}, kAgeColumn},
-                                    [](const Value& v, absl::Time now, Row* out) {
-                                      out->Text(Str(v, {"metadata", "name"}));
-                                      out->Text(Str(v, {"status", "phase"}));
-                                      out->Text(CreatedAge(v, now));
-                                    }}},
-                                  // All kinds that have no entry of their own.
-                                  {"",
-                                   {{kNameColumn, {"Created At", "date", "", kCreated}},
-                                    [](const Value& v, absl::Time, Row* out) {
-                                      out->Text(Str(v, {"metadata", "name"}));
-                                      out->Text(Str(v, {"metadata", "creationTimestamp"}));
-                                    }}}};
+  static const auto* all =
+      new std::map<
+          std::string_view, Printer>{{"Pod",
+                                      {{kNameColumn,
+                                        {"Ready", "string", "",
+                                         "The aggregate readiness state of this pod for accepting traffic."},
+                                        {"Status", "string", "", "The aggregate status of the containers in this pod."},
+                                        {"Restarts", "integer", "",
+                                         "The number of times the containers in this pod have been restarted."},
+                                        kAgeColumn,
+                                        {"IP", "string", "",
+                                         "IP address allocated to the pod. Routable at least within the cluster. Empty "
+                                         "if "
+                                         "not yet allocated.",
+                                         1},
+                                        {"Node", "string", "",
+                                         "NodeName is a request to schedule this pod onto a specific node. If it is "
+                                         "non-empty, the scheduler simply "
+                                         "schedules this pod onto that node, assuming that it fits resource "
+                                         "requirements.",
+                                         1}},
+                                       PodRow}},
+                                     {"Node",
+                                      {{kNameColumn,
+                                        {"Status", "string", "", "The status of the node"},
+                                        {"Roles", "string", "", "The roles of the node"},
+                                        kAgeColumn,
+                                        {"Version", "string", "", "Kubelet Version reported by the node."},
+                                        {"External-IP", "string", "",
+                                         "List of addresses reachable to the node. Queried from cloud provider, if "
+                                         "available. More info: "
+                                         "https://kubernetes.io/docs/concepts/nodes/node/#addresses",
+                                         1},
+                                        {"OS-Image", "string", "",
+                                         "OS Image reported by the node from /etc/os-release (e.g. Debian GNU/Linux 7 "
+                                         "(wheezy)).",
+                                         1},
+                                        {"Kernel-Version", "string", "",
+                                         "Kernel Version reported by the node from 'uname -r' (e.g. "
+                                         "3.16.0-0.bpo.4-amd64).",
+                                         1},
+                                        {"Container-Runtime", "string", "",
+                                         "ContainerRuntime Version reported by the node through runtime remote API "
+                                         "(e.g. "
+                                         "docker://1.5.0).",
+                                         1}},
+                                       NodeRow}},
+                                     {"Event",
+                                      {{{"Last Seen", "string", "",
+                                         "The time at which the most recent occurrence of this event was recorded."},
+                                        {"First Seen", "string", "", "The time at which the event was first recorded."},
+                                        {"Count", "string", "", "The number of times this event has occurred."},
+                                        kNameColumn,
+                                        {"Kind", "string", "", "Kind of the referent."},
+                                        {"Subobject", "string", "", "The part of the object that the event is about."},
+                                        {"Type", "string", "", "Type of this event (Normal, Warning)."},
+                                        {"Reason", "string", "", "Why the event happened, in one word."},
+                                        {"Source", "string", "", "The component reporting this event."},
+                                        {"Message", "string", "", "A human-readable description of what happened."}},
+                                       EventRow}},
+                                     {"Event with a series",
+                                      {{{"Last Seen", "string", "", "When it was seen last."},
+                                        {"Type", "string", "", "Normal or Warning."},
+                                        {"Reason", "string", "", "Why it happened, in one word."},
+                                        {"Object", "string", "", "What it is about."},
+                                        {"Subobject", "string", "", "The part of the object that it is about.", 1},
+                                        {"Source", "string", "", "Who reported it.", 1},
+                                        {"Message", "string", "", "What happened."},
+                                        {"First Seen", "string", "", "When it was seen first.", 1},
+                                        {"Count", "string", "", "How often it was seen.", 1},
+                                        {"Name", "string", "name", kName, 1}},
+                                       RowOfSeries}},
+                                     {"Service",
+                                      {{kNameColumn,
+                                        {"Type"},
+                                        {"Cluster-IP"},
+                                        {"External-IP"},
+                                        {"Port(s)"},
+                                        kAgeColumn,
+                                        {"Selector", "string", "", "", 1}},
+                                       ServiceRow}},
+                                     {"ReplicationController",
+                                      {{kNameColumn,
+                                        {"Desired", "integer"},
+                                        {"Current", "integer"},
+                                        {"Ready", "integer"},
+                                        kAgeColumn,
+                                        kContainers,
+                                        kImages,
+                                        kSelector},
+                                       ReplicaRow}},
+                                     {"ReplicaSet",
+                                      {{kNameColumn,
+                                        {"Desired", "integer"},
+                                        {"Current", "integer"},
+                                        {"Ready", "integer"},
+                                        kAgeColumn,
+                                        kContainers,
+                                        kImages,
+                                        kSelector},
+                                       ReplicaRow}},
+                                     {"StatefulSet",
+                                      {{kNameColumn, {"Desired"}, {"Current"}, kAgeColumn, kContainers, kImages},
+                                       StatefulSetRow}},
+                                     {"Deployment",
+                                      {{kNameColumn,
+                                        {"Desired"},
+                                        {"Current"},
+                                        {"Up-to-date"},
+                                        {"Available"},
+                                        kAgeColumn,
+                                        kContainers,
+                                        kImages,
+                                        kSelector},
+                                       DeploymentRow}},
+                                     {"PersistentVolume",
+                                      {{kNameColumn,
+                                        {"Capacity"},
+                                        {"Access Modes"},
+                                        {"Reclaim Policy"},
+                                        {"Status"},
+                                        {"Claim"},
+                                        {"StorageClass"},
+                                        {"Reason"},
+                                        kAgeColumn},
+                                       VolumeRow}},
+                                     {"PersistentVolumeClaim",
+                                      {{kNameColumn,
+                                        {"Status"},
+                                        {"Volume"},
+                                        {"Capacity"},
+                                        {"Access Modes"},
+                                        {"StorageClass"},
+                                        kAgeColumn},
+                                       ClaimRow}},
+                                     {"StorageClass",
+                                      {{kNameColumn, {"Provisioner"}, kAgeColumn},
+                                       [](const Value& v, absl::Time now, Row* out) {
+                                         out->Text(Str(v, {"metadata", "name"}));
+                                         out->Text(v.Str("provisioner"));
+                                         out->Text(CreatedAge(v, now));
+                                       }}},
+                                     {"PodDisruptionBudget",
+                                      {{kNameColumn,
+                                        {"Min Available"},
+                                        {"Max Unavailable"},
+                                        {"Allowed Disruptions", "integer"},
+                                        kAgeColumn},
+                                       BudgetRow}},
+                                     {"ConfigMap",
+                                      {{kNameColumn, {"Data"}, kAgeColumn},
+                                       [](const Value& v, absl::Time now, Row* out) {
+                                         const Value* data = v.Find("data");
+                                         out->Text(Str(v, {"metadata", "name"}));
+                                         out->Text(absl::StrCat(data == nullptr ? 0 : data->items.size()));
+                                         out->Text(CreatedAge(v, now));
+                                       }}},
+                                     {"Endpoints",
+                                      {{kNameColumn, {"Endpoints"}, kAgeColumn},
+                                       [](const Value& v, absl::Time now, Row* out) {
+                                         std::vector<std::string> all_addresses;
+                                         if (const Value* subsets = v.Find("subsets")) {
+                                           for (const Value& s : subsets->items) {
+                                             const Value* addresses = s.Find("addresses");
+                                             const Value* ports = s.Find("ports");
+                                             if (addresses == nullptr || ports == nullptr) continue;
+                                             for (const Value& p : ports->items) {
+                                               for (const Value& a : addresses->items)
+                                                 all_addresses.push_back(
+                                                     absl::StrCat(std::string(a.Str("ip")), ":", Int(p, {"port"})));
+                                             }
+                                           }
+                                         }
+                                         out->Text(Str(v, {"metadata", "name"}));
+                                         out->Text(all_addresses.empty() ? "<none>"
+                                                                         : absl::StrJoin(all_addresses, ","));
+                                         out->Text(CreatedAge(v, now));
+                                       }}},
+                                     {"Namespace",
+                                      {{kNameColumn, {"Status"}, kAgeColumn},
+                                       [](const Value& v, absl::Time now, Row* out) {
+                                         out->Text(Str(v, {"metadata", "name"}));
+                                         out->Text(Str(v, {"status", "phase"}));
+                                         out->Text(CreatedAge(v, now));
+                                       }}},
+                                     // All kinds that have no entry of their own.
+                                     {"",
+                                      {{kNameColumn, {"Created At", "date", "", kCreated}},
+                                       [](const Value& v, absl::Time, Row* out) {
+                                         out->Text(Str(v, {"metadata", "name"}));
+                                         out->Text(Str(v, {"metadata", "creationTimestamp"}));
+                                       }}}};
   return *all;
 }
 
@@ -468,8 +535,9 @@ std::string Age(std::string_view rfc3339, absl::Time now) {
 }
 
 std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<ObjectPtr>& objects,
-                      std::string_view list_metadata, absl::Time now) {
-  auto it = Printers().find(r.kind);
+                      std::string_view list_metadata, absl::Time now, RowObject object) {
+  const bool by_series = r.kind == "Event" && kColumnsOfEvents.Has(r.release);
+  auto it = Printers().find(by_series ? "Event with a series" : std::string_view(r.kind));
   const Printer& printer = it != Printers().end() ? it->second : Printers().find("")->second;
   std::string out = R"({"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":)";
   out.append(list_metadata).append(",\"columnDefinitions\":[");
@@ -495,9 +563,17 @@ std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<O
       if (k > 0) out.push_back(',');
       AppendJson(row.cells[k], &out);
     }
-    out.append("],\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1beta1\",\"metadata\":");
-    AppendJson(*v.Find("metadata"), &out);
-    out.append("}}");
+    out.push_back(']');
+    if (object == RowObject::kWhole) {
+      out.append(",\"object\":");
+      AppendObject(r, version, *objects[i], "", &out);
+    } else if (object == RowObject::kMetadata) {
+      out.append(
+          ",\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1beta1\",\"metadata\":");
+      AppendJson(*v.Find("metadata"), &out);
+      out.push_back('}');
+    }
+    out.push_back('}');
   }
   return out.append("]}\n");
 }

@@ -45,6 +45,7 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
   Explanation e;
   e.pod = pod;
   e.predicates = subject.effective.predicates;
+  e.max_score = subject.scheduler.config().release->max_score;
   std::vector<std::pair<std::string, std::vector<Remedy>>> remedies;
   const std::vector<std::string> missing = ResourcesNoNodeHas(subject.cache, *pod->tmpl);
   for (auto& [node, results] : subject.scheduler.EvaluatePredicates(pod)) {

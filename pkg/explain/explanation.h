@@ -16,6 +16,7 @@ struct Explanation {
   scheduler::Symbol now_on;  // the node of a bound pod, from which it was removed for the explanation
   size_t placed_before = 0;  // number of pending pods that were tried before this one
   size_t feasible = 0, nodes = 0;
+  int64_t max_score = 10;  // the highest score of a priority in the release
   scheduler::Decision decision;
   scheduler::DecisionTrace trace;
   std::vector<std::string> predicates;  // in the order of evaluation

@@ -113,7 +113,7 @@ std::string ScoreTable(const Explanation& e) {
     }
     row.push_back(absl::StrCat(t.totals[i]));
   }
-  std::string out = "\nPriorities, scores of 0 to 10 times weight:\n" + Table(rows);
+  std::string out = absl::StrCat("\nPriorities, scores of 0 to ", e.max_score, " times weight:\n", Table(rows));
   if (order.size() > kMostScores) {
     absl::StrAppend(&out, "and ", order.size() - kMostScores, " nodes with less or the same (-o json has all)\n");
   }

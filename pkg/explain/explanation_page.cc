@@ -190,7 +190,7 @@ void WriteScores(const Explanation& e, Page* page) {
     const auto weight = t.priorities[p].weight;
     same.push_back(absl::StrCat(t.priorities[p].name, " ", scores[0], weight == 1 ? "" : absl::StrCat(" x ", weight)));
   }
-  page->Blank().Line("Scores of 0 to 10, times their weight:", Style::kHeading);
+  page->Blank().Line(absl::StrCat("Scores of 0 to ", e.max_score, ", times their weight:"), Style::kHeading);
   std::vector<std::vector<std::string>> rows = {{"NODE", "TOTAL"}};
   std::vector<Style> styles = {Style::kHeading};
   for (size_t p : differing) {

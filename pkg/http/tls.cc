@@ -18,6 +18,7 @@
 #include <iterator>
 #include <memory>
 
+#include "pkg/http/tls_settings.h"
 #include "pkg/util/status.h"
 
 namespace berth::http {
@@ -188,7 +189,7 @@ absl::StatusOr<TlsContext> NewServerTlsContext(const ServerTls& tls) {
   namespace asio = boost::asio;
   TlsContext context(new asio::ssl::context(asio::ssl::context::tls_server));
   SSL_CTX* native = context->native_handle();
-  SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
+  BERTH_RETURN_IF_ERROR(ApplyServerSettings(tls, native));
   // Resuming sessions with client certificates would need a session id context. Tickets are not worth their cost here.
   SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(native, SSL_OP_NO_TICKET);

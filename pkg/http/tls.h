@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Neither this header nor those of servers and event loops include Asio, which takes seconds to compile.
@@ -81,10 +82,24 @@ struct ServerTls {
   std::string cert_pem, key_pem;
   std::string client_ca_pem;  // client certificates are requested, and verified if presented; empty: not requested
   std::string cert_from, key_from, client_ca_from;  // prefixes of errors: "--tls-cert-file: /etc/tls.crt"
+  std::string min_version;                          // "VersionTLS13"; empty: VersionTLS12
+  std::vector<std::string> cipher_suites;           // Go's names, for TLS 1.2 and older; empty: OpenSSL's
+  // Certificates for clients that ask for one of the names, with "*." for one label. Without names, those in it.
+  struct Named {
+    std::string cert_pem, key_pem, cert_from, key_from;
+    std::vector<std::string> names;
+  };
+  std::vector<Named> named;
 };
 
-// Returns a context for TLS 1.2 or newer, without session resumption. Errors say what is not a PEM certificate or key,
-// and where it comes from.
+// Returns OpenSSL's number for a version of TLS by its name in Go ("VersionTLS12"), or nothing for an unknown name.
+std::optional<int> TlsVersion(std::string_view name);
+// Returns OpenSSL's name for a cipher suite by its name in Go, empty if it cannot be chosen, or nothing for an unknown
+// name.
+std::optional<std::string_view> CipherSuite(std::string_view name);
+
+// Returns a context for TLS as the settings say, without session resumption. Errors say what is not a PEM certificate
+// or key, and where it comes from.
 absl::StatusOr<TlsContext> NewServerTlsContext(const ServerTls& tls);
 
 // Requests certificates of the authorities in `pem` from clients of new connections, in place of the previous ones. If

@@ -16,7 +16,7 @@ absl::Status Simulation::Add(const api::Object& object) {
   scheduler::Listers& l = cache_.listers();
   if (const auto* pod = std::get_if<api::PodPtr>(&object)) {
     if ((*pod)->Finished()) return absl::OkStatus();
-    return cache_.AddPod(ignore_unknown_fields_ ? scheduler::WithoutLaterFields(*pod) : *pod);
+    return cache_.AddPod(AsTaken(*pod));
   }
   if (const auto* node = std::get_if<api::NodePtr>(&object)) cache_.AddNode(*node);
   api::StoredKinds::ForEach([&]<typename T>() {
@@ -55,11 +55,10 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   sim->pod_priority_ = gates.algorithm.pod_priority;
   sim->preempts_ = algorithm.preempt;
   sim->release_ = algorithm.release;
-  sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields && !later;
+  sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields;
   BERTH_RETURN_IF_ERROR(algorithm.CheckPercentage());
   if (const auto percentage = algorithm.SamplePercentage()) {
-    sim->sampler_ =
-        std::make_unique<scheduler::NodeSampler>(&sim->cache_, *algorithm.Decides().sampling, *percentage);
+    sim->sampler_ = std::make_unique<scheduler::NodeSampler>(&sim->cache_, *algorithm.Decides().sampling, *percentage);
   }
   if (later) {
     BERTH_RETURN_IF_ERROR(algorithm.CheckSource());
@@ -104,13 +103,19 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   return sim;
 }
 
+api::PodPtr Simulation::AsTaken(const api::PodPtr& pod) const {
+  if (!ignore_unknown_fields_) return pod;
+  return scheduler::WithoutUnknownFields(pod, scheduler::PodFieldsUnderstoodBy(release_->version));
+}
+
 // A pod with scheduling gates, or one that uses fields that the release does not understand, waits as in the daemon.
 std::string Simulation::WhyNotTried(const api::Pod& pod) const {
   if (std::string gated = scheduler::GatedText(*pod.tmpl); !gated.empty()) return gated;
+  if (ignore_unknown_fields_) return {};
   const auto understood = scheduler::PodFieldsUnderstoodBy(scheduler_->config());
   scheduler::PodFieldSet blocking = scheduler::FindUnknownPodFields(*pod.tmpl, understood).blocking;
   constexpr auto kLimits = static_cast<size_t>(scheduler::PodField::kCsiLimits);
-  if (!ignore_unknown_fields_ && !understood[kLimits]) {
+  if (!understood[kLimits]) {
     blocking[kLimits] = scheduler::volumes::HasLimitedCsiVolumes(cache_, pod);
   }
   return blocking.none() ? std::string() : scheduler::BlockedText(blocking);
@@ -118,7 +123,7 @@ std::string Simulation::WhyNotTried(const api::Pod& pod) const {
 
 scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::DecisionMode mode,
                                       scheduler::DecisionTrace* trace) {
-  const api::PodPtr pod = ignore_unknown_fields_ ? scheduler::WithoutLaterFields(as_given) : as_given;
+  const api::PodPtr pod = AsTaken(as_given);
   if (later_ == nullptr) {
     if (std::string why = WhyNotTried(*pod); !why.empty()) {
       scheduler::Decision d;
@@ -167,8 +172,8 @@ std::optional<scheduler::Preemption> Simulation::Preempt(const api::PodPtr& pod,
 }
 
 explain::Explanation Simulation::Explain(const api::PodPtr& as_given) {
-  const api::PodPtr pod = ignore_unknown_fields_ ? scheduler::WithoutLaterFields(as_given) : as_given;
-  if (const std::string why = later_ == nullptr ? WhyNotTried(*pod) : later_->WhyNotAttempted(*pod); !why.empty()) {
+  const api::PodPtr pod = AsTaken(as_given);
+  if (const std::string why = later_ == nullptr ? WhyNotTried(*pod) : later_->WhyNotTried(*pod); !why.empty()) {
     explain::Explanation e;
     e.pod = pod;
     e.nodes = e.decision.nodes = cache_.node_count();

@@ -89,6 +89,8 @@ class Simulation {
   bool preempts_ = false;
   bool pod_priority_ = false;
   bool ignore_unknown_fields_ = false;
+  // Returns the pod without the fields that --ignore-unknown-fields passes over.
+  api::PodPtr AsTaken(const api::PodPtr& pod) const;
 };
 
 }  // namespace berth::lab

@@ -24,6 +24,7 @@ absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Sce
                                                                        scheduler::NodeSampler* sampler) {
   std::unique_ptr<SimulationV1_29> sim(
       new SimulationV1_29(cache, algorithm.Decides().claims, algorithm.Decides().volume_rules));
+  sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields;
   auto profiles = algorithm.Profiles();
   if (!profiles.ok()) return profiles.status();
   for (configuration::ResolvedProfile& p : *profiles) {
@@ -44,7 +45,7 @@ absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Sce
     profile.scheduler = std::move(*made);
   }
   for (const api::PodPtr& pod : scenario.pending) {
-    if (sim->WhyNotAttempted(*pod).empty()) sim->nominated_.Add(pod);
+    if (sim->WhyNotTried(*pod).empty()) sim->nominated_.Add(pod);
   }
   return sim;
 }
@@ -61,6 +62,15 @@ std::string SimulationV1_29::WhyNotAttempted(const api::Pod& pod) {
   if (profile == nullptr) return "no profile";
   if (!profile->resolved.Has(ExtensionPoint::kPreEnqueue, "SchedulingGates")) return {};
   return scheduler::GatedText(*pod.tmpl);
+}
+
+// As in the daemon, a pod is set aside only after its gates are gone.
+std::string SimulationV1_29::WhyNotTried(const api::Pod& pod) {
+  std::string why = WhyNotAttempted(pod);
+  if (!why.empty() || ignore_unknown_fields_ || ProfileOf(pod) == nullptr) return why;
+  const auto understood = scheduler::PodFieldsUnderstoodBy(ProfileOf(pod)->scheduler->config());
+  const scheduler::PodFieldSet blocking = scheduler::FindUnknownPodFields(*pod.tmpl, understood).blocking;
+  return blocking.none() ? why : scheduler::BlockedText(blocking);
 }
 
 namespace {
@@ -90,7 +100,7 @@ void FillFields(const scheduler::DecisionTrace& trace, LaterFields* fields) {
 Decision SimulationV1_29::Place(const api::PodPtr& pod, scheduler::DecisionMode mode, scheduler::DecisionTrace* trace) {
   fields_ = {};
   Decision d;
-  fields_.not_attempted = WhyNotAttempted(*pod);
+  fields_.not_attempted = WhyNotTried(*pod);
   if (!fields_.not_attempted.empty()) {
     d.nodes = cache_->node_count();
     d.error = fields_.not_attempted;

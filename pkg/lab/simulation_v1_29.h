@@ -52,6 +52,8 @@ class SimulationV1_29 {
   Profile& FirstProfile() { return profiles_.front(); }
   // Returns why the pod is not tried at all. Empty if it is tried.
   std::string WhyNotAttempted(const api::Pod& pod);
+  // The same, and why a pod is set aside because of fields that the release does not understand.
+  std::string WhyNotTried(const api::Pod& pod);
 
  private:
   SimulationV1_29(scheduler::Cache* cache, const scheduler::ClaimRules& claims, const scheduler::VolumeRules& volumes)
@@ -61,6 +63,7 @@ class SimulationV1_29 {
   scheduler::ClaimBinder claim_binder_;
   scheduler::NominatedPods nominated_;
   std::vector<Profile> profiles_;
+  bool ignore_unknown_fields_ = false;
   uint64_t last_node_index_ = 0;
   LaterFields fields_;
 };

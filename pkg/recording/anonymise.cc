@@ -1,6 +1,7 @@
-// A recording is read twice: first to collect all names, then, when the order of the names is known, to write it. While
-// it is written, one scheduler replays the renamed recording wherever a run is replayed from its start. Its outputs are
-// what is written, and a placement other than the renamed recorded one is an error.
+// A recording is read three times: to collect all names, then, when the order of the names is known, to try whether
+// everything can be renamed, and to write it. Each time but the first a scheduler replays the renamed recording,
+// because texts with several names list them in another order then. Its outputs are what is written, and a placement
+// other than the renamed recorded one is an error.
 #include "pkg/recording/anonymise.h"
 
 #include <absl/strings/match.h>
@@ -10,9 +11,12 @@
 
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
+#include "pkg/recording/cluster_state.h"
 #include "pkg/recording/format.h"
+#include "pkg/recording/known_words.h"
 #include "pkg/recording/reader.h"
 #include "pkg/recording/replay_session.h"
+#include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
 
 namespace berth::recording {
@@ -22,9 +26,10 @@ using api::AppendJsonString;
 using api::Json;
 using api::NameClass;
 
-// What the members of a recording's lines contain. Members that are not listed are kept.
+// What the members of a recording's lines contain. Members that are not listed are left out.
 enum class Holds : uint8_t {
-  kKept,
+  kLeftOut,
+  kWord,
   kName,
   kNode,
   kUid,
@@ -35,7 +40,9 @@ enum class Holds : uint8_t {
   kUidToNode,
   kByScheduler,
   kIdAndUid,
-  kNodeAnd
+  kNodeAnd,
+  kExtender,
+  kMessage,
 };
 struct MemberRule {
   std::string_view name;
@@ -55,10 +62,10 @@ constexpr MemberRule kMembers[] = {
     {"claim", Holds::kKey},
     {"unfit", Holds::kText},
     {"error", Holds::kText},
-    {"message", Holds::kText},
+    {"message", Holds::kMessage},
     {"condition", Holds::kNested},
     {"scheduled", Holds::kNested},
-    {"extender", Holds::kText},
+    {"extender", Holds::kExtender},
     {"nodes", Holds::kNode},
     {"failed", Holds::kNodeAnd},
     {"unresolvable", Holds::kNodeAnd},
@@ -72,13 +79,62 @@ constexpr MemberRule kMembers[] = {
     {"openGets", Holds::kIdAndUid},
     {"openNominations", Holds::kIdAndUid},
     {"bound", Holds::kUid},
+    {"in", Holds::kWord},
+    {"out", Holds::kWord},
+    {"object", Holds::kWord},
+    {"t", Holds::kWord},
+    {"wall", Holds::kWord},
+    {"id", Holds::kWord},
+    {"of", Holds::kWord},
+    {"rv", Holds::kWord},
+    {"created", Holds::kWord},
+    {"deleted", Holds::kWord},
+    {"started", Holds::kWord},
+    {"preempted", Holds::kWord},
+    {"phase", Holds::kWord},
+    {"answer", Holds::kWord},
+    {"assigned", Holds::kWord},
+    {"bind", Holds::kWord},
+    {"fit", Holds::kWord},
+    {"ties", Holds::kWord},
+    {"counter", Holds::kWord},
+    {"warning", Holds::kWord},
+    {"annotate", Holds::kWord},
+    {"status", Holds::kWord},
+    {"reason", Holds::kWord},
+    {"lastProbeTime", Holds::kWord},
+    {"lastTransitionTime", Holds::kWord},
+    {"call", Holds::kWord},
+    {"violations", Holds::kWord},
+    {"gap", Holds::kWord},
+    {"checkpoint", Holds::kWord},
+    {"was", Holds::kWord},  // null: there was no object before
 };
+
+// What the header of a segment says and is kept. Flags are left out, as they tell who runs the scheduler and where.
+constexpr std::string_view kHeaderWords[] = {"format",
+                                             "mends",
+                                             "segment",
+                                             "time",
+                                             "afterGap",
+                                             "release",
+                                             "hardPodAffinitySymmetricWeight",
+                                             "initialBackoffMicros",
+                                             "maxBackoffMicros",
+                                             "unschedulableLimitMicros",
+                                             "maxRequestsInFlight",
+                                             "ignoreUnknownFields"};
+
+// Returns whether a text consists of such characters only. Programs' versions and the names of runs do.
+bool ConsistsOf(std::string_view text, std::string_view characters) {
+  return text.find_first_not_of(characters) == std::string_view::npos;
+}
 
 Holds HoldsOf(std::string_view member) {
   for (const MemberRule& r : kMembers) {
     if (r.name == member) return r.holds;
   }
-  return Holds::kKept;
+  return Holds::kLeftOut;
 }
 
 class LineRenamer {
@@ -90,19 +146,23 @@ class LineRenamer {
     std::string kind;
     if (const Json in = j.FindExact("in"); in.IsString()) kind = std::string(in.Text());
     if (const Json o = j.FindExact("object"); o.IsString()) kind = std::string(o.Text());
-    if (const Json h = j.FindExact("recording"); h.IsObject()) return absl::StrCat("{\"recording\":", Header(h), "}");
+    if (const Json h = j.FindExact("recording"); h.IsObject()) {
+      Header(h);
+      return absl::StrCat("{\"recording\":", std::exchange(out_, ""), "}");
+    }
     if (j.FindExact("template").IsInt()) {
       return absl::StrCat("{\"template\":", j.FindExact("template").Int(),
-                          ",\"pod\":", api::CutToTemplateFields(j.FindExact("pod"), names_), "}");
+                          ",\"pod\":", api::CutToTemplateFields(j.FindExact("pod"), names_, /*resized=*/true), "}");
     }
     out_.clear();
     out_.push_back('{');
     for (auto [key, value] : j.Children()) {
+      const bool object = (key == "is" || key == "was") && value.IsObject();
+      const bool pod = key == "pod" && value.IsObject();
+      if (!object && !pod && HoldsOf(key) == Holds::kLeftOut) continue;
       Key(key);
-      if ((key == "is" || key == "was") && value.IsObject()) {
-        Object(kind, value);
-      } else if (key == "pod" && value.IsObject()) {
-        Object("Pod", value);
+      if (object || pod) {
+        Object(pod ? "Pod" : kind, value);
       } else {
         Value(HoldsOf(key), value);
       }
@@ -110,6 +170,8 @@ class LineRenamer {
     out_.push_back('}');
     return out_;
   }
+  // Why the line cannot be renamed; empty if it can.
+  const std::string& error() const { return error_; }
 
  private:
   void Key(std::string_view key) {
@@ -120,8 +182,11 @@ class LineRenamer {
   void Object(const std::string& kind, Json j) {
     if (kind == "Pod") {
       Value(Holds::kNested, j);
-    } else {
+    } else if (api::IsSchedulingKind(kind)) {
       out_ += api::CutToSchedulingFields(kind, j, names_);
+    } else {
+      error_ = absl::StrCat("the kind ", kind, " is unknown");
+      out_ += "{}";
     }
   }
   std::string Renamed(Holds h, std::string_view s) {
@@ -132,11 +197,26 @@ class LineRenamer {
         return names_->RenameKey(s);
       case Holds::kText:
         return names_->Rename(NameClass::kText, s);
+      case Holds::kMessage:
+        return Message(s);
+      case Holds::kWord:
+        return names_->Rename(NameClass::kWord, s);
+      case Holds::kExtender:
+        return names_->Url(s);
       case Holds::kScheduler:
         return names_->Rename(NameClass::kSchedulerName, s);
       default:
         return names_->Rename(NameClass::kName, s);
     }
+  }
+  // Texts of events in a part that begins with a checkpoint are not made again. What a replay concludes from them is
+  // kept.
+  std::string Message(std::string_view s) {
+    const std::string name = names_->Rename(NameClass::kText, s);
+    if (s.starts_with("Binding rejected: ")) return absl::StrCat("Binding rejected: ", name);
+    if (InFlight::IsRejection(s)) return absl::StrCat("running Bind plugin \"DefaultBinder\": ", name);
+    if (InFlight::IsPreparationFailure(s)) return absl::StrCat("running preemption: preparing pod ", name);
+    return name;
   }
   template <typename F>
   void Array(Json j, F each) {
@@ -160,17 +240,18 @@ class LineRenamer {
   void Nomination(Json v) {
     if (v.IsString()) return Value(Holds::kNode, v);
     bool first = true;
-    Array(v, [&](Json e) { Value(std::exchange(first, false) ? Holds::kNode : Holds::kKept, e); });
+    Array(v, [&](Json e) { Value(std::exchange(first, false) ? Holds::kNode : Holds::kWord, e); });
   }
   void Value(Holds h, Json j) {
     switch (h) {
-      case Holds::kKept:
-        out_ += j.Serialize();
+      case Holds::kLeftOut:
+        out_ += "null";
         return;
       case Holds::kNested:
         if (!j.IsObject()) break;
         out_.push_back('{');
         for (auto [key, value] : j.Children()) {
+          if (HoldsOf(key) == Holds::kLeftOut) continue;
           Key(key);
           // In "state", nominated is a map; in a pod it is a node.
           Value(key == "nominated" && value.IsObject() ? Holds::kUidToNode : HoldsOf(key), value);
@@ -180,11 +261,9 @@ class LineRenamer {
       case Holds::kUidToNode:
         return Members(j, Holds::kUid, [this](Json v) { Nomination(v); });
       case Holds::kByScheduler:
-        return Members(j, Holds::kScheduler, [this](Json v) { out_ += v.Serialize(); });
+        return Members(j, Holds::kScheduler, [this](Json v) { Value(Holds::kWord, v); });
       case Holds::kIdAndUid:
-        return Array(j, [this](Json pair) {
-          Array(pair, [this](Json v) { v.IsString() ? Value(Holds::kUid, v) : void(out_ += v.Serialize()); });
-        });
+        return Array(j, [this](Json pair) { Array(pair, [this](Json v) { Value(Holds::kUid, v); }); });
       case Holds::kNodeAnd:
         return Array(j, [this](Json pair) {
           bool first = true;
@@ -197,49 +276,70 @@ class LineRenamer {
       AppendJsonString(Renamed(h, j.Text()), &out_);
     } else if (j.IsArray()) {
       Array(j, [&](Json v) { Value(h, v); });
+    } else if (j.IsObject()) {
+      out_ += "{}";  // nothing that is written there by a scheduler is an object
     } else {
       out_ += j.Serialize();
     }
   }
-  // Returns the header without the flags, which tell who runs the scheduler and where.
-  std::string Header(Json h) {
-    std::string s = "{";
-    const auto key = [&](std::string_view k) {
-      if (s.back() != '{') s.push_back(',');
-      AppendJsonString(k, &s);
-      s.push_back(':');
-    };
+  void Header(Json h) {
+    out_ = "{";
     for (auto [name, value] : h.Children()) {
-      if (name == "flags") continue;
-      key(name);
-      if (name != "profiles") {
-        s += value.Serialize();
-        continue;
-      }
-      s.push_back('[');
-      for (auto m : value.Children()) {
-        if (s.back() != '[') s.push_back(',');
-        s.push_back('{');
-        for (auto [k, v] : m.value.Children()) {
-          key(k);
-          api::Document policy;
-          if (k == "schedulerName") {
-            AppendJsonString(names_->Rename(NameClass::kSchedulerName, v.Text()), &s);
-          } else if (k == "policy" && policy.Parse(v.Text()).ok()) {
-            AppendJsonString(AnonymisePolicy(policy.root(), names_), &s);
-          } else {
-            s += v.Serialize();
-          }
+      if (std::find(std::begin(kHeaderWords), std::end(kHeaderWords), name) != std::end(kHeaderWords)) {
+        Key(name);
+        Value(Holds::kWord, value);
+      } else if (name == "version" && ConsistsOf(value.Text(), "0123456789abcdefgrtuhv.- ")) {
+        // v1.10.0-berth.1 and a commit, which say which decisions to expect.
+        Key(name);
+        AppendJsonString(value.Text(), &out_);
+      } else if (name == "run") {
+        Key(name);
+        const bool ours = ConsistsOf(value.Text(), "0123456789abcdef");
+        AppendJsonString(ours ? std::string(value.Text()) : names_->Rename(NameClass::kName, value.Text()), &out_);
+      } else if (name == "gates") {
+        Key(name);
+        out_.push_back('{');
+        for (auto [gate, on] : value.Children()) {
+          if (!util::IsFeatureGate(gate) || !on.IsBool()) continue;
+          Key(gate);
+          out_ += on.Serialize();
         }
-        s.push_back('}');
+        out_.push_back('}');
+      } else if (name == "profiles") {
+        Key(name);
+        Array(value, [this](Json profile) { Profile(profile); });
       }
-      s.push_back(']');
     }
-    return s + "}";
+    out_.push_back('}');
+  }
+  void Profile(Json j) {
+    out_.push_back('{');
+    for (auto [name, value] : j.Children()) {
+      if (name == "schedulerName") {
+        Key(name);
+        AppendJsonString(names_->Rename(NameClass::kSchedulerName, value.Text()), &out_);
+      } else if (name == "provider") {
+        Key(name);
+        AppendJsonString(names_->Rename(NameClass::kWord, value.Text()), &out_);
+      } else if (name == "policy" || name == "configuration") {
+        Key(name);
+        AppendJsonString(Configuration(name, value.Text()), &out_);
+      }
+    }
+    out_.push_back('}');
+  }
+  // The file, which may be JSON or YAML.
+  std::string Configuration(std::string_view name, std::string_view text) {
+    const auto document = api::ReadDocument(text);
+    const auto renamed = document.ok() ? AnonymiseConfiguration(document->root(), names_)
+                                       : absl::StatusOr<std::string>(document.status());
+    if (renamed.ok()) return *renamed;
+    error_ = absl::StrCat("recording.profiles.", std::string(name), ": ", util::Message(renamed.status()));
+    return "";
   }
 
   NameMap* names_;
-  std::string out_;
+  std::string out_, error_;
 };
 
 // Calls f(text, line) for each line of a recording.
@@ -301,14 +401,25 @@ class Rewriter {
         segment_ = line->header.segment;
         if (!goes_on) {
           session_.reset();
+          checkpoint_.reset();
           if (segment_ == 1) {
-            auto s = NewWholeSession(line->header.configuration);
-            if (!s.ok()) return s.status();
-            session_ = *std::move(s);
+            BERTH_RETURN_IF_ERROR(Begin(NewWholeSession(line->header.configuration)));
+          } else {
+            checkpoint_.emplace().header = std::move(line->header);
           }
         }
         break;
       }
+      case Line::Kind::kObject:
+        if (checkpoint_) checkpoint_->objects.push_back(std::move(line->event));
+        break;
+      case Line::Kind::kState:
+        if (checkpoint_) checkpoint_->in_flight = reader_.state();
+        break;
+      case Line::Kind::kCheckpointEnd:
+        if (checkpoint_) BERTH_RETURN_IF_ERROR(Begin(NewDecisionsSession(*checkpoint_)));
+        checkpoint_.reset();
+        break;
       case Line::Kind::kInput:
         BERTH_RETURN_IF_ERROR(EndStep());
         step_.input = std::move(line->event);
@@ -332,6 +443,11 @@ class Rewriter {
         break;
     }
     write_(text + "\n");
+    return absl::OkStatus();
+  }
+  absl::Status Begin(absl::StatusOr<std::unique_ptr<Session>> session) {
+    if (!session.ok()) return session.status();
+    session_ = *std::move(session);
     return absl::OkStatus();
   }
   absl::Status EndStep() {
@@ -359,6 +475,7 @@ class Rewriter {
   const std::function<void(std::string_view)>& write_;
   LineReader reader_;
   std::unique_ptr<Session> session_;
+  std::optional<Step> checkpoint_;  // while it is read
   Step step_;
   bool open_ = false;
   std::string run_;
@@ -367,57 +484,31 @@ class Rewriter {
 
 }  // namespace
 
-std::string AnonymisePolicy(Json policy, NameMap* names) {
-  // Rules with an argument have names of the user's choice.
-  const auto rename = [&](auto& self, Json j, std::string_view member, bool own) -> std::string {
-    if (j.IsObject()) {
-      const bool argument = !j.Find("argument").IsNull();
-      std::string s = "{";
-      for (auto [key, value] : j.Children()) {
-        if (key == "tlsConfig") continue;
-        if (s.size() > 1) s.push_back(',');
-        AppendJsonString(key, &s);
-        absl::StrAppend(&s, ":", self(self, value, key, argument || key == "managedResources"));
-      }
-      return s + "}";
-    }
-    if (j.IsArray()) {
-      std::string s = "[";
-      for (auto m : j.Children()) {
-        if (s.size() > 1) s.push_back(',');
-        s += self(self, m.value, member, member == "managedResources");
-      }
-      return s + "]";
-    }
-    if (!j.IsString()) return j.Serialize();
-    std::string text(j.Text());
-    if (member == "label" || member == "labels") {
-      text = names->Rename(NameClass::kLabelKey, text);
-    } else if (member == "urlPrefix") {
-      text = absl::StrCat("http://", names->Rename(NameClass::kName, text), ".example");
-    } else if (member == "name" && own) {
-      text = names->Rename(NameClass::kName, text);
-    } else if (member == "name" && text.find('/') != std::string::npos) {
-      text = names->Rename(NameClass::kResource, text);
-    }
-    std::string s;
-    AppendJsonString(text, &s);
-    return s;
-  };
-  return rename(rename, policy, "", false);
-}
-
 absl::Status AnonymiseRecording(const std::string& path, const std::function<void(std::string_view)>& write) {
   NameMap names;
   LineRenamer renamer(&names);
+  const auto renamed = [&](Json j) -> absl::StatusOr<std::string> {
+    std::string line = renamer.Line(j);
+    if (!renamer.error().empty()) return util::InvalidArgument(renamer.error());
+    return line;
+  };
+  bool any = false;
   BERTH_RETURN_IF_ERROR(EachLine(path, [&](std::string_view, Json j) {
-    (void)renamer.Line(j);
-    return absl::OkStatus();
+    any = true;
+    return renamed(j).status();
   }));
+  if (!any) return util::InvalidArgument(absl::StrCat(path, ": the recording is empty"));
   names.Seal();
-  Rewriter rewriter(write);
-  BERTH_RETURN_IF_ERROR(EachLine(path, [&](std::string_view, Json j) { return rewriter.Line(renamer.Line(j)); }));
-  return rewriter.EndStep();
+  const auto nothing = [](std::string_view) {};
+  for (const auto& to : {std::function<void(std::string_view)>(nothing), write}) {
+    Rewriter rewriter(to);
+    BERTH_RETURN_IF_ERROR(EachLine(path, [&](std::string_view, Json j) {
+      auto line = renamed(j);
+      return line.ok() ? rewriter.Line(*line) : line.status();
+    }));
+    BERTH_RETURN_IF_ERROR(rewriter.EndStep());
+  }
+  return absl::OkStatus();
 }
 
 // ---- objects ------------------------------------------------------------------------------------
@@ -440,20 +531,24 @@ class ObjectRenamer final : public api::JsonSink {
     } else {
       line = Object(j, kind);
     }
+    if (!error_.empty()) return util::InvalidArgument(error_);
     if (names_->sealed() && !line.empty()) write_(line + "\n");
     return absl::OkStatus();
   }
+
+  bool any() const { return any_; }
 
  private:
   // Returns an empty text for a kind that scheduling does not read.
   std::string Object(Json j, const std::string& kind) {
     if (!api::IsSchedulingKind(kind)) return "";
+    any_ = true;
     std::string fields = api::CutToSchedulingFields(kind, j, names_);
     const Json version = j.Find("apiVersion");
     std::string head = absl::StrCat("{\"kind\":\"", kind, "\"");
     if (version.IsString()) {
       head += ",\"apiVersion\":";
-      AppendJsonString(version.Text(), &head);
+      AppendJsonString(names_->Rename(NameClass::kWord, version.Text()), &head);
     }
     if (fields != "{}") head.push_back(',');
     return head.append(fields, 1, std::string::npos);
@@ -474,29 +569,53 @@ class ObjectRenamer final : public api::JsonSink {
     item_kind.resize(item_kind.rfind("List"));
     return absl::StrCat("{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":", Items(j.Find("items"), item_kind), "}");
   }
+  // Members that decisions depend on; a description and the like are left out.
   std::string Scenario(Json j) {
+    any_ = true;
     std::string s = "{";
     for (auto [key, value] : j.Children()) {
+      std::string text;
+      if (key == "name") {
+        AppendJsonString(names_->Rename(NameClass::kName, value.Text()), &text);
+      } else if (key == "cluster") {
+        text = List(value, "List");
+      } else if (key == "pods") {
+        text = Items(value, "Pod");
+      } else if (key == "policy" || key == "configuration") {
+        auto renamed = AnonymiseConfiguration(value, names_);
+        if (!renamed.ok()) error_ = absl::StrCat(std::string(key), ": ", util::Message(renamed.status()));
+        text = renamed.ok() ? *std::move(renamed) : "null";
+      } else if (key == "featureGates") {
+        text = Gates(value);
+      } else if (key == "kind" || key == "apiVersion" || key == "emulatedVersion" || key == "algorithmProvider") {
+        AppendJsonString(names_->Rename(NameClass::kWord, value.Text()), &text);
+      } else if ((key == "hardPodAffinitySymmetricWeight" || key == "preempt") &&
+                 (value.IsNumber() || value.IsBool())) {
+        text = value.Serialize();
+      } else {
+        continue;
+      }
       if (s.size() > 1) s.push_back(',');
       AppendJsonString(key, &s);
-      s.push_back(':');
-      if (key == "name") {
-        AppendJsonString(names_->Rename(NameClass::kName, value.Text()), &s);
-      } else if (key == "cluster") {
-        s += List(value, "List");
-      } else if (key == "pods") {
-        s += Items(value, "Pod");
-      } else if (key == "policy") {
-        s += AnonymisePolicy(value, names_);
-      } else {
-        s += value.Serialize();
-      }
+      absl::StrAppend(&s, ":", text);
+    }
+    return s + "}";
+  }
+  std::string Gates(Json j) {
+    std::string s = "{";
+    for (auto [gate, on] : j.Children()) {
+      if (!util::IsFeatureGate(gate) || !on.IsBool()) continue;
+      if (s.size() > 1) s.push_back(',');
+      AppendJsonString(gate, &s);
+      absl::StrAppend(&s, ":", on.Serialize());
     }
     return s + "}";
   }
 
   NameMap* names_;
   const std::function<void(std::string_view)>& write_;
+  std::string error_;
+  bool any_ = false;  // whether there was anything to be renamed
 };
 
 }  // namespace
@@ -505,6 +624,10 @@ absl::Status AnonymiseObjects(std::string_view text, const std::function<void(st
   NameMap names;
   ObjectRenamer renamer(&names, write);
   BERTH_RETURN_IF_ERROR(api::ReadDocuments(text, renamer));
+  if (!renamer.any()) {
+    return util::InvalidArgument(
+        "there is nothing here that scheduling reads: recordings, objects and Scenarios can be anonymised");
+  }
   names.Seal();
   return api::ReadDocuments(text, renamer);
 }

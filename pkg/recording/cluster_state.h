@@ -47,7 +47,8 @@ struct InFlight {
   // Notes that the watch shows a pending pod. Returns the node that still counts as nominated because the shown object
   // is older than the nomination.
   std::optional<std::string> Shown(const api::Pod& pod);
-  // Returns whether an event's message says that the bind of the pod failed.
+  // Returns whether an event's message says that the bind of the pod failed. In 1.29 the error of an extender that
+  // binds is the whole message, so there every FailedScheduling of a pod that is assumed says so.
   static bool IsRejection(std::string_view event_message);
   // Notes a nomination in memory: release 1.29 nominates a pod while its victims are prepared, before anything is
   // written.

@@ -239,6 +239,7 @@ std::string HeaderLine(const Header& h) {
   std::string s = "{\"recording\":{";
   Number("format", h.format, &s);
   Text("version", h.version, &s);
+  Number("mends", h.mends, &s);
   Text("run", h.run, &s);
   Number("segment", h.segment, &s);
   Text("time", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(h.wall_seconds), absl::UTCTimeZone()), &s);
@@ -619,7 +620,9 @@ void LineWriter::NoteRequest(const RequestOutput& q) {
     state_.Nominates(q.id, q.pod->meta.uid, q.node.string());
   } else if (q.kind == K::kMarkVictim && refused_ != nullptr) {
     state_.Prepares(refused_->meta.uid, q.pod->node_name.str());
-  } else if (q.kind == K::kEvent && q.words != nullptr && InFlight::IsRejection(q.words->text)) {
+  } else if (q.kind == K::kEvent && q.words != nullptr &&
+             (InFlight::IsRejection(q.words->text) ||
+              (q.words->name == "FailedScheduling" && state_.assumed.contains(q.pod->meta.uid)))) {
     state_.Drop(q.pod->meta.uid);
   } else if (q.kind == K::kEvent && q.words != nullptr && InFlight::IsPreparationFailure(q.words->text)) {
     state_.nominated.erase(q.pod->meta.uid);

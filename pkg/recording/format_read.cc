@@ -155,6 +155,7 @@ absl::Status LineReader::ReadHeader(Json j, Header* out) {
                             kFormatVersion, " that this program reads"));
   }
   out->version = TextOf(j, "version");
+  out->mends = static_cast<int>(NumberOf(j, "mends", 0));
   out->run = TextOf(j, "run");
   out->segment = NumberOf(j, "segment", 0);
   absl::Time time;

@@ -1,73 +1,18 @@
 // Names are collected in a sorted map. Seal() numbers them in that order, so the numbers sort as the names do.
 #include <absl/strings/match.h>
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "pkg/http/url.h"
 #include "pkg/recording/anonymise.h"
+#include "pkg/recording/known_words.h"
 #include "pkg/util/status.h"
 
 namespace berth::recording {
-namespace {
 
 using api::NameClass;
-using util::ToAbsl;
-
-constexpr std::array<std::string_view, 18> kKnownKeys = {"kubernetes.io/hostname",
-                                                         "kubernetes.io/arch",
-                                                         "kubernetes.io/os",
-                                                         "kubernetes.io/metadata.name",
-                                                         "beta.kubernetes.io/arch",
-                                                         "beta.kubernetes.io/os",
-                                                         "beta.kubernetes.io/instance-type",
-                                                         "node.kubernetes.io/instance-type",
-                                                         "failure-domain.beta.kubernetes.io/zone",
-                                                         "failure-domain.beta.kubernetes.io/region",
-                                                         "topology.kubernetes.io/zone",
-                                                         "topology.kubernetes.io/region",
-                                                         "node-role.kubernetes.io/master",
-                                                         "node-role.kubernetes.io/control-plane",
-                                                         "node-role.kubernetes.io/worker",
-                                                         "pod-template-hash",
-                                                         "controller-revision-hash",
-                                                         "metadata.name"};
-// Taints that Kubernetes sets.
-constexpr std::string_view kTaintPrefixes[] = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
-                                               "node.alpha.kubernetes.io/"};
-constexpr std::array<std::string_view, 7> kKnownValues = {"", "true", "false", "amd64", "arm64", "linux", "windows"};
-constexpr std::array<std::string_view, 8> kKnownResources = {
-    "cpu",        "memory", "pods", "storage", "ephemeral-storage", "alpha.kubernetes.io/nvidia-gpu", "nvidia.com/gpu",
-    "amd.com/gpu"};
-
-template <typename List>
-bool Among(const List& list, std::string_view s) {
-  return std::find(std::begin(list), std::end(list), s) != std::end(list);
-}
-
-bool IsNumber(std::string_view s) {
-  int64_t n = 0;
-  return absl::SimpleAtoi(ToAbsl(s), &n);
-}
-
-bool KnownKey(std::string_view key) {
-  return Among(kKnownKeys, key) || std::any_of(std::begin(kTaintPrefixes), std::end(kTaintPrefixes),
-                                               [&](auto p) { return absl::StartsWith(ToAbsl(key), ToAbsl(p)); });
-}
-
-bool KnownResource(std::string_view name) {
-  return Among(kKnownResources, name) || absl::StartsWith(ToAbsl(name), "hugepages-") ||
-         absl::StartsWith(ToAbsl(name), "attachable-volumes-");
-}
-
-bool InWord(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
-         c == '.' || c == '/' || c == ':';
-}
-
-}  // namespace
 
 std::string NameMap::Plain(std::string_view name) {
   if (name.empty()) return "";
@@ -95,42 +40,41 @@ std::string NameMap::Image(std::string_view image) {
   return absl::StrCat(Plain(image.substr(0, colon)), ":", tag == "latest" ? "latest" : Plain(tag));
 }
 
-// Renames the words of a message that are names, alone or joined by slashes. Dots and colons at the end of a word are
-// punctuation. Nothing is collected from messages: only names that occur elsewhere are renamed.
-std::string NameMap::Text(std::string_view text) {
-  if (!sealed_) return "";
+// Keeps what makes a resource one of its kind: the prefixes that Kubernetes knows, whether there is a domain, and
+// whether the domain is one of Kubernetes. The domain is renamed by itself, because configurations name domains.
+std::string NameMap::Resource(std::string_view name) {
+  if (IsKnownResource(name)) return std::string(name);
+  for (std::string_view prefix : {"hugepages-", "attachable-volumes-csi-", "attachable-volumes-", "requests."}) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string_view rest = name.substr(prefix.size());
+    return absl::StrCat(std::string(prefix), prefix == "attachable-volumes-csi-" ? Drivers(rest) : Plain(rest));
+  }
+  const size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return Plain(name);
+  return absl::StrCat(Domain(name.substr(0, slash)), "/", Plain(name.substr(slash + 1)));
+}
+
+std::string NameMap::Domain(std::string_view domain) {
+  constexpr std::string_view kOurs = "kubernetes.io";
+  if (domain.empty() || domain == kOurs) return std::string(domain);
+  return absl::StrCat(Plain(domain), domain.ends_with(kOurs) ? ".kubernetes.io" : ".example");
+}
+
+std::string NameMap::Drivers(std::string_view list) {
   std::string out;
-  for (size_t at = 0; at < text.size();) {
-    if (!InWord(text[at])) {
-      out.push_back(text[at++]);
-      continue;
-    }
-    size_t end = at;
-    while (end < text.size() && InWord(text[end])) ++end;
-    std::string_view word = text.substr(at, end - at);
-    std::string_view mark;
-    while (!word.empty() && (word.back() == '.' || word.back() == ':')) {
-      mark = text.substr(at + word.size() - 1, end - at - word.size() + 1);
-      word.remove_suffix(1);
-    }
-    at = end;
-    if (auto it = names_.find(word); it != names_.end() && !KnownResource(word)) {
-      out += word.find('/') != std::string_view::npos ? Rename(NameClass::kResource, word) : it->second;
-    } else if (word.find('/') != std::string_view::npos && !KnownResource(word)) {
-      for (size_t part = 0; part <= word.size();) {
-        const size_t stop = std::min(word.find('/', part), word.size());
-        const std::string_view piece = word.substr(part, stop - part);
-        auto known = names_.find(piece);
-        if (part > 0) out.push_back('/');
-        out += known != names_.end() ? known->second : std::string(piece);
-        part = stop + 1;
-      }
-    } else {
-      out.append(word);
-    }
-    out.append(mark);
+  for (size_t at = 0; at <= list.size();) {
+    const size_t stop = std::min(list.find(',', at), list.size());
+    const std::string_view one = list.substr(at, stop - at);
+    absl::StrAppend(&out, at == 0 ? "" : ",", IsKnownDriver(one) ? std::string(one) : Plain(one));
+    at = stop + 1;
   }
   return out;
+}
+
+std::string NameMap::Url(std::string_view url) {
+  if (url.empty()) return "";
+  // Answers of an extender name it without its password.
+  return absl::StrCat("http://", Plain(http::RedactUrl(url)), ".example");
 }
 
 std::string NameMap::RenameKey(std::string_view key) {
@@ -140,26 +84,30 @@ std::string NameMap::RenameKey(std::string_view key) {
 }
 
 std::string NameMap::Rename(NameClass what, std::string_view name) {
+  const auto unless = [&](bool known) { return known ? std::string(name) : Plain(name); };
   switch (what) {
     case NameClass::kName:
     case NameClass::kNode:
     case NameClass::kNamespace:
     case NameClass::kUid:
+    case NameClass::kText:
       return Plain(name);
     case NameClass::kSchedulerName:
-      return name == "default-scheduler" ? std::string(name) : Plain(name);
+      return unless(name == "default-scheduler");
     case NameClass::kLabelKey:
-      return KnownKey(name) ? std::string(name) : Plain(name);
+      return unless(IsKnownKey(name));
     case NameClass::kLabelValue:
-      // Numbers are kept, because Gt and Lt compare them.
-      return Among(kKnownValues, name) || IsNumber(name) ? std::string(name) : Plain(name);
+      return unless(IsKnownValue(name));
+    case NameClass::kWord:
+      return unless(IsKnownWord(name) || IsKnownKey(name) || IsAmountOrTime(name));
+    case NameClass::kAddress:
+      return unless(IsKnownAddress(name));
     case NameClass::kResource:
-      if (KnownResource(name)) return std::string(name);
-      return name.find('/') == std::string_view::npos ? Plain(name) : absl::StrCat("anonymous.example/", Plain(name));
+      return Resource(name);
+    case NameClass::kDriver:
+      return Drivers(name);
     case NameClass::kImage:
       return Image(name);
-    case NameClass::kText:
-      return Text(name);
   }
   return "";
 }

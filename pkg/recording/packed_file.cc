@@ -1,5 +1,5 @@
 // The format of a file is recognised by its first bytes. A truncated file is not an error: it is read as far as
-// possible, and then ended_early() is true.
+// possible, and then ended_early() is true. Bytes that cannot be what was written are an error.
 #include "pkg/recording/packed_file.h"
 
 #include <absl/strings/str_cat.h>
@@ -110,7 +110,8 @@ struct PackedReader::Stream {
     const int n = gzread(gz, chunk, sizeof(chunk));
     if (n <= 0) {
       int error = Z_OK;
-      gzerror(gz, &error);
+      const char* const text = gzerror(gz, &error);
+      if (error == Z_DATA_ERROR) damage = text;
       ended_early = error != Z_OK || n < 0;
       return false;
     }
@@ -123,7 +124,7 @@ struct PackedReader::Stream {
       ZSTD_outBuffer unpacked{chunk, sizeof(chunk), 0};
       const size_t hint = ZSTD_decompressStream(context, &unpacked, &in);
       if (ZSTD_isError(hint)) {
-        ended_early = true;
+        damage = ZSTD_getErrorName(hint);
         return false;
       }
       // The hint is 0 at the end of a frame; if the file ends within a frame, more data would be needed.
@@ -153,6 +154,7 @@ struct PackedReader::Stream {
   bool within_frame = false;
   gzFile gz = nullptr;
   bool ended_early = false;
+  std::string damage;
 };
 
 PackedReader::PackedReader(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}
@@ -182,6 +184,10 @@ bool PackedReader::Read(std::string* out) {
 
 bool PackedReader::ended_early() const {
   return stream_->ended_early;
+}
+
+const std::string& PackedReader::damage() const {
+  return stream_->damage;
 }
 
 }  // namespace berth::recording

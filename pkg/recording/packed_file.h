@@ -64,6 +64,8 @@ class PackedReader {
   bool Read(std::string* out);
   // Returns whether the file ends improperly, as when its writer was killed. REQUIRES: Read returned false.
   bool ended_early() const;
+  // Why the bytes cannot be what was written, after Read has returned false; empty if they can.
+  const std::string& damage() const;
 
  private:
   struct Stream;

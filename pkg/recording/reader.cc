@@ -82,6 +82,11 @@ bool RawLines::Next(std::string* line) {
       file_ = std::make_unique<File>(path, *std::move(reader));
     }
     if (file_->Next(line)) break;
+    if (const std::string& damage = file_->reader->damage(); !damage.empty()) {
+      status_ = util::InvalidArgument(
+          absl::StrCat(file_->name, ": the file is damaged after line ", file_->number, ": ", damage));
+      return false;
+    }
     ended_early_ |= file_->ended_early;
     truncated_ = file_->ended_early;
     file_.reset();

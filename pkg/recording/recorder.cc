@@ -147,7 +147,7 @@ void Recorder::Take(std::vector<Event>* batch) {
       const bool bind = q->kind == RequestOutput::Kind::kBind;
       const bool nominate = q->kind == RequestOutput::Kind::kNominate || q->kind == RequestOutput::Kind::kPatch;
       const bool rejected =
-          q->kind == RequestOutput::Kind::kEvent && q->words != nullptr && InFlight::IsRejection(q->words->text);
+          q->kind == RequestOutput::Kind::kEvent && q->words != nullptr && q->words->name == "FailedScheduling";
       if (!bind && !rejected && !nominate) continue;
       key = absl::StrCat(bind || rejected ? "bind " : "nominate ", q->pod->meta.Key());
     } else {

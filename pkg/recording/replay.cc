@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "pkg/recording/mends.h"
 #include "pkg/recording/replay_session.h"
 #include "pkg/util/status.h"
 
@@ -128,6 +129,26 @@ absl::StatusOr<int64_t> FindDecision(const std::string& path, const ReplayOption
   return found;
 }
 
+// A recording that was lost must not count as one that is the same.
+absl::Status CheckNotEmpty(const std::string& path, const ReplayResult& result) {
+  if (result.runs + result.checkpoints == 0) return util::InvalidArgument(path + ": the recording is empty");
+  if (result.inputs > 0 || result.stopped) return absl::OkStatus();
+  return util::InvalidArgument(path + ": the recording has a header and no input");
+}
+
+// Returns what a checkpoint would contain.
+Step CheckpointOf(const ClusterState& state, const CoreConfiguration& configuration) {
+  Step step;
+  step.kind = Step::Kind::kCheckpoint;
+  step.header.configuration = configuration;
+  state.ForEach([&](size_t, const auto& object) {
+    using T = std::remove_const_t<typename std::decay_t<decltype(object)>::element_type>;
+    step.objects.emplace_back().what = AnyChange(scheduler::Change<T>{nullptr, object});
+  });
+  step.in_flight = state;
+  return step;
+}
+
 }  // namespace
 
 std::string PodOfLine(std::string_view line) {
@@ -154,6 +175,12 @@ absl::StatusOr<ReplayResult> Replay(const std::string& path, const ReplayOptions
   if (!reader.ok()) return reader.status();
   ReplayResult result;
   std::unique_ptr<Session> session;
+  CoreConfiguration configuration;
+  bool decisions_alone = false;
+  struct {
+    int mends = 0;
+    release::Version version;
+  } header;
   Step step;
   for (;;) {
     auto more = (*reader)->Next(&step);
@@ -167,6 +194,11 @@ absl::StatusOr<ReplayResult> Replay(const std::string& path, const ReplayOptions
       const bool start = step.kind == Step::Kind::kStart;
       ++(start ? result.runs : result.checkpoints);
       auto begun = start ? NewWholeSession(step.header.configuration) : NewDecisionsSession(step);
+      configuration = step.header.configuration;
+      decisions_alone = !start;
+      header.mends = step.header.mends;
+      const auto release = release::Named(configuration.release);
+      if (release.ok()) header.version = (*release)->version;
       if (!begun.ok()) return util::InvalidArgument(absl::StrCat(step.at, ": ", util::Message(begun.status())));
       session = *std::move(begun);
       continue;
@@ -180,10 +212,21 @@ absl::StatusOr<ReplayResult> Replay(const std::string& path, const ReplayOptions
     if (auto d = session->Do(&step, &result)) {
       d->input = result.inputs;
       d->at = step.at;
+      if (result.mends.empty()) result.mends = MendsAfter(header.mends, header.version);
+      if (o.accept_mends && !result.mends.empty()) {
+        ++result.accepted;
+        if (!std::exchange(decisions_alone, true)) {
+          auto begun = NewDecisionsSession(CheckpointOf((*reader)->state(), configuration));
+          if (!begun.ok()) return begun.status();
+          session = *std::move(begun);
+        }
+        continue;
+      }
       result.difference = std::move(d);
       return result;
     }
   }
+  BERTH_RETURN_IF_ERROR(CheckNotEmpty(path, result));
   result.truncated = (*reader)->truncated();
   if (result.stopped && o.stopped) {
     api::PodPtr next;

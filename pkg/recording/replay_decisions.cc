@@ -65,6 +65,29 @@ class DecisionsSession final : public Session {
   // The input changes the state, and then each recorded output does: a decision is made again and compared, and all
   // other outputs are carried out as recorded.
   std::optional<Difference> Do(Step* step, ReplayResult* result) override {
+    Begin(step);
+    std::optional<Difference> first;
+    for (const std::string& line : step->outputs) {
+      auto d = Follow(line, result);
+      if (d && !first) first = std::move(d);
+    }
+    return first;
+  }
+  std::vector<std::string> Outputs(Step* step) override {
+    Begin(step);
+    std::vector<std::string> out;
+    ReplayResult ignored;
+    for (const std::string& line : step->outputs) {
+      const auto different = Follow(line, &ignored);
+      out.push_back(different && !different->replayed.empty() ? different->replayed : line);
+    }
+    return out;
+  }
+  Core& core() override { return *core_; }
+
+ private:
+  // ---- what came in ----
+  void Begin(Step* step) {
     clock_.Set(step->input);
     extenders_.Set(std::move(step->answers));
     refused_ = "";
@@ -73,16 +96,7 @@ class DecisionsSession final : public Session {
     } else if (auto* r = std::get_if<ReplyInput>(&step->input.what)) {
       Answered(r->reply());
     }
-    for (const std::string& line : step->outputs) {
-      if (auto d = Follow(line, result)) return d;
-    }
-    return std::nullopt;
   }
-  std::vector<std::string> Outputs(Step*) override { return {}; }
-  Core& core() override { return *core_; }
-
- private:
-  // ---- what came in ----
   void Apply(const AnyChange& any) {
     std::visit([this](const auto& c) { ApplyOne(c); }, any);
   }
@@ -215,7 +229,8 @@ class DecisionsSession final : public Session {
     } else if (what == "get") {
       const api::PodPtr pod = it != pending_.end() ? it->second : FindAssumed(key);
       if (pod != nullptr) in_flight_.Reads(id, pod->meta.uid);
-    } else if (what == "event" && InFlight::IsRejection(text("message"))) {
+    } else if (what == "event" && (InFlight::IsRejection(text("message")) || text("reason") == "FailedScheduling") &&
+               FindAssumed(key) != nullptr) {
       if (const api::PodPtr pod = FindAssumed(key)) {
         in_flight_.Drop(pod->meta.uid);
         Unassume(pod->meta.uid);
@@ -276,13 +291,14 @@ class DecisionsSession final : public Session {
       ++result->outputs;
       return std::nullopt;
     }
-    // Whether a nomination counts depends on where the nominated pod is just then, which is not recorded.
-    if (nominated == nullptr || !AnyNominated()) return Different(key, line, replayed);
-    ++result->unchecked;
+    // What follows is as recorded.
     api::Document doc;
     if (doc.Parse(line).ok()) {
       profile->algorithm->set_last_node_index(static_cast<uint64_t>(doc.root().FindExact("counter").Int()));
     }
+    // Whether a nomination counts depends on where the nominated pod is just then, which is not recorded.
+    if (nominated == nullptr || !AnyNominated()) return Different(key, line, replayed);
+    ++result->unchecked;
     return std::nullopt;
   }
   // Returns whether a pod is pending that was nominated since the checkpoint: its nomination may still or again count.

@@ -17,7 +17,8 @@ class Session {
   virtual ~Session() = default;
   // Processes the input and returns the first difference from the recorded outputs, if there is one.
   virtual std::optional<ReplayResult::Difference> Do(Step* step, ReplayResult* result) = 0;
-  // Processes the input and returns the lines of its outputs. REQUIRES: made by NewWholeSession.
+  // Processes the input and returns the lines of its outputs. A session from a checkpoint returns the recorded ones
+  // with its own decisions in place of those that it can make.
   virtual std::vector<std::string> Outputs(Step* step) = 0;
   virtual Core& core() = 0;
 };

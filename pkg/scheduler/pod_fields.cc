@@ -24,6 +24,12 @@ constexpr std::array<FieldInfo, kPodFields> kFields = {{
      release::Since(22)},
     {"spec.volumes[].ephemeral", true, release::Since(21)},
     {"spec.drivers[].allocatable.count of CSINodes, which limits its volumes", true, release::Since(17)},
+    {"spec.resources", true, release::Since(36)},
+    // No emulated release allocates devices.
+    {"spec.resourceClaims", true, release::Since(255)},
+    {"spec.schedulingGroup", true, release::Since(36)},
+    {"a feature of the node (restartPolicyRules with action RestartAllContainers, or hostNetwork with hostUsers false)",
+     true, release::Since(36)},
 }};
 
 size_t Index(PodField f) {
@@ -43,6 +49,10 @@ void FindNamespaceSelectors(const std::optional<api::PodAffinity>& affinity, Pod
 // Returns the fields that the pod itself uses, which kCsiLimits is not.
 PodFieldSet UsedFields(const api::PodTemplate& t) {
   PodFieldSet used;
+  used[Index(PodField::kPodLevelResources)] = !t.pod_requests.empty() || !t.pod_limits.empty();
+  used[Index(PodField::kResourceClaims)] = t.has_resource_claims;
+  used[Index(PodField::kSchedulingGroup)] = t.in_group;
+  used[Index(PodField::kNodeFeatures)] = !t.node_features.empty();
   for (const api::TopologySpreadConstraint& c : t.spread_constraints) {
     const bool preferred = c.action == api::TopologySpreadConstraint::Action::kScheduleAnyway;
     used.set(Index(preferred ? PodField::kPreferredSpread : PodField::kRequiredSpread));
@@ -121,21 +131,33 @@ std::string BlockedText(const PodFieldSet& blocking) {
                       "--ignore-unknown-fields places the pod without it");
 }
 
-api::PodPtr WithoutLaterFields(const api::PodPtr& pod) {
+api::PodPtr WithoutUnknownFields(const api::PodPtr& pod, const PodFieldSet& understood) {
   const api::PodTemplate& t = *pod->tmpl;
   api::PodTemplate plain = t;
-  plain.overhead.clear();
-  plain.spread_constraints.clear();
-  plain.scheduling_gates.clear();
-  plain.never_preempts = false;
-  for (api::Container& c : plain.init_containers) c.restart_always = false;
-  std::erase_if(plain.volumes, [](const api::Volume& v) { return v.kind == api::Volume::Kind::kEphemeral; });
-  DropNamespaceSelectors(&plain.affinity.pod);
-  DropNamespaceSelectors(&plain.affinity.pod_anti);
-  if (auto& node = plain.affinity.node) {
-    if (node->required) DropFields(&node->required->terms);
-    for (api::PreferredSchedulingTerm& p : node->preferred) {
-      p.preference.fields.clear();
+  const auto knows = [&](PodField f) { return understood[Index(f)]; };
+  if (!knows(PodField::kResourceClaims)) plain.has_resource_claims = false;
+  if (!knows(PodField::kSchedulingGroup)) plain.in_group = false;
+  if (!knows(PodField::kNodeFeatures)) plain.node_features.clear();
+  const auto preferred = [](const api::TopologySpreadConstraint& c) {
+    return c.action == api::TopologySpreadConstraint::Action::kScheduleAnyway;
+  };
+  std::erase_if(plain.spread_constraints, [&](const api::TopologySpreadConstraint& c) {
+    return !knows(preferred(c) ? PodField::kPreferredSpread : PodField::kRequiredSpread);
+  });
+  if (!knows(PodField::kEphemeralVolume)) {
+    std::erase_if(plain.volumes, [](const api::Volume& v) { return v.kind == api::Volume::Kind::kEphemeral; });
+  }
+  if (!knows(PodField::kRequiredNamespaceSelector)) {
+    DropNamespaceSelectors(&plain.affinity.pod);
+    DropNamespaceSelectors(&plain.affinity.pod_anti);
+  }
+  // What every release honours, but 1.10 did not know.
+  if (!knows(PodField::kRequiredSpread)) {
+    plain.scheduling_gates.clear();
+    plain.never_preempts = false;
+    if (auto& node = plain.affinity.node) {
+      if (node->required) DropFields(&node->required->terms);
+      for (api::PreferredSchedulingTerm& p : node->preferred) p.preference.fields.clear();
     }
   }
   if (plain == t) return pod;

@@ -1,10 +1,11 @@
 // Fields of a pod that are newer than the release of Kubernetes that a scheduler emulates, and how it treats them.
 //
 // Some newer fields are honoured by every release, because ignoring them does harm: schedulingGates, preemptionPolicy,
-// overhead, sidecars (init containers with restartPolicy Always) and matchFields. The others are listed here. If such a
+// overhead, sidecars (init containers with restartPolicy Always) and matchFields. What a pod with a node uses because
+// of pod-level requests or of a resize in place counts in every release as well. The others are listed here. If such a
 // field demands something of the pod's node or volumes, the pod waits; if it only states a preference, the pod is
 // placed as if the field were absent. The limits of CSI volumes are treated as a demand of the pod, although CSINodes
-// state them.
+// state them. pkg/api/pod_spec_fields.h lists all fields, also those that cannot matter.
 #pragma once
 #include <bitset>
 #include <cstddef>
@@ -25,8 +26,12 @@ enum class PodField : uint8_t {
   kPreferredNamespaceSelector,  // namespaceSelector in preferred pod affinity or anti-affinity
   kEphemeralVolume,             // volumes[].ephemeral
   kCsiLimits,                   // spec.drivers[].allocatable.count of CSINodes, for pods whose claims it limits
+  kPodLevelResources,           // spec.resources
+  kResourceClaims,              // spec.resourceClaims
+  kSchedulingGroup,             // spec.schedulingGroup and workloadRef
+  kNodeFeatures,                // what needs a feature that a node declares (PodTemplate::node_features)
 };
-inline constexpr size_t kPodFields = 6;
+inline constexpr size_t kPodFields = 10;
 
 // Indexed by PodField.
 using PodFieldSet = std::bitset<kPodFields>;
@@ -53,8 +58,9 @@ UnknownPodFields FindUnknownPodFields(const api::PodTemplate& pod, const PodFiel
 // help. REQUIRES: blocking.any().
 std::string BlockedText(const PodFieldSet& blocking);
 
-// Returns the pod without any field that is newer than 1.10, including those that every release honours; the pod itself
-// when it has none. This implements --ignore-unknown-fields.
-api::PodPtr WithoutLaterFields(const api::PodPtr& pod);
+// Returns the pod without the fields that a release with this set of fields does not understand, including those that
+// every release honours, but with all that says how much it needs (overhead, sidecars, pod-level requests); the pod
+// itself when it has none. The result is not blocked by what is left. This implements --ignore-unknown-fields.
+api::PodPtr WithoutUnknownFields(const api::PodPtr& pod, const PodFieldSet& understood);
 
 }  // namespace berth::scheduler

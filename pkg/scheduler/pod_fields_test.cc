@@ -236,7 +236,7 @@ TEST_CASE("later fields: what is only preferred is counted and ignored; a releas
   });
   const bool understood = GENERATE(false, true);
   SchedulerOptions options;
-  if (understood) options.understood_fields = PodFieldsUnderstoodBy("1.29");
+  if (understood) options.understood_fields = PodFieldsUnderstoodBy(release::Version{29});
   Case c(false, options);
   c.Add(NewNode("n1", 4));
   c.Add(pod);
@@ -244,7 +244,91 @@ TEST_CASE("later fields: what is only preferred is counted and ignored; a releas
   CHECK(c.s().metrics().ignored_fields[static_cast<size_t>(PodField::kPreferredSpread)] == (understood ? 0 : 1));
 }
 
-TEST_CASE("later fields: --ignore-unknown-fields takes pods as release 1.10 saw them") {
+TEST_CASE("later fields: pod-level requests of a pod that has a node count, for all that it asks") {
+  testing::World w;
+  w.Nodes({NodeOf("a", "", "", "'cpu':'9','memory':'1000','pods':'10'")});
+  const auto [spec, cpu, fits] = GENERATE(table<std::string, int, bool>(
+      {{"'resources':{'requests':{'cpu':'3'}},'containers':[{'name':'c'}]", 6, true},
+       {"'resources':{'requests':{'cpu':'3'}},'containers':[{'name':'c'}]", 7, false},
+       {"'resources':{'requests':{'cpu':'3'}},'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}]", 7,
+        false},
+       {"'resources':{'requests':{'cpu':'3'}},'overhead':{'cpu':'2'},'containers':[{'name':'c'}]", 5, false},
+       {"'resources':{'requests':{'memory':'3'}},'containers':[{'name':'c','resources':{'requests':{'cpu':'3'}}}]", 7,
+        false},
+       // A server makes requests of limits; what it stored counts.
+       {"'resources':{'limits':{'cpu':'3'}},'containers':[{'name':'c'}]", 9, true}}));
+  w.Place(PodOf("q", spec), "a");
+  const auto asks = testing::Asks(absl::StrCat("'cpu':'", cpu, "'"));
+  CHECK((Evaluated(w, "PodFitsResources", PodOf("p", asks), "a") == "fits") == fits);
+}
+
+// A table of what no emulated release understands, as a server of 1.36 stores it.
+const std::vector<std::pair<std::string, std::string>> kNotUnderstood = {
+    {"spec.resources", "'resources':{'requests':{'cpu':'3'}}"},
+    {"spec.resources", "'resources':{'limits':{'memory':'3'}}"},
+    {"spec.resourceClaims", "'resourceClaims':[{'name':'gpu','resourceClaimName':'one'}]"},
+    {"spec.schedulingGroup", "'schedulingGroup':{'podGroupName':'g'}"},
+    {"restartPolicyRules",
+     "'initContainers':[{'name':'i','restartPolicyRules':[{'action':'Restart'},{'action':'RestartAllContainers'}]}]"},
+    {"hostUsers false", "'hostNetwork':true,'hostUsers':false"}};
+
+TEST_CASE("later fields: what an emulated release does not understand is waited for in each, and named") {
+  const auto& [field, spec] = kNotUnderstood[GENERATE(range(size_t{0}, kNotUnderstood.size()))];
+  SchedulerOptions options;
+  options.understood_fields = PodFieldsUnderstoodBy(release::Version{GENERATE(as<uint8_t>(), 10, 29)});
+  options.ignore_unknown_fields = GENERATE(false, true);
+  Case c(false, options);
+  c.Add(NewNode("n1", 4));
+  const std::string containers = "'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}],";
+  for (const char* name : {"p", "q"}) c.Add(PodOf(name, containers + spec));
+  const std::string asked = c.Run();
+  if (!options.ignore_unknown_fields) {
+    CHECK(asked.find("bind") == std::string::npos);
+    CHECK(asked.find(field) != std::string::npos);
+    CHECK(asked.find("--ignore-unknown-fields places the pod without it") != std::string::npos);
+    return;
+  }
+  // Never taken for less than it asks: of two pods of 3 cpu one fits.
+  CHECK(asked.find("bind p n1") != std::string::npos);
+  c.Reply(Kind::kOk);
+  CHECK((c.Run().find("bind q n1") != std::string::npos) == (spec.find("'cpu':'3'") == std::string::npos));
+}
+
+TEST_CASE("later fields: a field that is newer than the program is counted once for each template, and ignored") {
+  Case c(false);
+  c.Add(NewNode("n1", 4));
+  c.Add(testing::Bound(PodOf("a", "'fromTheFuture':1,'containers':[{'name':'c','newer':2}]"), "n1"));
+  c.Add(testing::Bound(PodOf("b", "'fromTheFuture':1,'containers':[{'name':'c','newer':2}]"), "n1"));
+  c.Add(PodOf("p", "'fromTheFuture':3,'containers':[{'name':'c'}]"));
+  CHECK(c.Run() == "bind p n1");
+  const auto& seen = c.s().metrics().unknown_fields;
+  CHECK(seen ==
+        std::map<std::string, uint64_t, std::less<>>{{"spec.containers[].newer", 1}, {"spec.fromTheFuture", 2}});
+  for (int i = 0; i < 300; ++i) c.Add(PodOf(absl::StrCat("m", i), absl::StrCat("'f", i, "':1,'containers':[]")));
+  CHECK(seen.size() == kMostUnknownFields + 1);
+  CHECK(seen.at("others") == 202);
+}
+
+TEST_CASE("later fields: a pod that waits is tried again when a pod on a node was resized to less") {
+  Case c(true);
+  c.Add(NewNode("n1", 4));
+  const auto pod_of = [](const char* cpu) {
+    return testing::Bound(
+        PodOf("big", absl::StrCat("'containers':[{'name':'c','resources':{'requests':{'cpu':'", cpu, "'}}}]")), "n1");
+  };
+  const auto big = pod_of("3"), small = pod_of("1");
+  c.Add(big);
+  c.Add(NewPod("p", {.cpu = 2}));
+  CHECK(c.Run().find("condition p False Unschedulable") != std::string::npos);
+  c.Reply(Kind::kOk);
+  c.Run();
+  c.Reply(Kind::kOk, "", NewPod("p", {.cpu = 2}));
+  c.Update(big, small);
+  c.Pass(2);
+  CHECK(c.Run() == "bind p n1");
+}
+
+TEST_CASE("later fields: --ignore-unknown-fields takes pods as release 1.10 saw them, but for what they need") {
   SchedulerOptions options;
   options.ignore_unknown_fields = true;
   Case c(true, options);
@@ -253,15 +337,20 @@ TEST_CASE("later fields: --ignore-unknown-fields takes pods as release 1.10 saw 
   auto pod = With(plain, [](api::PodTemplate& t) {
     t.scheduling_gates = {Symbol("example.com/hold")};
     t.never_preempts = true;
-    t.overhead = {{Symbol("cpu"), api::Quantity::FromInt(9)}};
+    t.overhead = {{Symbol("cpu"), api::Quantity::FromInt(3)}};
     t.spread_constraints.emplace_back().action = api::TopologySpreadConstraint::Action::kDoNotSchedule;
     t.volumes.emplace_back().kind = api::Volume::Kind::kEphemeral;
     t.init_containers.emplace_back().restart_always = true;
   });
-  CHECK(WithoutLaterFields(plain) == plain);
-  CHECK(WithoutLaterFields(pod)->tmpl->init_containers.size() == 1);
+  CHECK(WithoutUnknownFields(plain, {}) == plain);
+  CHECK(WithoutUnknownFields(pod, {})->tmpl->overhead == pod->tmpl->overhead);
+  CHECK(WithoutUnknownFields(pod, PodFieldsUnderstoodBy(release::Version{29})) == pod);
   c.Add(pod);
   CHECK(c.Run() == "bind p n1");
+  // Its overhead counts on the node.
+  c.Reply(Kind::kOk);
+  c.Add(NewPod("q", {.cpu = 2}));
+  CHECK(c.Run().find("bind") == std::string::npos);
 }
 
 }  // namespace

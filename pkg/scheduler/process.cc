@@ -39,6 +39,7 @@ const Process& Process129() {
           [](std::string_view error) {
             return absl::StrCat("running Bind plugin \"DefaultBinder\": ", std::string(error));
           },
+      .extender_bind_error_is_bare = true,
       .preempted_note =
           [](const api::Pod& preemptor, std::string_view node) {
             return absl::StrCat("Preempted by pod ", preemptor.meta.uid, " on node ", std::string(node));

@@ -25,6 +25,8 @@ struct Process {
   // Return the messages of events. `assumed` has the node in spec.nodeName.
   std::string (*scheduled_note)(const api::Pod& assumed) = nullptr;
   std::string (*bind_failed_note)(std::string_view error) = nullptr;
+  // Whether the error of an extender that binds is reported as it is.
+  bool extender_bind_error_is_bare = false;
   std::string (*preempted_note)(const api::Pod& preemptor, std::string_view node) = nullptr;
 
   bool observes_stages = false;       // whether the durations of the stages of an attempt are measured

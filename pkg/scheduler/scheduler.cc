@@ -8,9 +8,11 @@
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <map>
 
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
 #include "pkg/scheduler/scheduler_internal.h"
@@ -111,6 +113,7 @@ void Scheduler::Enqueue(Pending& p) {
 // Looks at the profile's rules only when the release alone leaves fields that are not understood, because most pods
 // have none.
 UnknownPodFields Scheduler::UnknownFieldsOf(const api::PodTemplate& t) const {
+  if (options_.ignore_unknown_fields) return {};
   UnknownPodFields unknown = FindUnknownPodFields(t, options_.understood_fields);
   if (unknown.ignored.none() && unknown.blocking.none()) return unknown;
   const auto profile = profiles_.find(t.scheduler_name);
@@ -135,6 +138,25 @@ void Scheduler::TryUnsupportedClaims() {
   for (Pending* p : pods) {
     if (BlockingFieldsOf(*p).none()) Enqueue(*p);
   }
+}
+
+// Counts the templates with fields that this program does not know, and logs a warning for each.
+void Scheduler::CountUnknownFields(const api::Pod& pod) {
+  if (pod.tmpl->unknown_fields.empty()) return;
+  auto& seen = templates_with_unknown_fields_[pod.tmpl.get()];
+  // The address may have belonged to another template before.
+  if (!seen.owner_before(pod.tmpl) && !pod.tmpl.owner_before(seen)) return;
+  seen = pod.tmpl;
+  for (const std::string& field : pod.tmpl->unknown_fields) {
+    const bool listed = metrics_.unknown_fields.size() < kMostUnknownFields || metrics_.unknown_fields.contains(field);
+    ++metrics_.unknown_fields[listed ? field : "others"];
+  }
+  LineAbout("A pod has fields that are newer than this program. They are ignored", pod)
+      .Add("fields", absl::StrJoin(pod.tmpl->unknown_fields, ", "))
+      .Warning();
+  if (templates_with_unknown_fields_.size() < unknown_fields_sweep_) return;
+  absl::erase_if(templates_with_unknown_fields_, [](const auto& entry) { return entry.second.expired(); });
+  unknown_fields_sweep_ = std::max<size_t>(1024, 2 * templates_with_unknown_fields_.size());
 }
 
 // Counts the fields that are ignored, and logs a warning when a field is ignored for the first time.
@@ -266,9 +288,11 @@ void Scheduler::ClaimBound(const api::PersistentVolumeClaim& claim) {
 void Scheduler::Apply(const Change<api::Pod>& shown) {
   now_ = clock_->Steady();
   Change<api::Pod> c = shown;
-  if (options_.ignore_unknown_fields && c.after != nullptr) c.after = WithoutLaterFields(c.after);
+  if (options_.ignore_unknown_fields && c.after != nullptr)
+    c.after = WithoutUnknownFields(c.after, options_.understood_fields);
   if (c.before != nullptr && (c.after == nullptr || c.after->meta.uid != c.before->meta.uid)) PodGone(*c.before);
   if (c.after == nullptr || !Admit(c.after)) return;
+  CountUnknownFields(*c.after);
   if (c.after->Finished()) {
     PodGone(*c.after);
   } else if (!c.after->node_name.empty()) {
@@ -279,6 +303,26 @@ void Scheduler::Apply(const Change<api::Pod>& shown) {
 }
 
 namespace {
+
+// Returns whether one of the pod's amounts became smaller or was dropped, as at the end of a resize in place.
+bool AsksForLess(const api::PodTemplate& before, const api::PodTemplate& after) {
+  const auto shrank = [](const api::ResourceList& was, const api::ResourceList& is) {
+    if (was == is) return false;
+    const std::map<Symbol, api::Quantity> now(is.begin(), is.end());
+    return std::any_of(was.begin(), was.end(), [&](const auto& entry) {
+      const auto it = now.find(entry.first);
+      return it == now.end() || it->second < entry.second;
+    });
+  };
+  const auto any_shrank = [&](const std::vector<api::Container>& was, const std::vector<api::Container>& is) {
+    for (size_t i = 0; i < was.size(); ++i) {
+      if (shrank(was[i].requests, i < is.size() ? is[i].requests : api::ResourceList())) return true;
+    }
+    return false;
+  };
+  return any_shrank(before.containers, after.containers) || any_shrank(before.init_containers, after.init_containers) ||
+         shrank(before.pod_requests, after.pod_requests);
+}
 
 // Returns whether one resourceVersion is not older than another. They are compared as numbers, which they are in every
 // API server. Returns false while `written` is not known yet.
@@ -301,7 +345,10 @@ void Scheduler::PodAssigned(const api::PodPtr& pod) {
     if (auto s = cache_->UpdatePod(pod); !s.ok()) log_.CacheFailed("UpdatePod", *pod, util::Message(s));
     if (SpecOrMetadataChanged(*known, *pod)) Happened(ClusterEvent::Kind::kAssignedPodUpdate, pod.get());
     // Anti-affinity and spreading read labels of other pods, so new labels may let any pod fit.
-    if (known->tmpl != pod->tmpl) Happened(ClusterEvent::Kind::kAssignedPodLabels);
+    if (known->tmpl != pod->tmpl) {
+      Happened(ClusterEvent::Kind::kAssignedPodLabels);
+      if (AsksForLess(*known->tmpl, *pod->tmpl)) Happened(ClusterEvent::Kind::kAssignedPodScaleDown);
+    }
   }
 
   Pending* p = Find(*pod);

@@ -243,6 +243,7 @@ class Scheduler {
   // Adds the kUnsupported pods to the queue that no longer have to wait, after a change of a claim, a volume, a class
   // or a CSINode.
   void TryUnsupportedClaims();
+  void CountUnknownFields(const api::Pod& pod);
   void CountIgnoredFields(const api::PodTemplate& t);
   void CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took);
   void ObserveStage(const api::Pod& pod, Stage stage, StageStatus status, absl::Duration took);
@@ -336,7 +337,10 @@ class Scheduler {
   // The pending pods that use a claim, by "namespace/name" of the claim.
   absl::flat_hash_map<std::string, absl::flat_hash_set<Pending*>> by_claim_;
   absl::flat_hash_set<Pending*> unsupported_with_claims_;  // the kUnsupported pods that use claims
-  std::vector<int64_t> by_reason_;                         // by FailureReasonId
+  // The templates whose unknown fields were reported; swept when there are as many as the second member says.
+  absl::flat_hash_map<const api::PodTemplate*, std::weak_ptr<const api::PodTemplate>> templates_with_unknown_fields_;
+  size_t unknown_fields_sweep_ = 1024;
+  std::vector<int64_t> by_reason_;  // by FailureReasonId
   // Pods with a uid that another pod has, by uid and "namespace/name". They are admitted when that pod is gone.
   absl::flat_hash_map<std::string, absl::btree_map<std::string, api::PodPtr>> duplicates_;
   absl::flat_hash_map<RequestId, Request> requests_;

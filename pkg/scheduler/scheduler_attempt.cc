@@ -332,14 +332,15 @@ void Scheduler::BindFailed(Pending& p, Answer a) {
     const Symbol node = assumed->node_name;
     actions_->GetNode(Ask(Asked::kNode, nullptr, node.string()), node);
   }
+  const bool bare = p.attempt->by_extender && process_.extender_bind_error_is_bare;
+  const std::string note = bare ? a.message : process_.bind_failed_note(a.message);
   p.attempt.reset();
   if (p.confirmed) {
     const api::PodPtr shown = cache_->GetPod(p.pod->meta.uid);
     log_.BoundAlready(*p.pod, shown != nullptr ? shown->node_name.str() : "");
-    actions_->RecordEvent(assumed, EventType::kWarning, "FailedScheduling", process_.bind_failed_note(a.message));
+    actions_->RecordEvent(assumed, EventType::kWarning, "FailedScheduling", note);
     return Erase(p);
   }
-  const std::string note = process_.bind_failed_note(a.message);
   Fail(p, {.event = note,
            .reason = process_.bind_failed_reason,
            .message = process_.condition_has_bind_error ? note : std::string(),

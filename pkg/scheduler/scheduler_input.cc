@@ -54,7 +54,9 @@ void Scheduler::AdmitNextWithUid(const std::string& uid) {
 // Returns the reply, without its object if that cannot be right. The reply to a read then becomes an error, so that the
 // read is repeated; a write is not repeated.
 Reply Scheduler::Checked(const Request& request, Reply reply) {
-  if (options_.ignore_unknown_fields && reply.pod != nullptr) reply.pod = WithoutLaterFields(reply.pod);
+  if (options_.ignore_unknown_fields && reply.pod != nullptr) {
+    reply.pod = WithoutUnknownFields(reply.pod, options_.understood_fields);
+  }
   const bool read = request.asked == Asked::kBindOutcome || request.asked == Asked::kRefetch ||
                     request.asked == Asked::kPreemptor || request.asked == Asked::kVerify;
   const bool write = request.asked == Asked::kCondition || request.asked == Asked::kNominate;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "pkg/scheduler/pod_fields.h"
@@ -112,6 +113,7 @@ enum class InvalidInput : uint8_t {
   kAnswerOtherScheduler,  // the answer to a request about a pod has the spec.schedulerName of another scheduler
 };
 inline constexpr size_t kInvalidInputs = 4;
+inline constexpr size_t kMostUnknownFields = 100;
 
 struct SchedulerMetrics {
   LatencyHistogram e2e;            // from the beginning of an attempt until its bind succeeds or fails
@@ -133,9 +135,12 @@ struct SchedulerMetrics {
   uint64_t decision_differences = 0;    // checked decisions that differed
   uint64_t bound = 0;
   uint64_t bind_failures = 0;
-  uint64_t binds_unknown = 0;                             // binds after which the pod was read to find out the outcome
-  uint64_t expired = 0;                                   // assumed pods that were not confirmed in time
-  std::array<uint64_t, kPodFields> ignored_fields{};      // pods with a field that was ignored, by PodField
+  uint64_t binds_unknown = 0;                         // binds after which the pod was read to find out the outcome
+  uint64_t expired = 0;                               // assumed pods that were not confirmed in time
+  std::array<uint64_t, kPodFields> ignored_fields{};  // pods with a field that was ignored, by PodField
+  // Pod templates with a field that is newer than this program, by its path; at most kMostUnknownFields paths and then
+  // "others".
+  std::map<std::string, uint64_t, std::less<>> unknown_fields;
   std::array<uint64_t, kInvalidInputs> invalid_inputs{};  // by InvalidInput
 };
 

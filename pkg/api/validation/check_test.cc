@@ -114,5 +114,73 @@ TEST_CASE("strict decoding names unknown and doubled fields as the server does")
                                  "unknown field \"spec.containers[0].wrong\""});
 }
 
+// A pod with one container that has these members.
+std::string Container(std::string_view members, Version release) {
+  return Problems(absl::StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{)",
+                               R"("name":"c","image":"i",)", std::string(members), "}]}}"),
+                  release);
+}
+
+TEST_CASE("the pods of a StatefulSet may mount claim templates, and are looked at no further") {
+  const auto set = [](std::string_view pod) {
+    return absl::StrCat(R"({"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db"},"spec":{)",
+                        R"("selector":{"matchLabels":{"a":"b"}},"serviceName":"s","volumeClaimTemplates":[{)",
+                        R"("metadata":{"name":"data"}}],"template":{"metadata":{"labels":{"a":"b"}},"spec":{)",
+                        std::string(pod), "}}}}");
+  };
+  for (Version release : {Version{10}, Version{29}}) {
+    const char* const mount = R"([{"name":"c","image":"i","volumeMounts":[{"name":"data","mountPath":"/d"}]}])";
+    CHECK(Problems(set(absl::StrCat(R"("containers":)", mount)), release).empty());
+    CHECK(Problems(set(absl::StrCat(R"("containers":)", mount, R"(,"initContainers":)", mount)), release).empty());
+    CHECK(Problems(set(R"("containers":[],"restartPolicy":"Never")"), release) ==
+          "refused spec.template.spec.restartPolicy: Unsupported value: \"Never\": supported values: \"Always\"\n");
+  }
+}
+
+TEST_CASE("SCTP is a protocol since 1.19") {
+  const auto port = [](const char* protocol) {
+    return absl::StrCat(R"("ports":[{"containerPort":1,"protocol":")", protocol, "\"}]");
+  };
+  const auto service = [](const char* protocol) {
+    return absl::StrCat(R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"ports":[{"port":1,)",
+                        R"("protocol":")", protocol, "\"}]}}");
+  };
+  CHECK(Container(port("SCTP"), Version{29}).empty());
+  CHECK(Problems(service("SCTP"), Version{29}).empty());
+  const std::string ten = "Unsupported value: \"SCTP\": supported values: \"TCP\", \"UDP\"\n",
+                    later = "Unsupported value: \"ICMP\": supported values: \"SCTP\", \"TCP\", \"UDP\"\n";
+  CHECK(Container(port("SCTP"), Version{10}) == "refused spec.containers[0].ports[0].protocol: " + ten);
+  CHECK(Container(port("ICMP"), Version{29}) == "refused spec.containers[0].ports[0].protocol: " + later);
+  CHECK(Problems(service("SCTP"), Version{10}) == "refused spec.ports[0].protocol: " + ten);
+}
+
+TEST_CASE("huge pages are asked for in whole pages and with cpu or memory, in 1.10 of one size only") {
+  const auto asks = [](const std::string& amounts) {
+    return absl::StrCat(R"("resources":{"limits":{)", amounts, R"(},"requests":{)", amounts, "}}");
+  };
+  for (Version release : {Version{10}, Version{29}}) {
+    CHECK(Container(asks(R"("hugepages-2Mi":"4Mi","cpu":"1")"), release).empty());
+  }
+  CHECK(Container(asks(R"("hugepages-2Mi":"4Mi")"), Version{29}) ==
+        "refused spec.containers[0].resources: Forbidden: HugePages require cpu or memory\n");
+  CHECK(Container(asks(R"("hugepages-2Mi":"3Mi","cpu":"1")"), Version{29})
+            .find("3Mi is not positive integer multiple of hugepages-2Mi") != std::string::npos);
+  const std::string two = asks(R"("hugepages-2Mi":"4Mi","hugepages-1Gi":"1Gi","cpu":"1")");
+  CHECK(Container(two, Version{29}).empty());
+  CHECK(Container(two, Version{10}).find("must use a single hugepage size in a pod spec") != std::string::npos);
+}
+
+TEST_CASE("what servers accept is not refused: host ports of init containers, names of roles") {
+  const char* const port = R"("image":"i","ports":[{"containerPort":1,"hostPort":1}]})";
+  for (Version release : {Version{10}, Version{29}}) {
+    CHECK(
+        Pod(absl::StrCat(R"("initContainers":[{"name":"a",)", port, R"(,{"name":"b",)", port, "],"), release).empty());
+    CHECK(
+        Problems(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"system:x"}})",
+                 release)
+            .empty());
+  }
+}
+
 }  // namespace
 }  // namespace berth::validation

@@ -43,6 +43,17 @@ void ValidateName(const ResourceInfo& r, std::string_view name, const Path& at, 
       errors->push_back(Invalid(at.str(), name, service ? kLabel1035 : kLabel));
     return;
   }
+  if (r.kind == "Role" || r.kind == "ClusterRole" || r.kind == "RoleBinding" || r.kind == "ClusterRoleBinding") {
+    // Any part of a path will do: "system:kube-scheduler".
+    if (name == "." || name == "..") {
+      errors->push_back(Invalid(at.str(), name, absl::StrCat("may not be '", std::string(name), "'")));
+    }
+    for (const char* part : {"/", "%"}) {
+      if (name.find(part) == std::string_view::npos) continue;
+      errors->push_back(Invalid(at.str(), name, absl::StrCat("may not contain '", part, "'")));
+    }
+    return;
+  }
   Add(api::Dns1123SubdomainProblems(name), at, name, errors);
 }
 
@@ -149,10 +160,18 @@ void ValidateWorkload(const Value& object, const ResourceInfo& r, FieldErrors* e
     Path pod = at / "template";
     Path meta = pod / "metadata";
     ValidateLabels(t->At({"metadata", "labels"}), meta / "labels", errors);
-    if (const Value* pod_spec = t->Find("spec")) ValidatePodSpec(*pod_spec, pod / "spec", r.release, errors);
+    const Value* pod_spec = t->Find("spec");
+    const std::string_view restart = pod_spec == nullptr ? std::string_view() : pod_spec->Str("restartPolicy");
+    // Before 1.34, the server looks at nothing else in the pods of a StatefulSet, as their mounts may name claim
+    // templates.
+    if (r.kind == "StatefulSet") {
+      if (restart != "Always") {
+        errors->push_back(NotSupported("spec.template.spec.restartPolicy", restart, {"Always"}));
+      }
+      return;
+    }
+    if (pod_spec != nullptr) ValidatePodSpec(*pod_spec, pod / "spec", r.release, errors);
     if (r.kind == "Job") {
-      const Value* pod_spec = t->Find("spec");
-      std::string_view restart = pod_spec == nullptr ? std::string_view() : pod_spec->Str("restartPolicy");
       if (restart != "Never" && restart != "OnFailure") {
         errors->push_back(Required("spec.template.spec.restartPolicy", "valid values: \"OnFailure\", \"Never\""));
       }
@@ -334,7 +353,7 @@ void ValidateQuantity(std::string_view resource, std::string_view quantity, cons
 
 namespace {
 
-void ValidateService(const Value& service, FieldErrors* errors) {
+void ValidateService(const Value& service, Version release, FieldErrors* errors) {
   const Value* spec = service.Find("spec");
   if (spec == nullptr) return;
   std::string_view type = spec->Str("type");
@@ -353,6 +372,13 @@ void ValidateService(const Value& service, FieldErrors* errors) {
     if (n < 1 || n > 65535) {
       errors->push_back(InvalidRaw(absl::StrCat("spec.ports[", i, "].port"), std::to_string(n),
                                    "must be between 1 and 65535, inclusive"));
+    }
+    const std::string_view protocol = ports->items[i].Str("protocol");
+    const std::vector<std::string> protocols = ProtocolsOf(release);
+    if (std::find(protocols.begin(), protocols.end(), protocol) == protocols.end()) {
+      errors->push_back(protocol.empty()
+                            ? Required(absl::StrCat("spec.ports[", i, "].protocol"))
+                            : NotSupported(absl::StrCat("spec.ports[", i, "].protocol"), protocol, protocols));
     }
   }
 }
@@ -386,7 +412,7 @@ FieldErrors ValidateCreate(const ResourceInfo& r, const Value& object) {
   } else if (r.kind == "Event") {
     ValidateEvent(object, &errors);
   } else if (r.kind == "Service") {
-    ValidateService(object, &errors);
+    ValidateService(object, r.release, &errors);
   } else if (r.kind == "PriorityClass" && kChecksPriorityClasses.Has(r.release)) {
     ValidatePriorityClass(object, &errors);
   } else if (r.kind == "PersistentVolume") {
@@ -424,7 +450,7 @@ FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Val
   } else if (r.kind == "Event") {
     ValidateEvent(object, &errors);
   } else if (r.kind == "Service") {
-    ValidateService(object, &errors);
+    ValidateService(object, r.release, &errors);
   } else if (r.kind == "PodDisruptionBudget" && kBudgetsAreFixed.Has(r.release)) {
     if (Text(object.Find("spec")) != Text(old.Find("spec"))) {
       errors.push_back(Forbidden("spec", "updates to poddisruptionbudget spec are forbidden."));

@@ -42,6 +42,8 @@ void ValidateNodeSelector(const Value& selector, const Path& at, Version release
 // Checks that a quantity is not negative, and whole for resources that are counted in pieces.
 void ValidateQuantity(std::string_view resource, std::string_view quantity, const std::string& field,
                       FieldErrors* errors);
+// Returns the protocols of ports of containers and services, in the order of messages.
+std::vector<std::string> ProtocolsOf(Version release);
 void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors);
 // Checks what release 1.29 adds: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
 void ValidateModernPodSpec(const Value& spec, const Path& at, FieldErrors* errors);

@@ -10,6 +10,14 @@
 namespace berth::validation {
 namespace {
 
+// A pod may have huge pages of several sizes from 1.19 on.
+constexpr release::Span kOneSizeOfHugePages = release::Until(19);
+constexpr release::Span kHugePagesAreChecked = release::Since(19);
+// alpha.kubernetes.io/nvidia-gpu must be limited like an extended resource.
+constexpr release::Span kGpuIsExtended = release::Until(11);
+// Beta and on in 1.19, GA in 1.20.
+constexpr release::Span kSctpIsAProtocol = release::Since(19);
+
 bool IsHugePages(std::string_view name) {
   return name.starts_with("hugepages-");
 }
@@ -41,7 +49,55 @@ void ResourceName(std::string_view name, const Path& at, FieldErrors* errors) {
   if (!container) errors->push_back(Invalid(at.str(), name, "must be a standard resource for containers"));
 }
 
-void ResourceAmounts(const Value& resources, const Path& at, FieldErrors* errors) {
+// Returns whether an amount of huge pages is a whole number of pages, whose size is in the resource's name.
+bool IsWholePages(std::string_view name, const api::Quantity& amount) {
+  const auto page = api::Quantity::Parse(name.substr(std::string_view("hugepages-").size()));
+  return page.ok() && page->Sign() > 0 && amount.Value() % page->Value() == 0;
+}
+
+// Huge pages are asked for with cpu or memory, and in whole pages.
+void HugePages(const Value& resources, const Path& at, Version release, FieldErrors* errors) {
+  bool huge = false, others = false;
+  for (std::string_view which : {"limits", "requests"}) {
+    const Value& list = OrEmpty(resources.Find(which));
+    Path list_path = at / which;
+    for (size_t i = 0; i < list.keys.size(); ++i) {
+      const std::string& name = list.keys[i];
+      others = others || name == "cpu" || name == "memory";
+      if (!IsHugePages(name)) continue;
+      huge = true;
+      const auto amount = api::Quantity::Parse(list.items[i].text());
+      if (!kHugePagesAreChecked.Has(release) || !amount.ok() || IsWholePages(name, *amount)) continue;
+      errors->push_back(Invalid(list_path.Key(name).str(), amount->String(),
+                                absl::StrCat(amount->String(), " is not positive integer multiple of ", name)));
+    }
+  }
+  if (huge && !others && kHugePagesAreChecked.Has(release)) {
+    errors->push_back(Forbidden(at.str(), "HugePages require cpu or memory"));
+  }
+}
+
+// Reports that a pod uses huge pages of several sizes.
+void OneSizeOfHugePages(const Value& spec, const Path& at, FieldErrors* errors) {
+  std::set<std::string> sizes;
+  for (std::string_view which : {"containers", "initContainers"}) {
+    for (const Value& c : OrEmpty(spec.Find(which)).items) {
+      for (std::string_view list : {"limits", "requests"}) {
+        for (const std::string& name : OrEmpty(OrEmpty(c.Find("resources")).Find(list)).keys) {
+          if (IsHugePages(name)) sizes.insert(name);
+        }
+      }
+    }
+  }
+  if (sizes.size() < 2) return;
+  std::string map = "sets.String{";
+  for (const std::string& name : sizes) {
+    absl::StrAppend(&map, map.ends_with('{') ? "" : ", ", Quote(name), ":sets.Empty{}");
+  }
+  errors->push_back(InvalidRaw(at.str(), map + "}", "must use a single hugepage size in a pod spec"));
+}
+
+void ResourceAmounts(const Value& resources, const Path& at, Version release, FieldErrors* errors) {
   constexpr std::string_view kGpu = "alpha.kubernetes.io/nvidia-gpu";
   const Value& limits = OrEmpty(resources.Find("limits"));
   const Value& requests = OrEmpty(resources.Find("requests"));
@@ -56,7 +112,7 @@ void ResourceAmounts(const Value& resources, const Path& at, FieldErrors* errors
     Path here = request_path.Key(name);
     ResourceName(name, here, errors);
     ValidateQuantity(name, requests.items[i].text(), here.str(), errors);
-    bool overcommit = IsNative(name) && !IsHugePages(name) && name != kGpu;
+    bool overcommit = IsNative(name) && !IsHugePages(name) && (name != kGpu || !kGpuIsExtended.Has(release));
     const Value* limit = limits.Find(name);
     if (limit == nullptr) {
       if (!overcommit)
@@ -73,9 +129,10 @@ void ResourceAmounts(const Value& resources, const Path& at, FieldErrors* errors
           Invalid(request_path.str(), q->String(), absl::StrCat("must be less than or equal to ", name, " limit")));
     }
   }
+  HugePages(resources, at, release, errors);
 }
 
-void Ports(const Value& container, const Path& at, FieldErrors* errors) {
+void Ports(const Value& container, const Path& at, Version release, FieldErrors* errors) {
   constexpr int kMostPort = 65535;
   const Value& ports = OrEmpty(container.Find("ports"));
   for (size_t i = 0; i < ports.items.size(); ++i) {
@@ -92,13 +149,15 @@ void Ports(const Value& container, const Path& at, FieldErrors* errors) {
     range("containerPort", true);
     range("hostPort", false);
     std::string_view protocol = p.Str("protocol");
-    if (protocol != "TCP" && protocol != "UDP")
-      errors->push_back(NotSupported((here / "protocol").str(), protocol, {"TCP", "UDP"}));
+    const std::vector<std::string> protocols = ProtocolsOf(release);
+    if (std::find(protocols.begin(), protocols.end(), protocol) == protocols.end()) {
+      errors->push_back(NotSupported((here / "protocol").str(), protocol, protocols));
+    }
   }
 }
 
 void Containers(const Value& spec, std::string_view which, const Path& at, const std::set<std::string_view>& volumes,
-                std::set<std::string>* names, FieldErrors* errors) {
+                Version release, std::set<std::string>* names, FieldErrors* errors) {
   const Value& containers = OrEmpty(spec.Find(which));
   if (which == "containers" && containers.items.empty()) {
     errors->push_back(Required(at.str()));
@@ -114,7 +173,7 @@ void Containers(const Value& spec, std::string_view which, const Path& at, const
       errors->push_back(Duplicate((here / "name").str(), name));
     }
     if (c.Str("image").empty()) errors->push_back(Required((here / "image").str()));
-    Ports(c, here / "ports", errors);
+    Ports(c, here / "ports", release, errors);
     const Value& mounts = OrEmpty(c.Find("volumeMounts"));
     Path mount_list = here / "volumeMounts";
     for (size_t k = 0; k < mounts.items.size(); ++k) {
@@ -127,11 +186,12 @@ void Containers(const Value& spec, std::string_view which, const Path& at, const
       }
       if (mounts.items[k].Str("mountPath").empty()) errors->push_back(Required((mount / "mountPath").str()));
     }
-    ResourceAmounts(OrEmpty(c.Find("resources")), here / "resources", errors);
+    ResourceAmounts(OrEmpty(c.Find("resources")), here / "resources", release, errors);
   }
-  // Host ports must be unique over all containers.
+  // Host ports must be unique over all containers. Init containers do not run at the same time.
   std::set<std::string> taken;
   for (size_t i = 0; i < containers.items.size(); ++i) {
+    if (which == "initContainers") taken.clear();
     const Value& ports = OrEmpty(containers.items[i].Find("ports"));
     Path container = at[i];
     Path list = container / "ports";
@@ -247,6 +307,11 @@ void ValidateAffinity(const Value& affinity, const Path& at, Version release, Fi
 
 }  // namespace
 
+std::vector<std::string> ProtocolsOf(Version release) {
+  if (!kSctpIsAProtocol.Has(release)) return {"TCP", "UDP"};
+  return {"SCTP", "TCP", "UDP"};
+}
+
 void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* errors) {
   const Value& list = OrEmpty(tolerations);
   for (size_t i = 0; i < list.items.size(); ++i) {
@@ -287,8 +352,9 @@ void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldEr
   std::set<std::string_view> volumes;
   Volumes(spec, at / "volumes", &volumes, errors);
   std::set<std::string> names;
-  Containers(spec, "containers", at / "containers", volumes, &names, errors);
-  Containers(spec, "initContainers", at / "initContainers", volumes, &names, errors);
+  Containers(spec, "containers", at / "containers", volumes, release, &names, errors);
+  Containers(spec, "initContainers", at / "initContainers", volumes, release, &names, errors);
+  if (kOneSizeOfHugePages.Has(release)) OneSizeOfHugePages(spec, at, errors);
   std::string_view restart = spec.Str("restartPolicy");
   if (restart != "Always" && restart != "OnFailure" && restart != "Never") {
     errors->push_back(restart.empty()

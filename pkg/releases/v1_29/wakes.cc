@@ -21,7 +21,7 @@ constexpr EventSet kStorage =
 constexpr EventSet kInTreeLimits = EventsOf({kNodeAdd, kAssignedPodDelete});
 
 constexpr scheduler::Wake kRegistered[] = {
-    {"NodeResourcesFit", kNodeAddOrUpdate | EventsOf({kAssignedPodDelete})},
+    {"NodeResourcesFit", kNodeAddOrUpdate | EventsOf({kAssignedPodDelete, kAssignedPodScaleDown})},
     {"NodeAffinity", kNodeAddOrUpdate},
     {"NodeName", kNodeAddOrUpdate},
     {"TaintToleration", kNodeAddOrUpdate},

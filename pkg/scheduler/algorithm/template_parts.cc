@@ -10,8 +10,9 @@ namespace {
 // Fails to compile when a field is added to PodTemplate: add it to a part in AlikeIn and then to this list.
 [[maybe_unused]] void EveryFieldHasAPart(const api::PodTemplate& t) {
   [[maybe_unused]] const auto& [ns, labels, controller, scheduler_name, priority, node_selector, affinity, has_affinity,
-                                tolerations, containers, init_containers, volumes, overhead, spread_constraints,
-                                scheduling_gates, never_preempts, texts] = t;
+                                tolerations, containers, init_containers, volumes, overhead, pod_requests, pod_limits,
+                                spread_constraints, scheduling_gates, never_preempts, has_resource_claims, in_group,
+                                node_features, unknown_fields, texts, resize_texts] = t;
 }
 
 bool SameAmounts(const Resource& a, const Resource& b) {
@@ -93,7 +94,8 @@ bool AlikeIn(uint32_t parts, const TemplateInfo& a, const TemplateInfo& b, const
       differ(kPodSpread, [&] { return x.spread_constraints == y.spread_constraints; }) ||
       differ(kPodGates, [&] { return x.scheduling_gates == y.scheduling_gates; }) ||
       differ(kPodSchedulerName, [&] { return x.scheduler_name == y.scheduler_name; }) || differ(kPodContainers, [&] {
-        return x.containers == y.containers && x.init_containers == y.init_containers && x.overhead == y.overhead;
+        return x.containers == y.containers && x.init_containers == y.init_containers && x.overhead == y.overhead &&
+               x.pod_requests == y.pod_requests && x.pod_limits == y.pod_limits;
       }));
 }
 

@@ -100,8 +100,11 @@ void Cache::DismissFromCounts(Row r) {
 
 void Cache::AdmitToCounts(Row r) {
   if (rows_[r].node == nullptr) return;
+  const NodeFilter* asked = nullptr;
+  bool admitted = false;
   for (PodCount* c : filtered_counts_) {
-    const bool admitted = c->query_.nodes->admits(*rows_[r].node);
+    // The counts of one pod follow one another and have the same filter.
+    if (c->query_.nodes.get() != std::exchange(asked, c->query_.nodes.get())) admitted = asked->admits(*rows_[r].node);
     if (admitted) c->admitted_.Insert(r);
     if (!c->CountsOn(r)) continue;
     const uint32_t domain = c->DomainOf(r);
@@ -126,16 +129,19 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
   const LabelColumn* column = query.topology_key.empty() ? nullptr : &Label(query.topology_key);
   std::shared_ptr<PodCount> count(new PodCount(query, column));
   if (query.nodes != nullptr) {
+    const bool like_last = !filtered_counts_.empty() && filtered_counts_.back()->query_.nodes == query.nodes;
+    if (like_last) count->admitted_ = filtered_counts_.back()->admitted_;
     filtered_counts_.push_back(count.get());
     listed_.ForEach([&](Row r) {
-      if (!query.nodes->admits(*rows_[r].node)) return;
+      if (!(like_last ? count->admitted_.Has(r) : query.nodes->admits(*rows_[r].node))) return;
       count->admitted_.Insert(r);
       if (const uint32_t domain = count->DomainOf(r); domain != LabelColumn::kNoDomain) count->AdmitNode(domain);
     });
   }
   auto add = [&](TemplateInfo* info) {
     if (!query.Matches(*info->tmpl)) return;
-    if (std::find(info->counted_by.begin(), info->counted_by.end(), count.get()) != info->counted_by.end()) return;
+    // Nothing else was appended since a selector of this query matched the template.
+    if (!info->counted_by.empty() && info->counted_by.back() == count.get()) return;
     info->counted_by.push_back(count.get());
     if (query.never_base) return;
     for (const auto& [r, placed] : info->rows) {

@@ -1,6 +1,7 @@
 #include "pkg/scheduler/cache/counts.h"
 
 #include <absl/hash/hash.h>
+#include <absl/strings/str_cat.h>
 
 #include <algorithm>
 
@@ -12,6 +13,12 @@ bool Contains(const std::vector<Symbol>& sorted, Symbol s) {
 }
 
 }  // namespace
+
+std::string NodeFilter::KeyOf(std::string text) {
+  constexpr size_t kLongest = 256;
+  if (text.size() <= kLongest) return text;
+  return absl::StrCat("#", text.size(), "-", absl::HashOf(text), "-", absl::HashOf(uint64_t{0x9e3779b97f4a7c15}, text));
+}
 
 bool PodQuery::Matches(const api::PodTemplate& t) const {
   if (!all_namespaces && !Contains(namespaces, t.ns)) return false;

@@ -62,6 +62,9 @@ class DomainTotals {
 // Selects the nodes whose pods count. `admits` depends on the node's labels, taints and name alone, and filters with
 // the same key admit the same nodes.
 struct NodeFilter {
+  // Returns a key for a text that says what `admits` reads: the text itself, or its hash if it is long, because a pod
+  // may have thousands of counts whose filters are compared.
+  static std::string KeyOf(std::string text);
   std::string key;
   std::function<bool(const api::Node&)> admits;
 };

@@ -35,22 +35,32 @@ Amounts RequestsOf(const api::Container& c, bool with_defaults) {
   return out;
 }
 
-// Returns the sum over containers and sidecars, raised to what any init container needs while it runs, plus overhead.
-// An init container needs its own request and those of the sidecars started before it.
+// Returns what an init container needs of the resources that it names: its own request, and those of the sidecars that
+// were started before it, to which it is added if it is one.
+Amounts Running(const Amounts& own, bool sidecar, Amounts* sidecars) {
+  Amounts running = own;
+  for (auto& [name, q] : running) {
+    const auto it = sidecars->find(name);
+    if (it != sidecars->end()) q += it->second;
+    if (sidecar) (*sidecars)[name] = q;
+  }
+  return running;
+}
+
+// Returns the sum over containers and sidecars, raised to what any init container needs while it runs, and to the
+// pod-level requests, plus overhead. Each step looks only at the resources that the container names, because the others
+// were compared when the last sidecar that names them was started.
 Amounts PodRequests(const api::PodTemplate& t, bool with_defaults) {
   Amounts sum, sidecars, start;
   for (const api::Container& c : t.containers) Add(RequestsOf(c, with_defaults), &sum);
   for (const api::Container& c : t.init_containers) {
     const Amounts own = RequestsOf(c, with_defaults);
-    Amounts running = sidecars;
-    Add(own, &running);
-    if (c.restart_always) {
-      Add(own, &sum);
-      sidecars = running;
-    }
-    Raise(running, &start);
+    if (c.restart_always) Add(own, &sum);
+    Raise(Running(own, c.restart_always, &sidecars), &start);
   }
   Raise(start, &sum);
+  const api::ResourceList whole = PodLevelRequests(t);
+  Raise({whole.begin(), whole.end()}, &sum);
   for (const auto& [name, q] : t.overhead) sum[name] += q;
   return sum;
 }
@@ -92,15 +102,21 @@ NonZero NonZeroOfPlaced(const api::PodTemplate& t) {
     const NonZero one = NonZeroOf(RequestsOf(c, false));
     sum = {SaturatingAdd(sum.milli_cpu, one.milli_cpu), SaturatingAdd(sum.memory, one.memory)};
   }
-  Amounts sidecars;
+  Amounts sidecars;  // of cpu and memory alone
   for (const api::Container& c : t.init_containers) {
     Amounts running = sidecars;
-    Add(RequestsOf(c, false), &running);
+    for (const auto& [name, q] : RequestsOf(c, false)) {
+      if (name == kCpu || name == kMemory) running[name] += q;
+    }
     if (c.restart_always) sidecars = running;
     const NonZero one = NonZeroOf(running);
     most = {std::max(most.milli_cpu, one.milli_cpu), std::max(most.memory, one.memory)};
   }
   NonZero out{std::max(sum.milli_cpu, most.milli_cpu), std::max(sum.memory, most.memory)};
+  for (const auto& [name, q] : t.pod_requests) {
+    if (name == kCpu) out.milli_cpu = q.MilliValue();
+    if (name == kMemory) out.memory = q.Value();
+  }
   for (const auto& [name, q] : t.overhead) {
     if (name == kCpu) out.milli_cpu = SaturatingAdd(out.milli_cpu, q.MilliValue());
     if (name == kMemory) out.memory = SaturatingAdd(out.memory, q.Value());

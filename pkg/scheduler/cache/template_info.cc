@@ -1,5 +1,8 @@
-// What a pod counts for in release 1.10, including the sidecars and the overhead of later API versions.
+// What a pod counts for in release 1.10, including the sidecars, the overhead and the pod-level requests of later API
+// versions.
 #include "pkg/scheduler/cache/template_info.h"
+
+#include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
 
@@ -27,15 +30,43 @@ bool AsksForCpuOrMemory(const api::ResourceList& list) {
   });
 }
 
+// Raises what the pod needs at its start. As in Kubernetes 1.29, an init container needs its own request in addition to
+// those of the sidecars that were started before it. Each step looks only at the resources that the container names,
+// because the others were compared when the last sidecar that names them was started.
+bool RaiseToStart(const api::PodTemplate& t, bool (*is_scalar)(Symbol), Resource* request) {
+  absl::flat_hash_map<Symbol, api::Quantity> started;
+  bool fits = true;
+  for (const api::Container& c : t.init_containers) {
+    api::ResourceList needed = c.requests;
+    for (auto& [name, q] : needed) {
+      const auto it = started.find(name);
+      if (it != started.end()) q += it->second;
+      if (c.restart_always) started[name] = q;
+    }
+    fits &= Resource().Add(needed, is_scalar);
+    request->RaiseTo(needed, is_scalar);
+  }
+  return fits;
+}
+
+// Counts the pod-level requests, which limit what all containers request together (Kubernetes 1.34). An API server
+// sees to it that they are not less than that sum.
+void CountPodLevel(const api::PodTemplate& t, bool (*is_scalar)(Symbol), Resource* request, TemplateInfo* info) {
+  const api::ResourceList requests = PodLevelRequests(t);
+  info->used.RaiseTo(requests, is_scalar);
+  request->RaiseTo(requests, is_scalar);
+  if (const api::Quantity* cpu = Find(requests, kCpuResource)) info->nonzero_milli_cpu = cpu->MilliValue();
+  if (const api::Quantity* memory = Find(requests, kMemoryResource)) info->nonzero_memory = memory->Value();
+  for (const auto& [name, q] : requests) info->saturated |= q.SaturatesValue();
+  if (AsksForCpuOrMemory(requests) || AsksForCpuOrMemory(t.pod_limits)) info->best_effort = false;
+}
+
 // Counts what was added to the API after 1.10 and uses a node's resources all the same: sidecars, which are init
-// containers that run as long as the pod does, and the overhead of the pod's runtime class. As in Kubernetes 1.29, an
-// init container needs its own request in addition to those of the sidecars that were started before it.
-void CountSidecarsAndOverhead(const api::PodTemplate& t, bool (*is_scalar)(Symbol), TemplateInfo* info) {
-  Resource sidecars;
+// containers that run as long as the pod does, pod-level requests, and the overhead of the pod's runtime class.
+void CountLaterFields(const api::PodTemplate& t, bool (*is_scalar)(Symbol), TemplateInfo* info) {
   bool fits = true;
   for (const api::Container& c : t.init_containers) {
     if (c.restart_always) {
-      fits &= sidecars.Add(c.requests, is_scalar);
       fits &= info->used.Add(c.requests, is_scalar);
       const api::Quantity *cpu = Find(c.requests, kCpuResource), *memory = Find(c.requests, kMemoryResource);
       info->nonzero_milli_cpu =
@@ -45,13 +76,9 @@ void CountSidecarsAndOverhead(const api::PodTemplate& t, bool (*is_scalar)(Symbo
       if (AsksForCpuOrMemory(c.requests) || AsksForCpuOrMemory(c.limits)) info->best_effort = false;
     }
   }
-  Resource request = info->used, started;
-  for (const api::Container& c : t.init_containers) {
-    Resource needed = started;
-    fits &= needed.Add(c.requests, is_scalar);
-    if (c.restart_always) started = needed;
-    request.RaiseTo(needed);
-  }
+  Resource request = info->used;
+  fits &= RaiseToStart(t, is_scalar, &request);
+  CountPodLevel(t, is_scalar, &request, info);
   if (const api::Quantity* cpu = Find(t.overhead, kCpuResource)) {
     info->nonzero_milli_cpu = SaturatingAdd(info->nonzero_milli_cpu, cpu->MilliValue(), &info->saturated);
   }
@@ -64,10 +91,25 @@ void CountSidecarsAndOverhead(const api::PodTemplate& t, bool (*is_scalar)(Symbo
   info->saturated |= !fits;
 }
 
-bool HasSidecarsOrOverhead(const api::PodTemplate& t) {
-  return !t.overhead.empty() || std::any_of(t.init_containers.begin(), t.init_containers.end(),
-                                            [](const api::Container& c) { return c.restart_always; });
+bool HasLaterFields(const api::PodTemplate& t) {
+  return !t.overhead.empty() || !t.pod_requests.empty() || !t.pod_limits.empty() ||
+         std::any_of(t.init_containers.begin(), t.init_containers.end(),
+                     [](const api::Container& c) { return c.restart_always; });
 }
+
+}  // namespace
+
+api::ResourceList PodLevelRequests(const api::PodTemplate& t) {
+  api::ResourceList out;
+  for (const auto& [name, q] : t.pod_requests) {
+    if (name == kCpuResource || name == kMemoryResource || name.str().starts_with("hugepages-")) {
+      out.emplace_back(name, q);
+    }
+  }
+  return out;
+}
+
+namespace {
 
 void DescribeWith(const api::PodTemplate& t, bool (*is_scalar)(Symbol), TemplateInfo* info) {
   info->priority = t.PriorityOrZero();
@@ -93,7 +135,7 @@ void DescribeWith(const api::PodTemplate& t, bool (*is_scalar)(Symbol), Template
     info->request.RaiseTo(c.requests, is_scalar);
     info->limits.RaiseTo(c.limits, is_scalar);
   }
-  if (HasSidecarsOrOverhead(t)) CountSidecarsAndOverhead(t, is_scalar, info);
+  if (HasLaterFields(t)) CountLaterFields(t, is_scalar, info);
   info->incoming_milli_cpu = info->nonzero_milli_cpu;
   info->incoming_memory = info->nonzero_memory;
   info->has_pod_affinity = t.affinity.pod.has_value() || t.affinity.pod_anti.has_value();

@@ -68,6 +68,9 @@ struct TemplateInfo {
   bool violates_budget = false;
 };
 
+// Returns the pod-level requests that count: of cpu, memory and huge pages. Other names have no meaning there.
+api::ResourceList PodLevelRequests(const api::PodTemplate& t);
+
 // Fills in what follows from the template alone, that is all but terms, rows, pods and counts, by the rules of
 // Kubernetes 1.10.
 void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info);

@@ -33,10 +33,58 @@ absl::Status NotRegistered(std::string_view plugin) {
   return util::NotFound(absl::StrCat("plugin ", api::GoQuoted(plugin), " is not registered"));
 }
 
+// Kubernetes 1.29 scheduler.go New: if extenders have resources that the scheduler is to ignore, these, and no others,
+// are the ones that NodeResourcesFit ignores in every profile.
+void IgnoreResourcesOf(const std::vector<ExtenderConfig>& extenders, ResolvedProfile* profile) {
+  std::vector<std::string> ignored;
+  for (const ExtenderConfig& e : extenders) {
+    for (const ExtenderManagedResource& m : e.managed_resources) {
+      if (m.ignored_by_scheduler) ignored.push_back(m.name);
+    }
+  }
+  if (ignored.empty()) return;
+  auto fit = profile->Args<configuration::NodeResourcesFitArgs>("NodeResourcesFit");
+  fit.ignored_resources = std::move(ignored);
+  profile->args["NodeResourcesFit"].typed = std::move(fit);
+}
+
+// Makes the rules of a profile. In-tree rules have their arguments already; a rule of plugin/ reads the JSON of its
+// own, and what it finds wrong is appended to `problems`.
+class RuleMaker {
+ public:
+  RuleMaker(const ResolvedProfile& profile, const PluginFactoryArgs& args, const Registry& in_tree,
+            std::vector<ArgumentProblem>* problems)
+      : profile_(profile), args_(args), in_tree_(in_tree), problems_(problems) {}
+
+  template <typename Rule>
+  auto Make(const Rule& rule, const std::string& name) const {
+    const bool in_tree = in_tree_.predicates().contains(name) || in_tree_.priorities().contains(name);
+    PluginFactoryArgs own = args_;
+    std::vector<std::string> found;
+    own.problems = &found;
+    const auto given = profile_.args.find(name);
+    if (!in_tree && given != profile_.args.end()) own.arguments = given->second.json;
+    if (!own.arguments.empty() && !rule.takes_arguments) found.push_back("the plugin takes no arguments");
+    auto made = rule.factory(own);
+    for (std::string& text : found) {
+      const auto same = [&](const ArgumentProblem& p) { return p.plugin == name && p.text == text; };
+      if (std::none_of(problems_->begin(), problems_->end(), same)) problems_->push_back({name, std::move(text)});
+    }
+    return made;
+  }
+
+ private:
+  const ResolvedProfile& profile_;
+  const PluginFactoryArgs& args_;
+  const Registry& in_tree_;
+  std::vector<ArgumentProblem>* problems_;
+};
+
 // Returns the rules of a profile with its weights and arguments. `others` contains the rules of plugin/. Returns an
-// error if a plugin is not registered.
+// error if a plugin is not registered. If problems are found, the result may not be used.
 absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const ResolvedProfile& profile,
-                                            PluginFactoryArgs args, const Registry& others) {
+                                            PluginFactoryArgs args, const Registry& others,
+                                            std::vector<ArgumentProblem>* problems) {
   Registry registry;
   release.register_plugins(profile, &registry);
   AlgorithmConfig config;
@@ -45,11 +93,12 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
   config.args.max_score = release.max_score;
   config.always_check_all_predicates = profile.always_check_all_filters;
   const UnpreparedPlugins& unprepared = *release.unprepared;
+  const RuleMaker maker(profile, config.args, registry, problems);
   // Adds one plugin: with or without its PreFilter (`prepared`), and with or without its Filter (`filters`).
   auto add = [&](std::string_view name, bool prepared, bool filters) {
     const Registry::Predicate* rule = FindRule(registry.predicates(), others.predicates(), name);
     if (rule == nullptr) return NotRegistered(name);
-    FitPredicate predicate = rule->factory(config.args);
+    FitPredicate predicate = maker.Make(*rule, std::string(name));
     if (!prepared) predicate = unprepared.WithoutPreFilter(name, std::move(predicate));
     if (!filters) predicate = PreFilterAlone(std::move(predicate));
     config.predicates.push_back({std::string(name), std::move(predicate), rule->traits, {}});
@@ -86,7 +135,7 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
       if (release.plugins().Implements(plugin.name, ExtensionPoint::kScore)) continue;
       return NotRegistered(plugin.name);
     }
-    PriorityFunction function = rule->factory(config.args);
+    PriorityFunction function = maker.Make(*rule, plugin.name);
     if (!profile.Has(ExtensionPoint::kPreScore, plugin.name))
       function = unprepared.WithoutPreScore(plugin.name, function);
     config.priorities.push_back({plugin.name, std::move(function), plugin.weight, rule->traits});
@@ -96,24 +145,35 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const configuration::ResolvedProfile& profile,
+std::vector<ArgumentProblem> ArgumentProblemsOf(const Release& release, const ResolvedProfile& profile) {
+  Cache cache(release.describe_template);
+  PluginFactoryArgs args;
+  args.cache = &cache;
+  std::vector<ArgumentProblem> problems;
+  AlgorithmOf(release, profile, std::move(args), FrozenRegistry(release), &problems).status().IgnoreError();
+  return problems;
+}
+
+absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const configuration::ResolvedProfile& given,
                                                                     const std::vector<ExtenderConfig>& extenders,
                                                                     FactoryArgs args, EffectiveAlgorithm* effective) {
   PluginFactoryArgs rules;
   rules.cache = args.cache;
   rules.claim_binder = args.claim_binder;
-  for (const ExtenderConfig& e : extenders) {
-    for (const ExtenderManagedResource& m : e.managed_resources) {
-      if (m.ignored_by_scheduler) rules.ignored_extended_resources.insert(Symbol(m.name));
-    }
-  }
-  auto config = AlgorithmOf(*args.release, profile, std::move(rules), FrozenRegistry(*args.release));
+  ResolvedProfile profile = given;
+  IgnoreResourcesOf(extenders, &profile);
+  std::vector<ArgumentProblem> problems;
+  auto config = AlgorithmOf(*args.release, profile, std::move(rules), FrozenRegistry(*args.release), &problems);
   if (!config.ok()) {
     return util::InvalidArgument(
         absl::StrCat("profile ", util::GoQuoted(profile.scheduler_name), ": ", config.status().message()));
   }
   config->sampler = args.sampler;
   std::vector<std::string> errors;
+  for (const auto& [plugin, text] : problems) {
+    errors.push_back(
+        absl::StrCat("profile ", util::GoQuoted(profile.scheduler_name), ": plugin ", plugin, ": args: ", text));
+  }
   // As in 1.29, extenders that are ignorable are called last, and the scores of extenders, which go from 0 to 10, are
   // scaled to those of plugins.
   std::vector<ExtenderConfig> asked = extenders;

@@ -14,7 +14,8 @@ struct ClusterEvent {
     kAssignedPodAdd,
     kAssignedPodUpdate,
     kAssignedPodLabels,  // raised beside kAssignedPodUpdate when the labels changed; no plugin of 1.29 registers for it
-    kAssignedPodDelete,  // also for a pod that has finished and for one whose bind failed
+    kAssignedPodScaleDown,  // raised beside them when the pod counts for less: a resize in place was made (1.33)
+    kAssignedPodDelete,     // also for a pod that has finished and for one whose bind failed
     kNodeAdd,
     // Changes of a node. If an update makes several of them, the first in this order is reported, as in 1.29.
     kNodeBecameSchedulable,

@@ -63,6 +63,7 @@ std::string_view NameOf(size_t cause) {
     case Kind::kAssignedPodAdd:
       return "AssignedPodAdd";
     case Kind::kAssignedPodUpdate:
+    case Kind::kAssignedPodScaleDown:
       return "AssignedPodUpdate";
     case Kind::kAssignedPodDelete:
       return "AssignedPodDelete";

@@ -125,25 +125,44 @@ std::string TolerationsText(const api::PodTemplate& pod) {
   return text;
 }
 
-// Returns the filter for the nodes that count for a constraint: they have the labels of all `keys`, and the policies of
-// the constraint (nodeAffinityPolicy, nodeTaintsPolicy) include them.
-std::shared_ptr<const NodeFilter> FilterOf(const Constraint& c, std::set<Symbol> keys,
-                                           const std::shared_ptr<const api::PodTemplate>& pod) {
-  // The key contains everything that `admits` reads, because filters with equal keys share their counts. Without a node
-  // selector or required affinity, the affinity policy makes no difference.
-  auto filter = std::make_shared<NodeFilter>();
-  for (Symbol key : keys) Append(&filter->key, {key.str(), "\n"});
-  const bool affinity =
-      c.honor_node_affinity && (!pod->node_selector.empty() || (pod->affinity.node && pod->affinity.node->required));
-  if (affinity) Append(&filter->key, {"affinity\n", AffinityText(*pod)});
-  if (c.honor_node_taints) Append(&filter->key, {"taints\n", TolerationsText(*pod)});
-  filter->admits = [keys = std::move(keys), affinity, taints = c.honor_node_taints, pod](const api::Node& node) {
-    return std::all_of(keys.begin(), keys.end(), [&](Symbol key) { return node.labels.Has(key); }) &&
-           (!affinity || nodeaffinity::MeetsRequired(*pod, node)) &&
-           (!taints || tainttoleration::ToleratesAll(*pod, node));
-  };
-  return filter;
-}
+// The filters for the nodes that count for the constraints of a pod: they have the labels of all `keys`, and the
+// policies of the constraint (nodeAffinityPolicy, nodeTaintsPolicy) include them. Constraints with the same policies
+// share one, because each has as many keys as the pod has constraints.
+class NodeFilters {
+ public:
+  NodeFilters(std::set<Symbol> keys, const std::shared_ptr<const api::PodTemplate>& pod)
+      : keys_(std::make_shared<const std::set<Symbol>>(std::move(keys))), pod_(pod) {}
+
+  const std::shared_ptr<const NodeFilter>& Of(const Constraint& c) {
+    // Without a node selector or required affinity, the affinity policy makes no difference.
+    const bool affinity = c.honor_node_affinity &&
+                          (!pod_->node_selector.empty() || (pod_->affinity.node && pod_->affinity.node->required));
+    auto& filter = filters_[(affinity ? 1 : 0) + (c.honor_node_taints ? 2 : 0)];
+    if (filter == nullptr) filter = Make(affinity, c.honor_node_taints);
+    return filter;
+  }
+
+ private:
+  std::shared_ptr<const NodeFilter> Make(bool affinity, bool taints) const {
+    auto filter = std::make_shared<NodeFilter>();
+    // The text contains everything that `admits` reads, because filters with equal keys share their counts.
+    std::string text;
+    for (Symbol key : *keys_) Append(&text, {key.str(), "\n"});
+    if (affinity) Append(&text, {"affinity\n", AffinityText(*pod_)});
+    if (taints) Append(&text, {"taints\n", TolerationsText(*pod_)});
+    filter->key = NodeFilter::KeyOf(std::move(text));
+    filter->admits = [keys = keys_, affinity, taints, pod = pod_](const api::Node& node) {
+      return std::all_of(keys->begin(), keys->end(), [&](Symbol key) { return node.labels.Has(key); }) &&
+             (!affinity || nodeaffinity::MeetsRequired(*pod, node)) &&
+             (!taints || tainttoleration::ToleratesAll(*pod, node));
+    };
+    return filter;
+  }
+
+  std::shared_ptr<const std::set<Symbol>> keys_;
+  std::shared_ptr<const api::PodTemplate> pod_;
+  std::shared_ptr<const NodeFilter> filters_[4];  // by policies
+};
 
 // The constraints of a pod with one action: its own or, if it has none at all, the defaults. Their selectors are
 // complete.
@@ -237,11 +256,11 @@ class SpreadCheck final : public DomainCheck {
     counts_.clear();
     self_.clear();
     if (!usable()) return true;
-    const std::set<Symbol> keys = hard_.keys();
+    NodeFilters filters(hard_.keys(), ctx_.pod.tmpl);
     for (const Constraint& c : hard_.list()) {
       PodQuery query = hard_.QueryOf(c);
       query.topology_key = c.topology_key;
-      query.nodes = FilterOf(c, keys, ctx_.pod.tmpl);
+      query.nodes = filters.Of(c);
       query.nodes_choose_domains = options_->counts_all_nodes;
       counts_.push_back(cache_->Count(query));
       self_.push_back(c.selector.selector.Matches(ctx_.pod.tmpl->labels) ? 1 : 0);
@@ -355,14 +374,14 @@ class TopologySpreadScoring final : public DomainScoring {
     keys_.clear();
     needs_all_ = soft_.own() || !options_->system_defaults;
     if (!usable()) return true;
-    const std::set<Symbol> keys = needs_all_ ? soft_.keys() : std::set<Symbol>();
+    NodeFilters filters(needs_all_ ? soft_.keys() : std::set<Symbol>(), ctx_.pod.tmpl);
     for (const Constraint& c : soft_.list()) {
       PodQuery query = soft_.QueryOf(c);
       const LabelColumn* label = &cache_->Label(c.topology_key);
       // For the hostname, pods are counted on each node and no policy applies, as upstream.
       if (c.topology_key != kHostname) {
         query.topology_key = c.topology_key;
-        query.nodes = FilterOf(c, keys, ctx_.pod.tmpl);
+        query.nodes = filters.Of(c);
         keys_.push_back(label);
       }
       terms_.push_back({cache_->Count(query), label, 1, static_cast<uint32_t>(channels_.size())});

@@ -196,6 +196,9 @@ std::string RandomObjects::Containers() {
     absl::StrAppend(&out, R"(,"initContainers":[)", Several(&random_, 1, 2, init), "]");
   }
   if (random_.Chance(10)) out += R"(,"overhead":{"cpu":"50m","memory":"64Mi"})";
+  if (placed_ && random_.Chance(10)) {
+    absl::StrAppend(&out, R"(,"resources":{"requests":{"cpu":")", random_.Between(1, 30) * 100, R"(m"}})");
+  }
   return out;
 }
 

@@ -92,6 +92,15 @@ Quantities QuantitiesOf(const api::ResourceList& list, Missing missing) {
   return out;
 }
 
+// Returns the pod-level requests of cpu, memory and huge pages; other names have no meaning there.
+Quantities PodLevel(const api::PodTemplate& pod) {
+  Quantities all = QuantitiesOf(pod.pod_requests, Missing::kIsZero), out;
+  for (const auto& [name, amount] : all) {
+    if (name == Cpu() || name == Memory() || name.str().starts_with("hugepages-")) out[name] = amount;
+  }
+  return out;
+}
+
 Resource Rounded(const Quantities& list) {
   static const Symbol kEphemeralStorage("ephemeral-storage"), kPods("pods");
   Resource out;
@@ -162,6 +171,7 @@ Resource RequestOf(const api::PodTemplate& pod, Missing missing) {
     RaiseTo(&most, running);
   }
   RaiseTo(&main, most);
+  RaiseTo(&main, PodLevel(pod));
   AddTo(&main, QuantitiesOf(pod.overhead, Missing::kIsZero));
   Resource out = Rounded(main);
   out.cpu = std::max<int64_t>(out.cpu, 0);
@@ -187,6 +197,9 @@ NonZero NonZeroOf(const api::PodTemplate& pod) {
   }
   Quantities overhead = QuantitiesOf(pod.overhead, Missing::kIsZero);
   NonZero out{std::max(sum.cpu, most.cpu), std::max(sum.memory, most.memory)};
+  Quantities whole = PodLevel(pod);
+  if (whole.contains(Cpu())) out.cpu = RoundedUp(whole[Cpu()], kMilli);
+  if (whole.contains(Memory())) out.memory = RoundedUp(whole[Memory()], kUnit);
   if (overhead.contains(Cpu())) out.cpu = Sum(out.cpu, RoundedUp(overhead[Cpu()], kMilli));
   if (overhead.contains(Memory())) out.memory = Sum(out.memory, RoundedUp(overhead[Memory()], kUnit));
   return out;

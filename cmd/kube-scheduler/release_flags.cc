@@ -1,0 +1,247 @@
+#include "cmd/kube-scheduler/release_flags.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cmd/kube-scheduler/go_text.h"
+#include "pkg/http/tls.h"
+#include "pkg/util/status.h"
+
+namespace berth::kube_scheduler {
+namespace {
+
+// What the value of a flag without effect must look like.
+enum class Shape : uint8_t { kActs, kText, kBool, kInt, kDuration, kQuantity };
+
+using release::Since;
+using release::Until;
+
+// A flag that some releases have and others do not. Flags that are in no row exist in every release, or are Berth's
+// own.
+struct Row {
+  std::string_view name;
+  release::Span span;
+  Shape shape;
+  std::string_view usage;  // of a flag without effect: why it has none
+};
+constexpr std::string_view kSockets = "Without effect: sockets are always bound in the same way.";
+constexpr std::string_view kHttp2 = "Without effect: HTTP/2 is not served.";
+constexpr std::string_view kMetrics = "Without effect: all metrics are shown, with all labels.";
+constexpr std::string_view kKlog = "Without effect: log lines and files are written in one way.";
+constexpr std::string_view kJson = "Without effect: log lines in JSON are written one by one to standard error.";
+constexpr Row kRows[] = {
+    {"algorithm-provider", Until(23), Shape::kActs, {}},
+    {"policy-config-file", Until(23), Shape::kActs, {}},
+    {"policy-configmap", Until(23), Shape::kActs, {}},
+    {"policy-configmap-namespace", Until(23), Shape::kActs, {}},
+    {"use-legacy-policy-config", Until(23), Shape::kActs, {}},
+    {"failure-domains", Until(23), Shape::kActs, {}},
+    {"hard-pod-affinity-symmetric-weight", Until(23), Shape::kActs, {}},
+    {"authentication-kubeconfig", Since(12), Shape::kActs, {}},
+    {"authentication-skip-lookup", Since(12), Shape::kActs, {}},
+    {"authentication-token-webhook-cache-ttl", Since(12), Shape::kActs, {}},
+    {"authentication-tolerate-lookup-failure", Since(13), Shape::kActs, {}},
+    {"authorization-always-allow-paths", Since(12), Shape::kActs, {}},
+    {"authorization-kubeconfig", Since(12), Shape::kActs, {}},
+    {"authorization-webhook-cache-authorized-ttl", Since(12), Shape::kActs, {}},
+    {"authorization-webhook-cache-unauthorized-ttl", Since(12), Shape::kActs, {}},
+    {"requestheader-allowed-names", Since(12), Shape::kActs, {}},
+    {"requestheader-client-ca-file", Since(12), Shape::kActs, {}},
+    {"requestheader-extra-headers-prefix", Since(12), Shape::kActs, {}},
+    {"requestheader-group-headers", Since(12), Shape::kActs, {}},
+    {"requestheader-username-headers", Since(12), Shape::kActs, {}},
+    {"requestheader-uid-headers", Since(32), Shape::kActs, {}},
+    {"tls-cipher-suites", Since(12), Shape::kActs, {}},
+    {"tls-min-version", Since(12), Shape::kActs, {}},
+    {"tls-sni-cert-key", Since(12), Shape::kActs, {}},
+    {"tls-curve-preferences", Since(35), Shape::kText, "Without effect: OpenSSL's curves are offered."},
+    {"http2-max-streams-per-connection", Since(12), Shape::kInt, kHttp2},
+    {"disable-http2-serving", Since(30), Shape::kBool, kHttp2},
+    {"permit-port-sharing", Since(16), Shape::kBool, kSockets},
+    {"permit-address-sharing", Since(21), Shape::kBool, kSockets},
+    {"show-hidden-metrics-for-version", Since(17), Shape::kText, kMetrics},
+    {"allow-metric-labels", Since(21), Shape::kText, kMetrics},
+    {"allow-metric-labels-manifest", Since(28), Shape::kText, kMetrics},
+    {"disabled-metrics", Since(21), Shape::kText, kMetrics},
+    {"experimental-logging-sanitization", {.since = {20}, .until = {24}}, Shape::kBool, kKlog},
+    {"log-json-info-buffer-size", Since(23), Shape::kQuantity, kJson},
+    {"log-json-split-stream", Since(23), Shape::kBool, kJson},
+    {"log-text-info-buffer-size", Since(31), Shape::kQuantity, kJson},
+    {"log-text-split-stream", Since(31), Shape::kBool, kJson},
+    {"min-compatibility-version", Since(32), Shape::kText, "Without effect: the emulated release alone decides."},
+    {"add-dir-header", {.since = {15}, .until = {26}}, Shape::kBool, kKlog},
+    {"log-file", {.since = {13}, .until = {26}}, Shape::kText, kKlog},
+    {"log-file-max-size", {.since = {13}, .until = {26}}, Shape::kInt, kKlog},
+    {"one-output", {.since = {20}, .until = {26}}, Shape::kBool, kKlog},
+    {"skip-headers", {.since = {13}, .until = {26}}, Shape::kBool, kKlog},
+    {"skip-log-headers", {.since = {14}, .until = {26}}, Shape::kBool, kKlog},
+    {"azure-container-registry-config", Until(24), Shape::kText, "Without effect: no images are pulled."},
+};
+
+absl::Status CheckShape(Shape shape, const std::string& text) {
+  int64_t number = 0;
+  bool yes = false;
+  absl::Duration duration;
+  switch (shape) {
+    case Shape::kBool:
+      return ParseBool(text, &yes);
+    case Shape::kInt:
+      return ParseInt(text, 64, &number);
+    case Shape::kDuration:
+      return ParseGoDuration(text, &duration);
+    default:
+      return absl::OkStatus();
+  }
+}
+
+void AddWithoutEffect(FlagSet* flags, const Row& row) {
+  auto value = std::make_shared<std::string>();
+  Flag& f = flags->Custom(
+      std::string(row.name), row.shape == Shape::kBool ? "" : "string", std::string(row.usage), "",
+      [value, shape = row.shape](const std::string& s) {
+        BERTH_RETURN_IF_ERROR(CheckShape(shape, s));
+        *value = s;
+        return absl::OkStatus();
+      },
+      [value] { return *value; });
+  if (row.shape == Shape::kBool) f.no_value = "true";
+}
+
+using Texts = std::vector<std::string>;
+
+// A list: the first use of the flag replaces the default, later ones add to it, as pflag's StringSlice does. `check`
+// may be null.
+Flag& AddList(FlagSet* flags, Texts* list, const char* name, const char* usage,
+              absl::Status (*check)(const std::string&) = nullptr) {
+  auto used = std::make_shared<bool>(false);
+  return flags->Custom(
+      name, "strings", usage, list->empty() ? "" : absl::StrCat("[", absl::StrJoin(*list, ","), "]"),
+      [list, used, check](const std::string& s) {
+        if (!*used) list->clear();
+        *used = true;
+        for (const auto& one : Texts(absl::StrSplit(s, ',', absl::SkipEmpty()))) {
+          if (check != nullptr) BERTH_RETURN_IF_ERROR(check(one));
+          list->push_back(one);
+        }
+        return absl::OkStatus();
+      },
+      [list] { return absl::StrCat("[", absl::StrJoin(*list, ","), "]"); });
+}
+
+absl::Status CheckCipher(const std::string& name) {
+  if (http::CipherSuite(name)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("Cipher suite ", name, " not supported or doesn't exist"));
+}
+
+void AddAuthentication(FlagSet* flags, SecureServingOptions* s) {
+  flags->Section("Authentication and authorization");
+  flags->String(&s->authentication_kubeconfig, "authentication-kubeconfig",
+                "kubeconfig file of the server that reviews tokens. Empty: the one of --kubeconfig.");
+  flags->Bool(&s->skip_lookup, "authentication-skip-lookup",
+              "Do not read from the cluster whose client certificates and which front proxies are trusted.");
+  flags->Duration(&s->token_ttl, "authentication-token-webhook-cache-ttl", "How long a reviewed token is believed.");
+  flags->Bool(&s->tolerate_lookup_failure, "authentication-tolerate-lookup-failure",
+              "Go on if it cannot be read from the cluster whose client certificates are trusted; false: end.");
+  flags->String(&s->authorization_kubeconfig, "authorization-kubeconfig",
+                "kubeconfig file of the server that reviews access. Empty: the one of --kubeconfig.");
+  AddList(flags, &s->always_allow_paths, "authorization-always-allow-paths",
+          "Paths that everybody may see. A '*' at the end of one stands for anything. By default those of the health "
+          "checks.",
+          [](const std::string& path) {
+            const size_t star = path.find('*');
+            if (star == std::string::npos || star + 1 == path.size()) return absl::OkStatus();
+            return absl::InvalidArgumentError(absl::StrCat("must have '*' only at its end: ", Quoted(path)));
+          });
+  flags->Duration(&s->authorized_ttl, "authorization-webhook-cache-authorized-ttl",
+                  "How long an answer that permits access is believed.");
+  flags->Duration(&s->unauthorized_ttl, "authorization-webhook-cache-unauthorized-ttl",
+                  "How long an answer that refuses access is believed.");
+  flags->String(&s->request_header_ca_file, "requestheader-client-ca-file",
+                "File with the authorities of front proxies, which pass on the user in headers; in place of those that "
+                "the cluster names.");
+  AddList(flags, &s->proxy_names, "requestheader-allowed-names",
+          "Common names of certificates of front proxies. Empty: any.");
+  AddList(flags, &s->proxy_user_headers, "requestheader-username-headers", "Headers with the user's name.");
+  AddList(flags, &s->proxy_uid_headers, "requestheader-uid-headers", "Headers with the user's uid.");
+  AddList(flags, &s->proxy_group_headers, "requestheader-group-headers", "Headers with the user's groups.");
+  AddList(flags, &s->proxy_extra_prefixes, "requestheader-extra-headers-prefix",
+          "Prefixes of headers with more about the user.");
+}
+
+void AddTls(FlagSet* flags, SecureServingOptions* s) {
+  flags->Section("Serving");
+  flags->Custom(
+      "tls-min-version", "string", "Oldest version of TLS: VersionTLS10, VersionTLS11, VersionTLS12, VersionTLS13.", "",
+      [s](const std::string& text) {
+        if (!text.empty() && !http::TlsVersion(text)) {
+          return absl::InvalidArgumentError(absl::StrCat("unknown tls version ", Quoted(text)));
+        }
+        s->tls_min_version = text;
+        return absl::OkStatus();
+      },
+      [s] { return s->tls_min_version; });
+  AddList(flags, &s->tls_cipher_suites, "tls-cipher-suites",
+          "Cipher suites for TLS 1.2 and older, by their names in Go. Those of TLS 1.3 are not configurable.",
+          CheckCipher);
+  flags->Custom(
+      "tls-sni-cert-key", "namedCertKey",
+      "Files of a certificate and its key for clients that ask for one of these hosts: cert,key:*.a.com,b.com. Without "
+      "hosts, those of the certificate. May be given several times.",
+      "",
+      [s](const std::string& text) {
+        // The part behind the colon names hosts. A path with a colon is not possible, as in Go.
+        const std::vector<std::string> parts = absl::StrSplit(text, ':');
+        const Texts files = absl::StrSplit(parts[0], ',');
+        if (parts.size() > 2 || files.size() != 2 || files[0].empty() || files[1].empty()) {
+          return absl::InvalidArgumentError("expected comma separated certificate and key file paths");
+        }
+        Texts names;
+        if (parts.size() == 2) names = absl::StrSplit(parts[1], ',', absl::SkipEmpty());
+        s->sni.push_back({files[0], files[1], std::move(names)});
+        return absl::OkStatus();
+      },
+      [s] {
+        std::string out;
+        for (const auto& c : s->sni) {
+          absl::StrAppend(&out, out.empty() ? "" : ";", c.cert_file, ",", c.key_file, c.names.empty() ? "" : ":",
+                          absl::StrJoin(c.names, ","));
+        }
+        return out;
+      });
+}
+
+}  // namespace
+
+void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure) {
+  AddAuthentication(flags, secure);
+  AddTls(flags, secure);
+  flags->Section("Without effect");
+  for (const Row& row : kRows) {
+    if (row.shape != Shape::kActs) AddWithoutEffect(flags, row);
+  }
+}
+
+absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& release, std::vector<std::string>* warnings) {
+  Texts without_effect;
+  for (const Row& row : kRows) {
+    if (!flags.Changed(row.name)) continue;
+    const std::string name = absl::StrCat("--", std::string(row.name));
+    if (!row.span.Has(release.version)) {
+      const bool later = release.version < row.span.since;
+      return absl::InvalidArgumentError(absl::StrCat("unknown flag: ", name, " (release ", std::string(release.name),
+                                                     " does not have it; releases ", later ? "since" : "before", " 1.",
+                                                     later ? row.span.since.minor : row.span.until.minor, " do)"));
+    }
+    if (row.shape != Shape::kActs) without_effect.push_back(name);
+  }
+  if (!without_effect.empty()) {
+    warnings->push_back(absl::StrCat("accepted without effect: ", absl::StrJoin(without_effect, ", ")));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace berth::kube_scheduler

@@ -1,0 +1,25 @@
+// Which flags of kube-scheduler a release has, and the flags for its secure port that came after 1.10.
+//
+// Manifests of kubeadm and others start kube-scheduler with flags of its release. Those that mean something here act;
+// the others are accepted, and one line in the log says that they have no effect. A flag that the emulated release does
+// not have is a mistake in the command line, as it is there, unless it is one of Berth's own or still acts.
+#pragma once
+#include <absl/status/status.h>
+
+#include <string>
+#include <vector>
+
+#include "cmd/kube-scheduler/flags.h"
+#include "cmd/kube-scheduler/options.h"
+#include "pkg/release/release.h"
+
+namespace berth::kube_scheduler {
+
+// Adds the flags of releases after 1.10. `secure` must outlive the set.
+void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure);
+
+// Returns an error with pflag's text for the first flag of the command line that the release does not have.
+// Appends to `warnings` one line that names the flags that have no effect.
+absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& release, std::vector<std::string>* warnings);
+
+}  // namespace berth::kube_scheduler

@@ -1,0 +1,40 @@
+#include "pkg/recording/mends.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <iterator>
+#include <string_view>
+
+namespace berth::recording {
+namespace {
+
+struct Mend {
+  release::Span releases;
+  std::string_view text;
+};
+// In the order in which they were made; the number of a row never changes.
+constexpr Mend kMends[] = {
+    {{}, "pods count for their pod-level requests, and during a resize in place for the most they have or ask"},
+    {{}, "pods with spec.resources, resourceClaims, schedulingGroup or needs of node features wait"},
+    {{}, "with --ignore-unknown-fields, overhead and sidecars count"},
+    {release::Since(19), "resources that extenders want to be ignored are ignored by NodeResourcesFit"},
+    {release::Since(19), "rules of plugin/ get the args of their pluginConfig"},
+    {release::Since(19), "a pod on a node that shrinks wakes those that wait for its resources"},
+    {release::Since(19), "errors of extenders that bind are reported as they are"},
+};
+
+}  // namespace
+
+int MendCount() {
+  return static_cast<int>(std::size(kMends));
+}
+
+std::string MendsAfter(int had, release::Version version) {
+  std::string out;
+  for (size_t i = static_cast<size_t>(had < 0 ? 0 : had); i < std::size(kMends); ++i) {
+    if (kMends[i].releases.Has(version)) absl::StrAppend(&out, "  ", std::string(kMends[i].text), "\n");
+  }
+  return out;
+}
+
+}  // namespace berth::recording

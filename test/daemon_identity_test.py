@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Tests what a kube-scheduler says of itself: its version is that of the emulated release, its metrics are valid text, and errors
+are blamed on who made them."""
+import re
+import shutil
+import subprocess
+
+import harness
+from harness import BIN, Api, ExtenderServer, Proxy, Scheduler, node, pod, wait_until, write_file, write_objects
+
+V1 = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+RELEASES = {"1.10": "v1.10.0-berth", "1.29": "v1.29.14-berth"}
+
+
+def test_versions():
+    for release, version in RELEASES.items():
+        out = subprocess.run([f"{BIN}/kube-scheduler", "--emulated-version=" + release, "--version"], capture_output=True, text=True).stdout
+        assert out.startswith(f"Kubernetes {version}") and f"emulates the scheduler of Kubernetes {release}\n" in out, out
+        assert "\nBerth v1.10.0-berth" in out, out
+    out = subprocess.run([f"{BIN}/kube-scheduler", "--config=" + write_file("c.json", V1), "--version"], capture_output=True, text=True).stdout
+    assert out.startswith("Kubernetes v1.29.14-berth"), out
+
+
+def test_a_daemon_names_its_release_and_its_metrics_are_valid():
+    for release, version in RELEASES.items():
+        api = Api.start(write_objects("cluster.json", [node("n0", cpu="4"), pod("p", cpu="1"), pod("big", cpu="99")]),
+                        flags=["--emulated-version=" + release])
+        proxy = Proxy(api.port)
+        s = Scheduler(proxy.url, "--emulated-version=" + release)
+        wait_until("the pod placed", lambda: api.placements()["p"])
+        wait_until("the other refused", lambda: s.metrics().get('scheduler_schedule_attempts_total{result="unschedulable"}'))
+        page = s.page("/metrics")[2]
+        info = re.search(r"kubernetes_build_info\{.*\}", page)[0]
+        assert f'gitVersion="{version}' in info and 'minor="%s"' % release.split(".")[1] in info, info
+        families = re.findall(r"(?m)^# HELP (\S+)", page)
+        assert len(families) == len(set(families)), sorted(f for f in families if families.count(f) > 1)
+        if shutil.which("promtool"):
+            r = subprocess.run(["promtool", "check", "metrics"], input=page, capture_output=True, text=True)
+            assert "error" not in r.stderr.lower().split("\n")[0] and r.returncode in (0, 3), r.stderr[:500]
+        assert version in s.log(), s.log()[:300]
+        assert s.stop() == 0
+
+
+def test_errors_of_extenders_that_bind_are_theirs():
+    base = ExtenderServer().url
+    for url, says in (("http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1/bind"), (base + "/refuse", f"failed bind with extender at URL {base}/refuse, code 500")):
+        api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.29"])
+        s = Scheduler(api.url, "--config=" + write_file("c.json", {**V1, "extenders": [{"urlPrefix": url, "bindVerb": "bind"}]}))
+        api.add_pod("p")
+
+        def message():
+            return " ".join(c.get("message", "") for c in api.pods()["p"]["status"].get("conditions") or [])
+        wait_until("the reason", message)
+        assert says in message() and "DefaultBinder" not in message(), message()
+        assert s.stop() == 0
+
+
+harness.main(globals())

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Tests that each field of an extender has its effect, in a Policy and in the profiles of every version of the configuration."""
+import http.server
+import json
+import threading
+import time
+
+import harness
+from harness import Api, Scheduler, items, node, pod, schedsim, wait_until, write_file
+
+GPU = "vendor.example/gpu-mem"
+
+
+class Extender:
+    """Keeps the node b, gives it the score 10, agrees to preemptions and binds, and notes what it is asked."""
+
+    def __init__(self, delay=0.0):
+        self.asked = []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.asked.append((self.path, body))
+                time.sleep(delay)
+                answer = json.dumps(outer.answer(self.path.rsplit("/", 1)[1], body)).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = "http://127.0.0.1:%d/x" % server.server_port
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    @staticmethod
+    def answer(verb, body):
+        member = {k.lower(): v for k, v in body.items()}
+        if verb == "filter":
+            if member.get("nodenames") is not None:
+                return {"nodenames": ["b"], "failedNodes": {n: "not b" for n in member["nodenames"] if n != "b"}}
+            nodes = member["nodes"]["items"]
+            return {"nodes": {"items": [n for n in nodes if n["metadata"]["name"] == "b"]}, "failedNodes": {}}
+        if verb == "prioritize":
+            return [{"host": n, "score": 10 if n == "b" else 0} for n in "abc"]
+        return {}
+
+    def verbs(self):
+        return {path.rsplit("/", 1)[1] for path, _ in self.asked}
+
+
+def policy(**extender):
+    return ["--policy-config-file", write_file("policy.json", {
+        "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}],
+        "priorities": [{"name": "LeastRequestedPriority", "weight": 1}],
+        "extenders": [{"enableHttps" if k == "enableHTTPS" else k: v for k, v in extender.items()}]})]
+
+
+def profiles(version, plugin_config=None):
+    def write(**extender):
+        if isinstance(extender.get("httpTimeout"), int):
+            extender["httpTimeout"] = "%dms" % (extender["httpTimeout"] // 1_000_000)
+        return ["--config", write_file("config.json", {
+            "kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/" + version, "extenders": [extender],
+            "profiles": [{"pluginConfig": plugin_config or []}]})]
+    return write
+
+
+FORMS = {"Policy": policy, "v1": profiles("v1"), "v1beta3": profiles("v1beta3")}
+
+
+def place(flags, pods=(), want=None):
+    """Returns where the pod p is placed beside nodes a (the emptiest), b and c, or the reason."""
+    cluster = [node("a", cpu="8"), node("b", cpu="4"), node("c", cpu="4")]
+    status, out, err = schedsim("run", "-", "-o", "json", *flags, feed=items(*cluster, *pods, want or pod("p", cpu="1")))
+    assert status == 0, err
+    decision = [d for d in json.loads(out)["decisions"] if d["pod"] == "default/p"][0]
+    return decision.get("host") or decision["error"]
+
+
+def wants(resource, where="containers"):
+    p = pod("p", cpu="1")
+    containers = {"name": "g", "image": "i", "resources": {"requests": {resource: "4"}, "limits": {resource: "4"}}}
+    p["spec"].setdefault(where, []).append(containers)
+    return p
+
+
+def test_the_verbs_the_weight_and_the_prefix():
+    for name, form in FORMS.items():
+        e = Extender()
+        assert place(form(urlPrefix=e.url)) == "a" and not e.asked, name
+        assert place(form(urlPrefix=e.url, filterVerb="filter")) == "b" and e.verbs() == {"filter"}, (name, e.verbs())
+        assert e.asked[0][0] == "/x/filter", e.asked[0]
+        assert place(form(urlPrefix=e.url, prioritizeVerb="prioritize", weight=5)) == "b", name
+        assert e.verbs() == {"filter", "prioritize"}, (name, e.verbs())
+        # A weight that makes no difference beside the node's own score of 87 against 75 (in 1.10: 8 against 7).
+        other = Extender()
+        other.answer = lambda verb, body: [{"host": n, "score": 1 if n == "b" else 0} for n in "abc"]
+        weak, strong = (place(form(urlPrefix=other.url, prioritizeVerb="prioritize", weight=w)) for w in (1, 40))
+        assert strong == "b", (name, weak, strong)
+
+
+def test_whether_it_gets_names_or_nodes():
+    for name, form in FORMS.items():
+        for capable in (False, True):
+            e = Extender()
+            assert place(form(urlPrefix=e.url, filterVerb="filter", nodeCacheCapable=capable)) == "b", name
+            body = {k.lower(): v for k, v in e.asked[0][1].items() if v is not None}
+            assert ("nodenames" in body, "nodes" in body) == (capable, not capable), (name, body.keys())
+
+
+def test_the_resources_that_it_manages():
+    for name, form in FORMS.items():
+        e = Extender()
+        managed = dict(urlPrefix=e.url, filterVerb="filter", managedResources=[{"name": GPU}])
+        assert place(form(**managed)) == "a" and not e.asked, name
+        assert "Insufficient " + GPU in place(form(**managed), want=wants(GPU)) and not e.asked, name
+        managed["managedResources"] = [{"name": GPU, "ignoredByScheduler": True}]
+        assert place(form(**managed), want=wants(GPU)) == "b", name
+        assert place(form(**managed), want=wants(GPU, "initContainers")) == "b", name
+        assert "Insufficient other.example/x" in place(form(**managed), want=wants("other.example/x")), name
+
+
+def test_the_resources_of_extenders_replace_those_of_the_profile():
+    own = [{"name": "NodeResourcesFit", "args": {"ignoredResources": ["own.example/r"]}}]
+    for version in ("v1", "v1beta3"):
+        e, form = Extender(), profiles(version, own)
+        managed = dict(urlPrefix=e.url, filterVerb="filter", managedResources=[{"name": GPU}])
+        assert place(form(**managed), want=wants("own.example/r")) == "a"
+        managed["managedResources"] = [{"name": GPU, "ignoredByScheduler": True}]
+        assert place(form(**managed), want=wants(GPU)) == "b"
+        assert "Insufficient own.example/r" in place(form(**managed), want=wants("own.example/r"))
+
+
+def test_whether_it_may_fail_how_long_it_may_take_and_https():
+    for name, form in FORMS.items():
+        dead = dict(urlPrefix="http://127.0.0.1:1/x", filterVerb="filter")
+        assert "connection refused" in place(form(**dead)), name
+        assert place(form(**dead, ignorable=True)) == "a", name
+        slow = Extender(delay=2)
+        assert "within 100ms" in place(form(urlPrefix=slow.url, filterVerb="filter", httpTimeout=100_000_000)), name
+        assert place(form(urlPrefix=slow.url, filterVerb="filter", httpTimeout=60_000_000_000)) == "b", name
+        plain = Extender()
+        https = place(form(urlPrefix=plain.url.replace("http:", "https:"), filterVerb="filter", enableHTTPS=True,
+                           tlsConfig={"insecure": True}))
+        assert https not in ("a", "b") and not plain.asked, (name, https)
+
+
+def test_the_daemon_asks_it_and_lets_it_bind():
+    for name, form in FORMS.items():
+        e, api = Extender(), Api.start(flags=[] if name == "Policy" else ["--emulated-version=1.29"])
+        for n in "ab":
+            api.add_node(n)
+        s = Scheduler(api.url, *form(urlPrefix=e.url, filterVerb="filter", bindVerb="bind", nodeCacheCapable=True,
+                                     managedResources=[{"name": GPU, "ignoredByScheduler": True}]))
+        api.post("/api/v1/namespaces/default/pods", wants(GPU))
+        wait_until("the extender is asked to bind", lambda: "bind" in e.verbs())
+        body = [{k.lower(): v for k, v in b.items()} for path, b in e.asked if path.endswith("bind")][0]
+        assert (body["podname"], body["node"]) == ("p", "b"), body
+        assert s.stop() == 0
+
+
+harness.main(globals())
