@@ -382,9 +382,13 @@ void ScopeTerms(Symbol ns, std::optional<PodAffinity>* affinity) {
   for (WeightedPodAffinityTerm& term : (*affinity)->preferred) ScopeTerm(ns, &term.term);
 }
 
-void ApplyServerDefaults(const PodExtras& extras, Pod* pod, PodTemplate* t) {
+void ApplyMetaDefaults(Pod* pod) {
   internal::DefaultNamespace(&pod->meta);
   if (pod->meta.uid.empty()) pod->meta.uid = internal::MadeUpUid("pod", pod->meta);
+}
+
+void ApplyServerDefaults(const PodExtras& extras, Pod* pod, PodTemplate* t) {
+  ApplyMetaDefaults(pod);
   auto each = [&](Container& c) {
     for (const auto& [name, limit] : c.limits) {
       bool requested =
@@ -422,6 +426,7 @@ absl::StatusOr<PodPtr> DecodeOfTemplate(Reader& r, Json j, const DecodeOptions& 
     }
   });
   if (!r.ok()) return r.Status("Pod", j);
+  if (o.server_defaults) ApplyMetaDefaults(&pod);
   return FinishPod(j, o, std::move(pod));
 }
 
@@ -431,7 +436,7 @@ absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o) {
   static const Symbol kDefaultScheduler("default-scheduler");
   Reader r;
   Pod pod;
-  PodTemplateMemory* const memory = o.server_defaults ? nullptr : o.templates;
+  PodTemplateMemory* const memory = o.templates;
   if (memory != nullptr) pod.tmpl = memory->Find(j);
   if (pod.tmpl != nullptr) return DecodeOfTemplate(r, j, o, std::move(pod));
   PodTemplate t;

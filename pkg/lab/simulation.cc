@@ -2,6 +2,9 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/pod_fields.h"
@@ -98,6 +101,23 @@ std::string Simulation::WhyNotTried(const api::Pod& pod) const {
   return blocking.none() ? std::string() : scheduler::BlockedText(blocking);
 }
 
+// The DaemonSet controller of 1.10 binds its pods itself, and passes over conditions and cordons of the node.
+void Simulation::BindAsController(const api::PodPtr& pod, scheduler::Decision* d) const {
+  if (d->outcome != scheduler::Decision::Outcome::kUnfit || d->failures == nullptr) return;
+  const std::vector<scheduler::FailureReason>* reasons = d->failures->Find(pod->node_name);
+  if (reasons == nullptr) return;
+  static const scheduler::FailureReason kPassedOver[] = {
+      scheduler::reasons::kNodeUnschedulable, scheduler::reasons::kNodeNotReady, scheduler::reasons::kNodeOutOfDisk,
+      scheduler::reasons::kNodeNetworkUnavailable};
+  for (const scheduler::FailureReason& r : *reasons) {
+    if (std::find(std::begin(kPassedOver), std::end(kPassedOver), r) == std::end(kPassedOver)) return;
+  }
+  d->outcome = scheduler::Decision::Outcome::kPlaced;
+  d->host = pod->node_name;
+  d->error.clear();
+  d->failures.reset();
+}
+
 scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::DecisionMode mode,
                                       scheduler::DecisionTrace* trace) {
   const api::PodPtr pod = ignore_unknown_fields_ ? scheduler::WithoutLaterFields(as_given) : as_given;
@@ -112,6 +132,7 @@ scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::De
   // As in the daemon's queue, a pod's own nomination does not count while the pod is tried.
   if (pod_priority_ && later_ == nullptr) nominated_.Remove(*pod);
   scheduler::Decision d = later_ != nullptr ? later_->Place(pod, mode, trace) : scheduler_->Schedule(pod, mode, trace);
+  if (scenario_.bound_by_controller.contains(as_given.get())) BindAsController(pod, &d);
   // The next pods must respect the nomination again.
   if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
     if (pod_priority_ && later_ == nullptr) nominated_.Add(pod);
