@@ -54,26 +54,54 @@ absl::StatusOr<SpecFlag> ParseSpecFlag(const std::string& text) {
 // If any ratio is given, all pods together are one mix. Otherwise each pod is answered for separately.
 struct Specs {
   std::vector<std::vector<PodShare>> groups;
+  std::vector<std::vector<lab::PodSpec>> read;  // what the pods of each group are before admission
 };
 
 absl::StatusOr<Specs> ReadSpecs(const Invocation& options) {
   std::vector<PodShare> shares;
+  std::vector<lab::PodSpec> read;
+  std::map<std::string, int64_t> passed_over;
   bool mixed = false;
   for (const std::string& text : options.List("pod-spec")) {
     auto flag = ParseSpecFlag(text);
     if (!flag.ok()) return flag.status();
     mixed = mixed || flag->ratio > 0;
-    auto pods = lab::ReadPodSpecs(flag->file);
+    auto pods = lab::ReadPodSpecs(flag->file, &passed_over);
     if (!pods.ok()) return util::InvalidArgument(absl::StrCat("--pod-spec: ", util::Message(pods.status())));
-    for (api::PodPtr& p : *pods) shares.push_back({flag->file, std::move(p), std::max<int64_t>(flag->ratio, 1)});
+    for (lab::PodSpec& p : *pods) {
+      shares.push_back({flag->file, p.pod, std::max<int64_t>(flag->ratio, 1)});
+      read.push_back(std::move(p));
+    }
+  }
+  for (const auto& [kind, count] : passed_over) {
+    std::cerr << "schedsim: --pod-spec: skipped " << Counted(count, "object") << " of kind " << kind
+              << ", which has no pod template\n";
   }
   Specs specs;
   if (mixed || options.Has("add-node")) {
     specs.groups.push_back(std::move(shares));
+    specs.read.push_back(std::move(read));
   } else {
     for (PodShare& s : shares) specs.groups.push_back({std::move(s)});
+    for (lab::PodSpec& s : read) specs.read.push_back({std::move(s)});
   }
   return specs;
+}
+
+// Returns the pods as admission leaves them in the scenario's cluster.
+absl::StatusOr<std::vector<std::vector<PodShare>>> Admitted(const Specs& specs, const Scenario& scenario) {
+  std::vector<std::vector<PodShare>> groups = specs.groups;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (size_t i = 0; i < groups[g].size(); ++i) {
+      auto admitted = lab::AdmittedSpec(specs.read[g][i], scenario);
+      if (!admitted.ok()) {
+        return util::InvalidArgument(
+            absl::StrCat("--pod-spec: ", groups[g][i].file, ": ", util::Message(admitted.status())));
+      }
+      groups[g][i].spec = *admitted;
+    }
+  }
+  return groups;
 }
 
 // The nodes of a cluster, grouped by the value of a label.
@@ -253,12 +281,14 @@ absl::Status AnswerOne(const Invocation& options, const Scenario& scenario, cons
   if (people && !scenario.name.empty()) page->Line(absl::StrCat("Scenario ", scenario.name));
   Progress progress("placing pods", 0);
   auto step = [&](size_t done) { progress.Show(done); };
+  auto admitted = Admitted(specs, scenario);
+  if (!admitted.ok()) return admitted.status();
   if (options.Has("add-node")) {
     const auto& like = options.Get<std::string>("add-node");
     auto node = lab::NodeTemplate(like, scenario);
     if (!node.ok()) return util::InvalidArgument(absl::StrCat("--add-node: ", util::Message(node.status())));
     const std::vector<PodShare> none;
-    auto needed = lab::NodesUntilAllFit(scenario, specs.groups.empty() ? none : specs.groups[0],
+    auto needed = lab::NodesUntilAllFit(scenario, admitted->empty() ? none : (*admitted)[0],
                                         options.Get<int64_t>("replicas"), **node, step);
     if (!needed.ok()) return needed.status();
     if (people) {
@@ -271,7 +301,7 @@ absl::Status AnswerOne(const Invocation& options, const Scenario& scenario, cons
   const Groups groups(scenario, options.Has("by") ? options.Get<std::string>("by") : "");
   int64_t max = options.Get<int64_t>("max");
   bool first = true;
-  for (const auto& pods : specs.groups) {
+  for (const auto& pods : *admitted) {
     auto filled = lab::Fill(scenario, pods, max == 0 ? kMostRounds : max, step);
     if (!filled.ok()) return filled.status();
     if (people) {

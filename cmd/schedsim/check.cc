@@ -11,6 +11,7 @@
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
 #include "pkg/http/url.h"
+#include "pkg/lab/input_forms.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/extender/http_extender.h"
@@ -351,6 +352,33 @@ bool IsConfiguration(std::string_view text) {
          document->root().FindExact("kind").Text() == "KubeSchedulerConfiguration";
 }
 
+// Returns what a file is that is neither a Policy nor a configuration but is often taken for one; otherwise an empty
+// text.
+std::string WhatElseItIs(std::string_view text) {
+  auto document = api::ReadDocument(text);
+  if (!document.ok()) return lab::WhyUnreadable(text);
+  const api::Json j = document->root();
+  if (!j.IsObject()) return "";
+  const std::string_view kind = j.FindExact("kind").Text();
+  if (kind == "ConfigMap") {
+    std::string holds = lab::WhatConfigMapHolds(j);
+    return holds.empty() ? "is a ConfigMap without a Policy or configuration of the scheduler in it" : holds;
+  }
+  if (kind == "Scheduler") {
+    return "is a Scheduler object of OpenShift, from which its operator makes a configuration: get that from the "
+           "ConfigMap of the scheduler";
+  }
+  if (kind == "Config" && j.FindExact("clusters").IsArray()) {
+    return "is a kubeconfig, which says how to reach a cluster, not how to schedule";
+  }
+  if (kind.empty() && j.FindExact("urlPrefix").IsString() && j.FindExact("extenders").IsNull()) {
+    return "is a single extender, which belongs into the list `extenders` of a Policy; release 1.10 reads the file as "
+           "a "
+           "Policy without any fields";
+  }
+  return "";
+}
+
 int Check(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
   for (const std::string& file : options.files) {
@@ -361,6 +389,11 @@ int Check(const Invocation& options, std::ostream& out) {
       continue;
     }
     const std::string shown = file == "-" ? "standard input" : file;
+    if (std::string what = WhatElseItIs(*text); !what.empty()) {
+      std::cerr << shown << ": " << what << "\n";
+      exit_status = kExitBadInput;
+      continue;
+    }
     int status = IsConfiguration(*text)
                      ? Print(ExamineConfiguration(shown, *text, options.algorithm), options, out, ConfigurationTable,
                              WriteConfigurationReport)

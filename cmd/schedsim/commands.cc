@@ -49,6 +49,9 @@ lab::ReadOptions ReadOptionsOf(const Invocation& invocation) {
   if ((invocation.command->groups & kInputFlags) == 0) return options;
   const auto& expand = invocation.Get<std::string>("expand");
   options.expand = expand == "on" ? lab::Expand::kMissing : expand == "off" ? lab::Expand::kOff : lab::Expand::kAuto;
+  options.autoscaled = invocation.Get<bool>("autoscaled");
+  options.as_queue = invocation.Get<std::string>("order") == "queue";
+  options.recursive = invocation.Get<bool>("recursive");
   const auto& validate = invocation.Get<std::string>("validate");
   options.validate = validate == "strict" ? lab::Validate::kStrict
                      : validate == "warn" ? lab::Validate::kWarn

@@ -60,6 +60,9 @@ absl::StatusOr<Explanation> ExplainIn(const Scenario& scenario, const Found& fou
   Explanation e = (*sim)->Explain(pod);
   e.scenario = scenario.name;
   e.placed_before = found.index;
+  if (scenario.origins != nullptr) {
+    if (auto it = scenario.origins->find(pod->tmpl.get()); it != scenario.origins->end()) e.admission = *it->second;
+  }
   if (found.bound) e.now_on = found.pod->node_name;
   return e;
 }

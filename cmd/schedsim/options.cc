@@ -233,6 +233,7 @@ absl::Status CheckInputFlags(Invocation* o) {
   if (expand == "true") expand = "on";
   if (expand == "false") expand = "off";
   BERTH_RETURN_IF_ERROR(OneOf("validate", o->Get<std::string>("validate"), {"warn", "strict", "off"}));
+  BERTH_RETURN_IF_ERROR(OneOf("order", o->Get<std::string>("order"), {"file", "queue"}));
   return OneOf("expand", expand, {"on", "auto", "off"});
 }
 
@@ -290,6 +291,12 @@ po::options_description FlagsOf(const Command& command) {
   if ((command.groups & kInputFlags) != 0) {
     add("expand", po::value<std::string>()->value_name("MODE")->default_value("auto"),
         "make the pods that workloads lack: on, off, or auto: when the input has no pod of any workload");
+    add("autoscaled", po::bool_switch(),
+        "make at least minReplicas pods of the targets of HorizontalPodAutoscalers, also where they name fewer "
+        "replicas");
+    add("order", po::value<std::string>()->value_name("ORDER")->default_value("file"),
+        "in which order pending pods are tried: file, or queue: by priority where it counts, then by age");
+    add("recursive,R", po::bool_switch(), "a folder given as FILE: read the folders in it, too");
   }
   if ((command.groups & kInputFlags) != 0) {
     add("validate", po::value<std::string>()->value_name("MODE")->default_value("warn"),

@@ -91,7 +91,10 @@ std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* ex
   auto variants = VariantsOf(invocation, {});
   const bool whole = variants.ok() && std::any_of(variants->begin(), variants->end(),
                                                   [](const Variant& v) { return v.algorithm.call_extenders(); });
-  std::unique_ptr<lab::Input> input = ReadOrComplain(invocation, exit_status, whole);
+  // The cluster is that of the release that is asked about: of the first one, if there are several.
+  Invocation reading = invocation;
+  if (variants.ok() && !variants->empty()) reading.algorithm.release = (*variants)[0].algorithm.release;
+  std::unique_ptr<lab::Input> input = ReadOrComplain(reading, exit_status, whole);
   if (input == nullptr) return nullptr;
   std::string error;
   if (input->scenarios.size() != 1) {

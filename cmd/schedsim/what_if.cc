@@ -66,6 +66,7 @@ void WriteJson(const WhatIfAnswer& a, const lab::Workload& w, const lab::Metrics
     out->Object().Member("budget", b.name).Member("allowed", int64_t{b.allowed}).Key("evicted").Texts(b.evicted).End();
   }
   out->End().Key("withoutController").Texts(a.edited.bare);
+  out->Key("withEmptyDir").Texts(a.edited.with_empty_dir);
   out->Key("allocation").Object();
   for (size_t r = 0; r < w.resources().size(); ++r) {
     out->Key(w.resources()[r]).Literal(absl::StrFormat("%.6f", m.allocation[r]));
@@ -81,16 +82,21 @@ void WriteJson(const WhatIfAnswer& a, const lab::Workload& w, const lab::Metrics
 
 void WriteTable(const WhatIfAnswer& a, lab::Simulation& sim, const Summary& summary, bool all, explain::Page* page) {
   page->Line(absl::StrCat("Nodes: ", a.edited.cordoned, " cordoned, ", a.edited.removed, " removed, ", a.edited.added,
-                          " added. Pods: ", a.edited.evictions.size(), " evicted; ", a.pending, " pending, before ",
-                          a.pending_before, "."));
+                          " added. Pods: ", a.edited.evictions.size() + a.edited.bare.size(), " evicted; ", a.pending,
+                          " pending, before ", a.pending_before, "."));
   for (const auto& b : a.edited.violated) {
     page->Line(absl::StrCat("PodDisruptionBudget ", b.name, " would be violated: it allows ", b.allowed,
                             ", evicted are ", explain::Some(b.evicted, 3)),
                explain::Style::kBad);
   }
   if (!a.edited.bare.empty()) {
-    page->Line(absl::StrCat("No controller would make these again: ", explain::Some(a.edited.bare, 3)),
-               explain::Style::kBad);
+    page->Line(
+        absl::StrCat("No controller would make these again, so they are lost: ", explain::Some(a.edited.bare, 3)),
+        explain::Style::kBad);
+  }
+  if (!a.edited.with_empty_dir.empty()) {
+    page->Line(absl::StrCat("These lose the data of their emptyDir volumes (kubectl drain --delete-emptydir-data): ",
+                            explain::Some(a.edited.with_empty_dir, 3)));
   }
   constexpr size_t kMostRows = 30;
   std::vector<std::vector<std::string>> rows = {{"EVICTED POD", "FROM", "TO"}};

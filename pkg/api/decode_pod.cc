@@ -410,9 +410,13 @@ void ScopeTerms(Symbol ns, std::optional<PodAffinity>* affinity) {
   for (WeightedPodAffinityTerm& term : (*affinity)->preferred) ScopeTerm(ns, &term.term);
 }
 
-void ApplyServerDefaults(const PodExtras& extras, Pod* pod, PodTemplate* t) {
+void ApplyMetaDefaults(Pod* pod) {
   internal::DefaultNamespace(&pod->meta);
   if (pod->meta.uid.empty()) pod->meta.uid = internal::MadeUpUid("pod", pod->meta);
+}
+
+void ApplyServerDefaults(const PodExtras& extras, Pod* pod, PodTemplate* t) {
+  ApplyMetaDefaults(pod);
   auto each = [&](Container& c) {
     for (const auto& [name, limit] : c.limits) {
       bool requested =
@@ -464,6 +468,7 @@ absl::StatusOr<PodPtr> DecodeOfTemplate(Reader& r, Json j, const DecodeOptions& 
     }
   });
   if (!r.ok()) return r.Status("Pod", j);
+  if (o.server_defaults) ApplyMetaDefaults(&pod);
   return FinishPod(r, j, o, std::move(pod));
 }
 
@@ -473,7 +478,7 @@ absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o) {
   static const Symbol kDefaultScheduler("default-scheduler");
   Reader r;
   Pod pod;
-  PodTemplateMemory* const memory = o.server_defaults ? nullptr : o.templates;
+  PodTemplateMemory* const memory = o.templates;
   if (memory != nullptr) pod.tmpl = memory->Find(j);
   if (pod.tmpl != nullptr) return DecodeOfTemplate(r, j, o, std::move(pod));
   PodTemplate t;

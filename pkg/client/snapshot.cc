@@ -23,26 +23,39 @@ namespace {
 
 constexpr int kMostAttempts = 3;  // for each kind, when its continue token has expired
 
+// Whatever the release asks for first, a running cluster is asked for stable versions.
+constexpr api::Dialect kStableVersions = {.version = {255}, .bookmarks = true, .lock = {}};
+
 // Returns the resources that decisions of the release read. Pods are listed without a selector, including those that
 // have ended: `schedsim` knows which of them count.
 std::vector<Resource> ResourcesOf(release::Version version) {
-  // Whatever the release asks for first, a running cluster is asked for stable versions.
-  constexpr api::Dialect kStable = {.version = {255}, .bookmarks = true, .lock = {}};
   std::vector<Resource> all;
   api::WatchedKinds::ForEach([&]<typename T>() {
     // Releases before CSINodes set pods aside whose volumes a CSINode limits, so it is read for them too.
     const bool read = version.minor >= api::KindOf<T>::kDescription.followed_since || std::is_same_v<T, api::CsiNode>;
-    if (read) all.push_back(ResourceOf<T>(kStable));
+    if (read) all.push_back(ResourceOf<T>(kStableVersions));
   });
   return all;
 }
+
+// Kinds that no decision reads, but that say what becomes of manifests and of new nodes: classes and limits that
+// admission fills in, and workloads whose pods new nodes get.
+constexpr api::KindDescription kForLaterQuestions[] = {
+    {"DaemonSet", "apps/v1 extensions/v1beta1", "daemonsets"},
+    {"PriorityClass", "scheduling.k8s.io/v1 scheduling.k8s.io/v1beta1", "priorityclasses"},
+    {"LimitRange", "v1", "limitranges"},
+    {"ResourceQuota", "v1", "resourcequotas"},
+    {"RuntimeClass", "node.k8s.io/v1 node.k8s.io/v1beta1", "runtimeclasses"},
+};
 
 class Lister {
  public:
   Lister(http::EventLoop* loop, RestClient* client, const SnapshotOptions& options, Snapshot* out)
       : loop_(loop), client_(client), options_(options), out_(out) {}
 
-  absl::Status List(const Resource& resource) {
+  // A kind that is not `needed` may be forbidden; it then counts as missing.
+  absl::Status List(const Resource& resource, bool needed) {
+    needed_ = needed;
     for (const std::string& path : resource.paths) {
       bool there = true;
       BERTH_RETURN_IF_ERROR(ListPath(resource, path, &there));
@@ -77,7 +90,7 @@ class Lister {
       if (!next.empty()) absl::StrAppend(&request.target, "&continue=", PercentEncode(next));
       request.timeout = options_.timeout;
       const Reply reply = DoBlocking(loop_->executor(), client_, request);
-      if (reply.status == 404) {
+      if (reply.status == 404 || (reply.status == 403 && !needed_)) {
         *there = false;
         return absl::OkStatus();
       }
@@ -131,6 +144,7 @@ class Lister {
   RestClient* client_;
   const SnapshotOptions& options_;
   Snapshot* out_;
+  bool needed_ = true;
 };
 
 }  // namespace
@@ -145,7 +159,10 @@ absl::StatusOr<Snapshot> SnapshotCluster(const RestConfig& config, const Snapsho
   Lister lister(&loop, client->get(), options, &out);
   absl::Status status;
   for (const Resource& resource : ResourcesOf(options.version)) {
-    if (status.ok()) status = lister.List(resource);
+    if (status.ok()) status = lister.List(resource, true);
+  }
+  for (const api::KindDescription& kind : kForLaterQuestions) {
+    if (status.ok()) status = lister.List(ResourceOf(kind, kStableVersions), false);
   }
   loop.Stop();
   client->reset();

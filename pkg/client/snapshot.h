@@ -21,7 +21,8 @@ struct SnapshotOptions {
 struct Snapshot {
   std::string list;  // a v1 List as JSON, with the items as the server sent them, plus apiVersion and kind
   size_t objects = 0;
-  // Kinds that the server does not have ("poddisruptionbudgets.policy"); the List has no objects of them.
+  // Kinds that the server does not have ("poddisruptionbudgets.policy"), or that only manifests and new nodes need and
+  // that may not be listed (403); the List has no objects of them.
   std::vector<std::string> missing;
 };
 

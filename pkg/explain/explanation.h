@@ -13,8 +13,9 @@ namespace berth::explain {
 struct Explanation {
   std::string scenario;  // the name of the scenario, if it has one
   api::PodPtr pod;
-  scheduler::Symbol now_on;  // the node of a bound pod, from which it was removed for the explanation
-  size_t placed_before = 0;  // number of pending pods that were tried before this one
+  scheduler::Symbol now_on;            // the node of a bound pod, from which it was removed for the explanation
+  size_t placed_before = 0;            // number of pending pods that were tried before this one
+  std::vector<std::string> admission;  // what the pod got when it was admitted: "priority 7 of PriorityClass usual"
   size_t feasible = 0, nodes = 0;
   int64_t max_score = 10;  // the highest score of a priority in the release
   scheduler::Decision decision;

@@ -212,6 +212,7 @@ std::string ExplanationData(const Explanation& e, std::string_view format) {
   if (!e.scenario.empty()) out.Member("scenario", e.scenario);
   out.Member("pod", e.pod->meta.Key());
   if (!e.now_on.empty()) out.Member("nowOn", e.now_on.str());
+  if (!e.admission.empty()) out.Key("admission").Texts(e.admission);
   out.Member("placedBefore", static_cast<int64_t>(e.placed_before)).Member("host", e.decision.host.str());
   if (e.decision.outcome != Decision::Outcome::kPlaced) out.Member("error", e.decision.error);
   if (!e.decision.difference.empty()) out.Member("incrementalDecisionDiffers", e.decision.difference);

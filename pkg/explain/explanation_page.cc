@@ -51,6 +51,9 @@ void Headline(const Explanation& e, Page* page) {
     page->Line(absl::StrCat(pod, " fits nowhere: ", e.decision.error), Style::kBad);
   }
   for (const std::string& sentence : e.lacking) page->Line(sentence, Style::kBad);
+  // Every pod gets tolerations, which is not worth a line.
+  const bool more = e.admission.size() > 1 || (e.admission.size() == 1 && !e.admission[0].starts_with("tolerations"));
+  if (more) page->Line(absl::StrCat("When it was admitted it got: ", absl::StrJoin(e.admission, "; ")));
 }
 
 // The nodes that the same predicate rejects first, for the same reasons.

@@ -20,7 +20,9 @@ absl::StatusOr<Attempt> TryNodes(const Scenario& scenario, const api::Node& like
   Scenario grown;
   grown.algorithm = scenario.algorithm;
   grown.cluster = scenario.cluster;
-  AddNodes(like, nodes, &grown.cluster);
+  grown.daemons = scenario.daemons;
+  grown.bound_by_controller = scenario.bound_by_controller;
+  AddNodes(like, nodes, &grown);
   auto sim = Simulation::Make(grown);
   if (!sim.ok()) return sim.status();
   Attempt attempt;

@@ -7,9 +7,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <map>
 
 #include "pkg/api/stream.h"
 #include "pkg/util/status.h"
+#include "pkg/world/budget.h"
+#include "pkg/world/daemon_set.h"
 
 namespace berth::lab {
 namespace {
@@ -69,20 +72,116 @@ bool OfDaemonSet(const api::Pod& pod) {
   return pod.tmpl->controller && pod.tmpl->controller->kind.str() == "DaemonSet";
 }
 
-// Finds the PodDisruptionBudgets that allow fewer disruptions than there are evictions.
-void FindViolatedBudgets(Edited* e) {
+uint8_t NotesOf(const Scenario& s, const api::Pod* pod) {
+  auto it = s.pod_notes.find(pod);
+  return it == s.pod_notes.end() ? 0 : it->second;
+}
+
+bool IsMirror(const Scenario& s, const api::Pod& pod) {
+  return (NotesOf(s, &pod) & kMirrorPod) != 0 || (pod.tmpl->controller && pod.tmpl->controller->kind.str() == "Node");
+}
+
+// Returns the pods of the cluster that a budget selects.
+std::vector<world::PodOfBudget> PodsOfBudget(const Scenario& s, const api::PodDisruptionBudget& budget) {
+  std::vector<world::PodOfBudget> pods;
+  std::map<std::string, int64_t> of_controller;
+  for (const api::Object& o : s.cluster) {
+    const auto* pod = std::get_if<api::PodPtr>(&o);
+    if (pod == nullptr || (*pod)->Finished() || (*pod)->meta.ns != budget.meta.ns) continue;
+    if (!budget.selector.selector.Matches((*pod)->tmpl->labels)) continue;
+    world::PodOfBudget p;
+    p.ready = (NotesOf(s, pod->get()) & kNotReadyPod) == 0;
+    p.terminating = (*pod)->meta.deleting();
+    if (const auto& c = (*pod)->tmpl->controller)
+      p.controller = ObjectKey(c->kind.str(), (*pod)->meta.ns.str(), c->name);
+    if (!p.controller.empty()) ++of_controller[p.controller];
+    pods.push_back(std::move(p));
+  }
+  for (world::PodOfBudget& p : pods) {
+    if (p.controller.empty() || p.controller.starts_with("Job ")) continue;
+    auto scale = s.scales.find(p.controller);
+    // A controller that is not in the input has as many replicas as there are pods of it.
+    p.scale = scale == s.scales.end() ? of_controller[p.controller] : scale->second.replicas;
+    if (scale != s.scales.end()) p.controller = scale->second.owner;
+  }
+  return pods;
+}
+
+// Finds the PodDisruptionBudgets that allow fewer disruptions than there are evictions. `before` is the cluster before
+// them, and `evicted` its pods that were evicted.
+void FindViolatedBudgets(const Scenario& before, const std::vector<api::PodPtr>& evicted, Edited* e) {
+  const world::Rules rules = world::RulesOf(before.algorithm.release->version);
   for (const api::Object& o : e->scenario.cluster) {
     const auto* pdb = std::get_if<std::shared_ptr<const api::PodDisruptionBudget>>(&o);
     if (pdb == nullptr || !(*pdb)->has_selector || !(*pdb)->selector.ok()) continue;
-    Edited::Budget budget{(*pdb)->meta.Key(), (*pdb)->disruptions_allowed, {}};
-    for (const auto& eviction : e->evictions) {
-      const api::Pod& pod = *eviction.pod;
-      if (pod.meta.ns == (*pdb)->meta.ns && (*pdb)->selector.selector.Matches(pod.tmpl->labels)) {
-        budget.evicted.push_back(pod.meta.Key());
-      }
+    world::BudgetState state;
+    state.disruptions_allowed = (*pdb)->disruptions_allowed;
+    auto known = before.budgets.find((*pdb)->meta.Key());
+    if (known != before.budgets.end()) {
+      auto written = world::StatusOfBudget(*known->second);
+      state = written ? *written : world::StateOfBudget(*known->second, PodsOfBudget(before, **pdb));
+    }
+    Edited::Budget budget{(*pdb)->meta.Key(), static_cast<int32_t>(state.disruptions_allowed), {}};
+    for (const api::PodPtr& pod : evicted) {
+      if (pod->meta.ns != (*pdb)->meta.ns || !(*pdb)->selector.selector.Matches(pod->tmpl->labels)) continue;
+      // Evictions do not ask for pods that do not run yet.
+      if (rules.unhealthy_pod_eviction_policy && pod->phase == api::PodPhase::kPending) continue;
+      const bool unready = (NotesOf(before, pod.get()) & kNotReadyPod) != 0;
+      if (unready && known != before.budgets.end() && world::LetsUnreadyPodGo(rules, *known->second, state)) continue;
+      budget.evicted.push_back(pod->meta.Key());
     }
     if (static_cast<int64_t>(budget.evicted.size()) > budget.allowed) e->violated.push_back(std::move(budget));
   }
+}
+
+// Takes a pod off its node. Its controller creates it again, if it has one.
+void Evict(const Scenario& before, const api::PodPtr& pod, Edited* e) {
+  if ((NotesOf(before, pod.get()) & kEmptyDirPod) != 0) e->with_empty_dir.push_back(pod->meta.Key());
+  if (!pod->tmpl->controller) {
+    e->bare.push_back(pod->meta.Key());
+    return;
+  }
+  api::PodPtr again = Unbound(*pod);
+  e->evictions.push_back({again, pod->node_name});
+  e->scenario.AddPending(again);
+}
+
+// Returns a node like the given one as it is when it is new.
+std::shared_ptr<api::Node> NewNode(const api::Node& like, const std::string& name) {
+  auto node = std::make_shared<api::Node>(like);
+  node->meta.name = name;
+  node->meta.uid = absl::StrCat("new/", name);
+  node->meta.deletion_seconds.reset();
+  node->unschedulable = false;
+  std::erase_if(node->taints, [](const api::Taint& t) { return IsPassingTaint(t.key.str()); });
+  std::vector<api::NodeCondition> conditions(like.conditions.begin(), like.conditions.end());
+  for (api::NodeCondition& c : conditions) c.status = Symbol(c.type.str() == "Ready" ? "True" : "False");
+  node->conditions = api::SharedList<api::NodeCondition>(std::move(conditions));
+  std::vector<std::pair<Symbol, Symbol>> labels(like.labels.begin(), like.labels.end());
+  for (auto& [key, value] : labels) {
+    if (key.str() == "kubernetes.io/hostname") value = Symbol(name);
+  }
+  node->labels = api::Labels(std::move(labels));
+  return node;
+}
+
+// Adds the DaemonSets' pods of a new node.
+void AddDaemonPods(const Scenario& s, const std::vector<api::PodPtr>& of_template, const api::Node& node,
+                   std::vector<api::Object>* cluster) {
+  auto add = [&](const api::Pod& like, const std::string& name) {
+    auto pod = std::make_shared<api::Pod>();
+    pod->meta.name = absl::StrCat(name, "-", node.meta.name);
+    pod->meta.ns = like.meta.ns;
+    pod->meta.uid = absl::StrCat("new/", like.meta.ns.string(), "/", pod->meta.name);
+    pod->tmpl = like.tmpl;
+    pod->node_name = Symbol(node.meta.name);
+    pod->phase = api::PodPhase::kRunning;
+    cluster->push_back(api::PodPtr(std::move(pod)));
+  };
+  for (const Daemon& d : s.daemons) {
+    if (world::DaemonRunsOn(*d.pod->tmpl, d.node_name, node)) add(*d.pod, d.pod->meta.name);
+  }
+  for (const api::PodPtr& pod : of_template) add(*pod, pod->tmpl->controller->name);
 }
 
 }  // namespace
@@ -107,24 +206,50 @@ absl::StatusOr<api::NodePtr> NodeTemplate(const std::string& like, const Scenari
   return *node;
 }
 
-void AddNodes(const api::Node& like, int64_t count, std::vector<api::Object>* cluster) {
-  Names taken;
-  for (const api::Object& o : *cluster) {
+bool IsPassingTaint(std::string_view key) {
+  // The taints of the node controller for conditions and cordons, those of cloud providers, and those with which
+  // cluster-autoscaler and Karpenter mark nodes that are going.
+  static constexpr std::string_view kPassing[] = {
+      "node.kubernetes.io/not-ready",
+      "node.kubernetes.io/unreachable",
+      "node.kubernetes.io/unschedulable",
+      "node.kubernetes.io/memory-pressure",
+      "node.kubernetes.io/disk-pressure",
+      "node.kubernetes.io/pid-pressure",
+      "node.kubernetes.io/network-unavailable",
+      "node.kubernetes.io/out-of-disk",
+      "node.kubernetes.io/out-of-service",
+      "node.alpha.kubernetes.io/notReady",
+      "node.alpha.kubernetes.io/unreachable",
+      "node.cloudprovider.kubernetes.io/uninitialized",
+      "node.cloudprovider.kubernetes.io/shutdown",
+      "ToBeDeletedByClusterAutoscaler",
+      "DeletionCandidateOfClusterAutoscaler",
+      "karpenter.sh/disruption",
+      "karpenter.sh/disrupted",
+      "karpenter.sh/unregistered",
+  };
+  return std::find(std::begin(kPassing), std::end(kPassing), key) != std::end(kPassing);
+}
+
+void AddNodes(const api::Node& like, int64_t count, Scenario* scenario) {
+  Names taken, known;
+  for (const Daemon& d : scenario->daemons) known.insert(d.key);
+  std::vector<api::PodPtr> of_template;
+  for (const api::Object& o : scenario->cluster) {
     if (const auto* node = std::get_if<api::NodePtr>(&o)) taken.insert((*node)->meta.name);
+    const auto* pod = std::get_if<api::PodPtr>(&o);
+    if (pod == nullptr || (*pod)->Finished() || (*pod)->meta.deleting() || !OfDaemonSet(**pod)) continue;
+    if ((*pod)->node_name.string() != like.meta.name) continue;
+    const auto& owner = *(*pod)->tmpl->controller;
+    if (!known.contains(ObjectKey("DaemonSet", (*pod)->meta.ns.str(), owner.name))) of_template.push_back(*pod);
   }
   for (int64_t number = 1; count > 0; ++number) {
-    std::string name = absl::StrCat(like.meta.name, "-new-", number);
+    const std::string name = absl::StrCat(like.meta.name, "-new-", number);
     if (!taken.insert(name).second) continue;
-    auto node = std::make_shared<api::Node>(like);
-    node->meta.name = name;
-    node->meta.uid = absl::StrCat("new/", name);
-    node->unschedulable = false;
-    std::vector<std::pair<Symbol, Symbol>> labels(like.labels.begin(), like.labels.end());
-    for (auto& [key, value] : labels) {
-      if (key.str() == "kubernetes.io/hostname") value = Symbol(name);
-    }
-    node->labels = api::Labels(std::move(labels));
-    cluster->push_back(api::NodePtr(std::move(node)));
+    api::NodePtr node = NewNode(like, name);
+    scenario->cluster.push_back(node);
+    AddDaemonPods(*scenario, of_template, *node, &scenario->cluster);
     --count;
   }
 }
@@ -142,6 +267,7 @@ absl::StatusOr<Edited> ApplyEdits(const Scenario& scenario, const Edits& edits) 
   e.scenario.cluster.clear();
   e.scenario.pending.clear();
   e.scenario.pending_after.clear();
+  std::vector<api::PodPtr> evicted;
   size_t next = 0;  // the next pending pod; they keep their places among those evicted
   // Adds the pending pods that precede object `before` of the cluster in the input.
   auto take_pending = [&](size_t before) {
@@ -175,23 +301,22 @@ absl::StatusOr<Edited> ApplyEdits(const Scenario& scenario, const Edits& edits) 
       e.scenario.cluster.push_back(o);
       continue;
     }
-    if (OfDaemonSet(**pod)) {
+    if (OfDaemonSet(**pod) || IsMirror(scenario, **pod)) {
       if (!gone) e.scenario.cluster.push_back(o);
       continue;
     }
-    api::PodPtr evicted = Unbound(**pod);
-    e.evictions.push_back({evicted, (*pod)->node_name});
-    if (!evicted->tmpl->controller) e.bare.push_back(evicted->meta.Key());
-    e.scenario.AddPending(evicted);
+    if ((*pod)->meta.deleting()) continue;
+    evicted.push_back(*pod);
+    Evict(scenario, *pod, &e);
   }
   take_pending(SIZE_MAX);
   for (const NewNodes& n : edits.add) {
     auto like = NodeTemplate(n.like, scenario);
     if (!like.ok()) return util::InvalidArgument(absl::StrCat("--add-nodes: ", like.status().message()));
-    AddNodes(**like, n.count, &e.scenario.cluster);
+    AddNodes(**like, n.count, &e.scenario);
     e.added += n.count;
   }
-  FindViolatedBudgets(&e);
+  FindViolatedBudgets(scenario, evicted, &e);
   return e;
 }
 

@@ -3,6 +3,7 @@
 #include <absl/status/statusor.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/lab/scenario.h"
@@ -36,17 +37,25 @@ struct Edited {
     std::vector<std::string> evicted;  // more than `allowed`
   };
   std::vector<Budget> violated;
-  std::vector<std::string> bare;  // evicted pods without a controller that would create them again
+  // Evicted pods without a controller that would create them again. They are lost, and not pending.
+  std::vector<std::string> bare;
+  std::vector<std::string> with_empty_dir;  // evicted pods that lose the data of an emptyDir volume
   int64_t cordoned = 0, removed = 0, added = 0;
 };
 
-// Applies the edits. A drained node is cordoned and its pods are evicted, except for those of DaemonSets. The pods of a
-// removed node are evicted, too, and those of its DaemonSets end. New nodes get unused names and matching hostname
-// labels. Returns an error that names a node or selector without a match, or a file that cannot be read.
+// Applies the edits. A drained node is cordoned and its pods are evicted as `kubectl drain --force` does: those of
+// DaemonSets and mirrors of static pods stay, and pods that are being deleted go by themselves. The pods of a removed
+// node are evicted, too, and those that would stay end. Returns an error that names a node or selector without a match,
+// or a file that cannot be read.
 absl::StatusOr<Edited> ApplyEdits(const Scenario& scenario, const Edits& edits);
 
-// Adds `count` nodes like the given one to `cluster`.
-void AddNodes(const api::Node& like, int64_t count, std::vector<api::Object>* cluster);
+// Adds `count` nodes like the given one to the scenario, with unused names and matching hostname labels. They are new:
+// they are ready, without cordon, and without the taints of passing states (IsPassingTaint). The DaemonSets of the
+// scenario have their pods on them; so have those that have a pod on the given node and are not in the input.
+void AddNodes(const api::Node& like, int64_t count, Scenario* scenario);
+// Returns whether a taint tells of a state that a new node is not in: taints of conditions, of a cloud provider that
+// starts or stops a node, and of autoscalers that are about to delete it.
+bool IsPassingTaint(std::string_view key);
 // Returns the Node in a file, or the node of that name in the scenario.
 absl::StatusOr<api::NodePtr> NodeTemplate(const std::string& like, const Scenario& scenario);
 

@@ -1,20 +1,23 @@
 #include "pkg/lab/expand.h"
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
-#include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
-#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+#include "pkg/explain/output.h"
 #include "pkg/util/status.h"
+#include "pkg/world/daemon_set.h"
+#include "pkg/world/workload.h"
 
 namespace berth::lab {
 namespace {
 
 using api::Json;
+using world::Value;
 
 // A workload with more pods is a mistake in the file and would exhaust the memory.
 constexpr int64_t kMostReplicas = 1'000'000;
@@ -23,17 +26,42 @@ std::string Text(Json j) {
   return std::string(j.Text());
 }
 
-int64_t Number(Json j, int64_t when_absent) {
-  return j.IsInt() ? j.Int() : when_absent;
+// Returns an error if a member of the workload's spec that says how many pods it has is out of range.
+absl::Status CheckNumbers(std::string_view key, const Value& workload) {
+  for (std::string_view member : {"replicas", "parallelism", "completions"}) {
+    const Value* v = workload.At({"spec", member});
+    if (v == nullptr || !v->IsNumber() || (v->AsInt() >= 0 && v->AsInt() <= kMostReplicas)) continue;
+    if (member == "completions" && v->AsInt() > 0) continue;
+    return util::InvalidArgument(absl::StrCat(util::ToAbsl(key), ": ", v->AsInt(), " ", util::ToAbsl(member),
+                                              ": should be 0 to ", kMostReplicas));
+  }
+  return absl::OkStatus();
 }
 
-// Returns how many pods a workload needs. For a DaemonSet the result is meaningless, because it depends on the nodes.
-int64_t ReplicasOf(std::string_view kind, Json j) {
-  Json spec = j.Find("spec");
-  if (kind != "Job") return Number(spec.Find("replicas"), 1);
-  int64_t parallelism = Number(spec.Find("parallelism"), 1);
-  int64_t completions = Number(spec.Find("completions"), parallelism);
-  return std::clamp<int64_t>(completions - Number(j.Find("status").Find("succeeded"), 0), 0, parallelism);
+// Returns the template of the pod with another number than the first, where numbers occur only in labels and in the
+// names of claims.
+std::shared_ptr<const api::PodTemplate> Renumbered(const std::string& kind, const std::string& name,
+                                                   const api::PodTemplate& first, int64_t first_number,
+                                                   int64_t number) {
+  api::PodTemplate t = first;
+  std::vector<std::pair<api::Symbol, api::Symbol>> labels(t.labels.begin(), t.labels.end());
+  for (auto& [key, value] : labels) {
+    const std::string_view k = key.str();
+    if (k == "statefulset.kubernetes.io/pod-name") value = api::Symbol(absl::StrCat(name, "-", number));
+    if (k == "apps.kubernetes.io/pod-index" || k == "batch.kubernetes.io/job-completion-index") {
+      value = api::Symbol(absl::StrCat(number));
+    }
+  }
+  t.labels = api::Labels(std::move(labels));
+  if (kind == "StatefulSet") {
+    const std::string old_end = absl::StrCat("-", name, "-", first_number),
+                      new_end = absl::StrCat("-", name, "-", number);
+    for (api::Volume& v : t.volumes) {
+      if (v.kind != api::Volume::Kind::kClaim || !v.id.ends_with(old_end)) continue;
+      v.id = v.id.substr(0, v.id.size() - old_end.size()) + new_end;
+    }
+  }
+  return api::PodTemplate::Intern(std::move(t));
 }
 
 }  // namespace
@@ -42,28 +70,20 @@ std::string ObjectKey(std::string_view kind, std::string_view ns, std::string_vi
   return absl::StrCat(util::ToAbsl(kind), " ", util::ToAbsl(ns), "/", util::ToAbsl(name));
 }
 
-bool Expander::IsWorkload(std::string_view kind) {
-  static constexpr std::string_view kKinds[] = {
-      "ReplicaSet", "ReplicationController", "Deployment", "StatefulSet", "Job", "DaemonSet"};
-  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
-}
-
-void Expander::Add(Json j, std::string_view kind, bool loose) {
+void Expander::Add(Json j, std::string_view kind, bool stored) {
   Json meta = j.Find("metadata");
   Workload w;
   w.kind = kind;
   w.name = Text(meta.Find("name"));
   w.ns = Text(meta.Find("namespace"));
   if (w.ns.empty()) w.ns = "default";
-  w.uid = Text(meta.Find("uid"));
-  w.loose = loose;
+  w.stored = stored;
+  if (Json replicas = j.Find("spec").Find("replicas"); replicas.IsInt()) w.replicas = replicas.Int();
   if (!j.Find("spec").Find("template").IsObject()) return;  // without a template there is nothing to create pods from
   for (auto owner : meta.Find("ownerReferences").Children()) {
     if (!owner.value.Find("controller").Bool()) continue;
     w.owner_key = ObjectKey(owner.value.Find("kind").Text(), w.ns, owner.value.Find("name").Text());
   }
-  w.replicas = ReplicasOf(kind, j);
-  w.claims = j.Find("spec").Find("volumeClaimTemplates").size() > 0;
   w.text = j.Serialize();
   workloads_.push_back(std::move(w));
 }
@@ -77,8 +97,8 @@ void Expander::Append(Expander&& other) {
 class Expander::Maker {
  public:
   Maker(const std::vector<api::Object>& cluster, const std::vector<api::PodPtr>& pending,
-        const std::vector<Workload>& workloads)
-      : cluster_(cluster) {
+        const std::vector<Workload>& workloads, bool autoscaled, Manifests* manifests)
+      : cluster_(cluster), autoscaled_(autoscaled), manifests_(manifests) {
     for (const api::Object& o : cluster) {
       if (const auto* pod = std::get_if<api::PodPtr>(&o)) Count(**pod);
     }
@@ -90,42 +110,47 @@ class Expander::Maker {
 
   // Returns whether the input has a pod of the workload: one with this controller, or one without a controller that the
   // workload's selector matches.
-  bool HasPods(const Workload& w) const {
-    if (Owned(w) > 0) return true;
-    auto loose = uncontrolled_.find(w.ns);
-    if (loose == uncontrolled_.end()) return false;
-    api::Document d;
-    if (!d.Parse(w.text).ok()) return false;
-    Json spec = d.root().Find("spec"), selector = spec.Find("selector");
-    // The selector of a ReplicationController is a map of labels. A workload without a selector uses its template's
-    // labels.
-    Json labels = w.kind == "ReplicationController" ? selector : spec.Find("template").Find("metadata").Find("labels");
-    const bool by_labels = selector.size() == 0 || w.kind == "ReplicationController";
-    const api::DecidedSelector decided = api::DecideLabelSelector(selector);
-    auto matches = [&](const api::Pod* pod) {
-      if (!by_labels) return decided.ok() && decided.selector.Matches(pod->tmpl->labels);
-      auto same = [&](Json::Member m) {
-        return pod->tmpl->labels.Get(scheduler::Symbol(m.key)) == scheduler::Symbol(m.value.Text());
-      };
-      bool all = labels.size() > 0;
-      for (auto member : labels.Children()) all = all && same(member);
-      return all;
-    };
-    return std::any_of(loose->second.begin(), loose->second.end(), matches);
-  }
+  bool HasPods(const Workload& w) const { return Owned(w.kind, w) > 0 || Adoptable(w) > 0; }
 
   absl::Status Take(const Workload& w) {
-    if (w.replicas < 0 || w.replicas > kMostReplicas) {
-      return util::InvalidArgument(
-          absl::StrCat(ObjectKey(w.kind, w.ns, w.name), ": ", w.replicas, " replicas: should be 0 to ", kMostReplicas));
-    }
+    const std::string key = ObjectKey(w.kind, w.ns, w.name);
     // A Deployment creates ReplicaSets. If one of them is in the input, the pods are created for that ReplicaSet.
-    if (w.kind == "Deployment") {
-      if (owners_.contains(ObjectKey(w.kind, w.ns, w.name))) return absl::OkStatus();
-      return TakeDeployment(w);
+    if (w.kind == "Deployment" && owners_.contains(key)) return absl::OkStatus();
+    auto value = ValueOf(w, manifests_->rules());
+    if (!value.ok()) return value.status();
+    BERTH_RETURN_IF_ERROR(CheckNumbers(key, *value));
+    Autoscale(key, &*value);
+    if (!w.stored && !manifests_->CreateOther(w.kind, *value)) return absl::OkStatus();
+    if (w.kind == "Deployment") return TakeDeployment(w, *value);
+    if (w.kind == "DaemonSet") return TakeDaemonSet(w, *value);
+    return TakeReplicas(w, w.kind, *value);
+  }
+
+  // Returns the workload as a server has it: with its kind, namespace and uid, and a Job with its labels.
+  static absl::StatusOr<Value> ValueOf(const Workload& w, const world::Rules& rules) {
+    auto value = validation::ParseJson(w.text);
+    if (!value.ok()) return value.status();
+    if (value->Str("kind").empty()) value->Set("kind", Value::String(w.kind));
+    if (value->Str("apiVersion").empty()) {
+      value->Set("apiVersion", Value::String(w.kind == "Job"                     ? "batch/v1"
+                                             : w.kind == "ReplicationController" ? "v1"
+                                                                                 : "apps/v1"));
     }
-    if (w.kind == "DaemonSet") return TakeDaemonSet(w);
-    return TakeReplicas(w);
+    Value& meta = value->Child("metadata");
+    meta.Set("namespace", Value::String(w.ns));
+    if (meta.Str("uid").empty()) meta.Set("uid", Value::String(world::MadeUpUid(w.kind, w.ns, w.name)));
+    if (w.kind == "Job" && !w.stored) world::CompleteJob(rules, &*value);
+    return value;
+  }
+
+  void Finish() {
+    made.pods = std::move(first_);
+    made.pods.insert(made.pods.end(), rest_.begin(), rest_.end());
+    for (const auto& [why, without] : none_) {
+      made.warnings.push_back(
+          absl::StrCat(without.second, " ", why, ": no pod is made of it",
+                       without.first > 1 ? absl::StrCat(" (and of ", without.first - 1, " more)") : ""));
+    }
   }
 
   Made made;
@@ -136,164 +161,267 @@ class Expander::Maker {
     names_.insert(pod.meta.Key());
     if (pod.Finished()) return;
     if (!pod.tmpl->controller) {
-      uncontrolled_[pod.meta.ns.string()].push_back(&pod);
+      if (!pod.meta.deleting()) uncontrolled_[pod.meta.ns.string()].push_back(&pod);
       return;
     }
-    ++owned_[ObjectKey(pod.tmpl->controller->kind.str(), pod.meta.ns.str(), pod.tmpl->controller->name)];
+    const std::string key = ObjectKey(pod.tmpl->controller->kind.str(), pod.meta.ns.str(), pod.tmpl->controller->name);
+    ++owned_[key];
+    if (pod.tmpl->controller->kind.str() == "DaemonSet") daemon_nodes_.insert(key + " " + NodeOf(pod));
   }
 
-  int64_t Owned(const Workload& w) const {
-    auto it = owned_.find(ObjectKey(w.kind, w.ns, w.name));
+  // Returns the node that a DaemonSet's pod is on or is pinned to.
+  static std::string NodeOf(const api::Pod& pod) {
+    if (!pod.node_name.empty()) return pod.node_name.string();
+    const auto& affinity = pod.tmpl->affinity.node;
+    if (!affinity || !affinity->required) return "";
+    for (const api::NodeSelectorTerm& term : affinity->required->terms) {
+      for (const api::FieldRequirement& f : term.fields) {
+        if (f.key.str() == "metadata.name" && f.values.size() == 1) return f.values[0].string();
+      }
+    }
+    return "";
+  }
+
+  int64_t Owned(std::string_view kind, const Workload& w) const {
+    auto it = owned_.find(ObjectKey(kind, w.ns, w.name));
     return it == owned_.end() ? 0 : it->second;
   }
 
-  // Returns a pod with the workload's template and the workload as its controller.
-  absl::StatusOr<std::shared_ptr<api::Pod>> Template(const Workload& w) {
+  // Returns how many pods without a controller the workload's selector matches.
+  int64_t Adoptable(const Workload& w) const {
+    auto loose = uncontrolled_.find(w.ns);
+    if (loose == uncontrolled_.end()) return 0;
     api::Document d;
-    BERTH_RETURN_IF_ERROR(d.Parse(w.text));
-    Json tmpl = d.root().Find("spec").Find("template"), meta = tmpl.Find("metadata");
-    std::string owner = "{\"apiVersion\":";
-    api::AppendJsonString(d.root().Find("apiVersion").Text(), &owner);
-    absl::StrAppend(&owner, ",\"kind\":\"", w.kind, "\",\"name\":");
-    api::AppendJsonString(w.name, &owner);
-    owner += ",\"uid\":";
-    api::AppendJsonString(w.uid.empty() ? absl::StrCat(w.kind, "/", w.ns, "/", w.name) : w.uid, &owner);
-    owner += ",\"controller\":true}";
-    std::string text = "{\"metadata\":{\"name\":\"x\",\"namespace\":";
-    api::AppendJsonString(w.ns, &text);
-    absl::StrAppend(&text, ",\"labels\":", meta.Find("labels").Serialize(),
-                    ",\"annotations\":", meta.Find("annotations").Serialize(), ",\"ownerReferences\":[", owner,
-                    "]},\"spec\":", tmpl.Find("spec").Serialize(), "}");
-    api::Document pod;
-    BERTH_RETURN_IF_ERROR(pod.Parse(text));
-    auto decoded = api::DecodePod(pod.root(), {.server_defaults = w.loose});
-    if (!decoded.ok()) {
-      return util::InvalidArgument(
-          absl::StrCat(ObjectKey(w.kind, w.ns, w.name), ": spec.template: ", util::Message(decoded.status())));
-    }
-    return std::make_shared<api::Pod>(**decoded);
+    if (!d.Parse(w.text).ok()) return 0;
+    Json spec = d.root().Find("spec"), selector = spec.Find("selector");
+    // The selector of a ReplicationController is a map of labels. A workload without a selector uses its template's
+    // labels.
+    Json labels = w.kind == "ReplicationController" ? selector : spec.Find("template").Find("metadata").Find("labels");
+    const bool by_labels = selector.size() == 0 || w.kind == "ReplicationController";
+    const api::DecidedSelector decided = api::DecideLabelSelector(selector);
+    auto matches = [&](const api::Pod* pod) {
+      if (!by_labels) return decided.ok() && decided.selector.Matches(pod->tmpl->labels);
+      auto same = [&](Json::Member m) {
+        return pod->tmpl->labels.Get(api::Symbol(m.key)) == api::Symbol(m.value.Text());
+      };
+      bool all = labels.size() > 0;
+      for (auto member : labels.Children()) all = all && same(member);
+      return all;
+    };
+    return std::count_if(loose->second.begin(), loose->second.end(), matches);
   }
 
-  // Adds a pod unless one of that name exists.
-  void Add(const Workload& w, const api::Pod& tmpl, const std::string& name, scheduler::Symbol node,
-           std::vector<api::PodPtr>* to) {
-    auto pod = std::make_shared<api::Pod>(tmpl);
+  // Raises the replicas of the target of a HorizontalPodAutoscaler to its minimum.
+  void Autoscale(const std::string& key, Value* workload) {
+    manifests_->table().Each("HorizontalPodAutoscaler", world::NamespaceOf(*workload), [&](const Value& hpa) {
+      const Value* target = hpa.At({"spec", "scaleTargetRef"});
+      if (target == nullptr || target->Str("kind") != workload->Str("kind") ||
+          target->Str("name") != world::NameOf(*workload)) {
+        return;
+      }
+      const Value* given = hpa.At({"spec", "minReplicas"});
+      const int64_t least = given != nullptr && given->IsNumber() ? given->AsInt() : 1;
+      Value& spec = workload->Child("spec");
+      const Value* replicas = spec.Find("replicas");
+      const bool named = replicas != nullptr && replicas->IsNumber();
+      if (named && (replicas->AsInt() >= least || replicas->AsInt() == 0)) return;
+      const bool use = !named || autoscaled_;
+      made.warnings.push_back(absl::StrCat(
+          "HorizontalPodAutoscaler ", util::ToAbsl(world::NamespaceOf(hpa)), "/", util::ToAbsl(world::NameOf(hpa)),
+          ": ", key, " has at least ", explain::Counted(least, "pod"),
+          use ? ", which is what is made"
+              : absl::StrCat("; made are its replicas, ", replicas->AsInt(), " (--autoscaled makes the minimum)")));
+      if (use) spec.Set("replicas", Value::Int(least));
+    });
+  }
+
+  void NoteNone(const Workload& w, const std::string& why) {
+    auto& [count, first] = none_[why];
+    if (count++ == 0) first = ObjectKey(w.kind, w.ns, w.name);
+  }
+
+  // Adds a pod unless one of that name exists. Returns whether there is one of that name now.
+  absl::StatusOr<bool> Add(const std::string& ns, const std::string& name, std::shared_ptr<const api::PodTemplate> tmpl,
+                           const Manifests::Completed& completed, std::vector<api::PodPtr>* to) {
+    auto pod = std::make_shared<api::Pod>();
     pod->meta.name = name;
-    pod->meta.uid = absl::StrCat("expanded/", w.ns, "/", name);
-    pod->node_name = node;
-    if (!names_.insert(pod->meta.Key()).second) return;
-    to->push_back(std::move(pod));
-    ++made.by[w.kind];
+    pod->meta.ns = api::Symbol(ns);
+    pod->meta.uid = absl::StrCat("expanded/", ns, "/", name);
+    pod->tmpl = std::move(tmpl);
+    if (!names_.insert(pod->meta.Key()).second) return false;
+    auto created = manifests_->Create(completed, *pod);
+    if (!created.ok()) return created.status();
+    if (*created) to->push_back(std::move(pod));
+    return true;
+  }
+
+  // Completes the pod that the workload's template makes; errors name the workload.
+  absl::StatusOr<Manifests::Completed> Complete(const Workload& w, Value pod, const std::string& name) {
+    auto completed = manifests_->Complete(std::move(pod), name);
+    if (completed.ok()) return completed;
+    return util::InvalidArgument(
+        absl::StrCat(ObjectKey(w.kind, w.ns, w.name), ": spec.template: ", util::Message(completed.status())));
   }
 
   // Creates the missing replicas. Existing pods may have some of the names, so there are more names to try than
   // replicas are missing.
-  absl::Status TakeReplicas(const Workload& w) {
-    int64_t there = Owned(w), missing = w.replicas - there;
+  absl::Status TakeReplicas(const Workload& w, const std::string& kind, const Value& value) {
+    const world::WantedPods wanted = world::PodsWantedBy(kind, value, manifests_->rules());
+    const bool adopts = kind == "ReplicaSet" || kind == "ReplicationController";
+    const int64_t there = Owned(kind, w) + (adopts ? Adoptable(w) : 0);
+    int64_t missing = wanted.count - there;
+    if (wanted.count == 0 && !wanted.why_none.starts_with("has replicas")) NoteNone(w, wanted.why_none);
     if (missing <= 0) return absl::OkStatus();
-    auto tmpl = Template(w);
-    if (!tmpl.ok()) return tmpl.status();
-    if (w.claims) {
-      made.warnings.push_back(absl::StrCat(ObjectKey(w.kind, w.ns, w.name),
-                                           ": its volumeClaimTemplates are not expanded: the pods are placed as if "
-                                           "they had no such volumes"));
+    const bool numbered = !wanted.numbers.empty();
+    const size_t before = rest_.size();
+    // A number is part of names, and a number that is taken is left out; other names are tried until enough are free.
+    auto name_of = [&](int64_t number) {
+      if (kind == "StatefulSet") return absl::StrCat(w.name, "-", number);
+      if (numbered) return absl::StrCat(w.name, "-", number, "-0000");
+      return absl::StrFormat("%s-%04d", w.name, number);
+    };
+    const int64_t first = numbered ? wanted.numbers[0] : 0;
+    std::optional<int64_t> first_number;
+    if (numbered) first_number = first;
+    auto completed = Complete(w, world::PodOf(kind, value, first_number, manifests_->rules()), name_of(first));
+    if (!completed.ok()) return completed.status();
+    if (completed->tmpl == nullptr) {
+      for (int64_t i = 0; i < missing; ++i) manifests_->Refuse("Pod", name_of(first + i), *completed->refusal);
+      return absl::OkStatus();
     }
-    const bool ordinal = w.kind == "StatefulSet";
-    for (int64_t i = 0; missing > 0 && i < w.replicas + there; ++i) {
-      size_t before = rest_.size();
-      Add(w, **tmpl, ordinal ? absl::StrCat(w.name, "-", i) : absl::StrFormat("%s-%04d", w.name, i), {}, &rest_);
-      missing -= static_cast<int64_t>(rest_.size() - before);
+    // Labels that pods do not share may be merged into selectors.
+    const bool each = numbered && w.text.find("atchLabelKeys") != std::string::npos;
+    const int64_t tries = numbered ? static_cast<int64_t>(wanted.numbers.size()) : wanted.count + there;
+    for (int64_t i = 0; missing > 0 && i < tries; ++i) {
+      const int64_t number = numbered ? wanted.numbers[static_cast<size_t>(i)] : i;
+      if (kind == "StatefulSet") {
+        for (Value& claim : world::ClaimsOfOrdinal(value, number)) {
+          if (auto made_claim = manifests_->CreateClaim(std::move(claim)); !made_claim.ok()) return made_claim.status();
+        }
+      }
+      auto tmpl = completed->tmpl;
+      if (each) {
+        auto own = Complete(w, world::PodOf(kind, value, number, manifests_->rules()), name_of(number));
+        if (!own.ok()) return own.status();
+        if (own->tmpl != nullptr) tmpl = own->tmpl;
+      } else if (numbered && number != first) {
+        tmpl = Renumbered(kind, w.name, *tmpl, first, number);
+      }
+      auto added = Add(w.ns, name_of(number), std::move(tmpl), *completed, &rest_);
+      if (!added.ok()) return added.status();
+      missing -= *added ? 1 : 0;
     }
+    made.by[w.kind] += static_cast<int64_t>(rest_.size() - before);
     return absl::OkStatus();
   }
 
   // Creates the ReplicaSet that the Deployment's controller would create, so that rules about controllers find it.
-  absl::Status TakeDeployment(const Workload& w) {
-    api::Document d;
-    BERTH_RETURN_IF_ERROR(d.Parse(w.text));
-    Json spec = d.root().Find("spec");
-    Workload set = w;
-    set.kind = "ReplicaSet";
-    set.name = absl::StrCat(w.name, "-1");
-    set.uid = absl::StrCat("expanded/", w.ns, "/", set.name);
-    set.text = "{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"metadata\":{\"name\":";
-    api::AppendJsonString(set.name, &set.text);
-    set.text += ",\"namespace\":";
-    api::AppendJsonString(w.ns, &set.text);
-    set.text += ",\"uid\":";
-    api::AppendJsonString(set.uid, &set.text);
-    absl::StrAppend(&set.text, "},\"spec\":{\"replicas\":", w.replicas,
-                    ",\"selector\":", spec.Find("selector").Serialize(),
-                    ",\"template\":", spec.Find("template").Serialize(), "}}");
-    int64_t before = made.by["ReplicaSet"];
-    BERTH_RETURN_IF_ERROR(TakeReplicas(set));
-    int64_t pods = std::exchange(made.by["ReplicaSet"], before) - before;
-    if (before == 0) made.by.erase("ReplicaSet");
-    if (pods == 0) return absl::OkStatus();
-    made.by["Deployment"] += pods;
+  absl::Status TakeDeployment(const Workload& w, const Value& value) {
+    Value set = world::ReplicaSetOf(value);
+    Workload own = w;
+    own.name = world::NameOf(set);
+    own.text = validation::ToJson(set);
+    set.Child("metadata").Set("uid", Value::String(absl::StrCat("expanded/", w.ns, "/", own.name)));
+    if (!manifests_->CreateOther("ReplicaSet", set)) return absl::OkStatus();
+    const size_t before = rest_.size();
+    BERTH_RETURN_IF_ERROR(TakeReplicas(own, "ReplicaSet", set));
+    if (rest_.size() == before) return absl::OkStatus();
     api::Document object;
-    BERTH_RETURN_IF_ERROR(object.Parse(set.text));
+    BERTH_RETURN_IF_ERROR(object.Parse(validation::ToJson(set)));
     auto decoded = api::DecodeObject(object.root(), {}, {.server_defaults = true});
     if (!decoded.ok()) return decoded.status();
     made.objects.push_back(*std::move(decoded));
     return absl::OkStatus();
   }
 
-  // Creates a pod on every node whose labels and taints admit it. As the controller of 1.10 does, it sets
-  // spec.nodeName; the scheduler then decides whether the pod fits there.
-  absl::Status TakeDaemonSet(const Workload& w) {
-    auto tmpl = Template(w);
-    if (!tmpl.ok()) return tmpl.status();
+  // Creates a pod for every node whose labels and taints admit it. In releases in which the controller binds its pods
+  // itself, they have their node.
+  absl::Status TakeDaemonSet(const Workload& w, const Value& value) {
+    Value pod = world::PodOfDaemonSet(value, manifests_->rules());
+    const std::string node_name(validation::OrEmpty(pod.Find("spec")).Str("nodeName"));
+    auto completed = Complete(w, std::move(pod), w.name);
+    if (!completed.ok()) return completed.status();
+    if (completed->tmpl == nullptr) {
+      manifests_->Refuse("Pod", w.name, *completed->refusal);
+      return absl::OkStatus();
+    }
+    const std::string key = ObjectKey(w.kind, w.ns, w.name);
+    const bool scheduled = manifests_->rules().daemon_pods_are_scheduled;
+    const size_t before = first_.size();
     for (const api::Object& o : cluster_) {
       const auto* node = std::get_if<api::NodePtr>(&o);
-      if (node == nullptr || !Admits(**node, *(*tmpl)->tmpl)) continue;
-      Add(w, **tmpl, absl::StrCat(w.name, "-", (*node)->meta.name), scheduler::Symbol((*node)->meta.name), &first_);
+      if (node == nullptr || !world::DaemonRunsOn(*completed->tmpl, node_name, **node)) continue;
+      const std::string& on = (*node)->meta.name;
+      if (daemon_nodes_.contains(key + " " + on)) continue;
+      auto tmpl = scheduled ? world::PinnedToNode(*completed->tmpl, on) : completed->tmpl;
+      auto added = Add(w.ns, absl::StrCat(w.name, "-", on), std::move(tmpl), *completed, &first_);
+      if (!added.ok()) return added.status();
+      if (scheduled || first_.empty() || first_.back()->meta.name != absl::StrCat(w.name, "-", on)) continue;
+      auto bound = std::make_shared<api::Pod>(*first_.back());
+      bound->node_name = api::Symbol(on);
+      made.bound_by_controller.insert(bound.get());
+      first_.back() = std::move(bound);
     }
+    if (first_.size() > before) made.by[w.kind] += static_cast<int64_t>(first_.size() - before);
     return absl::OkStatus();
   }
 
-  // Returns whether the DaemonSet controller would create a pod on the node.
-  static bool Admits(const api::Node& node, const api::PodTemplate& pod) {
-    for (const auto& [key, value] : pod.node_selector) {
-      if (node.labels.Get(key) != value) return false;
-    }
-    if (pod.affinity.node && pod.affinity.node->required &&
-        !scheduler::nodeaffinity::TermsMatch(pod.affinity.node->required->terms, node)) {
-      return false;
-    }
-    return std::all_of(node.taints.begin(), node.taints.end(), [&](const api::Taint& taint) {
-      // The controller itself adds tolerations for the taints of the node lifecycle.
-      std::string_view key = taint.key.str(), effect = taint.effect.str();
-      if (key.starts_with("node.kubernetes.io/") || effect == "PreferNoSchedule") return true;
-      return std::any_of(pod.tolerations.begin(), pod.tolerations.end(),
-                         [&](const api::Toleration& t) { return scheduler::tainttoleration::Tolerates(t, taint); });
-    });
-  }
-
- public:
-  void Finish() {
-    made.pods = std::move(first_);
-    made.pods.insert(made.pods.end(), rest_.begin(), rest_.end());
-  }
-
- private:
   const std::vector<api::Object>& cluster_;
+  const bool autoscaled_;
+  Manifests* const manifests_;
   absl::flat_hash_map<std::string, int64_t> owned_;                              // number of pods by controller
   absl::flat_hash_map<std::string, std::vector<const api::Pod*>> uncontrolled_;  // by namespace
   absl::flat_hash_set<std::string> names_;                                       // names of pods
   absl::flat_hash_set<std::string> owners_;                                      // keys of the controllers of workloads
+  absl::flat_hash_set<std::string> daemon_nodes_;  // "DaemonSet ns/name node" of their pods
+  std::map<std::string, std::pair<int64_t, std::string>> none_;
   std::vector<api::PodPtr> first_, rest_;
 };
 
-absl::StatusOr<Expander::Made> Expander::Make(Expand mode, const std::vector<api::Object>& cluster,
-                                              const std::vector<api::PodPtr>& pending) const {
+absl::StatusOr<Expander::Made> Expander::Make(Expand mode, bool autoscaled, const std::vector<api::Object>& cluster,
+                                              const std::vector<api::PodPtr>& pending, Manifests* manifests) const {
   if (mode == Expand::kOff || workloads_.empty()) return Made{};
-  Maker maker(cluster, pending, workloads_);
+  Maker maker(cluster, pending, workloads_, autoscaled, manifests);
   auto has_pods = [&](const Workload& w) { return maker.HasPods(w); };
   if (mode == Expand::kAuto && std::any_of(workloads_.begin(), workloads_.end(), has_pods)) return Made{};
   for (const Workload& w : workloads_) BERTH_RETURN_IF_ERROR(maker.Take(w));
   maker.Finish();
   return std::move(maker.made);
+}
+
+absl::StatusOr<std::vector<Daemon>> Expander::Daemons(Manifests* manifests) const {
+  std::vector<Daemon> daemons;
+  for (const Workload& w : workloads_) {
+    if (w.kind != "DaemonSet") continue;
+    auto value = Maker::ValueOf(w, manifests->rules());
+    if (!value.ok()) return value.status();
+    Value pod = world::PodOfDaemonSet(*value, manifests->rules());
+    Daemon daemon{ObjectKey(w.kind, w.ns, w.name), nullptr,
+                  std::string(validation::OrEmpty(pod.Find("spec")).Str("nodeName"))};
+    auto completed = manifests->Complete(std::move(pod), "");
+    if (!completed.ok() || completed->tmpl == nullptr) continue;
+    auto made = std::make_shared<api::Pod>();
+    made->meta.name = w.name;
+    made->meta.ns = api::Symbol(w.ns);
+    made->tmpl = completed->tmpl;
+    daemon.pod = std::move(made);
+    daemons.push_back(std::move(daemon));
+  }
+  return daemons;
+}
+
+std::map<std::string, Scale> Expander::Scales() const {
+  std::map<std::string, Scale> scales;
+  for (const Workload& w : workloads_) {
+    const std::string key = ObjectKey(w.kind, w.ns, w.name);
+    if (w.kind != "Job" && w.kind != "DaemonSet") scales[key] = {w.replicas, key};
+  }
+  for (const Workload& w : workloads_) {
+    auto owner = scales.find(w.owner_key);
+    if (w.kind != "ReplicaSet" || owner == scales.end()) continue;
+    scales[ObjectKey(w.kind, w.ns, w.name)] = {owner->second.replicas, owner->first};
+  }
+  return scales;
 }
 
 }  // namespace berth::lab

@@ -6,6 +6,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/api/stream.h"
+#include "pkg/lab/input_forms.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {
@@ -14,7 +15,8 @@ namespace {
 // Collects the pods of a file: Pods, and the templates of workloads.
 class SpecReader final : public api::JsonSink {
  public:
-  std::vector<api::PodPtr> pods;
+  std::vector<PodSpec> pods;
+  std::map<std::string, int64_t> passed_over;
 
   bool Split(std::string_view inside, std::string_view key) override { return inside.empty() && key == "items"; }
   absl::Status Element(std::string_view, std::string_view, api::Document& element) override {
@@ -28,37 +30,39 @@ class SpecReader final : public api::JsonSink {
 
  private:
   absl::Status Take(api::Json j) {
-    api::Json tmpl = j.Find("spec").Find("template");
-    absl::StatusOr<api::PodPtr> pod;
-    if (tmpl.IsObject()) {
-      // The pod gets the name of the workload.
-      api::Json labels = tmpl.Find("metadata").Find("labels");
-      std::string text =
-          absl::StrCat("{\"metadata\":{\"name\":", Quoted(j, "name"), ",\"namespace\":", Quoted(j, "namespace"),
-                       ",\"labels\":", labels.Serialize(), "},\"spec\":", tmpl.Find("spec").Serialize(), "}");
-      api::Document made;
-      BERTH_RETURN_IF_ERROR(made.Parse(text));
-      pod = api::DecodePod(made.root(), {.server_defaults = true});
+    const std::string_view kind = j.Find("kind").Text();
+    if (kind.ends_with("List") && j.Find("items").IsArray()) {
+      for (auto item : j.Find("items").Children()) BERTH_RETURN_IF_ERROR(Take(item.value));
+      return absl::OkStatus();
+    }
+    world::Value pod;
+    if (kind == "Pod") {
+      pod = validation::FromJson(j);
     } else {
-      std::string_view kind = j.Find("kind").Text();
-      if (kind != "Pod") {
-        return util::InvalidArgument(
-            absl::StrCat("kind ", api::GoQuoted(kind), ": a Pod, or a workload with a pod template, is needed here"));
+      // The pod gets the name of the workload.
+      const world::Value object = validation::FromJson(j);
+      const world::Value* tmpl = object.At({"spec", "template"});
+      if (tmpl == nullptr) tmpl = object.At({"spec", "jobTemplate", "spec", "template"});
+      if (tmpl == nullptr && kind == "PodTemplate") tmpl = object.Find("template");
+      if (tmpl == nullptr || tmpl->Find("spec") == nullptr) {
+        ++passed_over[kind.empty() ? "(no kind)" : std::string(kind)];
+        return absl::OkStatus();
       }
-      pod = api::DecodePod(j, {.server_defaults = true});
+      pod.Set("metadata", validation::OrEmpty(tmpl->Find("metadata")));
+      pod.Child("metadata").Set("name", world::Value::String(world::NameOf(object)));
+      pod.Child("metadata").Set("namespace", world::Value::String(world::NamespaceOf(object)));
+      pod.Set("spec", *tmpl->Find("spec"));
     }
-    if (!pod.ok()) return pod.status();
-    if ((*pod)->meta.name.empty()) {
-      auto named = std::make_shared<api::Pod>(**pod);
-      named->meta.name = absl::StrCat("pod-", pods.size() + 1);
-      *pod = std::move(named);
+    if (world::NamespaceOf(pod).empty()) pod.Child("metadata").Set("namespace", world::Value::String("default"));
+    if (world::NameOf(pod).empty()) {
+      pod.Child("metadata").Set("name", world::Value::String(absl::StrCat("pod-", pods.size() + 1)));
     }
-    pods.push_back(*pod);
+    api::Document made;
+    BERTH_RETURN_IF_ERROR(made.Parse(validation::ToJson(pod)));
+    auto decoded = api::DecodePod(made.root(), {.server_defaults = true});
+    if (!decoded.ok()) return decoded.status();
+    pods.push_back({*decoded, std::make_shared<const world::Value>(std::move(pod))});
     return absl::OkStatus();
-  }
-
-  static std::string Quoted(api::Json object, std::string_view member) {
-    return object.Find("metadata").Find(member).Serialize();
   }
 
   bool any_element_ = false;
@@ -66,15 +70,40 @@ class SpecReader final : public api::JsonSink {
 
 }  // namespace
 
-absl::StatusOr<std::vector<api::PodPtr>> ReadPodSpecs(const std::string& file) {
+absl::StatusOr<std::vector<PodSpec>> ReadPodSpecs(const std::string& file,
+                                                  std::map<std::string, int64_t>* passed_over) {
   auto text = api::ReadInput(file);
   if (!text.ok()) return text.status();
   SpecReader reader;
   if (absl::Status s = api::ReadDocuments(*text, reader); !s.ok()) {
+    if (std::string why = WhyUnreadable(*text); !why.empty()) {
+      return util::InvalidArgument(absl::StrCat(file, ": ", why));
+    }
     return absl::Status(s.code(), absl::StrCat(file, ": ", s.message()));
   }
-  if (reader.pods.empty()) return util::InvalidArgument(absl::StrCat(file, ": no pod in it"));
+  if (reader.pods.empty()) {
+    std::string kinds;
+    for (const auto& [kind, count] : reader.passed_over) absl::StrAppend(&kinds, kinds.empty() ? "" : ", ", kind);
+    return util::InvalidArgument(absl::StrCat(
+        file, ": no pod in it",
+        kinds.empty() ? ""
+                      : absl::StrCat(", but ", kinds, ": a Pod, or a workload with a pod template, is needed here")));
+  }
+  for (const auto& [kind, count] : reader.passed_over) (*passed_over)[kind] += count;
   return std::move(reader.pods);
+}
+
+absl::StatusOr<api::PodPtr> AdmittedSpec(const PodSpec& spec, const Scenario& scenario) {
+  if (scenario.manifests == nullptr || world::WasStored(*spec.value)) return spec.pod;
+  auto completed = scenario.manifests->Complete(*spec.value, "");
+  if (!completed.ok()) return completed.status();
+  if (completed->tmpl == nullptr) {
+    return util::InvalidArgument(absl::StrCat("an API server would refuse such a pod: ",
+                                              completed->refusal->Message("Pod", spec.pod->meta.name)));
+  }
+  auto pod = std::make_shared<api::Pod>(*spec.pod);
+  pod->tmpl = completed->tmpl;
+  return api::PodPtr(std::move(pod));
 }
 
 api::PodPtr ReplicaOf(const api::Pod& spec, int64_t number) {

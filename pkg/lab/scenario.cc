@@ -1,14 +1,12 @@
 #include "pkg/lab/scenario.h"
 
 #include <absl/container/flat_hash_set.h>
-#include <absl/hash/hash.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <charconv>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "pkg/api/input_text.h"
@@ -16,6 +14,9 @@
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
 #include "pkg/lab/completeness.h"
+#include "pkg/lab/input_forms.h"
+#include "pkg/lab/input_places.h"
+#include "pkg/lab/order.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/configuration/policy_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
@@ -23,6 +24,8 @@
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
+#include "pkg/world/kinds.h"
+#include "pkg/world/workload.h"
 
 namespace berth::lab {
 namespace {
@@ -39,66 +42,6 @@ bool LooksLikeScenario(std::string_view text) {
   return text.find("\"Scenario\"") != std::string_view::npos;
 }
 
-// Converts offsets in a text to lines of its file. Offsets are mostly in ascending order, so counting continues from
-// the last one.
-class LineCounter {
- public:
-  // `lines` is the number of lines that precede the text in its file.
-  void Start(std::string file, std::string_view text, size_t lines) {
-    file_ = std::move(file);
-    text_ = text;
-    first_ = lines + 1;
-    Rewind();
-  }
-  // Returns the line of the offset.
-  uint32_t LineAt(size_t offset) {
-    offset = std::min(offset, text_.size());
-    if (offset < offset_) Rewind();
-    // Line ends are rare, so the search goes from one to the next.
-    const std::string_view between = text_.substr(offset_, offset - offset_);
-    for (size_t at = between.find('\n'); at != std::string_view::npos; at = between.find('\n', at + 1)) ++line_;
-    offset_ = offset;
-    return static_cast<uint32_t>(line_);
-  }
-  std::string At(size_t offset) { return absl::StrCat(file_, ":", LineAt(offset)); }
-  std::string LineAndColumnAt(size_t offset) {
-    std::string line = At(offset);
-    size_t begin = offset_ == 0 ? std::string_view::npos : text_.rfind('\n', offset_ - 1);
-    return absl::StrCat(line, ":", offset_ - (begin == std::string_view::npos ? 0 : begin + 1) + 1);
-  }
-
- private:
-  void Rewind() {
-    offset_ = 0;
-    line_ = first_;
-  }
-  std::string file_;
-  std::string_view text_;
-  size_t first_ = 1, offset_ = 0, line_ = 1;
-};
-
-// Where an object begins. There may be millions of objects, so the name of the file is a number.
-struct Place {
-  uint32_t file, line;
-};
-
-// Compares objects as CheckUnique does: those of one kind, namespace and name are equal.
-struct SameName {
-  static std::tuple<size_t, util::Symbol, std::string_view> Of(const api::Object* object) {
-    return std::visit(
-        [&](const auto& o) { return std::tuple(object->index(), o->meta.ns.get(), std::string_view(o->meta.name)); },
-        *object);
-  }
-  size_t operator()(const api::Object* o) const { return absl::HashOf(Of(o)); }
-  bool operator()(const api::Object* a, const api::Object* b) const { return Of(a) == Of(b); }
-};
-
-// Compares pods by their uids.
-struct SameUid {
-  size_t operator()(const api::PodPtr* p) const { return absl::HashOf((*p)->meta.uid); }
-  bool operator()(const api::PodPtr* a, const api::PodPtr* b) const { return (*a)->meta.uid == (*b)->meta.uid; }
-};
-
 // Builds Scenarios from the values that the reader finds. `current_` is the value that is being read; `plain_` collects
 // the plain objects of all inputs.
 class Collector final : public api::JsonSink {
@@ -107,13 +50,15 @@ class Collector final : public api::JsonSink {
       : options_(options),
         defaults_(options_.defaults),
         out_(out),
-        validator_(options.validate, options.defaults.release->version) {
+        validator_(options.validate, options.defaults.release->version),
+        manifests_(std::make_shared<Manifests>(RulesOf(options.defaults))) {
     plain_.algorithm = defaults_;
     Restart();
   }
 
   // Must be called before each text is read. `text` is a part of `input`, which must outlive the reading of the part.
   void StartText(const std::string& file, std::string_view text, size_t lines, api::InputText* input) {
+    simulator_export_ = LooksLikeSimulatorExport(text);
     lines_.Start(file, text, lines);
     input_ = input;
     before_ = static_cast<size_t>(text.data() - input->text().data());
@@ -121,6 +66,7 @@ class Collector final : public api::JsonSink {
   }
 
   bool Split(std::string_view inside, std::string_view key) override {
+    if (simulator_export_) return false;
     return (inside.empty() && (key == "items" || key == "pods")) || (inside == "cluster" && key == "items");
   }
 
@@ -130,7 +76,8 @@ class Collector final : public api::JsonSink {
       kindless_.push_back(std::move(element));  // the kind is that of the list, which may come later
       return absl::OkStatus();
     }
-    Note(Take(element.root(), pods ? "Pod" : "", pods, &current_, inside == "cluster"));
+    const From from = pods ? From::kScenarioPods : inside == "cluster" ? From::kCluster : From::kList;
+    Note(Take(element.root(), pods ? "Pod" : "", from, &current_));
     input_->DoneTo(before_ + element.root().begin_offset());
     return absl::OkStatus();
   }
@@ -139,22 +86,29 @@ class Collector final : public api::JsonSink {
     std::string_view kind = rest.root().Find("kind").Text();
     if (kind == "Scenario") {
       current_.is_scenario = true;
-      TakeKindless("", true);
+      TakeKindless("", From::kCluster);
       Note(ReadFields(rest.root()));
       current_.error = util::Message(first_error_);
+      if (options_.as_queue) OrderAsQueue(ByPriority(current_.algorithm), &current_);
       out_->scenarios.push_back(std::move(current_));
     } else if (absl::EndsWith(util::ToAbsl(kind), "List") && !rest.root().Find("items").IsNull()) {
-      TakeKindless(kind.substr(0, kind.size() - 4), false);
+      TakeKindless(kind.substr(0, kind.size() - 4), From::kList);
       BERTH_RETURN_IF_ERROR(first_error_);
       const size_t before = plain_.cluster.size();
       for (auto& o : current_.cluster) plain_.cluster.push_back(std::move(o));
+      plain_.pod_notes.insert(current_.pod_notes.begin(), current_.pod_notes.end());
+      plain_.budgets.merge(current_.budgets);
       for (size_t i = 0; i < current_.pending.size(); ++i) {
         plain_.AddPending(std::move(current_.pending[i]), before + current_.pending_after[i]);
       }
       plain_workloads_.Append(std::move(workloads_));
       has_plain_ = true;
+    } else if (simulator_export_ && kind.empty()) {
+      BERTH_RETURN_IF_ERROR(TakeExport(rest.root()));
+      plain_workloads_.Append(std::move(workloads_));
+      has_plain_ = true;
     } else {
-      BERTH_RETURN_IF_ERROR(Take(rest.root(), "", false, &plain_, false, true));
+      BERTH_RETURN_IF_ERROR(Take(rest.root(), "", From::kDocument, &plain_));
       plain_workloads_.Append(std::move(workloads_));
       has_plain_ = true;
     }
@@ -184,19 +138,40 @@ class Collector final : public api::JsonSink {
   absl::Status FinishPlain() {
     if (!has_plain_ && !out_->scenarios.empty()) return absl::OkStatus();
     BERTH_RETURN_IF_ERROR(CheckUnique(plain_));
+    BERTH_RETURN_IF_ERROR(manifests_->Admit(plain_.cluster));
+    TakeAwayRefused();
+    if (options_.validate != Validate::kOff) NoteStrayPods();
+    BERTH_RETURN_IF_ERROR(TakeExpanded());
     if (options_.validate != Validate::kOff) {
       for (const std::string& sentence : WhatIsMissing(plain_)) out_->warnings.push_back(sentence);
-      NoteStrayPods();
     }
-    BERTH_RETURN_IF_ERROR(TakeExpanded());
     if (deleted_ > 0) {
       out_->warnings.push_back(absl::StrCat("left out ", explain::Counted(deleted_, "pending pod"),
                                             deleted_ == 1 ? " that is" : " that are",
                                             " being deleted, as the daemon does"));
     }
     NoteNothingToPlace();
+    const bool by_priority = ByPriority(defaults_);
+    if (options_.as_queue) {
+      OrderAsQueue(by_priority, &plain_);
+    } else if (QueueOrderDiffers(by_priority, plain_)) {
+      out_->warnings.push_back(
+          absl::StrCat("the pods are tried in the order of the input; the scheduler's queue has them ",
+                       by_priority ? "by priority and age" : "by age", " (--order=queue)"));
+    }
     out_->scenarios.push_back(std::move(plain_));
     return absl::OkStatus();
+  }
+  // Objects that an API server refuses do not exist.
+  void TakeAwayRefused() {
+    std::erase_if(plain_.cluster, [&](const api::Object& o) {
+      return std::visit([&](const auto& p) { return manifests_->Refused(p.get()); }, o);
+    });
+    std::vector<api::PodPtr> pending = std::exchange(plain_.pending, {});
+    const std::vector<size_t> after = std::exchange(plain_.pending_after, {});
+    for (size_t i = 0; i < pending.size(); ++i) {
+      if (!manifests_->Refused(pending[i].get())) plain_.AddPending(std::move(pending[i]), after[i]);
+    }
   }
   void Restart() {
     current_ = Scenario{};
@@ -208,15 +183,10 @@ class Collector final : public api::JsonSink {
   void Note(const absl::Status& s) {
     if (first_error_.ok()) first_error_ = s;
   }
-  void NoteWorkload(Json j, std::string_view default_kind, bool loose) {
-    std::string_view kind = j.Find("kind").Text();
-    if (kind.empty()) kind = default_kind;
-    if (options_.expand != Expand::kOff && Expander::IsWorkload(kind)) workloads_.Add(j, kind, loose);
-  }
-
   // Adds the pods that the workloads of the input lack.
   absl::Status TakeExpanded() {
-    auto made = plain_workloads_.Make(options_.expand, plain_.cluster, plain_.pending);
+    auto made =
+        plain_workloads_.Make(options_.expand, options_.autoscaled, plain_.cluster, plain_.pending, manifests_.get());
     if (!made.ok()) return made.status();
     for (const auto& [kind, pods] : made->by) {
       if (pods == 0) continue;
@@ -224,9 +194,33 @@ class Collector final : public api::JsonSink {
                                             ", as their controllers would (--expand=off leaves them out)"));
     }
     for (std::string& w : made->warnings) out_->warnings.push_back(std::move(w));
+    NoteCronJobs();
     for (api::Object& o : made->objects) plain_.cluster.push_back(std::move(o));
+    for (api::Object& o : manifests_->TakeMade()) plain_.cluster.push_back(std::move(o));
     for (api::PodPtr& p : made->pods) plain_.AddPending(std::move(p));
+    plain_.bound_by_controller = std::move(made->bound_by_controller);
+    auto daemons = plain_workloads_.Daemons(manifests_.get());
+    if (!daemons.ok()) return daemons.status();
+    plain_.daemons = std::move(*daemons);
+    plain_.manifests = manifests_;
+    plain_.scales = plain_workloads_.Scales();
+    BERTH_RETURN_IF_ERROR(manifests_->BindClaims(&plain_.cluster));
+    for (std::string& w : manifests_->Changes()) out_->warnings.push_back(std::move(w));
+    for (std::string& w : manifests_->Refusals()) {
+      (options_.validate == Validate::kStrict ? out_->mistakes : out_->warnings).push_back(std::move(w));
+    }
+    plain_.origins = std::make_shared<const Origins>(manifests_->TakeOrigins());
     return absl::OkStatus();
+  }
+
+  void NoteCronJobs() {
+    manifests_->table().EachOf("CronJob", [&](const world::Value& cron) {
+      const int64_t pods =
+          world::PodsWantedBy("Job", world::JobOfCronJob(cron, 0, manifests_->rules()), manifests_->rules()).count;
+      out_->warnings.push_back(absl::StrCat(
+          "CronJob ", util::ToAbsl(world::NamespaceOf(cron)), "/", util::ToAbsl(world::NameOf(cron)),
+          " makes pods only at its times, so none is made of it (", explain::Counted(pods, "pod"), " a run)"));
+    });
   }
 
   // Notes bound pods whose node is missing, and pending pods that another scheduler should place.
@@ -261,6 +255,16 @@ class Collector final : public api::JsonSink {
     }
   }
 
+  static world::Rules RulesOf(const Algorithm& algorithm) {
+    world::Rules rules = world::RulesOf(algorithm.release->version);
+    rules.priority = ByPriority(algorithm);
+    return rules;
+  }
+  // Returns whether priorities of pods count: in release 1.10 by a gate only.
+  static bool ByPriority(const Algorithm& algorithm) {
+    return world::RulesOf(algorithm.release->version).priority || algorithm.Gates().algorithm.pod_priority;
+  }
+
   void NotePlace(const void* object, Json j) {
     places_.push_back({object, {static_cast<uint32_t>(files_.size() - 1), lines_.LineAt(j.begin_offset())}});
   }
@@ -286,31 +290,95 @@ class Collector final : public api::JsonSink {
     return absl::StrCat(files_[it->second.file], ":", it->second.line);
   }
 
-  void TakeKindless(std::string_view kind, bool in_cluster) {
-    for (api::Document& d : kindless_) Note(Take(d.root(), kind, false, &current_, in_cluster));
+  // Where an object comes from.
+  enum class From {
+    kDocument,      // it is a document of its own
+    kList,          // an item of a List
+    kCluster,       // an item of a Scenario's cluster
+    kScenarioPods,  // a pod of a Scenario
+  };
+
+  void TakeKindless(std::string_view kind, From from) {
+    for (api::Document& d : kindless_) Note(Take(d.root(), kind, from, &current_));
   }
 
-  // Takes one object. If `pods`, it must be a pod and becomes pending whatever its node is. Otherwise, a pod without a
-  // node becomes pending or, if `in_cluster`, is an error. `loose` says that it is a document of its own, to which the
-  // defaults of an API server apply.
-  absl::Status Take(Json j, std::string_view kind, bool pods, Scenario* to, bool in_cluster, bool loose = false) {
+  // Takes the lists of a file that kube-scheduler-simulator has exported.
+  absl::Status TakeExport(Json j) {
+    for (auto [member, list] : j.Children()) {
+      const std::string_view kind = KindOfExported(member);
+      for (auto item : list.Children()) {
+        if (!kind.empty()) BERTH_RETURN_IF_ERROR(Take(item.value, kind, From::kList, &plain_));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Takes the items of a List inside a List.
+  absl::Status TakeList(Json list, From from, Scenario* to) {
+    const std::string_view kind = list.Find("kind").Text();
+    for (auto item : list.Find("items").Children()) {
+      BERTH_RETURN_IF_ERROR(Take(item.value, kind.substr(0, kind.size() - 4), from, to));
+    }
+    return absl::OkStatus();
+  }
+
+  // Notes objects that are not stored by themselves: workloads, and what admission looks up. Returns whether the object
+  // is such a one.
+  bool NoteWorldObject(Json j, std::string_view kind, bool stored) {
+    if (!world::IsWorkload(kind)) return manifests_->Note(j, kind);
+    if (!world::IsOwnGroup(kind, j.Find("apiVersion").Text())) return false;
+    if (options_.expand != Expand::kOff || kind == "DaemonSet") workloads_.Add(j, kind, stored);
+    return true;
+  }
+
+  // Takes an object of a kind that is not decoded.
+  void TakeOther(Json j, std::string_view kind, From from) {
+    const std::string place = lines_.At(j.begin_offset());
+    if (std::string what = WhatItIs(j, kind); !what.empty()) {
+      out_->warnings.push_back(absl::StrCat(place, ": ", what));
+      return;
+    }
+    if (from != From::kCluster && from != From::kScenarioPods) {
+      if (std::string near = KindMeant(j, kind); !near.empty()) {
+        validator_.Add(place, absl::StrCat("kind ", util::ToAbsl(kind)),
+                       absl::StrCat("kind \"", util::ToAbsl(kind), "\": did you mean ", near, "?"));
+      }
+    }
+    ++out_->skipped[kind.empty() ? "(no kind)" : std::string(kind)];
+  }
+
+  // Takes one object. A pod of kScenarioPods becomes pending whatever its node is. Otherwise, a pod without a node
+  // becomes pending or, in a Scenario's cluster, is an error. `kind` is that of list elements that do not name theirs.
+  absl::Status Take(Json j, std::string_view kind, From from, Scenario* to) {
+    const bool in_cluster = from == From::kCluster, pods = from == From::kScenarioPods;
+    const std::string_view own_kind = j.Find("kind").Text();
+    const std::string_view name = own_kind.empty() ? kind : own_kind;
+    if (!pods && name.ends_with("List") && j.Find("items").IsArray()) return TakeList(j, from, to);
+    const Json meta = j.Find("metadata");
+    const bool stored = !meta.Find("uid").Text().empty() || !meta.Find("resourceVersion").Text().empty();
+    const bool plain = !in_cluster && !pods, admit = plain && !stored;
     api::DecodeOptions options;
-    options.server_defaults = loose;
-    options.templates = &templates_;
+    options.server_defaults = admit || from == From::kDocument;
+    options.templates = options.server_defaults ? &loose_templates_ : &templates_;
     // Extenders receive complete pods and nodes.
     options.keep_raw = options.keep_node_raw = defaults_.call_extenders() || options_.keep_raw;
-    NoteWorkload(j, kind, loose);
     // Scenarios are written by programs and contain objects as an API server has stored them.
-    if (options_.validate == Validate::kStrict || (!in_cluster && !pods)) {
-      validator_.Check(j, kind, [&](size_t offset) { return lines_.LineAndColumnAt(offset); });
+    if (options_.validate == Validate::kStrict || plain) {
+      const bool looked_at = validator_.Check(j, kind, [&](size_t at) { return lines_.LineAndColumnAt(at); });
+      if (looked_at) NoteDuplicates(j, name);
     }
+    const bool noted = plain && NoteWorldObject(j, name, stored);
     auto object = api::DecodeObject(j, kind, options);
     if (!object.ok()) {
       if (object.status().code() != absl::StatusCode::kNotFound) return object.status();
-      std::string_view name = j.Find("kind").Text();
-      if (options_.expand != Expand::kOff && Expander::IsWorkload(name)) return absl::OkStatus();
-      ++out_->skipped[name.empty() ? "(no kind)" : std::string(name)];
+      if (!noted && !(world::IsWorkload(name) && options_.expand != Expand::kOff && !plain)) TakeOther(j, name, from);
       return absl::OkStatus();
+    }
+    if (admit) Admit(&*object, j);
+    if (plain && std::holds_alternative<api::Ptr<api::ConfigMap>>(*object)) {
+      if (std::string what = WhatConfigMapHolds(j); !what.empty()) {
+        out_->warnings.push_back(absl::StrCat(lines_.At(j.begin_offset()), ": ", what));
+      }
     }
     if (auto* pod = std::get_if<api::PodPtr>(&*object)) {
       api::PodPtr p = WithUid(*pod);
@@ -333,16 +401,54 @@ class Collector final : public api::JsonSink {
         }
         return absl::OkStatus();
       }
+      if (const uint8_t notes = NotesOfPod(j); notes != 0) to->pod_notes[p.get()] = notes;
       *object = p;
     } else if (pods) {
       return util::InvalidArgument(absl::StrCat(DescriptionOf(*object), " among pods: only pods go there"));
     }
     std::visit([&](const auto& o) { NotePlace(o.get(), j); }, *object);
+    NoteForEdits(*object, j, to);
     // Only NoteField and NoteStrayPods ask for them.
     const auto* node = options_.validate != Validate::kOff ? std::get_if<api::NodePtr>(&*object) : nullptr;
     if (node != nullptr) nodes_.insert((*node)->meta.name);
     to->cluster.push_back(std::move(*object));
     return absl::OkStatus();
+  }
+
+  // Notes keys that stand twice in one object. The decoder takes the second value.
+  void NoteDuplicates(Json j, std::string_view kind) {
+    EachDuplicate(j, [&](const std::string& path, Json first, Json second) {
+      const uint32_t line = lines_.LineAt(first.begin_offset());
+      validator_.Add(
+          lines_.LineAndColumnAt(second.begin_offset()), absl::StrCat("twice ", path),
+          absl::StrCat(util::ToAbsl(kind), " \"", util::ToAbsl(j.Find("metadata").Find("name").Text()), "\": ", path,
+                       ": the key stands twice, first in line ", line, "; the second one counts"));
+    });
+  }
+
+  // Keeps what edits of the cluster read of a budget.
+  static void NoteForEdits(const api::Object& object, Json j, Scenario* to) {
+    const auto* budget = std::get_if<api::Ptr<api::PodDisruptionBudget>>(&object);
+    if (budget == nullptr) return;
+    to->budgets[(*budget)->meta.Key()] = std::make_shared<const world::Value>(validation::FromJson(j));
+  }
+
+  // Has admission complete an object that was never stored, once everything is read.
+  void Admit(api::Object* object, Json j) {
+    if (auto* pod = std::get_if<api::PodPtr>(object)) {
+      if ((*pod)->Finished()) return;
+      auto own = std::make_shared<api::Pod>(**pod);
+      *pod = own;
+      manifests_->AddPod(std::move(own), j);
+    } else if (auto* claim = std::get_if<api::Ptr<api::PersistentVolumeClaim>>(object)) {
+      auto own = std::make_shared<api::PersistentVolumeClaim>(**claim);
+      *claim = own;
+      manifests_->AddClaim(std::move(own), j);
+    } else if (auto* volume = std::get_if<api::Ptr<api::PersistentVolume>>(object)) {
+      auto own = std::make_shared<api::PersistentVolume>(**volume);
+      *volume = own;
+      manifests_->AddVolume(std::move(own));
+    }
   }
 
   // The cache identifies pods by uid, which pods written by hand do not have.
@@ -470,7 +576,7 @@ class Collector final : public api::JsonSink {
   Input* out_;
   Validator validator_;
   LineCounter lines_;
-  api::PodTemplateMemory templates_;
+  api::PodTemplateMemory templates_, loose_templates_;
   api::InputText* input_ = nullptr;  // what is being read
   size_t before_ = 0;                // bytes of input_ that precede the text being read
   std::vector<std::string> files_;   // the names of the files read so far
@@ -479,32 +585,14 @@ class Collector final : public api::JsonSink {
   absl::flat_hash_map<const api::Pod*, std::string> field_places_;  // pods to "FILE:LINE:COLUMN"
   absl::flat_hash_set<std::string> nodes_;  // the names of all nodes read so far, unless nothing is validated
   Expander workloads_, plain_workloads_;    // of the value being read; of all plain objects
+  std::shared_ptr<Manifests> manifests_;
+  bool simulator_export_ = false;  // whether the text that is being read is one
   int64_t deleted_ = 0;
   Scenario plain_, current_;
   bool has_plain_ = false, conflicting_ = false;
   absl::Status first_error_;  // the first error in the value being read
   std::vector<api::Document> kindless_;
 };
-
-// Splits a text at lines that begin with a brace and follow one that ends with a brace, so that an invalid document
-// fails alone.
-std::vector<std::string_view> Documents(api::InputText& input) {
-  const std::string_view text = input.text();
-  std::vector<std::string_view> out;
-  size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || text[first] != '{') return {text};
-  size_t begin = 0;
-  // Line ends are rarer than braces, so the search goes from one to the next.
-  for (size_t end = text.find('\n', first); end != std::string_view::npos; end = text.find('\n', end + 1)) {
-    input.DoneTo(end);
-    if (text[end - 1] != '}' || end + 1 == text.size() || text[end + 1] != '{') continue;
-    out.push_back(text.substr(begin, end + 1 - begin));
-    begin = end + 1;
-  }
-  out.push_back(text.substr(begin));
-  input.Rewind();
-  return out;
-}
 
 // Returns where the next Scenario begins after an invalid one: at the beginning of a line. If there is none, returns
 // the size of the text.
@@ -589,21 +677,26 @@ scheduler::configuration::Gates Algorithm::ConfigurationGates() const {
   return g;
 }
 
-absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const ReadOptions& options) {
+absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& given, const ReadOptions& options) {
   Input input;
+  auto files = FilesOf(given, options.recursive);
+  if (!files.ok()) return files.status();
   Collector collector(options, &input);
-  for (const std::string& file : files) {
+  for (const std::string& file : *files) {
     auto text = api::InputText::Open(file);
     if (!text.ok()) return text.status();
     std::string shown = file == "-" ? "standard input" : file;
     size_t line = 0;
-    for (std::string_view document : Documents(*text)) {
+    const char* counted = text->text().data();
+    for (std::string_view document : DocumentsOf(*text)) {
+      line += static_cast<size_t>(std::count(counted, document.data(), '\n'));
       while (!document.empty()) {
         collector.StartText(shown, document, line, &*text);
         absl::Status s = api::ReadDocuments(document, collector);
         size_t taken = document.size();
         if (!s.ok()) {
           std::string error = absl::StrCat(shown, ": ", MoveDown(util::Message(s), line));
+          if (std::string what = WhyUnreadable(document); !what.empty()) error = absl::StrCat(shown, ": ", what);
           if (!collector.Broken(document, error)) return absl::Status(s.code(), error);
           taken = NextScenarioLine(document);
         }
@@ -612,6 +705,7 @@ absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const Re
         if (end != text->text().data() + text->text().size()) {
           line += static_cast<size_t>(std::count(document.data(), end, '\n'));
         }
+        counted = end;
         document.remove_prefix(taken);
       }
     }

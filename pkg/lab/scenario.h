@@ -1,16 +1,20 @@
 // The input of schedsim: a cluster, the pods to place, and the algorithm to place them with.
 #pragma once
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "pkg/api/decode.h"
 #include "pkg/lab/expand.h"
+#include "pkg/lab/manifests.h"
 #include "pkg/lab/validate.h"
 #include "pkg/release/release.h"
 #include "pkg/releases/releases.h"
@@ -18,6 +22,7 @@
 #include "pkg/scheduler/configuration/profile.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/policy/policy.h"
+#include "pkg/world/objects.h"
 
 namespace berth::lab {
 
@@ -69,6 +74,13 @@ struct Algorithm {
   scheduler::configuration::Gates ConfigurationGates() const;
 };
 
+// What edits of a cluster need to know of bound pods and what scheduling does not read. Bits.
+enum PodNote : uint8_t {
+  kMirrorPod = 1,    // the mirror of a static pod
+  kEmptyDirPod = 2,  // it has an emptyDir volume
+  kNotReadyPod = 4,  // its condition Ready is not True
+};
+
 // A cluster with pods to place.
 struct Scenario {
   std::string name;
@@ -80,6 +92,14 @@ struct Scenario {
   // By pending pod: how many objects of `cluster` precede it in the input. SIZE_MAX for the pods of a Scenario's own
   // list and for those created from workloads, which come last.
   std::vector<size_t> pending_after;
+  // Pending pods that their controller binds without the scheduler: those of DaemonSets up to Kubernetes 1.11.
+  absl::flat_hash_set<const api::Pod*> bound_by_controller;
+  std::vector<Daemon> daemons;                              // the DaemonSets of the input, whose pods new nodes get
+  absl::flat_hash_map<const api::Pod*, uint8_t> pod_notes;  // of bound pods; those without a note are absent
+  std::map<std::string, world::ValuePtr> budgets;           // PodDisruptionBudgets by "namespace/name"
+  std::map<std::string, Scale> scales;                      // by ObjectKey of the controller
+  std::shared_ptr<Manifests> manifests;    // admits further pods of this cluster; null for a Scenario document
+  std::shared_ptr<const Origins> origins;  // what pods got from admission; may be null
 
   void AddPending(api::PodPtr pod, size_t after = SIZE_MAX) {
     pending.push_back(std::move(pod));
@@ -99,14 +119,18 @@ struct ReadOptions {
   Algorithm defaults;  // what the flags say
   Expand expand = Expand::kAuto;
   Validate validate = Validate::kOff;
-  bool keep_raw = false;  // whether objects keep their JSON, for output that repeats them
+  bool keep_raw = false;    // whether objects keep their JSON, for output that repeats them
+  bool autoscaled = false;  // whether targets of HorizontalPodAutoscalers have at least their minReplicas
+  bool as_queue = false;    // whether pending pods are put into the order of the scheduler's queue
+  bool recursive = false;   // whether folders are read with the folders in them
 };
 
-// Reads files ("-" is standard input): Kubernetes objects as JSON or YAML, one or several documents, Lists, plain or
-// compressed with gzip, or Scenario documents. Single documents get the defaults of an API server and a generated uid;
-// the objects of Lists and Scenarios are taken as they are stored. For plain objects, workloads are expanded
-// (expand.h), pending pods that are being deleted are left out as in the daemon, and warnings say what is missing. An
-// invalid Scenario is returned with its error; any other error names the file, line and column.
+// Reads files ("-" is standard input) and folders: Kubernetes objects as JSON or YAML, one or several documents, Lists,
+// plain or compressed with gzip, or Scenario documents. Objects that were never stored (documents, and items of Lists
+// without uid and resourceVersion) become what an API server would make of them (manifests.h); stored ones and those of
+// Scenarios are taken as they are. For plain objects, workloads are expanded (expand.h), pending pods that are being
+// deleted are left out as in the daemon, and warnings say what is missing. An invalid Scenario is returned with its
+// error; any other error names the file, line and column.
 absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const ReadOptions& options);
 
 }  // namespace berth::lab

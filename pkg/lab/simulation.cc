@@ -2,6 +2,9 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/pod_fields.h"
@@ -121,6 +124,23 @@ std::string Simulation::WhyNotTried(const api::Pod& pod) const {
   return blocking.none() ? std::string() : scheduler::BlockedText(blocking);
 }
 
+// The DaemonSet controller of 1.10 binds its pods itself, and passes over conditions and cordons of the node.
+void Simulation::BindAsController(const api::PodPtr& pod, scheduler::Decision* d) const {
+  if (d->outcome != scheduler::Decision::Outcome::kUnfit || d->failures == nullptr) return;
+  const std::vector<scheduler::FailureReason>* reasons = d->failures->Find(pod->node_name);
+  if (reasons == nullptr) return;
+  static const scheduler::FailureReason kPassedOver[] = {
+      scheduler::reasons::kNodeUnschedulable, scheduler::reasons::kNodeNotReady, scheduler::reasons::kNodeOutOfDisk,
+      scheduler::reasons::kNodeNetworkUnavailable};
+  for (const scheduler::FailureReason& r : *reasons) {
+    if (std::find(std::begin(kPassedOver), std::end(kPassedOver), r) == std::end(kPassedOver)) return;
+  }
+  d->outcome = scheduler::Decision::Outcome::kPlaced;
+  d->host = pod->node_name;
+  d->error.clear();
+  d->failures.reset();
+}
+
 scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::DecisionMode mode,
                                       scheduler::DecisionTrace* trace) {
   const api::PodPtr pod = AsTaken(as_given);
@@ -141,6 +161,7 @@ scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::De
       for (Symbol node : trace->tied) fields_->ties.push_back(node.string());
     }
   }
+  if (scenario_.bound_by_controller.contains(as_given.get())) BindAsController(pod, &d);
   // The next pods must respect the nomination again.
   if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
     if (pod_priority_ && later_ == nullptr) nominated_.Add(pod);

@@ -73,6 +73,8 @@ class Simulation {
   void MakeBinder(const scheduler::SchedulerGates& gates, scheduler::FactoryArgs* args);
   // Returns why release 1.10 does not try the pod, as the daemon would not. Empty if it tries it.
   std::string WhyNotTried(const api::Pod& pod) const;
+  // Places a pod of Scenario::bound_by_controller on its node if nothing but the node's conditions prevents it.
+  void BindAsController(const api::PodPtr& pod, scheduler::Decision* d) const;
 
   const Scenario& scenario_;
   const release::Id* release_ = nullptr;

@@ -159,8 +159,8 @@ void FaultlessObjects::Remember() {
 
 // In release 1.10, fields of later releases that it honours anyway are not reported, and those for which a pod may have
 // to wait get a message of their own.
-void Validator::Check(Json object, std::string_view kind, const std::function<std::string(size_t)>& place) {
-  if (mode_ == Validate::kOff || !object.IsObject() || faultless_.Has(object, kind)) return;
+bool Validator::Check(Json object, std::string_view kind, const std::function<std::string(size_t)>& place) {
+  if (mode_ == Validate::kOff || !object.IsObject() || faultless_.Has(object, kind)) return false;
   validation::Value value = validation::FromJson(object);
   if (value.Str("kind").empty()) {
     value.Set("kind", validation::Value::String(kind));
@@ -185,6 +185,7 @@ void Validator::Check(Json object, std::string_view kind, const std::function<st
                                "\": ", p.path, p.path.empty() ? "" : ": ", p.message);
          });
   }
+  return true;
 }
 
 void Validator::Add(const std::string& place, const std::string& what, const std::string& message) {

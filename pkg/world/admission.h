@@ -4,11 +4,13 @@
 // Works on values, so that it serves files, a store and controllers alike. Objects must have the defaults of their API
 // version already (validation::ApplyDefaults), at least requests from limits; validation comes after it.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "pkg/api/types.h"
 #include "pkg/api/validation/field_error.h"
 #include "pkg/world/objects.h"
 #include "pkg/world/quota.h"
@@ -85,6 +87,13 @@ class Admission {
 
 // Adds the tolerations of the plugin DefaultTolerationSeconds. Returns whether it added any.
 bool AddDefaultTolerations(Value* pod);
+
+// The same for a decoded pod: returns the template with those that it lacks, or itself if it lacks none.
+std::shared_ptr<const api::PodTemplate> WithDefaultTolerations(const std::shared_ptr<const api::PodTemplate>& pod);
+
+// Fills in what a server's defaults do to containers before admission: requests that are not given are the limits, and
+// with hostNetwork a port is one of the host.
+void CompleteContainers(Value* pod);
 
 // Merges the pod's own labels that matchLabelKeys and mismatchLabelKeys name into the selectors beside them, and
 // appends errors of keys that are in the selector already. Returns whether anything changed.

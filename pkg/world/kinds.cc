@@ -3,7 +3,8 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
-#include "pkg/util/go_text.h"
+#include <algorithm>
+
 #include "pkg/util/status.h"
 
 namespace berth::world {

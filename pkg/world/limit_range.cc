@@ -6,7 +6,6 @@
 
 #include <vector>
 
-#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 #include "pkg/world/amounts.h"
 

@@ -3,6 +3,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "pkg/util/status.h"
 #include "pkg/world/admission.h"
@@ -113,6 +115,53 @@ void CheckPodResources(const Value& spec, FieldErrors* errors) {
 }
 
 }  // namespace
+
+void CompleteContainers(Value* pod) {
+  Value* spec = pod->Find("spec");
+  if (spec == nullptr) return;
+  const Value* host = spec->Find("hostNetwork");
+  const bool host_network = host != nullptr && host->AsBool();
+  for (std::string_view list : {"containers", "initContainers"}) {
+    Value* containers = spec->Find(list);
+    if (containers == nullptr) continue;
+    for (Value& c : containers->items) {
+      const Amounts requests = AmountsOf(c, "requests");
+      if (const Value* limits = c.At({"resources", "limits"}); limits != nullptr && !limits->empty()) {
+        const Value copy = *limits;
+        for (size_t i = 0; i < copy.keys.size(); ++i) {
+          if (requests.contains(copy.keys[i])) continue;
+          c.Child("resources").Child("requests").Set(copy.keys[i], copy.items[i]);
+        }
+      }
+      Value* ports = host_network ? c.Find("ports") : nullptr;
+      for (size_t i = 0; ports != nullptr && i < ports->items.size(); ++i) {
+        Value& port = ports->items[i];
+        const Value* given = port.Find("hostPort");
+        const Value* own = port.Find("containerPort");
+        if (own != nullptr && (given == nullptr || given->AsInt() == 0)) port.Set("hostPort", Value(*own));
+      }
+    }
+  }
+}
+
+std::shared_ptr<const api::PodTemplate> WithDefaultTolerations(const std::shared_ptr<const api::PodTemplate>& pod) {
+  static const api::Symbol kNoExecute("NoExecute"), kExists("Exists");
+  static const api::Symbol kKeys[] = {api::Symbol("node.kubernetes.io/not-ready"),
+                                      api::Symbol("node.kubernetes.io/unreachable")};
+  std::vector<api::Toleration> lacking;
+  for (api::Symbol key : kKeys) {
+    auto matches = [&](const api::Toleration& t) {
+      return (t.key.empty() || t.key == key) && (t.effect.empty() || t.effect == kNoExecute);
+    };
+    if (std::none_of(pod->tolerations.begin(), pod->tolerations.end(), matches)) {
+      lacking.push_back({key, kExists, {}, kNoExecute});
+    }
+  }
+  if (lacking.empty()) return pod;
+  api::PodTemplate more = *pod;
+  more.tolerations.insert(more.tolerations.end(), lacking.begin(), lacking.end());
+  return api::PodTemplate::Intern(std::move(more));
+}
 
 bool MergeLabelKeys(const Rules& rules, Value* pod, FieldErrors* errors) {
   const Value labels = validation::OrEmpty(pod->At({"metadata", "labels"}));

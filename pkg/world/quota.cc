@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "pkg/api/validation/defaults.h"
@@ -171,6 +172,10 @@ Amounts& QuotaLedger::Used(const Value& quota) {
     });
   }
   return it->second;
+}
+
+void QuotaLedger::Start(const Value& quota, Amounts used) {
+  used_[absl::StrCat(util::ToAbsl(NamespaceOf(quota)), "/", util::ToAbsl(NameOf(quota)))] = std::move(used);
 }
 
 const Amounts& QuotaLedger::UsedOf(const Value& quota) {

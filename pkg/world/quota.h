@@ -18,7 +18,7 @@ bool QuotaCovers(const Value& quota, std::string_view kind, const Value& object)
 // What is used of the quotas of all namespaces. Thread-safety: none.
 class QuotaLedger {
  public:
-  // Starts from status.used of a quota that a controller keeps (`status_counts`), or from the objects that exist.
+  // The count of a stored quota starts from its status.used if it has one, otherwise from the objects that exist.
   explicit QuotaLedger(const Objects* objects) : objects_(objects) {}
 
   // Returns why the quotas of its namespace refuse an object, in the server's words; empty if they do not. Does not
@@ -26,6 +26,8 @@ class QuotaLedger {
   std::string Refusal(std::string_view kind, const Value& object);
   // Adds what an object uses, once it exists.
   void Add(std::string_view kind, const Value& object);
+  // Starts the count of a quota with what is used of it, instead of looking for that.
+  void Start(const Value& quota, Amounts used);
   // Returns what is used of a quota.
   const Amounts& UsedOf(const Value& quota);
 

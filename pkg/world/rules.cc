@@ -1,58 +1,45 @@
 #include "pkg/world/rules.h"
 
-#include <charconv>
-#include <climits>
-
 namespace berth::world {
 namespace {
 
 // Sources: the feature gates and controllers of Kubernetes 1.10, 1.13, 1.19, 1.29 and 1.36.
 struct RuleRow {
   bool Rules::*rule;
-  int since;  // minor version of Kubernetes 1
+  release::Span span;
 };
 constexpr RuleRow kRows[] = {
-    {&Rules::priority, 11},
-    {&Rules::daemon_pods_are_scheduled, 12},
-    {&Rules::tells_computed_priority, 12},
-    {&Rules::daemons_tolerate_pid_pressure, 14},
-    {&Rules::scales_of_any_kind, 15},
-    {&Rules::runtime_class_scheduling, 16},
-    {&Rules::runtime_class_overhead, 18},
-    {&Rules::preemption_policy, 19},
-    {&Rules::cron_names_in_minutes, 21},
-    {&Rules::ephemeral_claims, 21},
-    {&Rules::indexed_jobs, 22},
-    {&Rules::job_finalizer, 23},
-    {&Rules::newest_default_class, 26},
-    {&Rules::late_default_class, 26},
-    {&Rules::prefixed_job_labels, 27},
-    {&Rules::stateful_start, 27},
-    {&Rules::unhealthy_pod_eviction_policy, 27},
-    {&Rules::job_index_label, 28},
-    {&Rules::stateful_index_label, 28},
-    {&Rules::merges_affinity_keys, 31},
-    {&Rules::job_managed_by, 32},
-    {&Rules::merges_spread_keys, 34},
-    {&Rules::pod_level_resources, 34},
-    {&Rules::zone_labels_of_node, 35},
+    {&Rules::priority, release::Since(11)},
+    {&Rules::daemon_pods_are_scheduled, release::Since(12)},
+    {&Rules::tells_computed_priority, release::Since(12)},
+    {&Rules::daemons_tolerate_pid_pressure, release::Since(14)},
+    {&Rules::scales_of_any_kind, release::Since(15)},
+    {&Rules::runtime_class_scheduling, release::Since(16)},
+    {&Rules::runtime_class_overhead, release::Since(18)},
+    {&Rules::preemption_policy, release::Since(19)},
+    {&Rules::cron_names_in_minutes, release::Since(21)},
+    {&Rules::ephemeral_claims, release::Since(21)},
+    {&Rules::indexed_jobs, release::Since(22)},
+    {&Rules::job_finalizer, release::Since(23)},
+    {&Rules::newest_default_class, release::Since(26)},
+    {&Rules::late_default_class, release::Since(26)},
+    {&Rules::prefixed_job_labels, release::Since(27)},
+    {&Rules::stateful_start, release::Since(27)},
+    {&Rules::unhealthy_pod_eviction_policy, release::Since(27)},
+    {&Rules::job_index_label, release::Since(28)},
+    {&Rules::stateful_index_label, release::Since(28)},
+    {&Rules::merges_affinity_keys, release::Since(31)},
+    {&Rules::job_managed_by, release::Since(32)},
+    {&Rules::merges_spread_keys, release::Since(34)},
+    {&Rules::pod_level_resources, release::Since(34)},
+    {&Rules::zone_labels_of_node, release::Since(35)},
 };
-
-int MinorOf(std::string_view release) {
-  constexpr std::string_view kMajor = "1.";
-  int minor = INT_MAX;
-  if (!release.starts_with(kMajor)) return minor;
-  release.remove_prefix(kMajor.size());
-  std::from_chars(release.data(), release.data() + release.size(), minor);
-  return minor;
-}
 
 }  // namespace
 
-Rules RulesOf(std::string_view release) {
-  const int minor = MinorOf(release);
+Rules RulesOf(release::Version version) {
   Rules rules;
-  for (const RuleRow& row : kRows) rules.*row.rule = minor >= row.since;
+  for (const RuleRow& row : kRows) rules.*row.rule = row.span.Has(version);
   return rules;
 }
 

@@ -1,7 +1,7 @@
 // What API servers and controllers of a release do with objects, as named rules. Each rule is a row with the first
 // release that has it, so that the code reads fields and never compares releases.
 #pragma once
-#include <string_view>
+#include "pkg/release/release.h"
 
 namespace berth::world {
 
@@ -35,9 +35,7 @@ struct Rules {
   bool unhealthy_pod_eviction_policy = false;
 };
 
-// Returns the rules of a release, named by its minor version ("1.29"; a patch version may follow). Releases between the
-// rows have the rules of the rows before them. The rules are those of default gates; a text that is no version has the
-// rules of the newest release.
-Rules RulesOf(std::string_view release);
+// Returns the rules of a release with its default gates.
+Rules RulesOf(release::Version version);
 
 }  // namespace berth::world

@@ -26,12 +26,13 @@ namespace berth::world {
 namespace {
 
 constexpr char kFolder[] = "test/testdata/world";
+constexpr release::Version kRecorded{36};
 constexpr char kNamespace[] = "world";
 
 // An API server of release 1.36 as far as this package has it.
 class CaseServer {
  public:
-  CaseServer() : admission_({.rules = RulesOf("1.36"), .service_accounts = true}, &objects) {}
+  CaseServer() : admission_({.rules = RulesOf(kRecorded), .service_accounts = true}, &objects) {}
 
   // Creates an object as a client would. Returns the message of the refusal, or nothing.
   std::string Create(Value object) {
@@ -142,7 +143,7 @@ class CaseServer {
     }
   }
 
-  const Rules rules_ = RulesOf("1.36");
+  const Rules rules_ = RulesOf(kRecorded);
   Admission admission_;
   int64_t created_ = 0;
   std::vector<Value> waiting_;

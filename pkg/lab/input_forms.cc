@@ -1,0 +1,313 @@
+#include "pkg/lab/input_forms.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "pkg/lab/scenario.h"
+#include "pkg/util/status.h"
+#include "pkg/util/suggest.h"
+#include "pkg/world/kinds.h"
+
+namespace berth::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kKnownKinds[] = {"Pod",
+                                            "Node",
+                                            "Namespace",
+                                            "Service",
+                                            "ReplicationController",
+                                            "ReplicaSet",
+                                            "Deployment",
+                                            "StatefulSet",
+                                            "DaemonSet",
+                                            "Job",
+                                            "CronJob",
+                                            "PersistentVolume",
+                                            "PersistentVolumeClaim",
+                                            "StorageClass",
+                                            "CSINode",
+                                            "CSIDriver",
+                                            "CSIStorageCapacity",
+                                            "VolumeAttachment",
+                                            "PodDisruptionBudget",
+                                            "PriorityClass",
+                                            "RuntimeClass",
+                                            "LimitRange",
+                                            "ResourceQuota",
+                                            "HorizontalPodAutoscaler",
+                                            "ConfigMap",
+                                            "Secret",
+                                            "ServiceAccount",
+                                            "Endpoints",
+                                            "EndpointSlice",
+                                            "Event",
+                                            "Role",
+                                            "RoleBinding",
+                                            "ClusterRole",
+                                            "ClusterRoleBinding",
+                                            "Ingress",
+                                            "IngressClass",
+                                            "NetworkPolicy",
+                                            "Lease",
+                                            "ControllerRevision",
+                                            "PodTemplate",
+                                            "List",
+                                            "Scenario",
+                                            "ResourceClaim",
+                                            "ResourceClaimTemplate",
+                                            "DeviceClass",
+                                            "ResourceSlice",
+                                            "CustomResourceDefinition",
+                                            "APIService",
+                                            "ComponentStatus",
+                                            "MutatingWebhookConfiguration",
+                                            "ValidatingWebhookConfiguration",
+                                            "ValidatingAdmissionPolicy",
+                                            "ValidatingAdmissionPolicyBinding",
+                                            "FlowSchema",
+                                            "PriorityLevelConfiguration",
+                                            "Binding",
+                                            "PodSecurityPolicy"};
+
+struct ExportedList {
+  std::string_view member, kind;
+};
+constexpr ExportedList kExported[] = {
+    {"pods", "Pod"},
+    {"nodes", "Node"},
+    {"pvs", "PersistentVolume"},
+    {"pvcs", "PersistentVolumeClaim"},
+    {"storageClasses", "StorageClass"},
+    {"priorityClasses", "PriorityClass"},
+    {"namespaces", "Namespace"},
+};
+
+bool IsObjectFile(const fs::path& path) {
+  std::string name = path.filename().string();
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return name.ends_with(".json") || name.ends_with(".yaml") || name.ends_with(".yml");
+}
+
+// Returns whether `kubectl cluster-info dump --output-directory` has written the folder.
+bool IsDump(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder / "nodes.json", ignored)) return false;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (fs::exists(entry.path() / "pods.json", ignored)) return true;
+  }
+  return false;
+}
+
+absl::Status AddFolder(const fs::path& folder, bool recursive, std::vector<std::string>* out) {
+  std::error_code error;
+  std::vector<fs::path> files, folders;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.is_directory()) {
+      folders.push_back(entry.path());
+    } else if (IsObjectFile(entry.path())) {
+      files.push_back(entry.path());
+    }
+  }
+  if (error) return util::InvalidArgument(absl::StrCat(folder.string(), ": ", error.message()));
+  std::sort(files.begin(), files.end());
+  std::sort(folders.begin(), folders.end());
+  for (const fs::path& f : files) out->push_back(f.string());
+  if (!recursive) return absl::OkStatus();
+  for (const fs::path& f : folders) BERTH_RETURN_IF_ERROR(AddFolder(f, recursive, out));
+  return absl::OkStatus();
+}
+
+std::string_view GroupOf(std::string_view api_version) {
+  const size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+}
+
+// Returns whether the API group is one of Kubernetes itself.
+bool IsGroupOfKubernetes(std::string_view group) {
+  return group.find('.') == std::string_view::npos || group.ends_with(".k8s.io");
+}
+
+using DuplicateFound = std::function<void(const std::string&, api::Json, api::Json)>;
+
+// REQUIRES: the document's depth is limited, as that of api::Document is.
+void FindDuplicates(api::Json j, const std::string& path, const DuplicateFound& f) {
+  size_t index = 0;
+  absl::flat_hash_map<std::string_view, api::Json> seen;
+  for (auto [key, value] : j.Children()) {
+    const bool member = j.IsObject();
+    if (member) {
+      auto [it, is_new] = seen.try_emplace(key, value);
+      if (!is_new) f(absl::StrCat(path, path.empty() ? "" : ".", util::ToAbsl(key)), it->second, value);
+    }
+    if (value.IsObject() || value.IsArray()) {
+      FindDuplicates(
+          value,
+          member ? absl::StrCat(path, path.empty() ? "" : ".", util::ToAbsl(key)) : absl::StrCat(path, "[", index, "]"),
+          f);
+    }
+    ++index;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> FilesOf(const std::vector<std::string>& given, bool recursive) {
+  std::vector<std::string> out;
+  for (const std::string& file : given) {
+    std::error_code ignored;
+    if (file == "-" || !fs::is_directory(file, ignored)) {
+      out.push_back(file);
+      continue;
+    }
+    const size_t before = out.size();
+    BERTH_RETURN_IF_ERROR(AddFolder(file, recursive || IsDump(file), &out));
+    if (out.size() == before) {
+      return util::InvalidArgument(absl::StrCat(file, ": is a folder without a file that ends in .json, .yaml or .yml",
+                                                recursive ? "" : " (-R reads the folders in it, too)"));
+    }
+  }
+  return out;
+}
+
+std::vector<std::string_view> DocumentsOf(api::InputText& input) {
+  constexpr std::string_view kLogs = "==== START logs for", kEndOfLogs = "==== END logs for";
+  const std::string_view text = input.text();
+  std::vector<std::string_view> out;
+  size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] != '{') return {text};
+  size_t begin = 0;
+  // Line ends are rarer than braces, so the search goes from one to the next.
+  for (size_t end = text.find('\n', first); end != std::string_view::npos; end = text.find('\n', end + 1)) {
+    input.DoneTo(end);
+    if (end + 1 == text.size()) continue;
+    if (text[end + 1] == '=' && text.substr(end + 1).starts_with(kLogs)) {
+      out.push_back(text.substr(begin, end + 1 - begin));
+      const size_t last = text.find(kEndOfLogs, end);
+      const size_t after = last == std::string_view::npos ? last : text.find('\n', last);
+      if (after == std::string_view::npos) {
+        input.Rewind();
+        return out;
+      }
+      begin = after + 1;
+      end = after;
+      continue;
+    }
+    if (text[end - 1] != '}' || text[end + 1] != '{') continue;
+    if (end + 1 > begin) out.push_back(text.substr(begin, end + 1 - begin));
+    begin = end + 1;
+  }
+  if (text.substr(begin).find_first_not_of(" \t\r\n") != std::string_view::npos) out.push_back(text.substr(begin));
+  input.Rewind();
+  return out;
+}
+
+bool LooksLikeSimulatorExport(std::string_view text) {
+  size_t at = text.find_first_not_of(" \t\r\n{\"");
+  if (at == std::string_view::npos) return false;
+  const std::string_view rest = text.substr(at);
+  auto begins = [&](const ExportedList& e) {
+    return rest.starts_with(e.member) && rest.size() > e.member.size() &&
+           (rest[e.member.size()] == '"' || rest[e.member.size()] == ':');
+  };
+  if (!rest.starts_with("schedulerConfig") && std::none_of(std::begin(kExported), std::end(kExported), begins)) {
+    return false;
+  }
+  int64_t lists = 0;
+  for (std::string_view member : {"pvs", "pvcs", "storageClasses", "priorityClasses", "schedulerConfig"}) {
+    lists += rest.find(absl::StrCat("\"", util::ToAbsl(member), "\"")) != std::string_view::npos ||
+             rest.find(absl::StrCat("\n", util::ToAbsl(member), ":")) != std::string_view::npos;
+  }
+  return lists >= 2;
+}
+
+std::string_view KindOfExported(std::string_view member) {
+  for (const ExportedList& e : kExported) {
+    if (e.member == member) return e.kind;
+  }
+  return "";
+}
+
+std::string WhatItIs(api::Json j, std::string_view kind) {
+  const std::string_view version = j.Find("apiVersion").Text(), group = GroupOf(version);
+  if (kind == "Config" && version == "v1") {
+    return "is a kubeconfig, which says how to reach a cluster: schedsim snapshot --kubeconfig reads the cluster";
+  }
+  if (kind == "Policy" && (group.empty() || group == "kubescheduler.config.k8s.io")) {
+    return "is a Policy of the scheduler, not an object of a cluster: give it with --policy-config-file";
+  }
+  if (kind == "KubeSchedulerConfiguration") {
+    return "is a configuration of the scheduler, not an object of a cluster: give it with --config";
+  }
+  if (kind == "Template" && j.Find("objects").IsArray()) {
+    return "is a Template of OpenShift, whose objects are not read: render it first (oc process)";
+  }
+  const bool makes_pods = j.Find("spec").Find("template").Find("spec").Find("containers").IsArray() ||
+                          (kind == "Job" && j.Find("spec").Find("tasks").IsArray());
+  if (!world::IsOwnGroup(kind, version) || makes_pods) {
+    if (version.find('/') == std::string_view::npos && !world::IsOwnGroup(kind, version)) {
+      return absl::StrCat("skipped an object of kind ", util::ToAbsl(kind), ": apiVersion \"", util::ToAbsl(version),
+                          "\" has no such kind, ", world::ResourceText(kind), " has");
+    }
+    return absl::StrCat("skipped an object of kind ", util::ToAbsl(kind), " of ", util::ToAbsl(version),
+                        makes_pods
+                            ? ": its controller makes pods, which are not known here"
+                            : ": it is another kind than that of Kubernetes, and what it makes is not known here");
+  }
+  return "";
+}
+
+std::string WhatConfigMapHolds(api::Json j) {
+  for (auto [key, value] : j.Find("data").Children()) {
+    const std::string_view text = value.Text();
+    const bool policy = key == "policy.cfg" || text.find("\"kind\": \"Policy\"") != std::string_view::npos ||
+                        text.find("\"kind\":\"Policy\"") != std::string_view::npos ||
+                        text.find("kind: Policy\n") != std::string_view::npos;
+    const bool configuration = text.find("KubeSchedulerConfiguration") != std::string_view::npos;
+    if (!policy && !configuration) continue;
+    return absl::StrCat("is a ConfigMap whose key ", util::ToAbsl(key), " holds a ",
+                        policy ? "Policy" : "configuration",
+                        " of the scheduler: write its text to a file and give that with ",
+                        policy ? "--policy-config-file" : "--config");
+  }
+  return "";
+}
+
+std::string KindMeant(api::Json j, std::string_view kind) {
+  if (kind.empty() || !IsGroupOfKubernetes(GroupOf(j.Find("apiVersion").Text()))) return "";
+  if (std::find(std::begin(kKnownKinds), std::end(kKnownKinds), kind) != std::end(kKnownKinds)) return "";
+  return std::string(util::Nearest(kind, {std::begin(kKnownKinds), std::end(kKnownKinds)}));
+}
+
+void EachDuplicate(api::Json object, const DuplicateFound& f) {
+  FindDuplicates(object, "", f);
+}
+
+uint8_t NotesOfPod(api::Json j) {
+  uint8_t notes = 0;
+  if (!j.Find("metadata").Find("annotations").FindExact("kubernetes.io/config.mirror").IsNull()) notes |= kMirrorPod;
+  for (auto volume : j.Find("spec").Find("volumes").Children()) {
+    if (!volume.value.Find("emptyDir").IsNull()) notes |= kEmptyDirPod;
+  }
+  for (auto condition : j.Find("status").Find("conditions").Children()) {
+    if (condition.value.Find("type").Text() == "Ready" && condition.value.Find("status").Text() != "True") {
+      notes |= kNotReadyPod;
+    }
+  }
+  return notes;
+}
+
+std::string WhyUnreadable(std::string_view text) {
+  const size_t at = text.find("{{");
+  if (at == std::string_view::npos || text.find("}}", at) == std::string_view::npos) return "";
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  return absl::StrCat("line ", line,
+                      ": {{ ... }} is a template of Helm, which has to be rendered first (helm template)");
+}
+
+}  // namespace berth::lab

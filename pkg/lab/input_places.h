@@ -1,0 +1,81 @@
+// Where the objects of an input stand in its files, for messages.
+#pragma once
+#include <absl/strings/str_cat.h>
+#include <algorithm>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <absl/container/flat_hash_set.h>
+#include <absl/hash/hash.h>
+
+#include "pkg/api/decode.h"
+#include "pkg/util/symbol.h"
+
+namespace berth::lab {
+
+// Converts offsets in a text to lines of its file. Offsets are mostly in ascending order, so counting continues from
+// the last one.
+class LineCounter {
+ public:
+  // `lines` is the number of lines that precede the text in its file.
+  void Start(std::string file, std::string_view text, size_t lines) {
+    file_ = std::move(file);
+    text_ = text;
+    first_ = lines + 1;
+    Rewind();
+  }
+  // Returns the line of the offset.
+  uint32_t LineAt(size_t offset) {
+    offset = std::min(offset, text_.size());
+    if (offset < offset_) Rewind();
+    // Line ends are rare, so the search goes from one to the next.
+    const std::string_view between = text_.substr(offset_, offset - offset_);
+    for (size_t at = between.find('\n'); at != std::string_view::npos; at = between.find('\n', at + 1)) ++line_;
+    offset_ = offset;
+    return static_cast<uint32_t>(line_);
+  }
+  std::string At(size_t offset) { return absl::StrCat(file_, ":", LineAt(offset)); }
+  std::string LineAndColumnAt(size_t offset) {
+    std::string line = At(offset);
+    size_t begin = offset_ == 0 ? std::string_view::npos : text_.rfind('\n', offset_ - 1);
+    return absl::StrCat(line, ":", offset_ - (begin == std::string_view::npos ? 0 : begin + 1) + 1);
+  }
+
+ private:
+  void Rewind() {
+    offset_ = 0;
+    line_ = first_;
+  }
+  std::string file_;
+  std::string_view text_;
+  size_t first_ = 1, offset_ = 0, line_ = 1;
+};
+
+// Where an object begins. There may be millions of objects, so the name of the file is a number.
+struct Place {
+  uint32_t file, line;
+};
+
+// Compares objects as CheckUnique does: those of one kind, namespace and name are equal.
+struct SameName {
+  static std::tuple<size_t, util::Symbol, std::string_view> Of(const api::Object* object) {
+    return std::visit(
+        [&](const auto& o) { return std::tuple(object->index(), o->meta.ns.get(), std::string_view(o->meta.name)); },
+        *object);
+  }
+  size_t operator()(const api::Object* o) const { return absl::HashOf(Of(o)); }
+  bool operator()(const api::Object* a, const api::Object* b) const { return Of(a) == Of(b); }
+};
+
+// Compares pods by their uids.
+struct SameUid {
+  size_t operator()(const api::PodPtr* p) const { return absl::HashOf((*p)->meta.uid); }
+  bool operator()(const api::PodPtr* a, const api::PodPtr* b) const { return (*a)->meta.uid == (*b)->meta.uid; }
+};
+
+}  // namespace berth::lab

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""What schedsim makes of manifests: admission, the pods of workloads, forms of input, new and leaving nodes, order."""
+import json
+import os
+import tempfile
+
+import harness
+from harness import check, schedsim
+
+
+def node(name, cpu="4", labels=None, **spec):
+    amounts = {"cpu": cpu, "memory": "8Gi", "pods": "110"}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": dict({"kubernetes.io/hostname": name}, **(labels or {}))},
+            "spec": spec, "status": {"capacity": amounts, "allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}}
+
+
+def pod(name, cpu="1", meta=None, status=None, **spec):
+    containers = [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}} if cpu else {}}]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": dict({"name": name}, **(meta or {})),
+            "spec": dict({"containers": containers}, **spec), **({"status": status} if status else {})}
+
+
+def workload(kind, name, group="apps/v1", cpu="100m", template=None, **spec):
+    pod_spec = dict({"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}]}, **(template or {}))
+    return {"apiVersion": group, "kind": kind, "metadata": {"name": name},
+            "spec": dict({"selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": {"app": name}}, "spec": pod_spec}}, **spec)}
+
+
+def documents(*objects):
+    return "\n".join(json.dumps(o) for o in objects)
+
+
+def placements(*objects, flags=("--emulated-version=1.29",), text=None):
+    code, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=text if text is not None else documents(*objects))
+    assert code == 0, err
+    return dict(line.split() for line in out.splitlines()), err
+
+
+def test_priority():
+    gold = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "gold"}, "value": 1000}
+    low = pod("low", cpu="3", meta={"uid": "u"}, nodeName="n1", priority=1)
+    def victims(p, *more):
+        out = schedsim("run", "-", "-o", "json", "--preempt", "--emulated-version=1.29", feed=documents(node("n1"), low, p, *more))[1]
+        d = json.loads(out)["decisions"][-1]
+        return d.get("preemption", {}).get("victims", []), d.get("preemptionError", "")
+    check("named class", victims(pod("p", cpu="2", priorityClassName="gold"), gold)[0] == ["default/low"])
+    check("built-in class", victims(pod("p", cpu="2", priorityClassName="system-cluster-critical"))[0] == ["default/low"])
+    never = dict(gold, preemptionPolicy="Never")
+    check("Never", "preemptionPolicy=Never" in victims(pod("p", cpu="2", priorityClassName="gold"), never)[1])
+    check("globalDefault", victims(pod("p", cpu="2"), dict(gold, globalDefault=True))[0] == ["default/low"])
+    placed, err = placements(node("n1"), pod("p", priorityClassName="none"))
+    check("an unknown class", placed == {} and 'pods "p" is forbidden: no PriorityClass with name none was found' in err, err)
+    code, _, err = schedsim("run", "-", "--emulated-version=1.29", "--validate=strict", feed=documents(node("n1"), pod("p", priorityClassName="none")))
+    check("strict", code == 1 and "no PriorityClass" in err, err)
+    page = schedsim("explain", "-", "--pod", "p", "--emulated-version=1.29", feed=documents(node("n1"), gold, pod("p", priorityClassName="gold")))[1]
+    check("explain says where it comes from", "priority 1000 of PriorityClass gold" in page, page)
+
+
+def test_classes_and_limits():
+    runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "box"}, "handler": "h",
+               "overhead": {"podFixed": {"cpu": "3"}}, "scheduling": {"nodeSelector": {"pool": "box"}}}
+    nodes = [node("n1"), node("n2", labels={"pool": "box"})]
+    placed, err = placements(*nodes, runtime, pod("a", runtimeClassName="box"), pod("b", runtimeClassName="box"))
+    check("RuntimeClass", placed == {"default/a": "n2", "default/b": "-"}, placed)
+    placed, err = placements(*nodes, pod("a", runtimeClassName="box"))
+    check("a RuntimeClass that is not there", "the input has no RuntimeClass box, which default/a names" in err, err)
+    limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "lr"}, "spec": {"limits": [
+        {"type": "Container", "defaultRequest": {"cpu": "2"}, "max": {"cpu": "3"}, "default": {"cpu": "2"}}]}}
+    placed, err = placements(node("n1"), limits, *[pod(n, cpu=None) for n in "abc"])
+    check("LimitRange", sorted(placed.values()) == ["-", "n1", "n1"], placed)
+    placed, err = placements(node("n1"), limits, pod("big", cpu="4"))
+    check("what a LimitRange refuses", placed == {} and "maximum cpu usage per Container is 3" in err or "must be less than" in err, err)
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"pods": "2"}}}
+    placed, err = placements(node("n1"), quota, workload("Deployment", "web", replicas=5))
+    check("ResourceQuota", len(placed) == 2 and "refuse 3 objects" in err and "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2" in err, (placed, err))
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as spec:
+        json.dump(pod("p", cpu=None), spec)
+        spec.flush()
+        out = schedsim("capacity", "-", "--pod-spec", spec.name, "--emulated-version=1.29", feed=documents(node("n1"), limits))[1]
+        check("capacity", "default/p: 2 more fit" in out, out)
+
+
+def test_storage():
+    def sc(name, mode, **more):
+        return dict({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name, "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+                     "provisioner": "d.example.com", "volumeBindingMode": mode}, **more)
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    uses = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+    check("default class", placements(node("n1"), sc("late", "WaitForFirstConsumer"), claim, uses)[0] == {"default/p": "n1"})
+    check("default class that binds at once", placements(node("n1"), sc("now", "Immediate"), claim, uses)[0] == {"default/p": "n1"})
+    none = json.loads(json.dumps(claim))
+    none["spec"]["storageClassName"] = ""
+    check("no class", placements(node("n1"), sc("late", "WaitForFirstConsumer"), none, uses)[0] == {"default/p": "-"})
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}, "spec": {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "manual", "hostPath": {"path": "/x"}}}
+    manual = json.loads(json.dumps(claim))
+    manual["spec"]["storageClassName"] = "manual"
+    check("a volume of a class that is not there", placements(node("n1"), volume, manual, uses)[0] == {"default/p": "n1"})
+    db = workload("StatefulSet", "db", replicas=2, serviceName="db", volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": claim["spec"]}])
+    placed, err = placements(node("n1"), sc("late", "WaitForFirstConsumer"), db)
+    check("claims of a StatefulSet", placed == {"default/db-0": "n1", "default/db-1": "n1"}, (placed, err))
+    scratch = pod("e", volumes=[{"name": "tmp", "ephemeral": {"volumeClaimTemplate": {"spec": claim["spec"]}}}])
+    check("ephemeral volumes", placements(node("n1"), sc("late", "WaitForFirstConsumer"), scratch)[0] == {"default/e": "n1"})
+
+
+def test_workloads():
+    nodes = [node("n1"), node("n2", unschedulable=True), node("n3", labels={"os": "win"})]
+    agent = workload("DaemonSet", "agent", template={"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "os", "operator": "DoesNotExist"}]}]}}}})
+    for release in ("1.10", "1.29"):
+        placed, _ = placements(*nodes, agent, flags=[f"--emulated-version={release}"])
+        check("DaemonSet in " + release, placed == {"default/agent-n1": "n1", "default/agent-n2": "n2"}, placed)
+    apart = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"job-name": "j"}}}]}}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"parallelism": 3, "completions": 2, "template": {
+        "spec": dict({"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}, **apart)}}}
+    placed, _ = placements(node("n1"), node("n2"), job)
+    check("labels of a Job", sorted(placed.values()) == ["n1", "n2"], placed)
+    suspended = json.loads(json.dumps(job))
+    suspended["spec"]["suspend"] = True
+    placed, err = placements(node("n1"), suspended)
+    check("a suspended Job", placed == {} and "Job default/j is suspended: no pod is made of it" in err, err)
+    foreign = dict(job, apiVersion="batch.volcano.sh/v1alpha1")
+    placed, err = placements(node("n1"), foreign)
+    check("a Job of another group", placed == {} and "skipped an object of kind Job of batch.volcano.sh/v1alpha1" in err, err)
+    cron = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"}, "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"parallelism": 2, "completions": 2, "template": job["spec"]["template"]}}}}
+    placed, err = placements(node("n1"), cron)
+    check("CronJob", placed == {} and "CronJob default/c makes pods only at its times" in err and "2 pods a run" in err, err)
+    hpa = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "h"}, "spec": {"minReplicas": 3, "maxReplicas": 9, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}}
+    check("minReplicas of a target without replicas", len(placements(node("n1"), hpa, workload("Deployment", "web"))[0]) == 3)
+    placed, err = placements(node("n1"), hpa, workload("Deployment", "web", replicas=1))
+    check("minReplicas is said", len(placed) == 1 and "--autoscaled" in err, err)
+    check("minReplicas on request", len(placements(node("n1"), hpa, workload("Deployment", "web", replicas=1), flags=["--autoscaled"])[0]) == 3)
+    limited = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "d"}}, "template": {
+        "metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c", "image": "x", "resources": {"limits": {"cpu": "3"}}}]}}}}
+    for how, text in (("document", documents(node("n1"), limited)), ("List", documents(node("n1"), {"apiVersion": "v1", "kind": "List", "items": [limited]}))):
+        check("requests from limits in a " + how, sorted(placements(text=text)[0].values()) == ["-", "n1"])
+
+
+def test_forms():
+    nodes = {"apiVersion": "v1", "kind": "NodeList", "items": [{k: v for k, v in node("n1").items() if k != "kind"}]}
+    pods = {"apiVersion": "v1", "kind": "PodList", "items": [{k: v for k, v in pod("p").items() if k != "kind"}]}
+    check("Lists in a List", placements({"apiVersion": "v1", "kind": "List", "items": [nodes, pods]})[0] == {"default/p": "n1"})
+    dump = json.dumps(nodes, indent=4) + "\n" + json.dumps(pods, indent=4) + "\n==== START logs for container c of pod default/p ====\nx {\n==== END logs for container c of pod default/p ====\n"
+    check("kubectl cluster-info dump", placements(text=dump)[0] == {"default/p": "n1"})
+    export = {"pods": pods["items"], "nodes": nodes["items"], "pvs": [], "pvcs": [], "storageClasses": [], "priorityClasses": [], "namespaces": [], "schedulerConfig": None}
+    check("an export of the simulator", placements(export)[0] == {"default/p": "n1"})
+    with tempfile.TemporaryDirectory() as d:
+        os.makedirs(d + "/deeper")
+        for name, o in (("a.json", node("n1")), ("deeper/b.yaml", pod("p")), ("notes.txt", "no object")):
+            with open(d + "/" + name, "w") as f:
+                json.dump(o, f)
+        check("a folder", schedsim("run", d, "-o", "placements")[1] == "")
+        check("a folder with its folders", schedsim("run", "-R", d, "-o", "placements")[1] == "default/p n1\n")
+        os.rename(d + "/a.json", d + "/nodes.json")
+        os.rename(d + "/deeper/b.yaml", d + "/deeper/pods.json")
+        check("a folder of a dump", schedsim("run", d, "-o", "placements")[1] == "default/p n1\n")
+    err = schedsim("run", "-", feed="{{- if .Values.x }}\nkind: Pod\n{{- end }}\n")[2]
+    check("a template of Helm", "helm template" in err, err)
+    lower = dict(pod("p"), kind="pod")
+    err = placements(node("n1"), lower)[1]
+    check("a kind in small letters", 'kind "pod": did you mean Pod?' in err, err)
+    check("strict", schedsim("run", "-", "--validate=strict", feed=documents(node("n1"), lower))[0] == 1)
+    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: c\n    image: x\n    resources:\n      requests: {cpu: 1}\n      requests: {cpu: 2}\n"
+    err = schedsim("run", "-", feed=text)[2]
+    check("a key twice in YAML", ":10:17" in err and "spec.containers[0].resources.requests" in err and "line 9" in err, err)
+    check("strict", schedsim("run", "-", "--validate=strict", feed=text)[0] == 1)
+    err = schedsim("run", "-", feed='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","name":"b"},"spec":{"containers":[{"name":"c","image":"x"}]}}')[2]
+    check("a key twice in JSON", "metadata.name: the key stands twice" in err, err)
+
+
+def test_nodes():
+    agent = workload("DaemonSet", "agent", cpu="1")
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as spec:
+        json.dump(pod("p", cpu="2"), spec)
+        spec.flush()
+        def needed(*objects, replicas=4):
+            return schedsim("capacity", "-", "--pod-spec", spec.name, "--add-node", "n1", "--replicas", str(replicas), "--emulated-version=1.29", feed=documents(*objects))[1]
+        check("new nodes have the pods of DaemonSets", needed(node("n1"), agent).startswith("3 nodes like n1"), needed(node("n1"), agent))
+        tainted = node("n1", unschedulable=True, taints=[{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}, {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}])
+        check("new nodes are not cordoned", needed(tainted).startswith("2 nodes like n1"), needed(tainted))
+    owner = lambda kind, name: {"ownerReferences": [{"apiVersion": "v1", "kind": kind, "name": name, "uid": "u" + name, "controller": True}]}
+    running = {"phase": "Running"}
+    def drained(*pods, flags=("--emulated-version=1.29",)):
+        return json.loads(schedsim("what-if", "-", "--drain", "n1", "-o", "json", *flags, feed=documents(node("n1"), node("n2", cpu="1"), *pods))[1])
+    d = drained(pod("static", meta=dict(owner("Node", "n1"), annotations={"kubernetes.io/config.mirror": "x"}), nodeName="n1", status=running),
+                pod("mirror", meta={"annotations": {"kubernetes.io/config.mirror": "x"}}, nodeName="n1", status=running),
+                pod("bare", nodeName="n1", status=running, volumes=[{"name": "v", "emptyDir": {}}]),
+                pod("going", meta=dict(owner("ReplicaSet", "web"), deletionTimestamp="2026-01-01T00:00:00Z"), nodeName="n1", status=running),
+                pod("web", meta=owner("ReplicaSet", "web"), nodeName="n1", status=running))
+    check("drain", [(m["pod"], m["to"]) for m in d["moves"]] == [("default/web", "n2")], d)
+    check("lost", d["withoutController"] == ["default/bare"] and d["withEmptyDir"] == ["default/bare"], d)
+    def guarded(ready, budget, count=1, **more):
+        status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True" if ready else "False"}]}
+        pods = [pod(f"w{i}", cpu="100m", meta=dict(owner("ReplicaSet", "web"), labels={"app": "web"}), nodeName="n1" if i < count else "n2", status=status) for i in range(3)]
+        pdb = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}, "spec": dict({"selector": {"matchLabels": {"app": "web"}}}, **budget), **more}
+        return drained(*pods, pdb)["violatedBudgets"]
+    check("a budget without a status", guarded(True, {"minAvailable": 2}) == [])
+    check("and one that does not allow it", guarded(True, {"minAvailable": 3}) != [])
+    check("a percentage", guarded(True, {"maxUnavailable": "34%"}) == [] and guarded(True, {"maxUnavailable": "34%"}, count=3) != [])
+    check("AlwaysAllow", guarded(False, {"minAvailable": 3, "unhealthyPodEvictionPolicy": "AlwaysAllow"}) == [])
+    check("a status counts", guarded(True, {"minAvailable": 2}, status={"observedGeneration": 1, "disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 3}) != [])
+
+
+def test_order():
+    a = pod("a", cpu="3", meta={"creationTimestamp": "2026-01-01T00:00:00Z"}, priority=1)
+    b = pod("b", cpu="3", meta={"creationTimestamp": "2026-01-01T00:00:05Z"}, priority=1000)
+    placed, err = placements(node("n1"), a, b)
+    check("as in the file", placed == {"default/a": "n1", "default/b": "-"} and "--order=queue" in err, (placed, err))
+    placed, err = placements(node("n1"), a, b, flags=["--emulated-version=1.29", "--order=queue"])
+    check("as in the queue", placed == {"default/b": "n1", "default/a": "-"} and "--order" not in err, (placed, err))
+    placed, err = placements(node("n1"), b, a, flags=["--order=queue"])
+    check("by age in 1.10", placed == {"default/a": "n1", "default/b": "-"}, (placed, err))
+
+
+harness.main(globals())
