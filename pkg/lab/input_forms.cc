@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <system_error>
 
@@ -205,6 +206,28 @@ std::vector<std::string_view> DocumentsOf(api::InputText& input) {
   if (text.substr(begin).find_first_not_of(" \t\r\n") != std::string_view::npos) out.push_back(text.substr(begin));
   input.Rewind();
   return out;
+}
+
+bool LooksLikeScenario(std::string_view text) {
+  return text.find("\"Scenario\"") != std::string_view::npos;
+}
+
+size_t NextScenarioLine(std::string_view text) {
+  for (size_t at = text.find("\n{"); at != std::string_view::npos; at = text.find("\n{", at + 1)) {
+    std::string_view line = text.substr(at + 1);
+    if (LooksLikeScenario(line.substr(0, line.find('\n')))) return at + 1;
+  }
+  return text.size();
+}
+
+std::string MoveDown(std::string_view message, size_t lines) {
+  constexpr std::string_view kLine = "line ";
+  size_t number = 0;
+  const char* begin = message.data() + kLine.size();
+  if (message.substr(0, kLine.size()) != kLine) return std::string(message);
+  auto [end, error] = std::from_chars(begin, message.data() + message.size(), number);
+  if (error != std::errc()) return std::string(message);
+  return absl::StrCat("line ", number + lines, std::string(end, message.data() + message.size()));
 }
 
 bool LooksLikeSimulatorExport(std::string_view text) {

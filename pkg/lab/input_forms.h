@@ -3,6 +3,7 @@
 #pragma once
 #include <absl/status/statusor.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -22,6 +23,15 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::vector<std::string>&
 // Splits a text at lines that begin with a brace and follow one that ends with a brace, so that an invalid document
 // fails alone. Leaves out the logs of `kubectl cluster-info dump`.
 std::vector<std::string_view> DocumentsOf(api::InputText& input);
+
+// Returns whether a text may be a Scenario document.
+bool LooksLikeScenario(std::string_view text);
+// Returns where the next Scenario begins after an invalid one: at the beginning of a line. If there is none, returns
+// the size of the text.
+size_t NextScenarioLine(std::string_view text);
+// Adds `lines`, the number of lines that precede the text in its file, to the number in a message "line 3, column 7:
+// ...".
+std::string MoveDown(std::string_view message, size_t lines);
 
 // Returns whether a text is an export of kube-scheduler-simulator: an object without a kind, with lists of pods, nodes,
 // pvs, pvcs, storageClasses, priorityClasses and namespaces.

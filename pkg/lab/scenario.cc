@@ -5,7 +5,6 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -36,10 +35,6 @@ std::string DescriptionOf(const api::Object& object) {
   return std::visit(
       [&](const auto& o) { return absl::StrCat(std::string(api::KindName(object)), " \"", o->meta.Key(), "\""); },
       object);
-}
-
-bool LooksLikeScenario(std::string_view text) {
-  return text.find("\"Scenario\"") != std::string_view::npos;
 }
 
 // Builds Scenarios from the values that the reader finds. `current_` is the value that is being read; `plain_` collects
@@ -593,28 +588,6 @@ class Collector final : public api::JsonSink {
   absl::Status first_error_;  // the first error in the value being read
   std::vector<api::Document> kindless_;
 };
-
-// Returns where the next Scenario begins after an invalid one: at the beginning of a line. If there is none, returns
-// the size of the text.
-size_t NextScenarioLine(std::string_view text) {
-  for (size_t at = text.find("\n{"); at != std::string_view::npos; at = text.find("\n{", at + 1)) {
-    std::string_view line = text.substr(at + 1);
-    if (LooksLikeScenario(line.substr(0, line.find('\n')))) return at + 1;
-  }
-  return text.size();
-}
-
-// Adds `lines`, the number of lines that precede the text in its file, to the number in a message "line 3, column 7:
-// ...".
-std::string MoveDown(std::string_view message, size_t lines) {
-  constexpr std::string_view kLine = "line ";
-  size_t number = 0;
-  const char* begin = message.data() + kLine.size();
-  if (message.substr(0, kLine.size()) != kLine) return std::string(message);
-  auto [end, error] = std::from_chars(begin, message.data() + message.size(), number);
-  if (error != std::errc()) return std::string(message);
-  return absl::StrCat("line ", number + lines, std::string(end, message.data() + message.size()));
-}
 
 }  // namespace
 
