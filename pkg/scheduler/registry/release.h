@@ -95,7 +95,7 @@ struct Release {
 
   // The order in which predicates are evaluated. Others come after these, in ascending order of names (bug B-15
   // of 1.10, fixed).
-  std::span<const std::string_view> predicate_ordering;
+  std::span<const std::string_view> predicate_ordering{};
 
   // Fills in what a pod of a template requests: amounts with and without defaults, host ports, QoS class. A cache uses
   // that of one release.
@@ -106,7 +106,7 @@ struct Release {
   std::string (*fit_error_text)(const NodeFailures& failures, size_t nodes, const PodRejection* rejection) = nullptr;
 
   // The feature gates and their defaults, sorted by name.
-  std::span<const util::FeatureGate> gates;
+  std::span<const util::FeatureGate> gates{};
 
   // Whether the pod's claims are checked before any predicate is called (1.10: podPassesBasicChecks).
   bool checks_claims_first = false;
@@ -119,13 +119,13 @@ struct Release {
   enum class Step : uint8_t { kPrepare, kFilter, kScore };
   std::string (*error_text)(Step step, const api::Pod& pod, std::string_view rule, std::string_view error) = nullptr;
   // Which events wake the pods that a rule has rejected (1.29: EventsToRegister of the plugins).
-  Wakes wakes;
+  Wakes wakes{};
   // The order of nodes, and what else of the cache depends on the release.
-  CacheOptions cache;
+  CacheOptions cache{};
   // Null if the release always looks at all nodes.
   const SamplingRules* sampling = nullptr;
   // Which claims the binder of volumes takes for what.
-  ClaimRules claims;
+  ClaimRules claims{};
   // Whether claims that name no volume can be provisioned on the node that is chosen (ClaimBinder). Otherwise each
   // needs an existing volume (VolumeBinder).
   bool provisions_claims = false;
@@ -134,13 +134,13 @@ struct Release {
                                             Symbol label) = serviceaffinity::ServiceAntiAffinity;
   // Texts of reasons that evictions cannot help against, besides those that are marked so
   // (FailureReason::unresolvable).
-  std::span<const std::string_view> unresolvable_texts;
+  std::span<const std::string_view> unresolvable_texts{};
 
   // How preemption chooses victims and nodes.
   PreemptionStyle preemption = PreemptionStyle::kByPosition;
-  PreemptionByImportance by_importance;
+  PreemptionByImportance by_importance{};
   // What rules and ClaimBinder know of volumes.
-  VolumeRules volume_rules;
+  VolumeRules volume_rules{};
 };
 
 }  // namespace berth::scheduler
