@@ -129,6 +129,12 @@ absl::StatusOr<int64_t> FindDecision(const std::string& path, const ReplayOption
   return found;
 }
 
+// Returns the mends that the scheduler of a recording did not have.
+std::string MendsFor(const Header& header) {
+  const auto release = release::Named(header.configuration.release);
+  return MendsAfter(header.mends, release.ok() ? (*release)->version : release::Version{});
+}
+
 // A recording that was lost must not count as one that is the same.
 absl::Status CheckNotEmpty(const std::string& path, const ReplayResult& result) {
   if (result.runs + result.checkpoints == 0) return util::InvalidArgument(path + ": the recording is empty");
@@ -175,12 +181,8 @@ absl::StatusOr<ReplayResult> Replay(const std::string& path, const ReplayOptions
   if (!reader.ok()) return reader.status();
   ReplayResult result;
   std::unique_ptr<Session> session;
-  CoreConfiguration configuration;
+  Header header;
   bool decisions_alone = false;
-  struct {
-    int mends = 0;
-    release::Version version;
-  } header;
   Step step;
   for (;;) {
     auto more = (*reader)->Next(&step);
@@ -194,11 +196,8 @@ absl::StatusOr<ReplayResult> Replay(const std::string& path, const ReplayOptions
       const bool start = step.kind == Step::Kind::kStart;
       ++(start ? result.runs : result.checkpoints);
       auto begun = start ? NewWholeSession(step.header.configuration) : NewDecisionsSession(step);
-      configuration = step.header.configuration;
+      header = step.header;
       decisions_alone = !start;
-      header.mends = step.header.mends;
-      const auto release = release::Named(configuration.release);
-      if (release.ok()) header.version = (*release)->version;
       if (!begun.ok()) return util::InvalidArgument(absl::StrCat(step.at, ": ", util::Message(begun.status())));
       session = *std::move(begun);
       continue;
@@ -212,11 +211,11 @@ absl::StatusOr<ReplayResult> Replay(const std::string& path, const ReplayOptions
     if (auto d = session->Do(&step, &result)) {
       d->input = result.inputs;
       d->at = step.at;
-      if (result.mends.empty()) result.mends = MendsAfter(header.mends, header.version);
+      if (result.mends.empty()) result.mends = MendsFor(header);
       if (o.accept_mends && !result.mends.empty()) {
         ++result.accepted;
         if (!std::exchange(decisions_alone, true)) {
-          auto begun = NewDecisionsSession(CheckpointOf((*reader)->state(), configuration));
+          auto begun = NewDecisionsSession(CheckpointOf((*reader)->state(), header.configuration));
           if (!begun.ok()) return begun.status();
           session = *std::move(begun);
         }
