@@ -109,8 +109,11 @@ library = $(OUT)/lib/lib$(subst /,-,$(1)).a
 # and the layers below.
 includes = $(shell grep -rhoE --include='*.cc' --include='*.h' '^.include "pkg/[a-z]+' $(1) 2>/dev/null | cut -d'"' -f2 | sort -u)
 $(foreach r,$(PACKAGES),$(eval includes_of_$(r) := $(call includes,$(r))))
+# What a package includes, and what that includes in turn: no way down is longer than four packages.
+below = $(sort $(1) $(foreach i,$(1),$(includes_of_$(i))))
+all_below = $(call below,$(call below,$(call below,$(1))))
 libraries = $(call with_included,$(1) pkg/http pkg/api pkg/release pkg/util $(call includes,$(1)))
-with_included = $(foreach r,$(filter $(1) $(foreach i,$(1),$(includes_of_$(i))),$(PACKAGES)),$(call library,$(r)))
+with_included = $(foreach r,$(filter $(call all_below,$(1)),$(PACKAGES)),$(call library,$(r)))
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
 TEST_PACKAGES := $(foreach r,pkg/util pkg/release pkg/api pkg/http pkg/world pkg/scheduler pkg/releases pkg/explain pkg/lab pkg/recording pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
