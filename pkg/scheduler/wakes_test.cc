@@ -28,6 +28,7 @@ std::set<EventKind> EventsNamed(const std::string& resource, const std::string& 
       {"Pod add", {kAssignedPodAdd}},
       {"Pod update", {kAssignedPodUpdate}},
       {"Pod delete", {kAssignedPodDelete}},
+      {"Pod shrink", {kAssignedPodScaleDown}},  // not in the table: 1.29 does not know it
       {"Node add", {kNodeAdd}},
       {"Node any update", {kNodeBecameSchedulable, kNodeAllocatable, kNodeLabels, kNodeTaints, kNodeConditions}},
       {"Node label update", {kNodeLabels}},
@@ -62,7 +63,8 @@ std::set<EventKind> EventsIn(const std::string& row) {
 }
 
 constexpr char kEverything[] =
-    "Pod add, update, delete; Node add, any update; CSINode add, update; CSIDriver add, update; CSIStorageCapacity "
+    "Pod add, update, delete, shrink; Node add, any update; CSINode add, update; CSIDriver add, update; "
+    "CSIStorageCapacity "
     "add, "
     "update; PV add, update; PVC add, update; StorageClass add, update";
 constexpr char kNearWeb[] =
@@ -90,7 +92,7 @@ std::vector<Rejection129> Rejections129() {
   const std::string limits = "Node add; Pod delete";
   auto limit = [](const std::string& resource) { return Cat("'pods':'10','attachable-volumes-", resource, "':'0'"); };
   return {
-      {"NodeResourcesFit", "Pod delete; Node add, any update", Asks("'cpu':'9'")},
+      {"NodeResourcesFit", "Pod delete, shrink; Node add, any update", Asks("'cpu':'9'")},
       {"NodeAffinity", node_update, "'nodeSelector':{'a':'b'}"},
       {"NodeAffinity", node_update,  // by PreFilter: the terms exclude one another
        "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':["

@@ -14,6 +14,9 @@ constexpr EventSet kAnyNodeUpdate =
 constexpr EventSet kNodeAddOrUpdate = kAnyNodeUpdate | EventsOf({kNodeAdd});
 constexpr EventSet kNodeAddOrLabels = EventsOf({kNodeAdd, kNodeLabels});
 constexpr EventSet kAnyAssignedPod = EventsOf({kAssignedPodAdd, kAssignedPodUpdate, kAssignedPodDelete});
+// 1.29 does not know that a placed pod can shrink. Where newer clusters let it, the room that it leaves counts as that
+// of a deleted pod.
+constexpr EventSet kShrunk = EventsOf({kAssignedPodScaleDown});
 constexpr EventSet kStorage =
     EventsOf({kPersistentVolumeAdd, kPersistentVolumeUpdate, kPersistentVolumeClaimAdd, kPersistentVolumeClaimUpdate,
               kStorageClassAdd, kStorageClassUpdate, kCsiNodeAdd, kCsiNodeUpdate, kCsiDriverAdd, kCsiDriverUpdate,
@@ -21,7 +24,7 @@ constexpr EventSet kStorage =
 constexpr EventSet kInTreeLimits = EventsOf({kNodeAdd, kAssignedPodDelete});
 
 constexpr scheduler::Wake kRegistered[] = {
-    {"NodeResourcesFit", kNodeAddOrUpdate | EventsOf({kAssignedPodDelete, kAssignedPodScaleDown})},
+    {"NodeResourcesFit", kNodeAddOrUpdate | EventsOf({kAssignedPodDelete}) | kShrunk},
     {"NodeAffinity", kNodeAddOrUpdate},
     {"NodeName", kNodeAddOrUpdate},
     {"TaintToleration", kNodeAddOrUpdate},
@@ -46,7 +49,7 @@ constexpr scheduler::Wake kRegistered[] = {
 }  // namespace
 
 const scheduler::Wakes& RejectionWakes() {
-  static constexpr scheduler::Wakes kWakes = {.noticed = kNodeAddOrUpdate | kAnyAssignedPod | kStorage,
+  static constexpr scheduler::Wakes kWakes = {.noticed = kNodeAddOrUpdate | kAnyAssignedPod | kShrunk | kStorage,
                                               .rules = kRegistered};
   return kWakes;
 }
