@@ -542,8 +542,9 @@ class Collector final : public api::JsonSink {
       }
     }
     if (Json v = j.FindExact("hardPodAffinitySymmetricWeight"); !v.IsNull()) {
-      if (!v.IsInt() || v.Int() < 1 || v.Int() > 100) {
-        return fail("hardPodAffinitySymmetricWeight", v, "must be in the range 1-100");
+      const int64_t least = a.Decides().least_hard_weight;
+      if (!v.IsInt() || v.Int() < least || v.Int() > 100) {
+        return fail("hardPodAffinitySymmetricWeight", v, absl::StrCat("must be in the range ", least, "-100"));
       }
       a.hard_pod_affinity_symmetric_weight = static_cast<int>(v.Int());
     }

@@ -19,6 +19,7 @@
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/configuration/profile.h"
+#include "pkg/scheduler/core/node_sampler.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -273,6 +274,8 @@ const UnpreparedPlugins& Unprepared() {
   return kUnprepared;
 }
 
+constexpr SamplingRules kSampling = {SamplingRules::Walk::kRotatingStart, AdaptiveShareOfNodes, 0};
+
 }  // namespace
 
 const Rules& Decides() {
@@ -291,6 +294,9 @@ const Rules& Decides() {
       .checks_claims_first = true,
       .reports_first_error_only = true,
       .error_text = ErrorText,
+      .cache = {.keeps_tree = true, .notes_image_spread = true, .zones_by_either_label = true},
+      .sampling = &kSampling,
+      .least_hard_weight = 0,
       .preemption = PreemptionStyle::kByImportance,
       .by_importance = {.waits_for_any_leaving_pod = true,
                         .violating_victims_first = true,

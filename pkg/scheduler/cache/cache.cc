@@ -205,7 +205,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
     CountAvoided(*row.node, -1);
   }
   const bool same_images = was_listed && node != nullptr && row.node->images == node->images;
-  const util::SharedSymbol zone_before = columns_.zone[r];
+  const util::SharedSymbol zone_before = TreeZone(r);
   if (images_indexed_ && was_listed && !same_images) ForgetImages(r, *row.node);
   row.node = std::move(node);
   if (images_indexed_ && row.node != nullptr && !same_images) IndexImages(r);
@@ -246,12 +246,12 @@ void Cache::SetNode(Row r, api::NodePtr node) {
 void Cache::NoteListing(Row r, bool was_listed, Symbol zone_before) {
   const bool listed = rows_[r].node != nullptr;
   const bool tree = options_.keeps_tree;
-  const bool moves = tree && was_listed && listed && zone_before != columns_.zone[r].get();
+  const bool moves = tree && was_listed && listed && zone_before != TreeZone(r).get();
   if (was_listed == listed && !moves) return;
   order_changed_ = true;
   ++order_version_;
   if (tree && was_listed) tree_.Remove(r, zone_before);
-  if (tree && listed) tree_.Add(r, columns_.zone[r]);
+  if (tree && listed) tree_.Add(r, TreeZone(r));
   if (moves) return;
   names_changed_ = true;
   if (listed) {

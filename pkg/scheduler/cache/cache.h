@@ -108,6 +108,8 @@ struct CacheOptions {
   bool keeps_tree = false;  // whether there is a NodeTree, which kZoneTree needs and decisions that sample nodes
   // Whether ImageNodes::Size::nodes is kept. It costs a look at all images of a node with each update of it.
   bool notes_image_spread = false;
+  // Whether the zones of the tree are those of either label: the older one, or the one that replaced it (1.17).
+  bool zones_by_either_label = false;
 };
 
 class Cache {
@@ -366,6 +368,9 @@ class Cache {
   mutable bool names_changed_ = true, order_changed_ = true;
   uint64_t order_version_ = 0;
   NodeTree tree_;  // empty unless it is kept
+  const util::SharedSymbol& TreeZone(Row r) const {
+    return options_.zones_by_either_label ? columns_.zone_by_either_label[r] : columns_.zone[r];
+  }
   ChangeLog log_;
   absl::flat_hash_set<PodState, HashOfUid, SameUid> pod_states_;
   // When the assumed pods whose binding has finished expire. The keys are objects in pod_states_.

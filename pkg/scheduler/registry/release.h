@@ -136,6 +136,8 @@ struct Release {
   // (FailureReason::unresolvable).
   std::span<const std::string_view> unresolvable_texts{};
 
+  // The least hardPodAffinitySymmetricWeight that the release takes.
+  int64_t least_hard_weight = 1;
   // How preemption chooses victims and nodes.
   PreemptionStyle preemption = PreemptionStyle::kByPosition;
   PreemptionByImportance by_importance{};

@@ -125,13 +125,9 @@ class ServiceAffinityCheck final : public DomainCheck {
   // Computes the places of the rows in the list of nodes.
   void RankRows() {
     if (choice_ == ReferencePod::kFirstByName) return;
-    const LabelColumn& zones = cache_->Label(Cache::ZoneByEitherLabelKey());
-    absl::flat_hash_map<uint32_t, std::pair<uint32_t, uint32_t>> seen;  // by zone: its place, and its nodes so far
     ranks_.assign(ctx_.cache.row_count(), 0);
-    ctx_.cache.listed().ForEach([&](Row row) {
-      auto& [place, nodes] = seen.try_emplace(zones.Domain(row), static_cast<uint32_t>(seen.size()), 0).first->second;
-      ranks_[row] = uint64_t{nodes++} << 32 | place;
-    });
+    uint64_t rank = 0;
+    for (Row row : ctx_.cache.in_tree_order()) ranks_[row] = rank++;
   }
   // Makes `r` the reference pod if it precedes the present one.
   void Consider(const Reference& r) {
