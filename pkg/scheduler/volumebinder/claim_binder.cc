@@ -274,10 +274,11 @@ ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& 
       return std::any_of(out.bindings.begin(), out.bindings.end(),
                          [&](const auto& b) { return b.second->meta.name == v->meta.name; });
     };
-    if (options.own != nullptr) {
+    // A claim that the pod names twice is looked for twice, and the volume that is reserved for it is taken by then.
+    if (options.own != nullptr && !taken(options.own)) {
       if (Admits(*options.own, node)) found = options.own;
     } else {
-      for (const FreeVolume& f : options.any) {
+      for (const FreeVolume& f : options.own != nullptr ? FreeFor(*claim) : options.any) {
         if (taken(f.volume) || !Admits(*f.volume, node)) continue;
         found = f.volume;
         break;
@@ -425,8 +426,6 @@ void ClaimBinder::Sync() const {
   seen_ = volumes.version();
 }
 
-// The volumes are in order of name, and the sort by capacity is stable, so that the smallest name wins among equal
-// sizes.
 ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim) const {
   Sync();
   Options out;
@@ -440,15 +439,23 @@ ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim) 
       return out;
     }
   }
-  auto it = free_.find(class_name);
+  out.any = FreeFor(claim);
+  return out;
+}
+
+// The volumes are in order of name, and the sort by capacity is stable, so that the smallest name wins among equal
+// sizes.
+std::vector<ClaimBinder::FreeVolume> ClaimBinder::FreeFor(const PersistentVolumeClaim& claim) const {
+  std::vector<FreeVolume> out;
+  auto it = free_.find(claim.Class());
   if (it == free_.end()) return out;
   for (const auto& [name, f] : it->second) {
     if (rules_.lists_by_specification && !SpecifiesSameClass(*f.volume, claim)) continue;
     if (CanHold(*f.volume, claim) && SameMode(*f.volume, claim) && SuitsUnreserved(*f.volume, claim)) {
-      out.any.push_back(f);
+      out.push_back(f);
     }
   }
-  std::stable_sort(out.any.begin(), out.any.end(), [](const FreeVolume& a, const FreeVolume& b) {
+  std::stable_sort(out.begin(), out.end(), [](const FreeVolume& a, const FreeVolume& b) {
     return StorageOf(*a.volume) < StorageOf(*b.volume);
   });
   return out;
@@ -502,6 +509,9 @@ bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
   std::vector<const RowSet*> provisionable;
   for (const ClaimPtr& claim : claims.delayed) {
     options.push_back(OptionsOf(*claim));
+    // A claim that the pod names twice may get another volume the second time.
+    const bool again = std::count(claims.delayed.begin(), claims.delayed.end(), claim) > 1;
+    if (again && options.back().own != nullptr) return false;
     provisionable.push_back(&ProvisionableRows(*claim));
   }
   absl::flat_hash_map<uint32_t, RowSet> by_affinity;

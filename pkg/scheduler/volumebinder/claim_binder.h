@@ -108,6 +108,8 @@ class ClaimBinder {
   // Returns the id of a volume's node affinity.
   uint32_t AffinityOf(const api::PersistentVolume& volume) const;
   Options OptionsOf(const api::PersistentVolumeClaim& claim) const;
+  // Returns the volumes that are not reserved and that the claim could get, the best first. REQUIRES: Sync was called.
+  std::vector<FreeVolume> FreeFor(const api::PersistentVolumeClaim& claim) const;
   // Returns whether the volume can be used on the node. On a node whose CSI driver replaces the volume's in-tree
   // plugin, the affinity of the translated volume counts; if it cannot be translated, *error says why.
   bool CanUse(const api::PersistentVolume& volume, const api::Node& node, std::string* error) const;
