@@ -76,7 +76,7 @@ def check_scenarios(path):
 
 
 def check_placements(path, release):
-    """`path` has the placements; the objects are in NAME.json.gz of the folder, or of the one above."""
+    """`path` has the placements of all or of the first pods; the objects are in NAME.json.gz of the folder, or of the one above."""
     with gzip.open(path, "rt") as f:
         want = f.read().splitlines()
     folder = os.path.dirname(path) if release == "1.10" else os.path.dirname(os.path.dirname(path))
@@ -86,7 +86,7 @@ def check_placements(path, release):
     different = ["pod %d: want %s, got %s" % (i, w, got[i] if i < len(got) else err[-500:]) for i, w in enumerate(want)
                  if i >= len(got) or got[i] != w]
     check("%s has placements" % path, want)
-    check(os.path.relpath(path, DATA), want == got, "%d of %d placements differ:\n%s" % (len(different), len(want), "\n".join(different[:3])))
+    check(os.path.relpath(path, DATA), want == got[:len(want)], "%d of %d placements differ:\n%s" % (len(different), len(want), "\n".join(different[:3])))
 
 
 def files(pattern):

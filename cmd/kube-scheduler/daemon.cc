@@ -318,7 +318,7 @@ absl::Status Daemon::Build() {
   scheduler::FactoryArgs args = ArgumentsOfRules();
   MakeQueue(args.gates.algorithm.pod_priority);
   if (config_.ByProfiles()) {
-    claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_);
+    claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_, args.release->claims, args.release->volume_rules);
   } else if (args.gates.algorithm.volume_scheduling && args.release->provisions_claims) {
     scheduler::ClaimRules rules = args.release->claims;
     rules.compares_modes = args.gates.algorithm.block_volume;

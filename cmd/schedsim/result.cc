@@ -120,6 +120,10 @@ void LaterMembers(const lab::LaterFields& f, bool tell_failures, std::string* ou
     Key("ties", out);
     Array(f.ties, out, [&](const std::string& node) { AppendJsonString(node, out); });
   }
+  if (!f.hint.empty()) {
+    Key("hint", out);
+    AppendJsonString(f.hint, out);
+  }
   if (!f.preemption_error.empty()) {
     Key("preemptionError", out);
     AppendJsonString(f.preemption_error, out);

@@ -186,6 +186,10 @@ void ReadStatus(Reader& r, const Path& at, Json j, const DecodeOptions& o, Node*
       node->conditions = Share(std::move(conditions));
     } else if (Is(key, "images")) {
       ReadImages(r, p, v, o.images, &node->images);
+    } else if (Is(key, "declaredFeatures")) {
+      std::vector<Symbol> features;
+      r.Read(p, v, &features);
+      node->declared_features = std::move(features);
     }
   });
 }
@@ -283,7 +287,8 @@ void NodeImagesMemory::Remember(Json array, const NodeImages& images) {
 bool Node::SchedulesLike(const Node& o) const {
   return meta.name == o.meta.name && unschedulable == o.unschedulable && labels == o.labels && taints == o.taints &&
          allocatable == o.allocatable && conditions == o.conditions && images == o.images &&
-         avoid_pods == o.avoid_pods && meta.deletion_seconds == o.meta.deletion_seconds;
+         declared_features == o.declared_features && avoid_pods == o.avoid_pods &&
+         meta.deletion_seconds == o.meta.deletion_seconds;
 }
 
 }  // namespace berth::api

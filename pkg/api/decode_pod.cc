@@ -1,5 +1,7 @@
 // Decodes pods. Fields of the template go into a PodTemplate, which is interned at the end, so that pods of one
 // controller share it.
+#include <absl/hash/hash.h>
+
 #include <algorithm>
 
 #include "pkg/api/decode_internal.h"
@@ -160,8 +162,8 @@ void ReadAffinity(Reader& r, const Path& at, Json j, Affinity* out) {
   });
 }
 
-// Adds an entry of spec.volumes, if it is of a kind that predicates read.
-void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out) {
+// Adds an entry of spec.volumes, if it is of a kind that rules read.
+void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out, std::vector<Symbol>* images) {
   // The name is read first, because an ephemeral volume is identified by it.
   std::string name;
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
@@ -186,6 +188,12 @@ void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out) {
           r.Read(q, w, &volume.read_only);
         }
       });
+    } else if (Is(key, "image")) {
+      Symbol reference;
+      r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "reference")) r.Read(q, w, &reference);
+      });
+      if (!reference.empty()) images->push_back(reference);
     } else if (Is(key, "ephemeral")) {
       volume.kind = Volume::Kind::kEphemeral;
       volume.id = name;
@@ -261,6 +269,20 @@ void ReadSpreadConstraint(Reader& r, const Path& at, Json j, TopologySpreadConst
   });
 }
 
+void ReadResourceClaim(Reader& r, const Path& at, Json j, PodResourceClaim* out) {
+  std::string text;
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "name")) {
+      r.Read(p, v, &out->name);
+    } else if (Is(key, "resourceClaimName")) {
+      r.Read(p, v, &out->claim);
+    } else if (Is(key, "resourceClaimTemplateName")) {
+      r.Read(p, v, &text);
+      out->from_template = !text.empty();
+    }
+  });
+}
+
 // Reads the fields of a pod's spec that are newer than release 1.10.
 void ReadLaterSpecField(Reader& r, std::string_view key, const Path& p, Json v, PodTemplate* t) {
   if (Is(key, "topologySpreadConstraints")) {
@@ -286,6 +308,8 @@ void ReadLaterSpecField(Reader& r, std::string_view key, const Path& p, Json v, 
     ReadResources(r, p, v, &t->pod_requests, &t->pod_limits);
   } else if (Is(key, "resourceClaims")) {
     t->has_resource_claims = v.size() > 0;
+    t->resource_claims.clear();
+    r.Elements(p, v, [&](const Path& q, Json e) { ReadResourceClaim(r, q, e, &t->resource_claims.emplace_back()); });
   } else if (Is(key, "schedulingGroup") || Is(key, "workloadRef")) {
     t->in_group = true;
   }
@@ -328,7 +352,8 @@ void ReadSpec(Reader& r, const Path& at, Json j, Pod* pod, PodTemplate* t, PodEx
       ReadAffinity(r, p, v, &t->affinity);
     } else if (Is(key, "volumes")) {
       t->volumes.clear();
-      r.Elements(p, v, [&](const Path& q, Json e) { ReadVolume(r, q, e, &t->volumes); });
+      t->image_volumes.clear();
+      r.Elements(p, v, [&](const Path& q, Json e) { ReadVolume(r, q, e, &t->volumes, &t->image_volumes); });
     } else if (Is(key, "initContainers")) {
       ReadContainers(r, p, v, t, &t->init_containers);
     } else if (Is(key, "hostNetwork")) {
@@ -393,6 +418,17 @@ void ReadStatus(Reader& r, const Path& at, Json j, Pod* pod) {
       r.Elements(p, v, [&](const Path& q, Json e) { ReadCondition(r, q, e, pod, &disruption_seen); });
     } else if (Is(key, "startTime")) {
       r.ReadTime(p, v, &pod->start_seconds.emplace());
+    } else if (Is(key, "resourceClaimStatuses")) {
+      std::vector<std::pair<std::string, std::optional<std::string>>> claims;
+      r.Elements(p, v, [&](const Path& q, Json e) {
+        auto& [name, claim] = claims.emplace_back();
+        r.Fields(q, e, [&, n = &name, c = &claim](std::string_view inner, const Path& s, Json w) {
+          if (Is(inner, "name")) r.Read(s, w, n);
+          if (Is(inner, "resourceClaimName")) r.Read(s, w, c);
+        });
+      });
+      pod->claim_statuses.reset();
+      if (!claims.empty()) pod->claim_statuses = std::move(claims);
     }
   });
 }
@@ -444,11 +480,29 @@ void ApplyServerDefaults(const PodExtras& extras, Pod* pod, PodTemplate* t) {
   }
 }
 
+// Returns Pod::unread. The order of the entries, and the names of the volumes, do not matter.
+uint64_t HashOfUnread(Json spec) {
+  uint64_t sum = 0;
+  for (auto volume : spec.Find("volumes").Children()) {
+    for (auto source : volume.value.Children()) {
+      if (source.key == "name" || source.key == "configMap" || source.key == "secret") continue;
+      sum += absl::HashOf(source.key, source.value.Serialize());
+    }
+  }
+  for (auto toleration : spec.Find("tolerations").Children()) {
+    const Json seconds = toleration.value.Find("tolerationSeconds");
+    if (seconds.IsNull()) continue;
+    sum += absl::HashOf(seconds.Text(), toleration.value.Find("key").Text(), toleration.value.Find("effect").Text());
+  }
+  return sum;
+}
+
 absl::StatusOr<PodPtr> FinishPod(Reader& r, Json j, const DecodeOptions& o, Pod pod) {
   const std::shared_ptr<const PodTemplate> counted = internal::WithResize(r, j, pod.tmpl);
   if (!r.ok()) return r.Status("Pod", j);
   const bool resized = counted != pod.tmpl;
   pod.tmpl = counted;
+  if (pod.node_name.empty()) pod.unread = HashOfUnread(j.Find("spec"));
   if (o.keep_raw && pod.node_name.empty()) pod.raw = std::make_shared<const std::string>(j.Serialize());
   if (KeepsSchedulingFields()) NoteTemplateFields(pod.tmpl, j, resized);
   return std::make_shared<const Pod>(std::move(pod));

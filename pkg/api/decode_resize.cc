@@ -120,6 +120,12 @@ std::shared_ptr<const PodTemplate> WithResize(Reader& r, Json pod, const std::sh
     r.Fields(Path{nullptr, {}, -1}, pod.Find("status"),
              [&](std::string_view key, const Path& p, Json v) { ReadHaving(r, p, key, v, &h); });
     ResourceList counted = Counted(base->pod_requests, h, infeasible);
+    // A name of the pod that neither amount of the status has counts as 0 (1.36).
+    for (const auto& [name, q] : base->pod_requests) {
+      if (std::none_of(counted.begin(), counted.end(), [&](const auto& c) { return c.first == name; })) {
+        counted.emplace_back(name, Quantity());
+      }
+    }
     if (counted != base->pod_requests) {
       if (t == nullptr) t = std::make_unique<PodTemplate>(*base);
       t->pod_requests = std::move(counted);

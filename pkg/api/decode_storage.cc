@@ -70,7 +70,11 @@ absl::StatusOr<std::shared_ptr<const CsiDriver>> DecodeCsiDriver(Json j, const D
   Reader r;
   CsiDriver driver;
   SpecFields(r, j, &driver.meta, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "storageCapacity")) r.Read(p, v, &driver.storage_capacity);
+    if (Is(key, "storageCapacity")) {
+      r.Read(p, v, &driver.storage_capacity);
+    } else if (Is(key, "preventPodSchedulingIfMissing")) {
+      r.Read(p, v, &driver.must_be_on_node);
+    }
   });
   return internal::Finish(r, "CSIDriver", j, std::move(driver));
 }

@@ -111,6 +111,8 @@ void ReadVolumeSpec(Reader& r, const Path& at, Json j, PersistentVolume* pv) {
       r.Read(p, v, &pv->storage_class_name);
     } else if (Is(key, "volumeMode")) {
       r.Read(p, v, &pv->volume_mode);
+    } else if (Is(key, "volumeAttributesClassName")) {
+      r.Read(p, v, &pv->attributes_class);
     } else if (Is(key, "claimRef")) {
       PersistentVolume::ClaimRef& ref = pv->claim_ref.emplace();
       r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
@@ -159,6 +161,8 @@ void ReadClaimSpec(Reader& r, const Path& at, Json j, PersistentVolumeClaim* cla
       r.Read(p, v, &claim->access_modes);
     } else if (Is(key, "volumeMode")) {
       r.Read(p, v, &claim->volume_mode);
+    } else if (Is(key, "volumeAttributesClassName")) {
+      r.Read(p, v, &claim->attributes_class);
     } else if (Is(key, "selector")) {
       r.ReadLabelSelector(p, v, &claim->selector.emplace());
     } else if (Is(key, "resources")) {

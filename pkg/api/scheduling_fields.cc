@@ -44,7 +44,9 @@ constexpr char kPod[] =
     "metadata{name/=name namespace=namespace uid/=uid resourceVersion/ creationTimestamp/ deletionTimestamp/ "
     "labels=labels " OWNERS
     "} spec{nodeName/=node schedulerName=scheduler priority preemptionPolicy nodeSelector=labels hostNetwork "
-    "hostUsers overhead=resources resources{requests=resources limits=resources} resourceClaims{name=name} "
+    "hostUsers overhead=resources resources{requests=resources limits=resources} resourceClaims{name=name "
+    "resourceClaimName=name "
+    "resourceClaimTemplateName=name} "
     "schedulingGroup{} workloadRef{} schedulingGates{name=name} containers{" CONTAINER "} initContainers{" CONTAINER
     "} tolerations{key=key operator value=value effect tolerationSeconds} "
     "affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution{nodeSelectorTerms{" NODE_TERM
@@ -54,22 +56,24 @@ constexpr char kPod[] =
     "} minDomains nodeAffinityPolicy nodeTaintsPolicy matchLabelKeys=key} "
     "volumes{name=name persistentVolumeClaim{claimName=name readOnly} gcePersistentDisk{pdName=name readOnly} "
     "awsElasticBlockStore{volumeID=name readOnly} azureDisk{diskName=name diskURI=name} iscsi{iqn=name readOnly} "
-    "rbd{image=name pool=name monitors=name readOnly} cinder{volumeID=name} ephemeral{}}} "
+    "rbd{image=name pool=name monitors=name readOnly} cinder{volumeID=name} ephemeral{} image{reference=image}}} "
     "status{phase/ nominatedNodeName/=node startTime/ conditions/{type status reason message=text lastProbeTime "
-    "lastTransitionTime} containerStatuses+{name=name " RESIZED "} initContainerStatuses+{name=name " RESIZED
-    "} " RESIZED "}";
+    "lastTransitionTime} resourceClaimStatuses/{name=name resourceClaimName=name} containerStatuses+{name=name " RESIZED
+    "} initContainerStatuses+{name=name " RESIZED "} " RESIZED "}";
 
 constexpr char kNode[] =
     "metadata{name=node uid=uid resourceVersion creationTimestamp deletionTimestamp labels=labels "
     "annotations{scheduler.alpha.kubernetes.io/preferAvoidPods=avoid}} "
     "spec{unschedulable taints{key=key value=value effect}} "
-    "status{allocatable=resources capacity=resources conditions{type status} images{names=image sizeBytes}}";
+    "status{allocatable=resources capacity=resources conditions{type status} images{names=image sizeBytes} "
+    "declaredFeatures}";
 
 constexpr char kVolume[] =
     "metadata{" META
     "labels=labels annotations{volume.beta.kubernetes.io/storage-class=name "
     "volume.alpha.kubernetes.io/node-affinity=affinity pv.kubernetes.io/bound-by-controller}} "
-    "spec{capacity=resources accessModes storageClassName=name volumeMode claimRef{namespace=namespace name=name "
+    "spec{capacity=resources accessModes storageClassName=name volumeAttributesClassName=name volumeMode "
+    "claimRef{namespace=namespace name=name "
     "uid=uid} nodeAffinity{required{nodeSelectorTerms{" NODE_TERM
     "}}} gcePersistentDisk{pdName=name} awsElasticBlockStore{volumeID=name} azureDisk{diskName=name diskURI=name} "
     "cinder{volumeID=name} csi{driver=driver volumeHandle=name}} status{phase}";
@@ -77,8 +81,8 @@ constexpr char kVolume[] =
 constexpr char kClaim[] = "metadata{" META OWNERS
                           " annotations{volume.beta.kubernetes.io/storage-class=name pv.kubernetes.io/bind-completed "
                           "pv.kubernetes.io/bound-by-controller volume.kubernetes.io/selected-node=node}} "
-                          "spec{volumeName=name storageClassName=name accessModes volumeMode selector{" SELECTOR
-                          "} resources{requests=resources}} status{phase}";
+                          "spec{volumeName=name storageClassName=name volumeAttributesClassName=name accessModes "
+                          "volumeMode selector{" SELECTOR "} resources{requests=resources}} status{phase}";
 
 struct KindFields {
   const char* kind;
@@ -102,7 +106,7 @@ constexpr KindFields kKindFields[] = {
      "metadata{name=node uid=uid resourceVersion "
      "annotations{storage.alpha.kubernetes.io/migrated-plugins=driver}} "
      "spec{drivers{name=driver allocatable{count}}}"},
-    {"CSIDriver", "metadata{name=driver uid=uid resourceVersion} spec{storageCapacity}"},
+    {"CSIDriver", "metadata{name=driver uid=uid resourceVersion} spec{storageCapacity preventPodSchedulingIfMissing}"},
     {"CSIStorageCapacity",
      "metadata{" META "} storageClassName=name nodeTopology{" SELECTOR "} capacity maximumVolumeSize"},
     {"VolumeAttachment", "metadata{" META "} spec{attacher=driver nodeName=node source{persistentVolumeName=name}}"},

@@ -158,6 +158,14 @@ struct TopologySpreadConstraint {
   friend bool operator==(const TopologySpreadConstraint&, const TopologySpreadConstraint&) = default;
 };
 
+// One entry of spec.resourceClaims (Kubernetes 1.34). If both names are empty, the entry says nothing.
+struct PodResourceClaim {
+  Symbol name;
+  std::string claim;           // resourceClaimName
+  bool from_template = false;  // resourceClaimTemplateName is set: the status names the claim that was generated
+  friend bool operator==(const PodResourceClaim&, const PodResourceClaim&) = default;
+};
+
 // Everything about a pod that decides where it may go, except its name and node. Equal templates are one object (see
 // PodTemplate::Intern), so comparing pointers compares templates.
 struct PodTemplate {
@@ -179,12 +187,14 @@ struct PodTemplate {
   // (decode_resize.cc).
   ResourceList pod_requests, pod_limits;
   std::vector<TopologySpreadConstraint> spread_constraints;
-  std::vector<Symbol> scheduling_gates;  // their names, in order
-  bool never_preempts = false;           // preemptionPolicy Never
-  bool has_resource_claims = false;      // spec.resourceClaims is not empty (Kubernetes 1.34)
-  bool in_group = false;                 // spec.schedulingGroup or workloadRef: to be placed with others (1.35)
+  std::vector<Symbol> scheduling_gates;           // their names, in order
+  bool never_preempts = false;                    // preemptionPolicy Never
+  bool has_resource_claims = false;               // spec.resourceClaims is not empty (Kubernetes 1.34)
+  std::vector<PodResourceClaim> resource_claims;  // its entries
+  bool in_group = false;  // spec.schedulingGroup or workloadRef: to be placed with others (1.35)
   // The features that a node must declare for the pod (status.declaredFeatures, Kubernetes 1.36), sorted by name.
   std::vector<Symbol> node_features;
+  std::vector<Symbol> image_volumes;  // image.reference of volumes (Kubernetes 1.35)
   // Fields of the spec that are newer than this program: "spec.fromTheFuture" (pod_spec_fields.h).
   std::vector<std::string> unknown_fields;
   util::KeptTexts texts, resize_texts;  // of the symbols above
@@ -213,8 +223,14 @@ struct Pod {
   PodPhase phase = PodPhase::kPending;
   // Whether the first DisruptionTarget condition is True because of PreemptionByScheduler (Kubernetes 1.26 and later).
   bool preempted_by_scheduler = false;
-  Rare<PodCondition> scheduled;          // the PodScheduled condition
+  Rare<PodCondition> scheduled;  // the PodScheduled condition
+  // status.resourceClaimStatuses: the name of an entry of spec.resourceClaims, and the claim that was generated for it,
+  // which is nullopt if none is needed.
+  Rare<std::vector<std::pair<std::string, std::optional<std::string>>>> claim_statuses;
   std::optional<int64_t> start_seconds;  // status.startTime, Unix time
+  // A hash of what no rule reads but batching compares (Kubernetes 1.35): the sources of volumes other than config maps
+  // and secrets, and for how long taints are tolerated. 0 for pods with a node.
+  uint64_t unread = 0;
   // The server's own JSON of this object. It is kept for pods without a node, because what is written back is that JSON
   // with our change; otherwise null.
   std::shared_ptr<const std::string> raw;
@@ -271,6 +287,7 @@ struct Node {
   SharedList<ResourceList::value_type> allocatable;
   SharedList<NodeCondition> conditions;  // in order, duplicates kept
   NodeImages images;
+  SharedList<Symbol> declared_features;    // status.declaredFeatures (Kubernetes 1.35)
   std::vector<AvoidPods> avoid_pods;       // empty when the annotation is missing or not valid JSON
   std::shared_ptr<const std::string> raw;  // only if extenders need whole nodes
 
@@ -306,6 +323,7 @@ struct PersistentVolume {
   std::string storage_class_name;               // spec
   std::optional<std::string> class_annotation;  // volume.beta.kubernetes.io/storage-class
   std::optional<std::string> volume_mode;
+  std::string attributes_class;  // volumeAttributesClassName (Kubernetes 1.34)
   struct ClaimRef {
     std::string ns, name, uid;
   };
@@ -333,7 +351,8 @@ struct PersistentVolumeClaim {
   bool bind_completed = false;  // the annotation pv.kubernetes.io/bind-completed exists
   std::vector<Symbol> access_modes;
   std::optional<std::string> volume_mode;
-  Quantity request;  // spec.resources.requests.storage
+  std::string attributes_class;  // volumeAttributesClassName (Kubernetes 1.34)
+  Quantity request;              // spec.resources.requests.storage
   bool has_request = false;
   std::optional<DecidedSelector> selector;  // spec.selector
   std::string phase;                        // status.phase, as written
@@ -373,6 +392,7 @@ struct CsiNode {
 struct CsiDriver {
   ObjectMeta meta;
   bool storage_capacity = false;  // spec.storageCapacity
+  bool must_be_on_node = false;   // spec.preventPodSchedulingIfMissing (Kubernetes 1.36)
 };
 struct CsiStorageCapacity {
   ObjectMeta meta;

@@ -487,6 +487,7 @@ class Collector final : public api::JsonSink {
       if (!named.ok()) return util::InvalidArgument(absl::StrCat("emulatedVersion: ", named.status().message()));
       a.release = *named;
     }
+    BERTH_RETURN_IF_ERROR(ReadGates(j));
     Json c = j.FindExact("configuration");
     if (c.IsNull()) return absl::OkStatus();
     if (a.Decides().plugins == nullptr) {
@@ -505,24 +506,45 @@ class Collector final : public api::JsonSink {
     return absl::OkStatus();
   }
 
+  static absl::Status Wrong(std::string_view field, Json v, std::string_view right) {
+    return util::InvalidArgument(absl::StrCat(util::ToAbsl(field), ": ", v.Brief(), ": ", util::ToAbsl(right)));
+  }
+
+  bool IsGateOfRelease(std::string_view name) const {
+    return util::FindGate(current_.algorithm.Decides().gates, name) != nullptr;
+  }
+
+  absl::Status ReadGates(Json j) {
+    Algorithm& a = current_.algorithm;
+    if (Json v = j.FindExact("featureGates"); !v.IsNull()) {
+      if (!v.IsObject()) return Wrong("featureGates", v, "an object of gates is needed here");
+      for (auto [name, on] : v.Children()) {
+        if (!on.IsBool())
+          return Wrong(absl::StrCat("featureGates.", util::ToAbsl(name)), on, "true or false is needed here");
+        if (!util::IsFeatureGate(name) && !IsGateOfRelease(name))
+          return Wrong("featureGates", on,
+                       absl::StrCat("unrecognized key: ", util::ToAbsl(name), util::GateSuggestion(name)));
+        a.gates[std::string(name)] = on.Bool();
+      }
+    }
+    return absl::OkStatus();
+  }
+
   // Reads the members of a Scenario other than its objects.
   absl::Status ReadFields(Json j) {
-    auto fail = [](std::string_view field, Json v, std::string_view right) {
-      return util::InvalidArgument(absl::StrCat(util::ToAbsl(field), ": ", v.Brief(), ": ", util::ToAbsl(right)));
-    };
     Algorithm& a = current_.algorithm;
     if (Json v = j.FindExact("name"); v.IsString()) current_.name = v.Text();
     if (Json v = j.FindExact("apiVersion"); v.Text() != "schedsim/v1")
-      return fail("apiVersion", v, "should be schedsim/v1");
+      return Wrong("apiVersion", v, "should be schedsim/v1");
     bool own = false;
     BERTH_RETURN_IF_ERROR(ReadRelease(j, &own));
     if (Json v = j.FindExact("algorithmProvider"); !v.IsNull()) {
-      if (!v.IsString()) return fail("algorithmProvider", v, "a provider's name is needed here");
+      if (!v.IsString()) return Wrong("algorithmProvider", v, "a provider's name is needed here");
       a.provider = std::string(v.Text());
       own = true;
     }
     if (Json v = j.FindExact("policy"); !v.IsNull()) {
-      if (own) return fail("policy", v, "give either algorithmProvider or policy");
+      if (own) return Wrong("policy", v, "give either algorithmProvider or policy");
       auto policy = scheduler::ReadPolicy(v, a.Decides(), a.Gates());
       if (!policy.ok()) return util::InvalidArgument(absl::StrCat("policy: ", policy.status().message()));
       a.policy = std::move(*policy);
@@ -530,36 +552,25 @@ class Collector final : public api::JsonSink {
       own = true;
     }
     if (own && defaults_.chosen()) conflicting_ = true;
-    if (Json v = j.FindExact("featureGates"); !v.IsNull()) {
-      if (!v.IsObject()) return fail("featureGates", v, "an object of gates is needed here");
-      for (auto [name, on] : v.Children()) {
-        if (!on.IsBool())
-          return fail(absl::StrCat("featureGates.", util::ToAbsl(name)), on, "true or false is needed here");
-        if (!util::IsFeatureGate(name) && util::FindGate(a.Decides().gates, name) == nullptr)
-          return fail("featureGates", on,
-                      absl::StrCat("unrecognized key: ", util::ToAbsl(name), util::GateSuggestion(name)));
-        a.gates[std::string(name)] = on.Bool();
-      }
-    }
     if (Json v = j.FindExact("hardPodAffinitySymmetricWeight"); !v.IsNull()) {
       const int64_t least = a.Decides().least_hard_weight;
       if (!v.IsInt() || v.Int() < least || v.Int() > 100) {
-        return fail("hardPodAffinitySymmetricWeight", v, absl::StrCat("must be in the range ", least, "-100"));
+        return Wrong("hardPodAffinitySymmetricWeight", v, absl::StrCat("must be in the range ", least, "-100"));
       }
       a.hard_pod_affinity_symmetric_weight = static_cast<int>(v.Int());
     }
     if (Json v = j.FindExact("preempt"); !v.IsNull()) {
-      if (!v.IsBool()) return fail("preempt", v, "true or false is needed here");
+      if (!v.IsBool()) return Wrong("preempt", v, "true or false is needed here");
       a.preempt = v.Bool();
     }
     if (Json v = j.FindExact("percentageOfNodesToScore"); !v.IsNull()) {
-      if (!v.IsInt()) return fail("percentageOfNodesToScore", v, "an integer is needed here");
+      if (!v.IsInt()) return Wrong("percentageOfNodesToScore", v, "an integer is needed here");
       a.percentage_of_nodes_to_score = v.Int();
     }
     BERTH_RETURN_IF_ERROR(a.CheckPercentage());
-    if (Json v = j.FindExact("pods"); !v.IsNull() && !v.IsArray()) return fail("pods", v, "a list is needed here");
+    if (Json v = j.FindExact("pods"); !v.IsNull() && !v.IsArray()) return Wrong("pods", v, "a list is needed here");
     if (Json v = j.FindExact("cluster"); !v.IsNull() && !v.IsObject())
-      return fail("cluster", v, "a v1 List is needed here");
+      return Wrong("cluster", v, "a v1 List is needed here");
     return CheckUnique(current_);
   }
 
@@ -608,7 +619,7 @@ absl::StatusOr<std::vector<scheduler::configuration::ResolvedProfile>> Algorithm
   const configuration::PluginCatalogue catalogue = scheduler::PluginsToConfigure(decides);
   std::vector<configuration::ResolvedProfile> out;
   if (decides.policy_names == nullptr) {
-    out.push_back(configuration::DefaultProfile(catalogue));
+    out.push_back(configuration::DefaultProfile(catalogue, ConfigurationGates()));
     return out;
   }
   auto made = policy ? configuration::ProfileOfPolicy(*policy, decides.policy_names(), catalogue, decides.plugins())
@@ -648,6 +659,10 @@ scheduler::configuration::Gates Algorithm::ConfigurationGates() const {
   g.pod_scheduling_readiness = on("PodSchedulingReadiness", g.pod_scheduling_readiness);
   g.volume_capacity_priority = on("VolumeCapacityPriority", g.volume_capacity_priority);
   g.dynamic_resource_allocation = on("DynamicResourceAllocation", g.dynamic_resource_allocation);
+  g.storage_capacity_scoring = on("StorageCapacityScoring", g.storage_capacity_scoring);
+  g.volume_limit_scaling = on("VolumeLimitScaling", g.volume_limit_scaling);
+  g.taint_comparison_operators = on("TaintTolerationComparisonOperators", g.taint_comparison_operators);
+  g.opportunistic_batching = on("OpportunisticBatching", g.opportunistic_batching);
   return g;
 }
 

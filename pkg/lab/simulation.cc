@@ -60,12 +60,14 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   sim->release_ = algorithm.release;
   sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields;
   BERTH_RETURN_IF_ERROR(algorithm.CheckPercentage());
-  if (const auto percentage = algorithm.SamplePercentage()) {
-    sim->sampler_ = std::make_unique<scheduler::NodeSampler>(&sim->cache_, *algorithm.Decides().sampling, *percentage);
+  const auto percentage = algorithm.SamplePercentage();
+  const scheduler::SamplingRules* sampling = algorithm.Decides().sampling;
+  if (percentage || (sampling != nullptr && sampling->one_without_scores)) {
+    sim->sampler_ = std::make_unique<scheduler::NodeSampler>(&sim->cache_, *sampling, percentage.value_or(100));
   }
   if (later) {
     BERTH_RETURN_IF_ERROR(algorithm.CheckSource());
-    auto made = SimulationV1_29::Make(scenario, algorithm, &sim->cache_, sim->sampler_.get());
+    auto made = SimulationV1_29::Make(scenario, algorithm, &sim->cache_, sim->sampler_.get(), percentage.has_value());
     if (!made.ok()) return made.status();
     sim->later_ = std::move(*made);
   } else if (sim->preempts_ && !sim->pod_priority_) {
@@ -95,7 +97,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   } else if (algorithm.policy && !algorithm.policy->extenders.empty()) {
     return util::InvalidArgument("policy.extenders: a Scenario cannot call extenders, --policy-config-file can");
   }
-  args.sampler = sim->sampler_.get();
+  args.sampler = percentage ? sim->sampler_.get() : nullptr;
   sim->MakeBinder(gates, &args);
   auto made = algorithm.policy
                   ? scheduler::CreateFromConfig(*algorithm.policy, args, &sim->effective_)

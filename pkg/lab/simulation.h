@@ -81,7 +81,7 @@ class Simulation {
   std::unique_ptr<SimulationV1_29> later_;  // for release 1.29, it decides and uses cache_
   scheduler::Cache cache_;
   scheduler::NominatedPods nominated_;
-  std::unique_ptr<scheduler::NodeSampler> sampler_;        // null: decisions look at all nodes
+  std::unique_ptr<scheduler::NodeSampler> sampler_;         // null: decisions look at all nodes
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;  // for a release that does not provision claims
   std::unique_ptr<scheduler::ClaimBinder> claim_binder_;    // for one that does, unless profiles decide
   scheduler::EffectiveAlgorithm effective_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "pkg/scheduler/algorithm/resourceclaims/resourceclaims.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
@@ -21,7 +22,7 @@ using scheduler::Symbol;
 absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Scenario& scenario,
                                                                        const Algorithm& algorithm,
                                                                        scheduler::Cache* cache,
-                                                                       scheduler::NodeSampler* sampler) {
+                                                                       scheduler::NodeSampler* sampler, bool samples) {
   std::unique_ptr<SimulationV1_29> sim(
       new SimulationV1_29(cache, algorithm.Decides().claims, algorithm.Decides().volume_rules));
   sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields;
@@ -34,7 +35,8 @@ absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Sce
     args.release = &algorithm.Decides();
     args.nominated = &sim->nominated_;
     args.claim_binder = &sim->claim_binder_;
-    args.sampler = sampler;
+    args.sampler = samples ? sampler : nullptr;
+    args.sampler_without_scores = sampler;
     if (algorithm.call_extenders()) {
       args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
     }
@@ -60,8 +62,12 @@ SimulationV1_29::Profile* SimulationV1_29::ProfileOf(const api::Pod& pod) {
 std::string SimulationV1_29::WhyNotAttempted(const api::Pod& pod) {
   const Profile* profile = ProfileOf(pod);
   if (profile == nullptr) return "no profile";
-  if (!profile->resolved.Has(ExtensionPoint::kPreEnqueue, "SchedulingGates")) return {};
-  return scheduler::GatedText(*pod.tmpl);
+  const auto gates = [&](std::string_view plugin) {
+    return profile->resolved.Has(ExtensionPoint::kPreEnqueue, plugin);
+  };
+  std::string why = gates("SchedulingGates") ? scheduler::GatedText(*pod.tmpl) : "";
+  if (why.empty() && gates("DynamicResources")) why = scheduler::resourceclaims::WhyClaimsHold(pod);
+  return why;
 }
 
 // As in the daemon, a pod is set aside only after its gates are gone.
@@ -109,9 +115,11 @@ Decision SimulationV1_29::Place(const api::PodPtr& pod, scheduler::DecisionMode 
   Profile& profile = *ProfileOf(*pod);
   // All profiles share one counter, as in the release.
   profile.scheduler->set_last_node_index(last_node_index_);
+  profile.scheduler->set_cycle(++cycle_);
   d = profile.scheduler->Schedule(pod, mode, trace);
   last_node_index_ = profile.scheduler->last_node_index();
   if (trace != nullptr) FillFields(*trace, &fields_);
+  fields_.hint = d.hint.string();
   if (d.outcome != Decision::Outcome::kPlaced) return d;
   if (profile.resolved.Has(ExtensionPoint::kReserve, "VolumeBinding")) {
     const auto assumed = claim_binder_.Assume(*pod, *cache_->row(cache_->FindRow(d.host)).node);
@@ -128,7 +136,11 @@ Decision SimulationV1_29::Place(const api::PodPtr& pod, scheduler::DecisionMode 
 
 std::optional<scheduler::Preemption> SimulationV1_29::Preempt(const api::PodPtr& pod, const Decision& decision) {
   Profile* profile = ProfileOf(*pod);
-  if (profile == nullptr || !profile->resolved.Has(ExtensionPoint::kPostFilter, "DefaultPreemption")) {
+  if (profile == nullptr) return std::nullopt;
+  const auto& plugins = profile->resolved.at(ExtensionPoint::kPostFilter);
+  if (std::none_of(plugins.begin(), plugins.end(), [&](const auto& p) {
+        return p.name == "DefaultPreemption" || p.name == profile->scheduler->config().release->claims_plugin;
+      })) {
     return std::nullopt;
   }
   scheduler::Preemption preemption = profile->scheduler->Preempt(pod, *decision.failures);

@@ -23,16 +23,17 @@ struct LaterFields {
   std::map<std::string, std::string> rejections;  // node to "Plugin Code"
   std::vector<std::string> ties;                  // the nodes with the best total, in the order of choice
   std::string preemption_error;
+  std::string hint;  // the node that batching proposed
 };
 
 class SimulationV1_29 {
  public:
-  // Returns an error if a profile cannot be built. `sampler` may be null: decisions then look at all nodes. REQUIRES:
+  // Returns an error if a profile cannot be built. Unless `samples`, decisions then look at all nodes. REQUIRES:
   // `cache` describes templates as 1.29 does; it and the sampler outlive the simulation; the caller adds every
   // placement to the cache.
   static absl::StatusOr<std::unique_ptr<SimulationV1_29>> Make(const Scenario& scenario, const Algorithm& algorithm,
-                                                               scheduler::Cache* cache,
-                                                               scheduler::NodeSampler* sampler);
+                                                               scheduler::Cache* cache, scheduler::NodeSampler* sampler,
+                                                               bool samples);
 
   // Schedules one pod and, if it fits, assumes its volumes. `trace` may be null.
   scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionMode mode, scheduler::DecisionTrace* trace);
@@ -64,7 +65,7 @@ class SimulationV1_29 {
   scheduler::NominatedPods nominated_;
   std::vector<Profile> profiles_;
   bool ignore_unknown_fields_ = false;
-  uint64_t last_node_index_ = 0;
+  uint64_t last_node_index_ = 0, cycle_ = 0;
   LaterFields fields_;
 };
 

@@ -66,7 +66,8 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   const bool by_profiles = ByProfiles(config, release.decides);
   core->queue = core->NewQueue(config, by_profiles, release.decides.wakes);
   if (by_profiles) {
-    core->claim_binder = std::make_unique<scheduler::ClaimBinder>(&core->cache);
+    core->claim_binder =
+        std::make_unique<scheduler::ClaimBinder>(&core->cache, release.decides.claims, release.decides.volume_rules);
   } else if (gates.volume_scheduling && release.decides.provisions_claims) {
     scheduler::ClaimRules rules = release.decides.claims;
     rules.compares_modes = gates.block_volume;

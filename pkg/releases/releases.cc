@@ -8,6 +8,7 @@
 #include "pkg/releases/v1_13/decides.h"
 #include "pkg/releases/v1_19/decides.h"
 #include "pkg/releases/v1_29/decides.h"
+#include "pkg/releases/v1_36/decides.h"
 
 namespace berth::releases {
 namespace {
@@ -24,6 +25,7 @@ std::span<const Folder> Folders() {
       {{13}, {v1_13::Decides(), scheduler::Process110()}},
       {{19}, {v1_19::Decides(), scheduler::Process129()}},
       {{29}, {v1_29::Decides(), scheduler::Process129()}},
+      {{36}, {v1_36::Decides(), scheduler::Process129()}},
   };
   return kFolders;
 }

@@ -92,6 +92,8 @@ PodFieldSet PodFieldsUnderstoodBy(const AlgorithmConfig& rules) {
   for (const ConfiguredPredicate& p : rules.predicates) {
     if (p.name == "EvenPodsSpread") understood.set(Index(PodField::kRequiredSpread));
     if (p.name == "MaxCSIVolumeCountPred") understood.set(Index(PodField::kCsiLimits));
+    // It lets a pod wait for its claims, and says for which.
+    if (p.name == "DynamicResources") understood.set(Index(PodField::kResourceClaims));
   }
   for (const ConfiguredPriority& p : rules.priorities) {
     if (p.name == "EvenPodsSpreadPriority") understood.set(Index(PodField::kPreferredSpread));

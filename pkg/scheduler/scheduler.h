@@ -243,6 +243,7 @@ class Scheduler {
   // Adds the kUnsupported pods to the queue that no longer have to wait, after a change of a claim, a volume, a class
   // or a CSINode.
   void TryUnsupportedClaims();
+  bool AsksOtherPostFilters(const api::Pod& pod) const;
   void CountUnknownFields(const api::Pod& pod);
   void CountIgnoredFields(const api::PodTemplate& t);
   void CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took);
@@ -341,6 +342,7 @@ class Scheduler {
   absl::flat_hash_map<const api::PodTemplate*, std::weak_ptr<const api::PodTemplate>> templates_with_unknown_fields_;
   size_t unknown_fields_sweep_ = 1024;
   std::vector<int64_t> by_reason_;  // by FailureReasonId
+  uint64_t decisions_ = 0;          // of all profiles
   // Pods with a uid that another pod has, by uid and "namespace/name". They are admitted when that pod is gone.
   absl::flat_hash_map<std::string, absl::btree_map<std::string, api::PodPtr>> duplicates_;
   absl::flat_hash_map<RequestId, Request> requests_;

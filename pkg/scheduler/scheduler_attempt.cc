@@ -49,6 +49,7 @@ SchedulerLog::Failure WhyFailed(const Decision& d) {
 // Decides about a pod. Which decisions are made both ways follows from counting and not from chance, so that a run can
 // be repeated from its inputs.
 Decision Scheduler::Decide(const api::PodPtr& pod, GenericScheduler& algorithm) {
+  algorithm.set_cycle(++decisions_);
   checks_due_ += options_.check_decisions;
   if (checks_due_ < 1) return algorithm.Schedule(pod);
   checks_due_ -= 1;

@@ -22,11 +22,17 @@ void Scheduler::Reject(Pending& p, const Decision& d) {
   attempt->rejection = std::move(r);
   p.attempt = std::move(attempt);
   if (!unfit || d.failures == nullptr || !options_.pod_priority) return FinishRejection(p);
-  if (p.pod->tmpl->never_preempts) {
+  if (p.pod->tmpl->never_preempts && !AsksOtherPostFilters(*p.pod)) {
     absl::StrAppend(&p.attempt->rejection.message, " preemption: not eligible due to preemptionPolicy=Never.");
     return FinishRejection(p);
   }
   MakeRoom(p, *d.failures);
+}
+
+// Returns whether plugins besides that for preemption have a say when no node fits. The text of a preemption is then
+// all that they say.
+bool Scheduler::AsksOtherPostFilters(const api::Pod& pod) const {
+  return !profiles_.find(pod.tmpl->scheduler_name)->second->config().release->claims_plugin.empty();
 }
 
 // Lets the pod preempt others.

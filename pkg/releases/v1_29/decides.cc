@@ -17,6 +17,7 @@
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/configuration/profile.h"
+#include "pkg/scheduler/core/node_sampler.h"
 #include "pkg/util/status.h"
 
 namespace berth::releases::v1_29 {
@@ -245,6 +246,9 @@ const UnpreparedPlugins& Unprepared() {
   return kUnprepared;
 }
 
+// Nodes are looked at in the order of the tree, from a start that moves on.
+constexpr SamplingRules kSampling = {SamplingRules::Walk::kRotatingStart, AdaptiveShareOfNodes, 0};
+
 }  // namespace
 
 const Rules& Decides() {
@@ -264,6 +268,8 @@ const Rules& Decides() {
       .reports_first_error_only = true,
       .error_text = ErrorText,
       .wakes = RejectionWakes(),
+      .cache = {.keeps_tree = true, .zones_by_either_label = true},
+      .sampling = &kSampling,
       .preemption = PreemptionStyle::kByImportance,
   };
   return kRelease;

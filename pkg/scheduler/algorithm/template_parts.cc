@@ -11,8 +11,9 @@ namespace {
 [[maybe_unused]] void EveryFieldHasAPart(const api::PodTemplate& t) {
   [[maybe_unused]] const auto& [ns, labels, controller, scheduler_name, priority, node_selector, affinity, has_affinity,
                                 tolerations, containers, init_containers, volumes, overhead, pod_requests, pod_limits,
-                                spread_constraints, scheduling_gates, never_preempts, has_resource_claims, in_group,
-                                node_features, unknown_fields, texts, resize_texts] = t;
+                                spread_constraints, scheduling_gates, never_preempts, has_resource_claims,
+                                resource_claims, in_group, node_features, image_volumes, unknown_fields, texts,
+                                resize_texts] = t;
 }
 
 bool SameAmounts(const Resource& a, const Resource& b) {
@@ -25,12 +26,17 @@ bool SameAmounts(const Resource& a, const Resource& b) {
 bool SameRequests(const TemplateInfo& a, const TemplateInfo& b) {
   return SameAmounts(a.request, b.request) && SameAmounts(a.used, b.used) &&
          a.nonzero_milli_cpu == b.nonzero_milli_cpu && a.nonzero_memory == b.nonzero_memory &&
-         a.incoming_milli_cpu == b.incoming_milli_cpu && a.incoming_memory == b.incoming_memory;
+         a.incoming_milli_cpu == b.incoming_milli_cpu && a.incoming_memory == b.incoming_memory &&
+         a.incoming_scalars == b.incoming_scalars;
 }
 
 bool SameImages(const api::PodTemplate& a, const api::PodTemplate& b) {
-  return std::equal(a.containers.begin(), a.containers.end(), b.containers.begin(), b.containers.end(),
-                    [](const api::Container& c, const api::Container& d) { return c.image == d.image; });
+  const auto same = [](const std::vector<api::Container>& c, const std::vector<api::Container>& d) {
+    return std::equal(c.begin(), c.end(), d.begin(), d.end(),
+                      [](const api::Container& x, const api::Container& y) { return x.image == y.image; });
+  };
+  return same(a.containers, b.containers) && same(a.init_containers, b.init_containers) &&
+         a.image_volumes == b.image_volumes;
 }
 
 // A controller that no preferAvoidPods annotation names counts as none, so that pods of many controllers stay in one
@@ -90,6 +96,7 @@ bool AlikeIn(uint32_t parts, const TemplateInfo& a, const TemplateInfo& b, const
              }) ||
       differ(kPodVolumes, [&] { return x.volumes == y.volumes; }) ||
       differ(kPodImages, [&] { return SameImages(x, y); }) ||
+      differ(kPodFeatures, [&] { return x.node_features == y.node_features; }) ||
       differ(kPodPriority, [&] { return x.priority == y.priority && x.never_preempts == y.never_preempts; }) ||
       differ(kPodSpread, [&] { return x.spread_constraints == y.spread_constraints; }) ||
       differ(kPodGates, [&] { return x.scheduling_gates == y.scheduling_gates; }) ||

@@ -27,13 +27,14 @@ enum PodPart : uint32_t {
   kPodAffinity = 1u << 9,  // podAffinity and podAntiAffinity
   kPodSpread = 1u << 10,   // topologySpreadConstraints
   kPodVolumes = 1u << 11,
-  kPodImages = 1u << 12,    // the images of the regular containers
+  kPodImages = 1u << 12,    // the images of all containers, and of volumes
   kPodPriority = 1u << 13,  // spec.priority and preemptionPolicy
   kPodSchedulerName = 1u << 14,
   kPodContainers = 1u << 15,  // the containers and the overhead as the specification lists them
   kPodGates = 1u << 16,       // schedulingGates
+  kPodFeatures = 1u << 17,    // the features that a node must declare
   // Everything in which two pods of one template may differ: name, uid, nodeName, annotations and status.
-  kPodIdentity = 1u << 17,
+  kPodIdentity = 1u << 18,
   kPodTemplate = kPodIdentity - 1,  // everything that pods of one template share
   kPodAnything = ~uint32_t{0},
 };

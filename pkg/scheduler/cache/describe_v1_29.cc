@@ -1,8 +1,8 @@
 // What a pod counts for in release 1.29 (component-helpers, resource.PodRequests). Unlike in 1.10, init containers,
 // sidecars and overhead count on the node as well, and amounts are added up exactly and rounded once at the end.
 #include <algorithm>
-#include <map>
 
+#include "pkg/scheduler/cache/amounts.h"
 #include "pkg/scheduler/cache/template_info.h"
 
 namespace berth::scheduler {
@@ -11,9 +11,10 @@ namespace {
 const Symbol kCpu("cpu"), kMemory("memory"), kEphemeral("ephemeral-storage");
 constexpr int64_t kDefaultMemory = int64_t{200} * 1024 * 1024;  // bytes
 
-using Amounts = std::map<Symbol, api::Quantity>;
+}  // namespace
 
-// Adds each amount to the one of the same name.
+namespace amounts {
+
 void Add(const Amounts& more, Amounts* sum) {
   for (const auto& [name, q] : more) (*sum)[name] += q;
 }
@@ -24,19 +25,15 @@ void Raise(const Amounts& to, Amounts* sum) {
   }
 }
 
-Amounts RequestsOf(const api::Container& c, bool with_defaults) {
+Amounts RequestsOf(const api::Container& c, bool default_cpu, bool default_memory) {
   Amounts out;
   for (const auto& [name, q] : c.requests) out[name] = q;
-  if (with_defaults) {
-    static const api::Quantity kDefaultCpu = *api::Quantity::Parse("100m");
-    out.try_emplace(kCpu, kDefaultCpu);
-    out.try_emplace(kMemory, api::Quantity::FromInt(kDefaultMemory));
-  }
+  static const api::Quantity kDefaultCpu = *api::Quantity::Parse("100m");
+  if (default_cpu) out.try_emplace(kCpu, kDefaultCpu);
+  if (default_memory) out.try_emplace(kMemory, api::Quantity::FromInt(kDefaultMemory));
   return out;
 }
 
-// Returns what an init container needs of the resources that it names: its own request, and those of the sidecars that
-// were started before it, to which it is added if it is one.
 Amounts Running(const Amounts& own, bool sidecar, Amounts* sidecars) {
   Amounts running = own;
   for (auto& [name, q] : running) {
@@ -47,21 +44,17 @@ Amounts Running(const Amounts& own, bool sidecar, Amounts* sidecars) {
   return running;
 }
 
-// Returns the sum over containers and sidecars, raised to what any init container needs while it runs, and to the
-// pod-level requests, plus overhead. Each step looks only at the resources that the container names, because the others
-// were compared when the last sidecar that names them was started.
-Amounts PodRequests(const api::PodTemplate& t, bool with_defaults) {
+// Each step looks only at the resources that the container names, because the others were compared when the last
+// sidecar that names them was started.
+Amounts OfContainers(const api::PodTemplate& t, bool default_cpu, bool default_memory) {
   Amounts sum, sidecars, start;
-  for (const api::Container& c : t.containers) Add(RequestsOf(c, with_defaults), &sum);
+  for (const api::Container& c : t.containers) Add(RequestsOf(c, default_cpu, default_memory), &sum);
   for (const api::Container& c : t.init_containers) {
-    const Amounts own = RequestsOf(c, with_defaults);
+    const Amounts own = RequestsOf(c, default_cpu, default_memory);
     if (c.restart_always) Add(own, &sum);
     Raise(Running(own, c.restart_always, &sidecars), &start);
   }
   Raise(start, &sum);
-  const api::ResourceList whole = PodLevelRequests(t);
-  Raise({whole.begin(), whole.end()}, &sum);
-  for (const auto& [name, q] : t.overhead) sum[name] += q;
   return sum;
 }
 
@@ -86,6 +79,22 @@ Resource Rounded(const Amounts& amounts, bool* saturated) {
   return out;
 }
 
+}  // namespace amounts
+
+namespace {
+
+using amounts::Amounts;
+using amounts::RequestsOf;
+
+// Returns the sum over containers, raised to the pod-level requests, plus overhead.
+Amounts PodRequests(const api::PodTemplate& t, bool with_defaults) {
+  Amounts sum = amounts::OfContainers(t, with_defaults, with_defaults);
+  const api::ResourceList whole = PodLevelRequests(t);
+  amounts::Raise({whole.begin(), whole.end()}, &sum);
+  for (const auto& [name, q] : t.overhead) sum[name] += q;
+  return sum;
+}
+
 struct NonZero {
   int64_t milli_cpu = 0, memory = 0;
 };
@@ -99,13 +108,13 @@ NonZero NonZeroOf(const Amounts& a) {
 NonZero NonZeroOfPlaced(const api::PodTemplate& t) {
   NonZero sum, most;
   for (const api::Container& c : t.containers) {
-    const NonZero one = NonZeroOf(RequestsOf(c, false));
+    const NonZero one = NonZeroOf(RequestsOf(c, false, false));
     sum = {SaturatingAdd(sum.milli_cpu, one.milli_cpu), SaturatingAdd(sum.memory, one.memory)};
   }
   Amounts sidecars;  // of cpu and memory alone
   for (const api::Container& c : t.init_containers) {
     Amounts running = sidecars;
-    for (const auto& [name, q] : RequestsOf(c, false)) {
+    for (const auto& [name, q] : RequestsOf(c, false, false)) {
       if (name == kCpu || name == kMemory) running[name] += q;
     }
     if (c.restart_always) sidecars = running;
@@ -129,8 +138,8 @@ NonZero NonZeroOfPlaced(const api::PodTemplate& t) {
 void DescribeTemplateV1_29(const api::PodTemplate& t, TemplateInfo* info) {
   DescribeTemplate(t, info);  // host ports, limits, QoS class and priority are as in 1.10
   info->saturated = false;
-  info->request = info->used = Rounded(PodRequests(t, false), &info->saturated);
-  const Resource incoming = Rounded(PodRequests(t, true), &info->saturated);
+  info->request = info->used = amounts::Rounded(PodRequests(t, false), &info->saturated);
+  const Resource incoming = amounts::Rounded(PodRequests(t, true), &info->saturated);
   info->incoming_milli_cpu = incoming.milli_cpu;
   info->incoming_memory = incoming.memory;
   const NonZero placed = NonZeroOfPlaced(t);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "pkg/api/types.h"
@@ -47,6 +48,9 @@ struct TemplateInfo {
   // The same for a pod to be placed, which differs for sidecars in 1.29 (bug M-05, kept) and for the overhead of cpu in
   // 1.19.
   int64_t incoming_milli_cpu = 0, incoming_memory = 0;
+  // What scores of a pod to be placed read of scalar resources, where that is not what `request` has (1.36: pod-level
+  // requests do not count).
+  std::optional<std::vector<std::pair<Symbol, int64_t>>> incoming_scalars;
   int32_t priority = 0;              // spec.priority, 0 when absent
   bool best_effort = false;          // QoS class
   bool has_pod_affinity = false;     // podAffinity or podAntiAffinity is set, even if empty
@@ -81,5 +85,7 @@ void DescribeTemplateWithScalarGpu(const api::PodTemplate& t, TemplateInfo* info
 void DescribeTemplateV1_29(const api::PodTemplate& t, TemplateInfo* info);
 // The same by the rules of Kubernetes 1.19.
 void DescribeTemplateV1_19(const api::PodTemplate& t, TemplateInfo* info);
+// The same by the rules of Kubernetes 1.36.
+void DescribeWithPodLevel(const api::PodTemplate& t, TemplateInfo* info);
 
 }  // namespace berth::scheduler

@@ -13,6 +13,8 @@
 
 namespace berth::scheduler::configuration {
 
+struct Gates;
+
 // A resource and its weight in a score.
 struct ResourceSpec {
   std::string name;
@@ -102,7 +104,7 @@ struct PodTopologySpreadArgs {
 
 struct VolumeBindingArgs {
   int64_t bind_timeout_seconds = 600;
-  std::vector<UtilizationShapePoint> shape;  // only with feature gate VolumeCapacityPriority
+  std::vector<UtilizationShapePoint> shape;  // only with the gate VolumeCapacityPriority or StorageCapacityScoring
 };
 
 // The arguments of plugins that v1beta1 has and later versions do not.
@@ -123,6 +125,8 @@ struct NodeLabelArgs {
 struct ServiceAffinityArgs {
   std::vector<std::string> affinity_labels, anti_affinity_labels_preference;
 };
+// Returns the shape of VolumeBinding's arguments without one: none without a gate that lets the plugin score.
+std::vector<UtilizationShapePoint> DefaultVolumeShape(const Gates& gates);
 
 // The arguments of one plugin of a profile.
 struct PluginArgs {

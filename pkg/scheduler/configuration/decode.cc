@@ -287,7 +287,7 @@ void ApplyDefaults(const Gates& gates, KubeSchedulerConfiguration* c) {
       }
       if (auto* a = std::get_if<PodTopologySpreadArgs>(&config.args.typed)) fill(a->defaulting_type, "System");
       auto* a = std::get_if<VolumeBindingArgs>(&config.args.typed);
-      if (a != nullptr && a->shape.empty() && gates.volume_capacity_priority) a->shape = {{0, 0}, {100, 10}};
+      if (a != nullptr && a->shape.empty()) a->shape = DefaultVolumeShape(gates);
     }
   }
 }

@@ -50,11 +50,16 @@ class ExtensionPointSet {
   uint16_t bits_ = 0;
 };
 
-// The feature gates that change the meaning of a configuration, with the defaults of 1.29.
+// The feature gates that change the meaning of a configuration or the rules of its profiles, with the defaults of the
+// releases that have them.
 struct Gates {
   bool pod_scheduling_readiness = true;
   bool volume_capacity_priority = false;
   bool dynamic_resource_allocation = false;
+  bool storage_capacity_scoring = false;    // 1.33: VolumeBinding scores
+  bool volume_limit_scaling = false;        // 1.36: CSIDrivers may have to be on the node
+  bool taint_comparison_operators = false;  // 1.35: tolerations with the operators Gt and Lt
+  bool opportunistic_batching = true;       // 1.35: equal pods may be placed by one decision
 };
 
 // A plugin that runs unless a profile disables it.

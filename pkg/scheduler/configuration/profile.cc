@@ -73,6 +73,7 @@ class Resolver {
     SetWeights(&out.at(ExtensionPoint::kScore));
     CheckSortAndBind(out);
     SetArgs(&out);
+    out.gates = gates_;
     return out;
   }
 
@@ -222,8 +223,8 @@ class Resolver {
     for (const auto& [name, args] : defaults) {
       if (enabled.contains(name)) out->args[name].typed = args;
     }
-    if (auto it = out->args.find("VolumeBinding"); it != out->args.end() && gates_.volume_capacity_priority) {
-      std::get<VolumeBindingArgs>(it->second.typed).shape = {{0, 0}, {100, 10}};
+    if (auto it = out->args.find("VolumeBinding"); it != out->args.end()) {
+      std::get<VolumeBindingArgs>(it->second.typed).shape = DefaultVolumeShape(gates_);
     }
     for (size_t i = 0; i < profile_.plugin_config.size(); ++i) {
       const PluginConfig& config = profile_.plugin_config[i];
@@ -289,6 +290,12 @@ const PluginSet& SetOf(const Plugins& p, ExtensionPoint point) {
 
 bool ResolvedProfile::Has(ExtensionPoint p, std::string_view plugin) const {
   return std::any_of(at(p).begin(), at(p).end(), [&](const Plugin& x) { return x.name == plugin; });
+}
+
+std::vector<UtilizationShapePoint> DefaultVolumeShape(const Gates& gates) {
+  if (gates.storage_capacity_scoring) return {{0, 10}, {100, 0}};
+  if (gates.volume_capacity_priority) return {{0, 0}, {100, 10}};
+  return {};
 }
 
 std::vector<ResolvedProfile> ResolveProfiles(const KubeSchedulerConfiguration& c, const PluginCatalogue& catalogue,

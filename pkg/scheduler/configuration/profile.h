@@ -28,6 +28,7 @@ struct ResolvedProfile {
   std::array<std::vector<Plugin>, kExtensionPointCount> points;  // in calling order
   std::map<std::string, PluginArgs, std::less<>> args;           // of every enabled plugin that takes arguments
   bool always_check_all_filters = false;  // whether all Filter plugins are called for a node that one has rejected
+  Gates gates;
 
   const std::vector<Plugin>& at(ExtensionPoint p) const { return points[static_cast<size_t>(p)]; }
   std::vector<Plugin>& at(ExtensionPoint p) { return points[static_cast<size_t>(p)]; }

@@ -180,7 +180,7 @@ void Check(const VolumeBindingArgs& a, const std::string& path, const Gates& gat
     e->Invalid(path + ".bindTimeoutSeconds", a.bind_timeout_seconds,
                "invalid BindTimeoutSeconds, should not be a negative value");
   }
-  if (gates.volume_capacity_priority) {
+  if (gates.volume_capacity_priority || gates.storage_capacity_scoring) {
     CheckShape(a.shape, path + ".shape", e);
   } else if (!a.shape.empty()) {
     e->InvalidRaw(path + ".shape", GoShape(a.shape),

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/scheduler/core/batch.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/core/nominated_rows.h"
 #include "pkg/scheduler/extender/extender.h"
@@ -63,7 +64,10 @@ struct GenericScheduler::VictimCost {
 struct GenericScheduler::Kept {
   Kept(Cache* cache, const NominatedPods* pods) : nominated(cache, pods) {}
   NominatedRows nominated;
-  std::vector<NominatedRows::Found> beside;  // result of nominated.For() for the current pod
+  std::vector<NominatedRows::Found> beside;        // result of nominated.For() for the current pod
+  Batch batch;                                     // used if the configuration has BatchParts
+  bool wants_totals = false;                       // whether `totals` is filled
+  std::vector<std::pair<int64_t, Symbol>> totals;  // of the nodes that the reference scheduler scored last
 
   // The cost of evictions for pods of one template, by row. Used only where the cost depends on nothing but the row
   // (RowsDecideVictims), and for rows without nominated pods. Invariant: if rows[r].generation is the generation of row

@@ -278,7 +278,7 @@ GenericScheduler::Filtered GenericScheduler::FilterSample(const api::PodPtr& pod
   RowSet fits;
   fits.Resize(cache_->row_count());
   out.evaluated = config_.sampler->Walk(
-      checks.names_nodes ? &checks.only : nullptr,
+      checks.names_nodes ? &checks.only : nullptr, config_.enough_nodes,
       [&](Row row) {
         fits.Erase(row);
         FilterRow(*pod, checks, row, &fits, &out);

@@ -179,7 +179,12 @@ bool GenericScheduler::RejectPod(Checks& checks, Decision* d, DecisionTrace* tra
 // nominated node, or when the release does not try that node first.
 std::optional<Decision> GenericScheduler::TryNominatedNode(const api::PodPtr& pod, DecisionTrace* trace) const {
   if (!config_.release->tries_nominated_node_first || pod->nominated_node_name.empty()) return std::nullopt;
-  const Row row = cache_->FindRow(pod->nominated_node_name);
+  return TryNode(pod, pod->nominated_node_name, trace);
+}
+
+// Places the pod on the node when it fits there, without a look at other nodes.
+std::optional<Decision> GenericScheduler::TryNode(const api::PodPtr& pod, Symbol node, DecisionTrace* trace) const {
+  const Row row = cache_->FindRow(node);
   if (row == kNoRow || !cache_->listed().Has(row)) return std::nullopt;
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = PrepareActive(ctx);
@@ -189,7 +194,7 @@ std::optional<Decision> GenericScheduler::TryNominatedNode(const api::PodPtr& po
   if (RejectPod(checks, &d, &unused)) return std::nullopt;
   if (CheckRowWithNominated(*pod, checks, row, false, nullptr) != Verdict::kFits) return std::nullopt;
   d.outcome = Decision::Outcome::kPlaced;
-  d.host = pod->nominated_node_name;
+  d.host = node;
   d.feasible = d.ties = 1;
   if (trace != nullptr) {
     d.failures = trace->failures = std::make_shared<NodeFailures>();
@@ -287,7 +292,52 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
     d.error = kNoNodes;
     return d;
   }
+  ++cycle_;
+  if (config_.batch) return ScheduleInBatch(pod, mode, trace);
   if (std::optional<Decision> placed = TryNominatedNode(pod, trace)) return *placed;
+  return DecideAmongAll(pod, mode, trace);
+}
+
+// Returns the node that the last decision proposes for the pod, which is then proposed to no other, or an empty name.
+// The last node must be full for this pod, whatever pods are nominated to it.
+Symbol GenericScheduler::HintFor(const api::PodPtr& pod, const std::string& signature) const {
+  Batch& batch = kept_->batch;
+  if (!batch.HasNodesFor(signature, cycle_, Now())) return {};
+  const Row row = cache_->FindRow(batch.last_node());
+  if (row == kNoRow || !cache_->listed().Has(row)) return {};
+  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  Checks checks = PrepareActive(ctx);
+  Decision unused;
+  DecisionTrace trace;
+  if (RejectPod(checks, &unused, &trace) || CheckRow(checks, row, false, nullptr) != Verdict::kFails) return {};
+  return batch.TakeBest();
+}
+
+// The totals of all nodes are needed for the next pod, which only the reference scheduler has.
+Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
+  std::string signature = BatchSignature(*config_.batch, PodContext{*pod, *cache_->Info(pod->tmpl), *cache_});
+  const Symbol hint = HintFor(pod, signature);
+  const Symbol first = pod->nominated_node_name.empty() ? hint : Symbol(pod->nominated_node_name);
+  kept_->totals.clear();
+  std::optional<Decision> d;
+  if (!first.empty()) d = TryNode(pod, first, trace);
+  if (!d) {
+    kept_->wants_totals = !signature.empty();
+    d = DecideAmongAll(pod, kept_->wants_totals && mode == DecisionMode::kIncremental ? DecisionMode::kReference : mode,
+                       trace);
+    kept_->wants_totals = false;
+  }
+  d->hint = hint;
+  if (d->outcome != Decision::Outcome::kPlaced) return *d;
+  if (!hint.empty() && d->host == hint) {
+    kept_->batch.PlacedByHint(hint, cycle_);
+  } else {
+    kept_->batch.Placed(d->host, cycle_, std::move(signature), kept_->totals, Now());
+  }
+  return *d;
+}
+
+Decision GenericScheduler::DecideAmongAll(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
   if (mode == DecisionMode::kBoth && config_.sampler == nullptr) return ScheduleBothWays(pod, trace);
   ExtenderRound round;
   // What is kept between decisions is about all nodes.
@@ -542,6 +592,9 @@ absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, cons
   std::vector<Row> ties;
   for (size_t i = 0; i < rows.size(); ++i) {
     if ((*totals)[i] == best) ties.push_back(rows[i]);
+  }
+  if (kept_->wants_totals) {
+    for (size_t i = 0; i < rows.size(); ++i) kept_->totals.emplace_back((*totals)[i], cache_->row(rows[i]).name);
   }
   *ties_out = ties.size();
   if (trace != nullptr) {

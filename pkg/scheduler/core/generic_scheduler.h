@@ -41,8 +41,9 @@ struct Decision {
   std::string error;  // the text for events and conditions; empty for kPlaced
   size_t nodes = 0;   // number of listed nodes
   size_t feasible = 0;
-  size_t evaluated = 0;                          // number of nodes that were looked at, if not all were to be; else 0
-  size_t ties = 0;                               // kPlaced: number of nodes that share the best score
+  size_t evaluated = 0;  // number of nodes that were looked at, if not all were to be; else 0
+  size_t ties = 0;       // kPlaced: number of nodes that share the best score
+  Symbol hint;           // the node that the decision before this one proposed (batch.h); empty if none did
   std::shared_ptr<const NodeFailures> failures;  // set for kUnfit; for kPlaced only if a trace was requested
   // kUnfit: the rules that rejected the pod, on some node or as a whole. Nodes that extenders rejected count for
   // kExtenderRule.
@@ -78,7 +79,7 @@ struct DecisionTrace {
   size_t ties = 0;              // number of nodes that share the best total
   std::vector<Symbol> tied;     // the nodes that share the best total, in the order in which one is chosen
   NodeOrder order = NodeOrder::kNameDescending;  // of `tied`
-  uint64_t round_robin = 0;     // the value of the round-robin counter that chose among them
+  uint64_t round_robin = 0;                      // the value of the round-robin counter that chose among them
 };
 
 struct Preemption {
@@ -128,6 +129,9 @@ class GenericScheduler {
   // Sets the round-robin counter that chooses among the best nodes. With the earlier value, and an unchanged cache, a
   // decision is repeated.
   void set_last_node_index(uint64_t index) { last_node_index_ = index; }
+  // Sets the number of the next attempt among those of all schedulers that share a queue. By default, a scheduler
+  // counts its own.
+  void set_cycle(uint64_t cycle) { cycle_ = cycle - 1; }
 
   // Returns which pods to evict from which node so that the pod would fit there. Called after Schedule returned kUnfit,
   // with its failures, and only if gate PodPriority is on. Simulates evictions on the cache and restores it.
@@ -182,6 +186,12 @@ class GenericScheduler {
   std::optional<Decision> TryNominatedNode(const api::PodPtr& pod, DecisionTrace* trace) const;
   Symbol RuleOf(const Checks& checks, size_t check) const;
   void AppendReasons(const Checks& checks, size_t check, Row row, std::vector<FailureReason>* reasons) const;
+  std::optional<Decision> TryNode(const api::PodPtr& pod, Symbol node, DecisionTrace* trace) const;
+  Decision DecideAmongAll(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace);
+  Symbol HintFor(const api::PodPtr& pod, const std::string& signature) const;
+  Decision ScheduleInBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace);
+  bool ClaimsWerePrepared(const api::PodPtr& pod) const;
+  Preemption RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures) const;
   std::string ErrorText(const Checks& checks, size_t check, Row row) const;
   std::string ErrorOf(const std::map<std::string, int64_t>& errors) const;
   Filtered Filter(const api::PodPtr& pod, Checks& checks) const;
@@ -233,7 +243,7 @@ class GenericScheduler {
   const util::Clock* clock_;
   std::unique_ptr<IncrementalScheduler> incremental_;
   std::unique_ptr<Kept> kept_;  // never null
-  uint64_t last_node_index_ = 0;
+  uint64_t last_node_index_ = 0, cycle_ = 0;
   Timing timing_;
 };
 

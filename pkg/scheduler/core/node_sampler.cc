@@ -36,7 +36,8 @@ size_t NodeSampler::WalkTree(absl::FunctionRef<bool(Row)> fits, absl::FunctionRe
   return all;
 }
 
-size_t NodeSampler::Walk(const RowSet* only, absl::FunctionRef<bool(Row)> fits, absl::FunctionRef<void(Row)> take) {
+size_t NodeSampler::Walk(const RowSet* only, size_t enough, absl::FunctionRef<bool(Row)> fits,
+                         absl::FunctionRef<void(Row)> take) {
   if (rules_.walk == SamplingRules::Walk::kTree) return WalkTree(fits, take);
   std::vector<Row> some;
   if (only != nullptr) {
@@ -46,7 +47,7 @@ size_t NodeSampler::Walk(const RowSet* only, absl::FunctionRef<bool(Row)> fits, 
   }
   const std::vector<Row>& rows = only != nullptr ? some : cache_->in_tree_order();
   if (rows.empty()) return 0;
-  const size_t most = NodesToFind(rows.size());
+  const size_t most = enough != 0 ? enough : NodesToFind(rows.size());
   size_t found = 0, passed = 0;
   for (; passed < rows.size(); ++passed) {
     const Row row = rows[(start_ + passed) % rows.size()];

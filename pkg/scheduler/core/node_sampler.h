@@ -24,7 +24,8 @@ class NodeSampler {
   // Calls fits(row) for one row after another, until it has returned true once more than is necessary, or for as many
   // rows as there are. take(row) is called for those that fit and are necessary. If `only` is not null, there are no
   // other rows (only with kRotatingStart). Returns how often `fits` was called.
-  size_t Walk(const RowSet* only, absl::FunctionRef<bool(Row)> fits, absl::FunctionRef<void(Row)> take);
+  // `enough`: how many nodes are necessary; 0: as many as the percentage says.
+  size_t Walk(const RowSet* only, size_t enough, absl::FunctionRef<bool(Row)> fits, absl::FunctionRef<void(Row)> take);
 
  private:
   size_t WalkTree(absl::FunctionRef<bool(Row)> fits, absl::FunctionRef<void(Row)> take);
@@ -38,8 +39,8 @@ class NodeSampler {
   size_t start_ = 0;  // kRotatingStart: index of the next row in the list of rows
 };
 
-// nodes_to_find of 1.13: all of fewer than 100 nodes, and at least 100 of more. A percentage of 0 or less, and of 100 or
-// more, stands for all nodes.
+// nodes_to_find of 1.13: all of fewer than 100 nodes, and at least 100 of more. A percentage of 0 or less, and of 100
+// or more, stands for all nodes.
 int64_t FixedShareOfNodes(int64_t nodes, int64_t percentage);
 // nodes_to_find from 1.14 on: the same, but 0 or less stands for 50 % minus one for each 125 nodes, at least 5 %.
 int64_t AdaptiveShareOfNodes(int64_t nodes, int64_t percentage);

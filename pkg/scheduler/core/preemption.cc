@@ -244,6 +244,7 @@ GenericScheduler::Kept::Costs& GenericScheduler::Kept::CostsFor(const api::Pod& 
 // Extenders are called for the cheapest node first, and the first node that all of them accept is taken. Without
 // extenders the nodes are not sorted.
 Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
+  if (!config_.release->claims_plugin.empty()) return RunPostFilters(pod, failures);
   if (config_.release->preemption == PreemptionStyle::kByImportance) return PreemptByImportance(pod, failures);
   Preemption out;
   if (StillMakingRoom(*cache_, *pod)) {

@@ -82,7 +82,9 @@ struct FactoryArgs {
   SchedulerGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // 1..100; a Policy's own value takes precedence unless it is 0
   ExtenderFactory make_extender;               // if null, a Policy with extenders is an error
-  NodeSampler* sampler = nullptr;    // shared by all schedulers of a process; null: decisions look at all nodes
+  NodeSampler* sampler = nullptr;  // shared by all schedulers of a process; null: decisions look at all nodes
+  // The same for profiles in which nothing scores nodes, in releases whose search then ends at the first one.
+  NodeSampler* sampler_without_scores = nullptr;
   const Release* release = nullptr;  // REQUIRES: not null
   // If not null, the algorithms are copied from here instead of from the release and plugin/ (for tests).
   const Registry* registry = nullptr;

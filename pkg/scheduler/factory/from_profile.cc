@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,6 +28,39 @@ const typename Map::mapped_type* FindRule(const Map& in_tree, const Map& others,
   if (auto it = in_tree.find(name); it != in_tree.end()) return &it->second;
   auto it = others.find(name);
   return it == others.end() ? nullptr : &it->second;
+}
+
+// Returns what pods of the profile must share to be placed in one batch, or nullopt if none of them may be: a plugin
+// that is not the release's own cannot say what it reads, and default constraints depend on other objects.
+std::optional<BatchParts> BatchPartsOf(const Release& release, const ResolvedProfile& profile) {
+  BatchParts parts;
+  for (const auto point :
+       {ExtensionPoint::kPreFilter, ExtensionPoint::kFilter, ExtensionPoint::kPreScore, ExtensionPoint::kScore}) {
+    for (const auto& [name, weight] : profile.at(point)) {
+      if (!release.plugins().Has(name)) return std::nullopt;
+      parts.tolerations |= name == "TaintToleration" || name == "NodeUnschedulable";
+      parts.node_name |= name == "NodeName";
+      parts.node_affinity |= name == "NodeAffinity";
+      parts.host_ports |= name == "NodePorts";
+      parts.requests |= name == "NodeResourcesFit" || name == "NodeResourcesBalancedAllocation";
+      parts.volumes |=
+          name == "VolumeRestrictions" || name == "NodeVolumeLimits" || name == "VolumeBinding" || name == "VolumeZone";
+      parts.images |= name == "ImageLocality";
+      parts.features |= name == "NodeDeclaredFeatures";
+      parts.no_claims |= name == "DynamicResources";
+      if (name == "PodTopologySpread") {
+        const auto spread = profile.Args<configuration::PodTopologySpreadArgs>(name);
+        if (spread.defaulting_type == "System" || !spread.default_constraints.empty()) return std::nullopt;
+        parts.no_spread = true;
+      }
+      if (name == "InterPodAffinity") {
+        parts.no_pod_affinity = true;
+        parts.labels |=
+            !profile.Args<configuration::InterPodAffinityArgs>(name).ignore_preferred_terms_of_existing_pods;
+      }
+    }
+  }
+  return parts;
 }
 
 absl::Status NotRegistered(std::string_view plugin) {
@@ -112,6 +146,7 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
   }
   // A plugin with only a PreFilter can still reject a pod.
   for (const auto& plugin : profile.at(ExtensionPoint::kPreFilter)) {
+    config.pre_filters.push_back(plugin.name);
     if (!profile.Has(ExtensionPoint::kFilter, plugin.name) && unprepared.PreparesFilter(plugin.name)) {
       BERTH_RETURN_IF_ERROR(add(plugin.name, true, false));
     }
@@ -121,6 +156,8 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
       config.preparation_order.push_back(static_cast<size_t>(it - config.predicates.begin()));
     }
   }
+  for (const auto& plugin : profile.at(ExtensionPoint::kPostFilter)) config.post_filters.push_back(plugin.name);
+  if (release.batches && profile.gates.opportunistic_batching) config.batch = BatchPartsOf(release, profile);
   for (const auto& plugin : profile.at(ExtensionPoint::kPreScore)) {
     // Without any Score plugin, every node has the total 1; a priority would change that.
     if (profile.at(ExtensionPoint::kScore).empty()) break;
@@ -169,6 +206,15 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
         absl::StrCat("profile ", util::GoQuoted(profile.scheduler_name), ": ", config.status().message()));
   }
   config->sampler = args.sampler;
+  const bool asked_to_score = std::any_of(extenders.begin(), extenders.end(), [](const ExtenderConfig& e) {
+    return !e.filter_verb.empty() || !e.prioritize_verb.empty();
+  });
+  const SamplingRules* sampling = args.release->sampling;
+  if (sampling != nullptr && sampling->one_without_scores && args.sampler_without_scores != nullptr &&
+      profile.at(ExtensionPoint::kScore).empty() && !asked_to_score) {
+    config->sampler = args.sampler_without_scores;
+    config->enough_nodes = 1;
+  }
   std::vector<std::string> errors;
   for (const auto& [plugin, text] : problems) {
     errors.push_back(
@@ -191,6 +237,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
     }
   }
   if (!errors.empty()) return util::InvalidArgument(absl::StrJoin(errors, "; "));
+  if (!config->extenders.empty()) config->batch.reset();
   if (effective != nullptr) {
     *effective = {};
     for (const auto& p : config->predicates) effective->predicates.push_back(p.name);

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,14 @@ struct ConfiguredPriority {
 
 class NodeSampler;
 
+// What two pods must share to be placed in one batch, because a plugin of the profile reads it.
+struct BatchParts {
+  bool tolerations = false, node_name = false, node_affinity = false, host_ports = false, requests = false,
+       volumes = false, images = false, labels = false, features = false;
+  // Pods with these are never placed in batches.
+  bool no_spread = false, no_pod_affinity = false, no_claims = false;
+};
+
 struct AlgorithmConfig {
   std::vector<ConfiguredPredicate> predicates;  // in the order of evaluation
   // The order in which predicates may reject a pod as a whole, as indexes in `predicates`. Empty stands for the order
@@ -37,8 +46,13 @@ struct AlgorithmConfig {
   std::vector<std::unique_ptr<Extender>> extenders;
   PluginFactoryArgs args;
   bool always_check_all_predicates = false;
+  // For a release that is configured by profiles: the plugins that are called before all nodes are filtered, and those
+  // that are called when no node fits, in their order.
+  std::vector<std::string> pre_filters, post_filters;
+  std::optional<BatchParts> batch;   // set if pods may be placed in batches
   const Release* release = nullptr;  // never null in a scheduler
   NodeSampler* sampler = nullptr;    // null: every decision looks at all nodes; outlives the scheduler
+  size_t enough_nodes = 0;           // with a sampler: how many nodes end the search; 0: as its percentage says
 
   // Returns the names of the rules whose answers the incremental scheduler cannot keep between decisions. A composite
   // predicate is represented by its parts.

@@ -54,6 +54,8 @@ struct SamplingRules {
   int64_t (*nodes_to_find)(int64_t nodes, int64_t percentage) = nullptr;
   // The percentage where the configuration gives none. 0 and less: see nodes_to_find.
   int64_t default_percentage = 0;
+  // Whether the search ends at the first node where nothing scores nodes, whatever the percentage (1.36).
+  bool one_without_scores = false;
 };
 
 enum class PreemptionStyle : uint8_t {
@@ -135,6 +137,12 @@ struct Release {
   // Texts of reasons that evictions cannot help against, besides those that are marked so
   // (FailureReason::unresolvable).
   std::span<const std::string_view> unresolvable_texts{};
+  // The plugin that looks for resource claims before preemption and after it (PostFilter), and what it says about a pod
+  // without claims. It fails with the error "not found" if a plugin rejected the pod before its own PreFilter was
+  // called (bug D-27 of 1.36, kept). Empty if the release has none.
+  std::string_view claims_plugin{}, no_claims_text{};
+  // Whether a pod may be placed by the totals of the pod before it, if both are alike (core/batch.h).
+  bool batches = false;
 
   // The least hardPodAffinitySymmetricWeight that the release takes.
   int64_t least_hard_weight = 1;

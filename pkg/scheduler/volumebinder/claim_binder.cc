@@ -26,11 +26,6 @@ api::Quantity StorageOf(const PersistentVolume& v) {
 std::string_view ModeOf(const std::optional<std::string>& mode) {
   return mode ? std::string_view(*mode) : "Filesystem";
 }
-// Returns whether the volume satisfies what every volume must besides its mode, even one that is reserved for the
-// claim.
-bool CanHold(const PersistentVolume& v, const PersistentVolumeClaim& c) {
-  return !(StorageOf(v) < c.request) && !v.meta.deleting();
-}
 // Returns whether a volume that is not reserved also satisfies the selector and the access modes of the claim.
 bool SuitsUnreserved(const PersistentVolume& v, const PersistentVolumeClaim& c) {
   if (c.selector && !(c.selector->ok() && c.selector->selector.Matches(v.labels))) return false;
@@ -142,6 +137,13 @@ void AddAdmittedRows(const Cache& cache, const std::vector<api::NodeSelectorTerm
   }
 }
 
+// Returns whether the volume satisfies what every volume must besides its mode, even one that is reserved for the
+// claim.
+bool ClaimBinder::CanHold(const PersistentVolume& v, const PersistentVolumeClaim& c) const {
+  return !(StorageOf(v) < c.request) && !v.meta.deleting() &&
+         (!rules_.compares_attributes || v.attributes_class == c.attributes_class);
+}
+
 ClaimBinder::ClaimPtr ClaimBinder::Claim(Symbol ns, const std::string& name) const {
   if (!claims_.empty()) {
     if (auto it = claims_.find({ns, name}); it != claims_.end()) return it->second;
@@ -222,6 +224,20 @@ bool ClaimBinder::Admits(const PersistentVolume& volume, const api::Node& node) 
 
 bool ClaimBinder::SameMode(const PersistentVolume& volume, const PersistentVolumeClaim& claim) const {
   return !rules_.compares_modes || ModeOf(volume.volume_mode) == ModeOf(claim.volume_mode);
+}
+
+std::optional<int64_t> ClaimBinder::CapacityFor(const PersistentVolumeClaim& claim, const api::Node& node) const {
+  const Listers& listers = cache_->listers();
+  const std::string class_name = claim.Class();
+  const auto storage_class = listers.storage_classes.Get(Symbol(), class_name);
+  if (storage_class == nullptr || !CapacityMatters(volume_rules_, listers, *storage_class, claim)) return std::nullopt;
+  std::shared_ptr<const api::CsiStorageCapacity> found;
+  listers.csi_capacities.ForEach([&](const auto& c) {
+    if (!HoldsRequest(*c, class_name, claim) || !c->node_topology->selector.Matches(node.labels)) return;
+    if (found == nullptr || c->meta.Key() < found->meta.Key()) found = c;
+  });
+  if (found == nullptr || !found->capacity) return std::nullopt;
+  return found->capacity->Value();
 }
 
 bool ClaimBinder::CanUse(const PersistentVolume& volume, const api::Node& node, std::string* error) const {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,10 @@ class ClaimBinder {
     bool fits() const { return bound_exist && bound_fit && unbound_fit && enough_space && error.empty(); }
   };
   OnNode Find(const PodClaims& claims, const api::Node& node) const;
+  // Returns the capacity, in bytes, of the CSIStorageCapacity by which the claim can be provisioned on the node.
+  // Returns nullopt if capacity does not matter there, or if the object has none, which ended the release's process
+  // (bug N-02, mended).
+  std::optional<int64_t> CapacityFor(const api::PersistentVolumeClaim& claim, const api::Node& node) const;
   // Erases the rows that do not fit according to Find. Returns false and leaves the rows unchanged if the rows must be
   // checked one at a time with Find.
   bool KeepFitting(const PodClaims& claims, RowSet* rows) const;
@@ -126,6 +131,7 @@ class ClaimBinder {
   bool Admits(const api::PersistentVolume& volume, const api::Node& node) const;
   // Returns whether claim and volume have the same volumeMode, if that matters.
   bool SameMode(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
+  bool CanHold(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
 
   const Cache* cache_;
   ClaimRules rules_;

@@ -17,6 +17,8 @@ struct ClaimRules {
   bool knows_csi_drivers = true;
   // Whether volumeMode of claim and volume must be the same.
   bool compares_modes = true;
+  // Whether a claim only gets a volume of its VolumeAttributesClass (1.34).
+  bool compares_attributes = false;
 };
 
 }  // namespace berth::scheduler

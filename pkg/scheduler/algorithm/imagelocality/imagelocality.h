@@ -21,4 +21,8 @@ PriorityFunction SpreadImageLocality(const PluginFactoryArgs&);
 // or its images changed: the first node that reports an image sees 1, however many follow (kept).
 PriorityFunction RememberedSpreadImageLocality(const PluginFactoryArgs&);
 
+// ImageLocality (1.35): as in 1.29, but the images of init containers and of volumes count, too, and the upper bound is
+// 1000 MiB for each container and init container.
+PriorityFunction SpreadImageLocalityOfAll(const PluginFactoryArgs&);
+
 }  // namespace berth::scheduler::imagelocality

@@ -55,6 +55,8 @@ struct FitOptions {
   bool every_resource_counts = false;
   // For RequestedToCapacityRatio only: whether a utilization that is no whole number is rounded up (up to 1.21).
   bool rounds_utilization_up = false;
+  // Whether a request for more than the node has in all is a reason that evictions cannot change (1.36).
+  bool too_small_is_final = false;
 };
 
 // The Filter and the Score of NodeResourcesFit (1.29).
@@ -63,5 +65,8 @@ PriorityFunction FitScore(const PluginFactoryArgs&, FitOptions options);
 
 // NodeResourcesBalancedAllocation (1.29): the closer the used fractions of the listed resources are, the better.
 PriorityFunction BalancedAllocation(const PluginFactoryArgs&, std::vector<ResourceWeight> resources);
+// NodeResourcesBalancedAllocation (1.34): the more the pod improves the balance of the node, the better. Skips pods
+// that request nothing of the listed resources.
+PriorityFunction ImprovedBalance(const PluginFactoryArgs&, std::vector<ResourceWeight> resources);
 
 }  // namespace berth::scheduler::noderesources

@@ -28,7 +28,8 @@ bool Lacks(int64_t wanted, int64_t allocatable, int64_t used) {
 // the first slash.
 class FitResources final : public FitCheck {
  public:
-  FitResources(const PodContext& ctx, const FitOptions& options) : cache_(ctx.cache), want_(ctx.info.request) {
+  FitResources(const PodContext& ctx, const FitOptions& options)
+      : cache_(ctx.cache), want_(ctx.info.request), too_small_is_final_(options.too_small_is_final) {
     for (const auto& s : want_.scalars) {
       const std::string name = s.first.string();
       auto listed = [](const std::vector<std::string>& list, const std::string& text) {
@@ -45,14 +46,16 @@ class FitResources final : public FitCheck {
   void Explain(Row row, std::vector<FailureReason>* out) override {
     const Columns& c = cache_.columns();
     if (c.pod_count[row] + 1 > c.alloc_pods[row]) out->push_back(kTooManyPods);
-    if (Lacks(want_.milli_cpu, c.alloc_cpu[row], c.used_cpu[row])) out->push_back(reasons::Insufficient(kCpu));
-    if (Lacks(want_.memory, c.alloc_memory[row], c.used_memory[row])) out->push_back(reasons::Insufficient(kMemory));
-    if (Lacks(want_.ephemeral_storage, c.alloc_ephemeral[row], c.used_ephemeral[row])) {
-      out->push_back(reasons::Insufficient(kEphemeral));
-    }
-    for (const auto& [name, amount] : scalars_) {
-      if (LacksScalar(row, name, amount)) out->push_back(reasons::Insufficient(name));
-    }
+    const auto add = [&](Symbol name, int64_t wanted, int64_t allocatable, int64_t used) {
+      if (!Lacks(wanted, allocatable, used)) return;
+      out->push_back(reasons::Insufficient(name));
+      out->back().unresolvable = too_small_is_final_ && wanted > allocatable;
+    };
+    add(kCpu, want_.milli_cpu, c.alloc_cpu[row], c.used_cpu[row]);
+    add(kMemory, want_.memory, c.alloc_memory[row], c.used_memory[row]);
+    add(kEphemeral, want_.ephemeral_storage, c.alloc_ephemeral[row], c.used_ephemeral[row]);
+    const NodeRow& r = cache_.row(row);
+    for (const auto& [name, amount] : scalars_) add(name, amount, r.allocatable.Scalar(name), r.requested.Scalar(name));
   }
   void Filter(RowSet* candidates, RowSet*) override {
     const Columns& c = cache_.columns();
@@ -96,6 +99,7 @@ class FitResources final : public FitCheck {
 
   const Cache& cache_;
   const Resource& want_;
+  const bool too_small_is_final_;
   std::vector<std::pair<Symbol, int64_t>> scalars_;  // those that are not ignored
 };
 
@@ -114,6 +118,13 @@ struct Listed {
 std::vector<Listed> ListedFor(const TemplateInfo& info, const std::vector<ResourceWeight>& resources, bool non_zero,
                               bool all = false) {
   std::vector<Listed> out;
+  const auto scalar = [&](Symbol name) -> int64_t {
+    if (!non_zero || !info.incoming_scalars) return info.request.Scalar(name);
+    for (const auto& [n, amount] : *info.incoming_scalars) {
+      if (n == name) return amount;
+    }
+    return 0;
+  };
   for (const ResourceWeight& r : resources) {
     const Symbol name(r.name);
     if (name == kCpu) {
@@ -124,7 +135,7 @@ std::vector<Listed> ListedFor(const TemplateInfo& info, const std::vector<Resour
           {Listed::Kind::kMemoryBytes, name, r.weight, non_zero ? info.incoming_memory : info.request.memory});
     } else if (name == kEphemeral) {
       out.push_back({Listed::Kind::kEphemeralBytes, name, r.weight, info.request.ephemeral_storage});
-    } else if (const int64_t wanted = info.request.Scalar(name); wanted != 0 || all) {
+    } else if (const int64_t wanted = scalar(name); wanted != 0 || all) {
       out.push_back({Listed::Kind::kScalar, name, r.weight, wanted});
     }
   }
@@ -355,6 +366,15 @@ class BalancedScoring final : public Scoring {
         max_score_(static_cast<double>(max_score)),
         listed_(ListedFor(ctx.info, resources, /*non_zero=*/false)) {}
 
+  // Returns whether the pod requests nothing of the listed resources.
+  bool RequestsNothing() const {
+    return std::all_of(listed_.begin(), listed_.end(), [](const Listed& r) { return r.wanted == 0; });
+  }
+  // Lets Map score the nodes as they are without the pod. What the pod does not request still does not count.
+  void LeaveOutPod() {
+    for (Listed& r : listed_) r.wanted = 0;
+  }
+
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     if (listed_.size() == 2 && ColumnsOf(listed_, cache_.columns(), false, &columns_)) {
       if (rows.size() <= kFewRows) {
@@ -432,6 +452,36 @@ class BalancedScoring final : public Scoring {
   std::vector<ListedColumn> columns_;  // valid only while rows are scored
 };
 
+// The score of NodeResourcesBalancedAllocation since 1.34, from the scores of 1.29 with and without the pod: 75 if the
+// pod does not change the balance of the node, more if it improves it, and 50 at least. The division truncates toward
+// zero.
+class ImprovedBalanceScoring final : public Scoring {
+ public:
+  ImprovedBalanceScoring(const PodContext& ctx, const std::vector<ResourceWeight>& resources, int64_t max_score)
+      : half_(max_score / 2), with_(ctx, resources, max_score), without_(ctx, resources, max_score) {
+    skips_ = with_.RequestsNothing();
+    without_.LeaveOutPod();
+  }
+  bool Skips(std::span<const Row>) override { return skips_; }
+  absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    if (skips_) {
+      std::fill(scores.begin(), scores.end(), 0);
+      return absl::OkStatus();
+    }
+    before_.resize(rows.size());
+    without_.Map(rows, before_).IgnoreError();
+    absl::Status status = with_.Map(rows, scores);
+    for (size_t i = 0; i < rows.size(); ++i) scores[i] = half_ + (half_ + scores[i] - before_[i]) / 2;
+    return status;
+  }
+
+ private:
+  int64_t half_;
+  BalancedScoring with_, without_;
+  bool skips_ = false;
+  std::vector<int64_t> before_;
+};
+
 }  // namespace
 
 FitPredicate Fit(const PluginFactoryArgs&, FitOptions options) {
@@ -449,6 +499,13 @@ PriorityFunction BalancedAllocation(const PluginFactoryArgs& args, std::vector<R
   auto shared = std::make_shared<const std::vector<ResourceWeight>>(std::move(resources));
   return [shared, max = args.max_score](const PodContext& ctx) {
     return std::make_unique<BalancedScoring>(ctx, *shared, max);
+  };
+}
+
+PriorityFunction ImprovedBalance(const PluginFactoryArgs& args, std::vector<ResourceWeight> resources) {
+  auto shared = std::make_shared<const std::vector<ResourceWeight>>(std::move(resources));
+  return [shared, max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<ImprovedBalanceScoring>(ctx, *shared, max);
   };
 }
 

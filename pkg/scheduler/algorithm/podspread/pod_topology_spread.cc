@@ -130,8 +130,9 @@ std::string TolerationsText(const api::PodTemplate& pod) {
 // share one, because each has as many keys as the pod has constraints.
 class NodeFilters {
  public:
-  NodeFilters(std::set<Symbol> keys, const std::shared_ptr<const api::PodTemplate>& pod)
-      : keys_(std::make_shared<const std::set<Symbol>>(std::move(keys))), pod_(pod) {}
+  NodeFilters(std::set<Symbol> keys, const std::shared_ptr<const api::PodTemplate>& pod,
+              tainttoleration::TolerationRules rules)
+      : keys_(std::make_shared<const std::set<Symbol>>(std::move(keys))), pod_(pod), rules_(rules) {}
 
   const std::shared_ptr<const NodeFilter>& Of(const Constraint& c) {
     // Without a node selector or required affinity, the affinity policy makes no difference.
@@ -149,18 +150,19 @@ class NodeFilters {
     std::string text;
     for (Symbol key : *keys_) Append(&text, {key.str(), "\n"});
     if (affinity) Append(&text, {"affinity\n", AffinityText(*pod_)});
-    if (taints) Append(&text, {"taints\n", TolerationsText(*pod_)});
+    if (taints) Append(&text, {rules_.compares ? "compared taints\n" : "taints\n", TolerationsText(*pod_)});
     filter->key = NodeFilter::KeyOf(std::move(text));
-    filter->admits = [keys = keys_, affinity, taints, pod = pod_](const api::Node& node) {
+    filter->admits = [keys = keys_, affinity, taints, pod = pod_, rules = rules_](const api::Node& node) {
       return std::all_of(keys->begin(), keys->end(), [&](Symbol key) { return node.labels.Has(key); }) &&
              (!affinity || nodeaffinity::MeetsRequired(*pod, node)) &&
-             (!taints || tainttoleration::ToleratesAll(*pod, node));
+             (!taints || tainttoleration::ToleratesAll(*pod, node, rules));
     };
     return filter;
   }
 
   std::shared_ptr<const std::set<Symbol>> keys_;
   std::shared_ptr<const api::PodTemplate> pod_;
+  tainttoleration::TolerationRules rules_;
   std::shared_ptr<const NodeFilter> filters_[4];  // by policies
 };
 
@@ -256,7 +258,7 @@ class SpreadCheck final : public DomainCheck {
     counts_.clear();
     self_.clear();
     if (!usable()) return true;
-    NodeFilters filters(hard_.keys(), ctx_.pod.tmpl);
+    NodeFilters filters(hard_.keys(), ctx_.pod.tmpl, options_->tolerations);
     for (const Constraint& c : hard_.list()) {
       PodQuery query = hard_.QueryOf(c);
       query.topology_key = c.topology_key;
@@ -374,7 +376,7 @@ class TopologySpreadScoring final : public DomainScoring {
     keys_.clear();
     needs_all_ = soft_.own() || !options_->system_defaults;
     if (!usable()) return true;
-    NodeFilters filters(needs_all_ ? soft_.keys() : std::set<Symbol>(), ctx_.pod.tmpl);
+    NodeFilters filters(needs_all_ ? soft_.keys() : std::set<Symbol>(), ctx_.pod.tmpl, options_->tolerations);
     for (const Constraint& c : soft_.list()) {
       PodQuery query = soft_.QueryOf(c);
       const LabelColumn* label = &cache_->Label(c.topology_key);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "pkg/scheduler/algorithm/domain_rule.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 
 namespace berth::scheduler::podspread {
 
@@ -26,6 +27,7 @@ PriorityFunction SelectorSpreadOfUnconstrained(const PluginFactoryArgs&);
 struct TopologySpreadOptions {
   bool system_defaults = false;  // if true, Score also rates nodes that lack a label of the defaults
   std::vector<api::TopologySpreadConstraint> defaults;  // without selectors, which are derived from the pod
+  tainttoleration::TolerationRules tolerations;         // for nodeTaintsPolicy
 
   api::Selector (*default_selector)(const Listers&, const api::PodTemplate&) = SelectorOfServicesAndOwner;
   bool skips_pods = true;              // whether the rule is left out for a pod without constraints

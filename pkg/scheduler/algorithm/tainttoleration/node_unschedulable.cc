@@ -11,11 +11,11 @@ const FailureReason kUnschedulable{Symbol("node(s) were unschedulable"), true};
 // the taint itself is missing. Source: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go (1.29).
 class CordonCheck final : public FitCheck {
  public:
-  explicit CordonCheck(const PodContext& ctx) : cache_(ctx.cache) {
+  CordonCheck(const PodContext& ctx, TolerationRules rules) : cache_(ctx.cache) {
     const api::Taint cordon{Symbol("node.kubernetes.io/unschedulable"), Symbol(), Symbol("NoSchedule")};
     const auto& tolerations = ctx.pod.tmpl->tolerations;
     tolerated_ = std::any_of(tolerations.begin(), tolerations.end(),
-                             [&](const api::Toleration& t) { return Tolerates(t, cordon); });
+                             [&](const api::Toleration& t) { return Tolerates(t, cordon, rules); });
   }
   bool FitsAlways() const override { return tolerated_; }
   Verdict Check(Row row) override {
@@ -33,8 +33,12 @@ class CordonCheck final : public FitCheck {
 
 }  // namespace
 
-FitPredicate NodeUnschedulable(const PluginFactoryArgs&) {
-  return [](const PodContext& ctx) { return std::make_unique<CordonCheck>(ctx); };
+FitPredicate NodeUnschedulable(const PluginFactoryArgs& args) {
+  return NodeUnschedulableBy(args, {});
+}
+
+FitPredicate NodeUnschedulableBy(const PluginFactoryArgs&, TolerationRules rules) {
+  return [rules](const PodContext& ctx) { return std::make_unique<CordonCheck>(ctx, rules); };
 }
 
 }  // namespace berth::scheduler::tainttoleration

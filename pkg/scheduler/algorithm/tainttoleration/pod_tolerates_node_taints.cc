@@ -1,6 +1,8 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <utility>
 
 #include "pkg/scheduler/algorithm/reasons.h"
@@ -10,40 +12,50 @@ namespace berth::scheduler::tainttoleration {
 namespace {
 
 const Symbol kUntolerated("node(s) had untolerated taint");
-const Symbol kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kEqual("Equal"), kExists("Exists");
+const Symbol kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kEqual("Equal"), kExists("Exists"), kGreater("Gt"),
+    kLess("Lt");
 
 // Returns the first NoSchedule or NoExecute taint of the node that no toleration tolerates, or null. 1.29 reports the
 // first one in the order of the node, not the most severe.
-const api::Taint* Untolerated(const std::vector<api::Toleration>& tolerations, const api::Node& node) {
+const api::Taint* Untolerated(const std::vector<api::Toleration>& tolerations, const api::Node& node,
+                              TolerationRules rules) {
   for (const api::Taint& taint : node.taints) {
     if (taint.effect != kNoSchedule && taint.effect != kNoExecute) continue;
     if (std::none_of(tolerations.begin(), tolerations.end(),
-                     [&](const api::Toleration& t) { return Tolerates(t, taint); })) {
+                     [&](const api::Toleration& t) { return Tolerates(t, taint, rules); })) {
       return &taint;
     }
   }
   return nullptr;
 }
-bool ToleratesAll(const std::vector<api::Toleration>& tolerations, const api::Node& node) {
-  return Untolerated(tolerations, node) == nullptr;
-}
 
-// The failure reason: the fixed text of 1.10, or that of 1.19 or 1.29 with the taint.
-enum class Reason : uint8_t { kPlain, kNamesTaintNotTolerated, kNamesTaint };
+// The failure reason: the fixed text of 1.10, that of 1.19 or 1.29 with the taint, or that of 1.36 without it.
+enum class Reason : uint8_t { kPlain, kNamesTaintNotTolerated, kNamesTaint, kOnlyUntolerated };
+const FailureReason kUntoleratedTaints{Symbol("node(s) had untolerated taint(s)"), true};
+
+// Parses a whole number as the comparing operators do: no plus sign and no leading zeros.
+std::optional<int64_t> WholeNumber(std::string_view text) {
+  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+  if (digits.empty() || (digits.size() > 1 && digits[0] == '0')) return std::nullopt;
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 // A node fits if the pod tolerates all of its NoSchedule and NoExecute taints. Source: PodToleratesNodeTaints in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.10) and
 // pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (1.29).
 class TaintsCheck final : public FitCheck {
  public:
-  TaintsCheck(const Cache& cache, const std::vector<api::Toleration>& t, Reason reason)
-      : cache_(cache), tolerations_(t), reason_(reason) {}
+  TaintsCheck(const Cache& cache, const std::vector<api::Toleration>& t, Reason reason, TolerationRules rules)
+      : cache_(cache), tolerations_(t), reason_(reason), rules_(rules) {}
 
   Verdict Check(Row row) override { return Fits(row) ? Verdict::kFits : Verdict::kFails; }
   // With taints in the reasons, each distinct pair of key and value gets the next number, which needs up to 31 bits.
-  int ReasonBits() const override { return reason_ == Reason::kPlain ? 1 : 31; }
+  int ReasonBits() const override { return NamesTaint() ? 31 : 1; }
   void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
-    if (reason_ == Reason::kPlain) return FitCheck::NumberReasons(rows, beside, numbers);
+    if (!NamesTaint()) return FitCheck::NumberReasons(rows, beside, numbers);
     for (size_t i = 0; i < rows.size(); ++i) {
       const api::Taint* taint = FirstOf(rows[i]);
       numbers[i] =
@@ -62,6 +74,7 @@ class TaintsCheck final : public FitCheck {
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row row, std::vector<FailureReason>* out) override {
     if (reason_ == Reason::kPlain) return out->push_back(reasons::kTaintsTolerationsNotMatch);
+    if (reason_ == Reason::kOnlyUntolerated) return out->push_back(kUntoleratedTaints);
     const api::Taint* taint = FirstOf(row);
     const std::string named = "{" + taint->key.string() + ": " + taint->value.string() + "}";
     out->push_back(
@@ -71,17 +84,19 @@ class TaintsCheck final : public FitCheck {
   }
 
  private:
+  bool NamesTaint() const { return reason_ == Reason::kNamesTaint || reason_ == Reason::kNamesTaintNotTolerated; }
   bool Fits(Row row) const { return FirstOf(row) == nullptr; }
   // Returns the first taint of the node that the pod does not tolerate, or null. Most nodes have no such taints; the
   // flag then avoids looking at the node.
   const api::Taint* FirstOf(Row row) const {
     if ((cache_.columns().flags[row] & kRowHardTaints) == 0) return nullptr;
-    return Untolerated(tolerations_, *cache_.row(row).node);
+    return Untolerated(tolerations_, *cache_.row(row).node, rules_);
   }
 
   const Cache& cache_;
   const std::vector<api::Toleration>& tolerations_;
   Reason reason_;
+  TolerationRules rules_;
   absl::flat_hash_map<std::pair<Symbol, Symbol>, uint32_t> numbers_;  // by key and value of the taint
 };
 
@@ -89,32 +104,43 @@ class TaintsCheck final : public FitCheck {
 
 // Source: ToleratesTaint in the API helpers of both releases. An empty effect or key matches every taint's. An empty
 // operator means Equal; an unknown operator tolerates nothing. Exists ignores the value.
-bool Tolerates(const api::Toleration& toleration, const api::Taint& taint) {
+bool Tolerates(const api::Toleration& toleration, const api::Taint& taint, TolerationRules rules) {
   if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
   if (!toleration.key.empty() && toleration.key != taint.key) return false;
   if (toleration.op.empty() || toleration.op == kEqual) return toleration.value == taint.value;
-  return toleration.op == kExists;
+  if (toleration.op == kExists) return true;
+  if (!rules.compares || (toleration.op != kGreater && toleration.op != kLess)) return false;
+  const auto have = WholeNumber(taint.value.str()), bound = WholeNumber(toleration.value.str());
+  if (!have || !bound) return false;
+  return toleration.op == kGreater ? *have > *bound : *have < *bound;
 }
 
-bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node) {
-  return ToleratesAll(pod.tolerations, node);
+bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node, TolerationRules rules) {
+  return Untolerated(pod.tolerations, node, rules) == nullptr;
 }
 
 FitPredicate PodToleratesNodeTaints(const PluginFactoryArgs&) {
   return [](const PodContext& ctx) {
-    return std::make_unique<TaintsCheck>(ctx.cache, ctx.pod.tmpl->tolerations, Reason::kPlain);
+    return std::make_unique<TaintsCheck>(ctx.cache, ctx.pod.tmpl->tolerations, Reason::kPlain, TolerationRules());
   };
 }
 
 FitPredicate TaintsNotTolerated(const PluginFactoryArgs&) {
   return [](const PodContext& ctx) {
-    return std::make_unique<TaintsCheck>(ctx.cache, ctx.pod.tmpl->tolerations, Reason::kNamesTaintNotTolerated);
+    return std::make_unique<TaintsCheck>(ctx.cache, ctx.pod.tmpl->tolerations, Reason::kNamesTaintNotTolerated,
+                                         TolerationRules());
   };
 }
 
 FitPredicate UntoleratedTaints(const PluginFactoryArgs&) {
   return [](const PodContext& ctx) {
-    return std::make_unique<TaintsCheck>(ctx.cache, ctx.pod.tmpl->tolerations, Reason::kNamesTaint);
+    return std::make_unique<TaintsCheck>(ctx.cache, ctx.pod.tmpl->tolerations, Reason::kNamesTaint, TolerationRules());
+  };
+}
+
+FitPredicate HasUntoleratedTaints(const PluginFactoryArgs&, TolerationRules rules) {
+  return [rules](const PodContext& ctx) {
+    return std::make_unique<TaintsCheck>(ctx.cache, ctx.pod.tmpl->tolerations, Reason::kOnlyUntolerated, rules);
   };
 }
 

@@ -13,7 +13,8 @@ const Symbol kPreferNoSchedule("PreferNoSchedule");
 // pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (1.29).
 class TaintTolerationScoring final : public Scoring {
  public:
-  TaintTolerationScoring(const PodContext& ctx, int64_t max_score) : ctx_(ctx), max_score_(max_score) {
+  TaintTolerationScoring(const PodContext& ctx, int64_t max_score, TolerationRules rules)
+      : ctx_(ctx), max_score_(max_score), rules_(rules) {
     for (const api::Toleration& t : ctx.pod.tmpl->tolerations) {
       if (t.effect.empty() || t.effect == kPreferNoSchedule) tolerations_.push_back(&t);
     }
@@ -25,7 +26,7 @@ class TaintTolerationScoring final : public Scoring {
       for (const api::Taint& taint : ctx_.cache.row(rows[i]).node->taints) {
         if (taint.effect != kPreferNoSchedule) continue;
         scores[i] += std::none_of(tolerations_.begin(), tolerations_.end(),
-                                  [&](const api::Toleration* t) { return Tolerates(*t, taint); });
+                                  [&](const api::Toleration* t) { return Tolerates(*t, taint, rules_); });
       }
     }
     return absl::OkStatus();
@@ -38,13 +39,20 @@ class TaintTolerationScoring final : public Scoring {
  private:
   PodContext ctx_;
   int64_t max_score_;
+  TolerationRules rules_;
   std::vector<const api::Toleration*> tolerations_;
 };
 
 }  // namespace
 
 PriorityFunction TaintToleration(const PluginFactoryArgs& args) {
-  return [max = args.max_score](const PodContext& ctx) { return std::make_unique<TaintTolerationScoring>(ctx, max); };
+  return TaintTolerationBy(args, {});
+}
+
+PriorityFunction TaintTolerationBy(const PluginFactoryArgs& args, TolerationRules rules) {
+  return [max = args.max_score, rules](const PodContext& ctx) {
+    return std::make_unique<TaintTolerationScoring>(ctx, max, rules);
+  };
 }
 
 }  // namespace berth::scheduler::tainttoleration

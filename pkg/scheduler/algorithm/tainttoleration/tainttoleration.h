@@ -10,6 +10,12 @@ namespace berth::scheduler::tainttoleration {
 // that is not tolerated.
 FitPredicate TaintsNotTolerated(const PluginFactoryArgs&);
 FitPredicate UntoleratedTaints(const PluginFactoryArgs&);
+// The Filter of TaintToleration (1.36): the same, and the reason does not name the taint.
+struct TolerationRules {
+  bool compares =
+      false;  // the operators Gt and Lt compare whole numbers (1.35, gate TaintTolerationComparisonOperators)
+};
+FitPredicate HasUntoleratedTaints(const PluginFactoryArgs&, TolerationRules rules);
 FitPredicate PodToleratesNodeTaints(const PluginFactoryArgs&);
 
 // CheckNodeUnschedulable (1.11 to 1.22): the node is not cordoned, or the pod tolerates the taint
@@ -19,14 +25,16 @@ FitPredicate CheckNodeUnschedulable(const PluginFactoryArgs&);
 // TaintTolerationPriority (1.10) and the Score of TaintToleration (1.29): the fewer PreferNoSchedule taints the pod
 // does not tolerate, the better.
 PriorityFunction TaintToleration(const PluginFactoryArgs&);
+PriorityFunction TaintTolerationBy(const PluginFactoryArgs&, TolerationRules rules);
 
 // Returns whether the toleration tolerates the taint.
-bool Tolerates(const api::Toleration& toleration, const api::Taint& taint);
+bool Tolerates(const api::Toleration& toleration, const api::Taint& taint, TolerationRules rules = {});
 
 // Returns whether the pod tolerates every NoSchedule and NoExecute taint of the node.
-bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node);
+bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node, TolerationRules rules = {});
 
 // NodeUnschedulable (1.29): the same rule as CheckNodeUnschedulable.
 FitPredicate NodeUnschedulable(const PluginFactoryArgs&);
+FitPredicate NodeUnschedulableBy(const PluginFactoryArgs&, TolerationRules rules);
 
 }  // namespace berth::scheduler::tainttoleration

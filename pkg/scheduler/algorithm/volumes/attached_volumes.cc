@@ -121,10 +121,12 @@ std::string LimitKey(std::string_view driver) {
   return out;
 }
 
-std::map<std::string, int64_t> LimitsOf(const Cache& cache, Row row) {
+std::map<std::string, int64_t> LimitsOf(const Cache& cache, Row row, const VolumeRules& rules) {
   std::map<std::string, int64_t> limits;
-  for (const auto& [name, amount] : cache.row(row).allocatable.scalars) {
-    if (name.str().starts_with("attachable-volumes-")) limits[name.string()] = amount;
+  if (rules.reads_allocatable_limits) {
+    for (const auto& [name, amount] : cache.row(row).allocatable.scalars) {
+      if (name.str().starts_with("attachable-volumes-")) limits[name.string()] = amount;
+    }
   }
   const auto csi_node = cache.listers().csi_nodes.Get(Symbol(), cache.row(row).name.string());
   if (csi_node == nullptr) return limits;
@@ -157,6 +159,9 @@ AttachedToNode AttachedVolumes::AttachedTo(Row row) const {
     if (a == nullptr || a->attacher.empty()) continue;
     const auto volume = cache.listers().volumes.Get(Symbol(), a->volume_name);
     if (volume == nullptr || volume->source != api::PersistentVolume::Source::kCsi) continue;
+    if (rules_.attacher_is_driver && volume->csi_driver != a->attacher) {
+      continue;
+    }
     const std::string unique = absl::StrCat(volume->csi_driver.string(), "/", volume->source_id);
     if (out.by_pods.contains(unique)) continue;
     const std::string key = LimitKey(volume->csi_driver.str());
@@ -229,7 +234,7 @@ void AttachedVolumes::Evaluate(Row row) {
     c.attached[row] = count;
     counted_[row].push_back(&c);
   }
-  for (const auto& [key, limit] : LimitsOf(*cache_, row)) {
+  for (const auto& [key, limit] : LimitsOf(*cache_, row, rules_)) {
     Column& c = ColumnOf(key);
     c.limit[row] = limit;
     counted_[row].push_back(&c);

@@ -40,8 +40,8 @@ bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, bool migrated, Whose
 bool HasLimitedCsiVolumes(const Cache& cache, const api::Pod& pod);
 // Returns "attachable-volumes-csi-DRIVER". A long driver name is shortened and made unique by its hash.
 std::string LimitKey(std::string_view driver);
-// Returns the limits of the row's node by their names. Limits of a CSINode take precedence over allocatable amounts.
-std::map<std::string, int64_t> LimitsOf(const Cache& cache, Row row);
+// Returns the limits of the row's node by their names.
+std::map<std::string, int64_t> LimitsOf(const Cache& cache, Row row, const VolumeRules& rules);
 
 // The volumes that are attached to one node, computed from the pods that are on it now.
 struct AttachedToNode {

@@ -26,31 +26,40 @@ using Source = api::PersistentVolume::Source;
 // with a CSINode, so it is computed for both cases.
 class CsiLimitsCheck final : public FitCheck {
  public:
-  CsiLimitsCheck(const PodContext& ctx, std::shared_ptr<AttachedVolumes> attached)
+  CsiLimitsCheck(const PodContext& ctx, std::shared_ptr<AttachedVolumes> attached, CsiLimitRules rules)
       : cache_(ctx.cache), attached_(std::move(attached)) {
     if (ctx.pod.tmpl->volumes.empty()) return;
+    if (rules.missing_claim_rejects) missing_claim_ = FindMissingClaim(ctx.pod);
     for (const bool migrated : {false, true}) {
       if (migrated && !attached_->rules().drivers_replace_in_tree) break;
       Wanted& w = wanted_[migrated];
       AddCsiVolumes(cache_, ctx.pod, migrated, Whose::kIncoming, &w.volumes, &w.error);
       for (const auto& [unique, key] : w.volumes) ++w.counts[key];
+      if (rules.drivers_may_have_to_be_there) FindNeededDrivers(&w);
       silent_ = silent_ && w.error.empty() && w.volumes.empty();
     }
     if (!silent_) attached_->Refresh();
   }
 
   bool FitsAlways() const override { return silent_; }
-  bool MayError() const override { return !wanted_[0].error.empty() || !wanted_[1].error.empty(); }
+  bool MayError() const override { return !missing_claim_ && (!wanted_[0].error.empty() || !wanted_[1].error.empty()); }
   Verdict Check(Row row) override {
+    if (missing_claim_ || MissingDriver(row) != nullptr) return Verdict::kFails;
     std::string error;
     const bool fits = Fits(row, &error);
     return !error.empty() ? Verdict::kError : fits ? Verdict::kFits : Verdict::kFails;
   }
-  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    if (missing_claim_) return out->push_back({Symbol::Passing(wanted_[0].error), true});
+    const std::string* driver = MissingDriver(row);
+    if (driver == nullptr) return out->push_back(reasons::kMaxVolumeCountExceeded);
+    out->push_back({Symbol::Passing(*driver + " CSI driver is not installed on the node"), false});
+  }
   std::string Detail(Row row) override {
+    if (missing_claim_ || MissingDriver(row) != nullptr) return {};
     const Wanted& wanted = wanted_[attached_->HasCsiNode(row)];
     AttachedToNode attached = attached_->AttachedTo(row);
-    const std::map<std::string, int64_t> limits = LimitsOf(cache_, row);
+    const std::map<std::string, int64_t> limits = LimitsOf(cache_, row, attached_->rules());
     for (const auto& [key, count] : wanted.counts) {
       auto limit = limits.find(key);
       const int64_t have = attached.counts[key];
@@ -73,7 +82,8 @@ class CsiLimitsCheck final : public FitCheck {
   }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (silent_) return;
-    if (MayError() || !attached_->mistaken().empty()) return FitCheck::Filter(candidates, errors);
+    if (missing_claim_) return candidates->Clear();
+    if (MayError() || needs_drivers_ || !attached_->mistaken().empty()) return FitCheck::Filter(candidates, errors);
     // The columns decide most rows: a row fits if it does even when none of the wanted volumes is attached to it
     // already.
     struct Limited {
@@ -100,8 +110,41 @@ class CsiLimitsCheck final : public FitCheck {
   struct Wanted {
     CsiVolumes volumes;
     std::map<std::string, int64_t> counts;  // by name of the limit
+    std::vector<std::string> drivers;       // those that must be on the node, sorted
     std::string error;
   };
+
+  // Returns whether the first claim that cannot be used does not exist.
+  bool FindMissingClaim(const api::Pod& pod) const {
+    for (const api::Volume& v : pod.tmpl->volumes) {
+      const auto name = ClaimNameOf(pod, v);
+      if (!name) continue;
+      if (name->empty()) return false;
+      const auto claim = cache_.listers().claims.Get(pod.tmpl->ns, *name);
+      if (claim == nullptr) return true;
+      if (!OwnershipError(pod, v, *claim).empty()) return false;
+    }
+    return false;
+  }
+  void FindNeededDrivers(Wanted* w) {
+    for (const auto& [unique, key] : w->volumes) {
+      std::string name = unique.substr(0, unique.find('/'));
+      const auto driver = cache_.listers().csi_drivers.Get(Symbol(), name);
+      if (driver == nullptr || !driver->must_be_on_node) continue;
+      if (w->drivers.empty() || w->drivers.back() != name) w->drivers.push_back(std::move(name));
+      needs_drivers_ = true;
+    }
+  }
+  // Returns the first driver that must be on the node and is not, or null.
+  const std::string* MissingDriver(Row row) const {
+    if (!needs_drivers_) return nullptr;
+    const auto csi_node = cache_.listers().csi_nodes.Get(Symbol(), cache_.row(row).name.string());
+    for (const std::string& name : wanted_[csi_node != nullptr].drivers) {
+      const auto is_it = [&](const api::CsiNode::Driver& d) { return d.name.str() == name; };
+      if (csi_node == nullptr || std::none_of(csi_node->drivers.begin(), csi_node->drivers.end(), is_it)) return &name;
+    }
+    return nullptr;
+  }
 
   // Computes the answer from the pods that are on the row now, so that simulated changes count.
   bool Fits(Row row, std::string* error) const {
@@ -109,7 +152,7 @@ class CsiLimitsCheck final : public FitCheck {
     *error = wanted.error;
     if (!error->empty()) return false;
     if (wanted.volumes.empty()) return true;
-    const std::map<std::string, int64_t> limits = LimitsOf(cache_, row);
+    const std::map<std::string, int64_t> limits = LimitsOf(cache_, row, attached_->rules());
     if (limits.empty()) return true;
     AttachedToNode attached = attached_->AttachedTo(row);
     *error = attached.error;
@@ -126,6 +169,8 @@ class CsiLimitsCheck final : public FitCheck {
   std::shared_ptr<AttachedVolumes> attached_;
   std::array<Wanted, 2> wanted_;  // index 1: for nodes where CSI drivers replace in-tree plugins
   bool silent_ = true;            // the pod has no volumes that count and no errors
+  bool missing_claim_ = false;    // every node is rejected, because a claim does not exist
+  bool needs_drivers_ = false;    // a driver must be on the node
 };
 
 // Returns KUBE_MAX_PD_VOLS, or 0 if it is not a positive number.
@@ -270,9 +315,9 @@ FitPredicate CsiVolumeLimits(const PluginFactoryArgs& args) {
   return CsiVolumeLimitsBy(args, {});
 }
 
-FitPredicate CsiVolumeLimitsBy(const PluginFactoryArgs& args, const VolumeRules& rules) {
+FitPredicate CsiVolumeLimitsBy(const PluginFactoryArgs& args, const VolumeRules& rules, CsiLimitRules limits) {
   auto attached = std::make_shared<AttachedVolumes>(args.cache, rules);
-  return [attached](const PodContext& ctx) { return std::make_unique<CsiLimitsCheck>(ctx, attached); };
+  return [attached, limits](const PodContext& ctx) { return std::make_unique<CsiLimitsCheck>(ctx, attached, limits); };
 }
 
 }  // namespace berth::scheduler::volumes

@@ -15,8 +15,8 @@ namespace {
 
 using Kind = api::Volume::Kind;
 
-const FailureReason kClaimInUse{
-    Symbol("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"), false};
+constexpr std::string_view kClaimInUse =
+    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
 
 bool IsInlineDisk(const api::Volume& v) {
   return v.kind == Kind::kGcePd || v.kind == Kind::kAwsEbs || v.kind == Kind::kRbd || v.kind == Kind::kIscsi;
@@ -39,7 +39,8 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
 // evict the user.
 class RestrictionsCheck final : public FitCheck {
  public:
-  explicit RestrictionsCheck(const PodContext& ctx) : cache_(ctx.cache) {
+  RestrictionsCheck(const PodContext& ctx, const FailureReason& claim_in_use)
+      : cache_(ctx.cache), claim_in_use_(claim_in_use) {
     static const Symbol kReadWriteOncePod("ReadWriteOncePod");
     const api::PodTemplate& pod = *ctx.pod.tmpl;
     for (const api::Volume& v : pod.volumes) {
@@ -63,7 +64,7 @@ class RestrictionsCheck final : public FitCheck {
     return SharesDisk(row) || ConflictsNow(row) > 0 ? Verdict::kFails : Verdict::kFits;
   }
   void Explain(Row row, std::vector<FailureReason>* out) override {
-    out->push_back(SharesDisk(row) ? reasons::kDiskConflict : kClaimInUse);
+    out->push_back(SharesDisk(row) ? reasons::kDiskConflict : claim_in_use_);
   }
   std::string Detail(Row row) override {
     if (SharesDisk(row)) return "a pod on the node uses the same disk";
@@ -117,6 +118,7 @@ class RestrictionsCheck final : public FitCheck {
   }
 
   const Cache& cache_;
+  const FailureReason claim_in_use_;
   std::vector<const api::Volume*> disks_;   // the pod's inline disks
   std::set<std::string> single_use_;        // the pod's claims with access mode ReadWriteOncePod
   std::string user_;                        // a pod that uses one of them, as namespace/name
@@ -127,8 +129,14 @@ class RestrictionsCheck final : public FitCheck {
 
 }  // namespace
 
-FitPredicate VolumeRestrictions(const PluginFactoryArgs&) {
-  return [](const PodContext& ctx) { return std::make_unique<RestrictionsCheck>(ctx); };
+FitPredicate VolumeRestrictions(const PluginFactoryArgs& args) {
+  return VolumeRestrictionsSaying(args, kClaimInUse);
+}
+
+FitPredicate VolumeRestrictionsSaying(const PluginFactoryArgs&, std::string_view claim_in_use) {
+  return [reason = FailureReason{Symbol(claim_in_use), false}](const PodContext& ctx) {
+    return std::make_unique<RestrictionsCheck>(ctx, reason);
+  };
 }
 
 }  // namespace berth::scheduler::volumes

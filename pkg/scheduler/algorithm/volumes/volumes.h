@@ -2,9 +2,12 @@
 // implemented in a .cc file of this folder.
 #pragma once
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/cache/gates.h"
+#include "pkg/scheduler/volumebinder/claim_rules.h"
 
 namespace berth::scheduler::volumes {
 
@@ -43,6 +46,8 @@ FitPredicate NoVolumeZoneConflictByClass(const PluginFactoryArgs&);
 // VolumeRestrictions: no pod on the node uses the same inline disk, and no pod anywhere uses a ReadWriteOncePod claim
 // of the pod.
 FitPredicate VolumeRestrictions(const PluginFactoryArgs& args);
+// The same with other words for a claim that is in use.
+FitPredicate VolumeRestrictionsSaying(const PluginFactoryArgs& args, std::string_view claim_in_use);
 
 // EBSLimits (default limit 39 or 25), GCEPDLimits (16), AzureDiskLimits (16) and CinderLimits (256): the number of
 // distinct in-tree volumes of the kind, on nodes where no CSI driver has replaced the in-tree plugin.
@@ -58,13 +63,24 @@ FitPredicate InTreeVolumeLimits(const PluginFactoryArgs& args, const InTreeLimit
 
 // NodeVolumeLimits: the number of volumes of each CSI driver does not exceed the limit of the CSINode or of the node.
 FitPredicate CsiVolumeLimits(const PluginFactoryArgs& args);
-FitPredicate CsiVolumeLimitsBy(const PluginFactoryArgs& args, const VolumeRules& rules);
+struct CsiLimitRules {
+  bool missing_claim_rejects = false;         // a claim that does not exist is a reason (1.34) and no error
+  bool drivers_may_have_to_be_there = false;  // the gate VolumeLimitScaling (1.36)
+};
+FitPredicate CsiVolumeLimitsBy(const PluginFactoryArgs& args, const VolumeRules& rules, CsiLimitRules limits = {});
 
 // VolumeBinding: bound volumes can be used on the node, and unbound claims find volumes or can be provisioned there.
 FitPredicate VolumeBinding(const PluginFactoryArgs& args);
 // The same in 1.19: claims that do not exist or are being deleted are left to what is checked before all rules, and
 // only unbound claims that do not wait for a consumer reject the pod as a whole.
 FitPredicate VolumeBindingOfUnboundClaims(const PluginFactoryArgs& args);
+// The same as in 1.29 with other words for the volume of a bound claim that cannot be used on the node.
+FitPredicate VolumeBindingSaying(const PluginFactoryArgs& args, ClaimRules rules, std::string_view node_conflict);
+// VolumeBinding (1.33, gate StorageCapacityScoring): rates how full the volumes that the pod would get on the node are,
+// or else the storage from which they would be provisioned. `shape` has (utilization in percent, score in
+// 0..max_score), in ascending order of utilization.
+PriorityFunction StorageCapacity(const PluginFactoryArgs& args, ClaimRules rules,
+                                 std::vector<std::pair<int64_t, int64_t>> shape);
 
 // VolumeZone: the zones and regions in the labels of bound volumes include those of the node.
 FitPredicate VolumeZone(const PluginFactoryArgs& args);

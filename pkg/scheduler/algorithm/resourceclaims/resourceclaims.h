@@ -1,0 +1,17 @@
+// The rule about resource claims (dynamic resource allocation). Devices are not allocated here, so a pod that needs a
+// claim never fits; what is said about it depends on which of its claims exist.
+#pragma once
+#include <string>
+
+#include "pkg/scheduler/algorithm/algorithm.h"
+
+namespace berth::scheduler::resourceclaims {
+
+// Returns what the pod waits for, as the PreEnqueue of DynamicResources words it (1.36): the first of its claims that
+// was not created yet or does not exist. Returns an empty text if it needs no claim.
+std::string WhyClaimsHold(const api::Pod& pod);
+
+// DynamicResources (1.36): rejects a pod that needs a claim, with the text of WhyClaimsHold.
+FitPredicate ResourceClaims(const PluginFactoryArgs&);
+
+}  // namespace berth::scheduler::resourceclaims

@@ -1,0 +1,138 @@
+#include "pkg/scheduler/core/batch.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <set>
+
+#include "pkg/scheduler/algorithm/imagelocality/image_totals.h"
+
+namespace berth::scheduler {
+namespace {
+
+// Appends a text such that no two lists of texts give the same result.
+void Append(std::string_view text, std::string* out) {
+  absl::StrAppend(out, text.size(), ":", std::string(text), ";");
+}
+void AppendSorted(std::vector<std::string> texts, std::string* out) {
+  std::sort(texts.begin(), texts.end());
+  absl::StrAppend(out, texts.size(), "[");
+  for (const std::string& t : texts) Append(t, out);
+}
+
+std::string TermText(const api::NodeSelectorTerm& t) {
+  std::string text = t.match.selector.String();
+  std::vector<std::string> fields = t.problems;
+  for (const api::FieldRequirement& f : t.fields) {
+    std::vector<std::string> values;
+    for (Symbol v : f.values) values.push_back(v.string());
+    std::string& field = fields.emplace_back(absl::StrCat(f.key.string(), " ", f.op));
+    AppendSorted(std::move(values), &field);
+  }
+  AppendSorted(std::move(fields), &text);
+  return text;
+}
+
+void AppendNodeAffinity(const api::PodTemplate& t, std::string* out) {
+  std::vector<std::string> labels, required, preferred;
+  for (const auto& [key, value] : t.node_selector) {
+    Append(value.str(), &labels.emplace_back(absl::StrCat(key.string(), "=")));
+  }
+  AppendSorted(std::move(labels), out);
+  if (!t.affinity.node) return;
+  if (t.affinity.node->required) {
+    for (const auto& term : t.affinity.node->required->terms) required.push_back(TermText(term));
+  }
+  for (const auto& p : t.affinity.node->preferred) {
+    preferred.push_back(absl::StrCat(p.weight, " ", TermText(p.preference)));
+  }
+  AppendSorted(std::move(required), out);
+  AppendSorted(std::move(preferred), out);
+}
+
+void AppendHostPorts(const api::PodTemplate& t, std::string* out) {
+  std::set<int32_t> ports;
+  for (const auto* list : {&t.containers, &t.init_containers}) {
+    for (const api::Container& c : *list) {
+      for (const api::ContainerPort& p : c.ports) {
+        if (p.host_port != 0) ports.insert(p.host_port);
+      }
+    }
+  }
+  for (const int32_t port : ports) absl::StrAppend(out, port, ",");
+}
+
+void AppendRequests(const Resource& r, std::string* out) {
+  absl::StrAppend(out, r.milli_cpu, ",", r.memory, ",", r.ephemeral_storage);
+  std::vector<std::string> scalars;
+  for (const auto& [name, amount] : r.scalars) scalars.push_back(absl::StrCat(name.string(), "=", amount));
+  AppendSorted(std::move(scalars), out);
+}
+
+void AppendImages(const api::PodTemplate& t, std::string* out) {
+  std::set<std::string> names;
+  for (const auto* list : {&t.containers, &t.init_containers}) {
+    for (const api::Container& c : *list) names.insert(imagelocality::ReportedName(c.image).string());
+  }
+  AppendSorted({names.begin(), names.end()}, out);
+}
+
+}  // namespace
+
+std::string BatchSignature(const BatchParts& parts, const PodContext& ctx) {
+  const api::PodTemplate& t = *ctx.pod.tmpl;
+  if (parts.no_spread && !t.spread_constraints.empty()) return {};
+  if (parts.no_pod_affinity && (t.affinity.pod || t.affinity.pod_anti)) return {};
+  if (parts.no_claims && !t.resource_claims.empty()) return {};
+  std::string out;
+  Append(t.scheduler_name.str(), &out);
+  if (parts.tolerations) {
+    std::vector<std::string> texts;
+    for (const api::Toleration& o : t.tolerations) {
+      std::string& text = texts.emplace_back();
+      for (Symbol s : {o.key, o.value, o.op, o.effect}) Append(s.str(), &text);
+    }
+    AppendSorted(std::move(texts), &out);
+  }
+  if (parts.node_name) Append(ctx.pod.node_name.str(), &out);
+  if (parts.node_affinity) AppendNodeAffinity(t, &out);
+  if (parts.host_ports) AppendHostPorts(t, &out);
+  if (parts.requests) AppendRequests(ctx.info.request, &out);
+  // What tells the sources of the volumes apart is in the pod; it includes for how long taints are tolerated.
+  if (parts.volumes || parts.tolerations) absl::StrAppend(&out, ctx.pod.unread, ";");
+  if (parts.images) AppendImages(t, &out);
+  if (parts.labels) {
+    for (const auto& [key, value] : t.labels) {
+      Append(key.str(), &out);
+      Append(value.str(), &out);
+    }
+  }
+  if (parts.features) {
+    for (Symbol f : t.node_features) Append(f.str(), &out);
+  }
+  return out;
+}
+
+void Batch::PlacedByHint(Symbol node, uint64_t cycle) {
+  last_node_ = node;
+  cycle_ = cycle;
+}
+
+// Equal totals stand by name in descending order; upstream takes them in no order.
+void Batch::Placed(Symbol node, uint64_t cycle, std::string signature, std::vector<std::pair<int64_t, Symbol>> totals,
+                   absl::Duration now) {
+  nodes_.clear();
+  last_node_ = node;
+  cycle_ = cycle;
+  if (signature.empty()) return;
+  std::sort(totals.begin(), totals.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second.str() < b.second.str();
+  });
+  for (const auto& [total, name] : totals) {
+    if (name != node) nodes_.push_back(name);
+  }
+  signature_ = std::move(signature);
+  made_ = now;
+}
+
+}  // namespace berth::scheduler
