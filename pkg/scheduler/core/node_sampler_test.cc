@@ -28,7 +28,7 @@ struct OneWalk {
 OneWalk WalkOnce(NodeSampler* sampler, bool (*fits)(Row)) {
   OneWalk out;
   out.evaluated = sampler->Walk(
-      nullptr,
+      nullptr, 0,
       [&](Row row) {
         out.looked.push_back(row);
         return fits(row);
