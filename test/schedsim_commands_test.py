@@ -230,7 +230,7 @@ def test_capacity():
         json.dump(node("x"), f)
         f.flush()
         code, out, err = schedsim("capacity", "-", "--pod-spec", f.name, feed=items(*cluster))
-        check("a spec that is no pod", code == 1 and 'kind "Node": a Pod, or a workload' in err, err)
+        check("a spec that is no pod", code == 1 and 'no pod in it, but Node: a Pod, or a workload' in err, err)
         f.seek(0)
         json.dump(pod("x", "1"), f)
         f.truncate()

@@ -50,7 +50,17 @@ def test_syntax():
     wrong("YAML with a tab", "a:\n\tb: 1\n", "line 2, column ")
     wrong("half a gzip", gzip.compress(good.encode())[:40], "gzip: ")
     wrong("no such file", "", "/nowhere/x.json: No such file or directory", words=("run", "/nowhere/x.json"))
-    wrong("a directory", "", "Is a directory", words=("run", "/"))
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("notes.txt", "run.sh", "chart.tpl"):
+            with open(os.path.join(folder, name), "w") as f:
+                f.write("no object\n")
+        os.mkdir(os.path.join(folder, "deeper"))
+        wrong("a folder without objects", "", folder + ": is a folder without a file that ends in .json, .yaml or .yml (-R reads", words=("run", folder))
+        with open(os.path.join(folder, "deeper", "x.yaml"), "w") as f:
+            f.write("a:\n\tb: 1\n")
+        wrong("a file in a folder of a folder", "", "deeper/x.yaml: line 2, column ", words=("run", "-R", folder))
+        os.symlink(folder, os.path.join(folder, "circle"))
+        wrong("a link in a circle", "", "deeper/x.yaml: line 2, column ", words=("run", "-R", folder))
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         "a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 10)) for i in range(1, 12))
     wrong("YAML bomb", bomb, "aliases unfold to too much")

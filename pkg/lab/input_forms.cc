@@ -95,32 +95,39 @@ bool IsObjectFile(const fs::path& path) {
   return name.ends_with(".json") || name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
+// Returns what a folder contains, by name.
+absl::StatusOr<std::vector<fs::directory_entry>> EntriesOf(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::directory_entry> entries;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) entries.push_back(*it);
+  if (error) return util::InvalidArgument(absl::StrCat(folder.string(), ": ", error.message()));
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
 // Returns whether `kubectl cluster-info dump --output-directory` has written the folder.
 bool IsDump(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(folder / "nodes.json", ignored)) return false;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (fs::exists(entry.path() / "pods.json", ignored)) return true;
-  }
-  return false;
+  const auto entries = EntriesOf(folder);
+  return entries.ok() && std::any_of(entries->begin(), entries->end(), [&](const fs::directory_entry& entry) {
+           return fs::exists(entry.path() / "pods.json", ignored);
+         });
 }
 
+// Adds the files of a folder in the order of their names, with folders among them, as kubectl walks. Like kubectl, it
+// does not follow links to folders, which may lead in a circle.
 absl::Status AddFolder(const fs::path& folder, bool recursive, std::vector<std::string>* out) {
-  std::error_code error;
-  std::vector<fs::path> files, folders;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.is_directory()) {
-      folders.push_back(entry.path());
+  auto entries = EntriesOf(folder);
+  if (!entries.ok()) return entries.status();
+  for (const fs::directory_entry& entry : *entries) {
+    std::error_code ignored;
+    if (entry.is_directory(ignored)) {
+      if (recursive && !entry.is_symlink(ignored)) BERTH_RETURN_IF_ERROR(AddFolder(entry.path(), recursive, out));
     } else if (IsObjectFile(entry.path())) {
-      files.push_back(entry.path());
+      out->push_back(entry.path().string());
     }
   }
-  if (error) return util::InvalidArgument(absl::StrCat(folder.string(), ": ", error.message()));
-  std::sort(files.begin(), files.end());
-  std::sort(folders.begin(), folders.end());
-  for (const fs::path& f : files) out->push_back(f.string());
-  if (!recursive) return absl::OkStatus();
-  for (const fs::path& f : folders) BERTH_RETURN_IF_ERROR(AddFolder(f, recursive, out));
   return absl::OkStatus();
 }
 

@@ -16,12 +16,6 @@
 #include "pkg/lab/input_forms.h"
 #include "pkg/lab/input_places.h"
 #include "pkg/lab/order.h"
-#include "pkg/scheduler/configuration/load.h"
-#include "pkg/scheduler/configuration/policy_profile.h"
-#include "pkg/scheduler/factory/profile_plugins.h"
-#include "pkg/scheduler/factory/read_policy.h"
-#include "pkg/util/feature_gates.h"
-#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 #include "pkg/world/kinds.h"
 #include "pkg/world/workload.h"
@@ -124,7 +118,7 @@ class Collector final : public api::JsonSink {
   absl::Status Finish() {
     absl::Status s = FinishPlain();
     for (const std::string& w : validator_.Warnings()) out_->warnings.push_back(w);
-    out_->mistakes = validator_.Errors();
+    for (const std::string& m : validator_.Errors()) out_->mistakes.push_back(m);
     return s;
   }
 
@@ -479,98 +473,20 @@ class Collector final : public api::JsonSink {
     return absl::OkStatus();
   }
 
-  // Reads emulatedVersion and, for release 1.29, the configuration. Sets `own` if there is one.
-  absl::Status ReadRelease(Json j, bool* own) {
-    Algorithm& a = current_.algorithm;
-    if (Json v = j.FindExact("emulatedVersion"); !v.IsNull()) {
-      auto named = release::Named(v.IsString() ? std::string_view(v.Text()) : std::string_view(v.Brief()));
-      if (!named.ok()) return util::InvalidArgument(absl::StrCat("emulatedVersion: ", named.status().message()));
-      a.release = *named;
-    }
-    BERTH_RETURN_IF_ERROR(ReadGates(j));
-    Json c = j.FindExact("configuration");
-    if (c.IsNull()) return absl::OkStatus();
-    if (a.Decides().plugins == nullptr) {
-      return util::InvalidArgument(absl::StrCat("configuration: release ", std::string(a.release->name),
-                                                " has none; set emulatedVersion to \"1.29\""));
-    }
-    namespace configuration = scheduler::configuration;
-    auto loaded = configuration::LoadOrError(c, scheduler::PluginsToConfigure(a.Decides()), a.ConfigurationGates());
-    if (!loaded.ok()) return util::InvalidArgument(absl::StrCat("configuration: ", loaded.status().message()));
-    if (!loaded->configuration.extenders.empty()) {
-      return util::InvalidArgument("configuration.extenders: a Scenario cannot call extenders, --config can");
-    }
-    a.profiles = std::move(loaded->profiles);
-    a.extenders.clear();
-    *own = true;
-    return absl::OkStatus();
-  }
-
-  static absl::Status Wrong(std::string_view field, Json v, std::string_view right) {
-    return util::InvalidArgument(absl::StrCat(util::ToAbsl(field), ": ", v.Brief(), ": ", util::ToAbsl(right)));
-  }
-
-  bool IsGateOfRelease(std::string_view name) const {
-    return util::FindGate(current_.algorithm.Decides().gates, name) != nullptr;
-  }
-
-  absl::Status ReadGates(Json j) {
-    Algorithm& a = current_.algorithm;
-    if (Json v = j.FindExact("featureGates"); !v.IsNull()) {
-      if (!v.IsObject()) return Wrong("featureGates", v, "an object of gates is needed here");
-      for (auto [name, on] : v.Children()) {
-        if (!on.IsBool())
-          return Wrong(absl::StrCat("featureGates.", util::ToAbsl(name)), on, "true or false is needed here");
-        if (!util::IsFeatureGate(name) && !IsGateOfRelease(name))
-          return Wrong("featureGates", on,
-                       absl::StrCat("unrecognized key: ", util::ToAbsl(name), util::GateSuggestion(name)));
-        a.gates[std::string(name)] = on.Bool();
-      }
-    }
-    return absl::OkStatus();
-  }
-
   // Reads the members of a Scenario other than its objects.
   absl::Status ReadFields(Json j) {
-    Algorithm& a = current_.algorithm;
+    auto wrong = [](std::string_view field, Json v, std::string_view right) {
+      return util::InvalidArgument(absl::StrCat(util::ToAbsl(field), ": ", v.Brief(), ": ", util::ToAbsl(right)));
+    };
     if (Json v = j.FindExact("name"); v.IsString()) current_.name = v.Text();
     if (Json v = j.FindExact("apiVersion"); v.Text() != "schedsim/v1")
-      return Wrong("apiVersion", v, "should be schedsim/v1");
-    bool own = false;
-    BERTH_RETURN_IF_ERROR(ReadRelease(j, &own));
-    if (Json v = j.FindExact("algorithmProvider"); !v.IsNull()) {
-      if (!v.IsString()) return Wrong("algorithmProvider", v, "a provider's name is needed here");
-      a.provider = std::string(v.Text());
-      own = true;
-    }
-    if (Json v = j.FindExact("policy"); !v.IsNull()) {
-      if (own) return Wrong("policy", v, "give either algorithmProvider or policy");
-      auto policy = scheduler::ReadPolicy(v, a.Decides(), a.Gates());
-      if (!policy.ok()) return util::InvalidArgument(absl::StrCat("policy: ", policy.status().message()));
-      a.policy = std::move(*policy);
-      a.policy_from_flag = false;
-      own = true;
-    }
-    if (own && defaults_.chosen()) conflicting_ = true;
-    if (Json v = j.FindExact("hardPodAffinitySymmetricWeight"); !v.IsNull()) {
-      const int64_t least = a.Decides().least_hard_weight;
-      if (!v.IsInt() || v.Int() < least || v.Int() > 100) {
-        return Wrong("hardPodAffinitySymmetricWeight", v, absl::StrCat("must be in the range ", least, "-100"));
-      }
-      a.hard_pod_affinity_symmetric_weight = static_cast<int>(v.Int());
-    }
-    if (Json v = j.FindExact("preempt"); !v.IsNull()) {
-      if (!v.IsBool()) return Wrong("preempt", v, "true or false is needed here");
-      a.preempt = v.Bool();
-    }
-    if (Json v = j.FindExact("percentageOfNodesToScore"); !v.IsNull()) {
-      if (!v.IsInt()) return Wrong("percentageOfNodesToScore", v, "an integer is needed here");
-      a.percentage_of_nodes_to_score = v.Int();
-    }
-    BERTH_RETURN_IF_ERROR(a.CheckPercentage());
-    if (Json v = j.FindExact("pods"); !v.IsNull() && !v.IsArray()) return Wrong("pods", v, "a list is needed here");
+      return wrong("apiVersion", v, "should be schedsim/v1");
+    const absl::Status read = current_.algorithm.ReadMembers(j);
+    if (current_.algorithm.of_scenario && defaults_.chosen()) conflicting_ = true;
+    BERTH_RETURN_IF_ERROR(read);
+    if (Json v = j.FindExact("pods"); !v.IsNull() && !v.IsArray()) return wrong("pods", v, "a list is needed here");
     if (Json v = j.FindExact("cluster"); !v.IsNull() && !v.IsObject())
-      return Wrong("cluster", v, "a v1 List is needed here");
+      return wrong("cluster", v, "a v1 List is needed here");
     return CheckUnique(current_);
   }
 
@@ -602,69 +518,6 @@ class Collector final : public api::JsonSink {
 };
 
 }  // namespace
-
-absl::Status Algorithm::CheckSource() const {
-  if (Decides().has_policies) return absl::OkStatus();
-  const std::string name = absl::StrCat("release ", std::string(release->name));
-  if (policy) return util::InvalidArgument(absl::StrCat(name, " has no Policies: give it a configuration"));
-  if (!provider || *provider == scheduler::kDefaultProvider) return absl::OkStatus();
-  return util::InvalidArgument(absl::StrCat(name, " has no algorithm provider ", util::GoQuoted(*provider),
-                                            " but only DefaultProvider: give it a configuration"));
-}
-
-absl::StatusOr<std::vector<scheduler::configuration::ResolvedProfile>> Algorithm::Profiles() const {
-  namespace configuration = scheduler::configuration;
-  if (profiles) return *profiles;
-  const scheduler::Release& decides = Decides();
-  const configuration::PluginCatalogue catalogue = scheduler::PluginsToConfigure(decides);
-  std::vector<configuration::ResolvedProfile> out;
-  if (decides.policy_names == nullptr) {
-    out.push_back(configuration::DefaultProfile(catalogue, ConfigurationGates()));
-    return out;
-  }
-  auto made = policy ? configuration::ProfileOfPolicy(*policy, decides.policy_names(), catalogue, decides.plugins())
-                     : configuration::ProfileOfProvider(provider.value_or(std::string(scheduler::kDefaultProvider)),
-                                                        hard_pod_affinity_symmetric_weight, catalogue);
-  if (!made.ok()) return made.status();
-  out.push_back(std::move(*made));
-  return out;
-}
-
-absl::Status Algorithm::CheckPercentage() const {
-  if (!percentage_of_nodes_to_score || Decides().sampling != nullptr) return absl::OkStatus();
-  return util::InvalidArgument(absl::StrCat("percentageOfNodesToScore: release ", std::string(release->name),
-                                            " looks at all nodes; leave it out"));
-}
-
-std::optional<int64_t> Algorithm::SamplePercentage() const {
-  if (percentage_of_nodes_to_score) return percentage_of_nodes_to_score;
-  if (!samples_as_release || Decides().sampling == nullptr) return std::nullopt;
-  return configured_percentage != 0 ? configured_percentage : Decides().sampling->default_percentage;
-}
-
-scheduler::SchedulerGates Algorithm::Gates() const {
-  return scheduler::MakeGates([&](std::string_view name) {
-    if (auto it = gates.find(std::string(name)); it != gates.end()) return it->second;
-    const util::FeatureGate* gate = util::FindGate(Decides().gates, name);
-    return gate != nullptr && gate->on;
-  });
-}
-
-scheduler::configuration::Gates Algorithm::ConfigurationGates() const {
-  auto on = [&](std::string_view name, bool otherwise) {
-    auto it = gates.find(std::string(name));
-    return it != gates.end() ? it->second : otherwise;
-  };
-  scheduler::configuration::Gates g;
-  g.pod_scheduling_readiness = on("PodSchedulingReadiness", g.pod_scheduling_readiness);
-  g.volume_capacity_priority = on("VolumeCapacityPriority", g.volume_capacity_priority);
-  g.dynamic_resource_allocation = on("DynamicResourceAllocation", g.dynamic_resource_allocation);
-  g.storage_capacity_scoring = on("StorageCapacityScoring", g.storage_capacity_scoring);
-  g.volume_limit_scaling = on("VolumeLimitScaling", g.volume_limit_scaling);
-  g.taint_comparison_operators = on("TaintTolerationComparisonOperators", g.taint_comparison_operators);
-  g.opportunistic_batching = on("OpportunisticBatching", g.opportunistic_batching);
-  return g;
-}
 
 absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& given, const ReadOptions& options) {
   Input input;

@@ -135,7 +135,8 @@ void Simulation::BindAsController(const api::PodPtr& pod, scheduler::Decision* d
       scheduler::reasons::kNodeUnschedulable, scheduler::reasons::kNodeNotReady, scheduler::reasons::kNodeOutOfDisk,
       scheduler::reasons::kNodeNetworkUnavailable};
   for (const scheduler::FailureReason& r : *reasons) {
-    if (std::find(std::begin(kPassedOver), std::end(kPassedOver), r) == std::end(kPassedOver)) return;
+    const auto same = [&](const scheduler::FailureReason& passed) { return passed.text == r.text; };
+    if (std::none_of(std::begin(kPassedOver), std::end(kPassedOver), same)) return;
   }
   d->outcome = scheduler::Decision::Outcome::kPlaced;
   d->host = pod->node_name;
