@@ -169,7 +169,7 @@ def test_events(s):
 @on("1.29")
 def test_lists(s):
     for query, field, message in [
-            ("watch=true&sendInitialEvents=true", "sendInitialEvents", "Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"),
+            ("watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "sendInitialEvents", "Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"),
             ("sendInitialEvents=true", "sendInitialEvents", "Forbidden: sendInitialEvents is forbidden for list"),
             ("watch=true&resourceVersionMatch=NotOlderThan", "resourceVersionMatch", "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"),
             ("resourceVersionMatch=Exact", "resourceVersionMatch", "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"),

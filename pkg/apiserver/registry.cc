@@ -203,7 +203,7 @@ void Registry::PrepareForCreate(const ResourceInfo& r, size_t version, Value* v)
     if (spec.Str("clusterIP").empty() && spec.Str("type") != "ExternalName") {
       spec.Set("clusterIP", Value::String(NewClusterIp()));
     }
-  } else if (r.has_generation) {
+  } else if (r.has_generation || r.kind == "ResourceClaim") {
     v->Erase("status");
   }
   if (r.kind == "PriorityClass" && (r.versions[0].version == "v1" || r.versions[version].version == "v1")) {
@@ -534,7 +534,11 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
   condition.Set("status", Value::String("True"));
   condition.Set("lastProbeTime", Value());
   condition.Set("lastTransitionTime", Value::String(NowText()));
+  if (const Value* generation = v.At({"metadata", "generation"}); generation != nullptr && pods->has_generation) {
+    condition.Set("observedGeneration", *generation);
+  }
   Value& status = v.Child("status");
+  if (validation::kBindingsEndNominations.Has(catalog().release())) status.Erase("nominatedNodeName");
   Value* conditions = status.Find("conditions");
   if (conditions == nullptr || !conditions->IsArray()) conditions = &status.Set("conditions", Value::Array());
   auto same = std::find_if(conditions->items.begin(), conditions->items.end(),

@@ -305,10 +305,6 @@ std::optional<ApiError> ReadVersion(const Query& q, VersionParameter* out) {
   return std::nullopt;
 }
 
-ApiError TooLarge(uint64_t rv, uint64_t current) {
-  return Timeout(absl::StrCat("Too large resource version: ", rv, ", current: ", current));
-}
-
 }  // namespace
 
 // A version that the store has not reached yet may appear shortly, so the request is handled once more after a while.
@@ -317,7 +313,7 @@ HttpResponse Api::Get(Call& call) {
   VersionParameter version;
   if (auto error = ReadVersion(call.query, &version)) return Error(call, *error);
   if (version.rv > store.rv()) {
-    HttpResponse out = Error(call, TooLarge(version.rv, store.rv()));
+    HttpResponse out = Error(call, VersionTooLarge(version.rv, store.rv()));
     out.wait = !call.last_try;
     return out;
   }
@@ -361,8 +357,8 @@ bool Api::Collect(Call& call, Page* page, HttpResponse* failed) {
   if (!limit_text.empty() && !absl::SimpleAtoi(limit_text, &limit)) return fail(BadRequest(ParseIntError(limit_text)));
   int64_t ignored;
   if (!timeout.empty() && !absl::SimpleAtoi(timeout, &ignored)) return fail(BadRequest(ParseIntError(timeout)));
-  VersionMatch match;
-  if (auto error = ReadListOptions(call.query, false, &match)) return fail(*error);
+  ListOptions options;
+  if (auto error = ReadListOptions(call.query, false, call.r->release, &options)) return fail(*error);
   auto selector =
       ObjectSelector::Parse(*call.r, call.ns, call.query.Get("fieldSelector"), call.query.Get("labelSelector"));
   if (auto* error = std::get_if<ApiError>(&selector)) return fail(*error);
@@ -386,11 +382,11 @@ bool Api::Collect(Call& call, Page* page, HttpResponse* failed) {
     if (at > store.rv()) return fail(Expired("The provided continue parameter is of another server."));
   } else if (version.given) {
     if (version.rv > store.rv()) {
-      *failed = Error(call, TooLarge(version.rv, store.rv()));
+      *failed = Error(call, VersionTooLarge(version.rv, store.rv()));
       failed->wait = !call.last_try;
       return false;
     }
-    bool exact = match == VersionMatch::kExact || (match == VersionMatch::kUnset && limit > 0);
+    bool exact = options.match == VersionMatch::kExact || (options.match == VersionMatch::kUnset && limit > 0);
     if (version.rv > 0 && exact) {
       at = version.rv;
       page->rv = at;

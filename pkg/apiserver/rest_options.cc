@@ -30,22 +30,51 @@ std::variant<WriteOptions, ApiError> ReadWriteOptions(const Query& query, std::s
   return out;
 }
 
-std::optional<ApiError> ReadListOptions(const Query& query, bool watch, VersionMatch* match) {
-  constexpr std::string_view kMatch = "resourceVersionMatch";
+namespace {
+
+constexpr std::string_view kMatch = "resourceVersionMatch", kNotOlderThan = "NotOlderThan";
+
+// A watch that begins with the objects that exist is a list and a watch in one (WatchList).
+std::optional<ApiError> ReadWatchOptions(const Query& query, Version release, ListOptions* out) {
+  const std::string_view given = query.Get(kMatch);
+  FieldErrors errors;
+  if (query.Has("sendInitialEvents")) {
+    const std::string_view value = query.Get("sendInitialEvents");
+    out->initial_events = value == "true" || value == "1";
+    if (given != kNotOlderThan) {
+      errors.push_back(
+          validation::Forbidden(kMatch, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+    }
+    if (!validation::kWatchLists.Has(release)) {
+      errors.push_back(validation::Forbidden(
+          "sendInitialEvents",
+          "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"));
+    }
+  } else if (!given.empty()) {
+    errors.push_back(validation::Forbidden(
+        kMatch, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+  }
+  if (!given.empty() && given != kNotOlderThan)
+    errors.push_back(NotSupported(kMatch, given, {std::string(kNotOlderThan)}));
+  if (!given.empty() && query.Has("continue")) {
+    errors.push_back(validation::Forbidden(kMatch, "resourceVersionMatch is forbidden when continue is provided"));
+  }
+  if (!errors.empty()) return InvalidObject("meta.k8s.io", "ListOptions", "", std::move(errors));
+  out->match = given.empty() ? VersionMatch::kUnset : VersionMatch::kNotOlderThan;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ApiError> ReadListOptions(const Query& query, bool watch, Version release, ListOptions* out) {
+  *out = {};
+  if (watch) return ReadWatchOptions(query, release, out);
   std::string_view given = query.Get(kMatch), version = query.Get("resourceVersion");
   auto refuse = [](FieldError e) { return InvalidOptions("ListOptions", std::move(e)); };
   if (query.Has("sendInitialEvents")) {
-    return refuse(validation::Forbidden(
-        "sendInitialEvents",
-        watch ? "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
-              : "sendInitialEvents is forbidden for list"));
+    return refuse(validation::Forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   }
-  *match = VersionMatch::kUnset;
   if (given.empty()) return std::nullopt;
-  if (watch) {
-    return refuse(validation::Forbidden(
-        kMatch, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
-  }
   if (version.empty()) {
     return refuse(
         validation::Forbidden(kMatch, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
@@ -58,9 +87,9 @@ std::optional<ApiError> ReadListOptions(const Query& query, bool watch, VersionM
       return refuse(
           validation::Forbidden(kMatch, "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
     }
-    *match = VersionMatch::kExact;
-  } else if (given == "NotOlderThan") {
-    *match = VersionMatch::kNotOlderThan;
+    out->match = VersionMatch::kExact;
+  } else if (given == kNotOlderThan) {
+    out->match = VersionMatch::kNotOlderThan;
   } else {
     return refuse(NotSupported(kMatch, given, {"Exact", "NotOlderThan", ""}));
   }

@@ -23,8 +23,12 @@ struct WriteOptions {
 std::variant<WriteOptions, ApiError> ReadWriteOptions(const Query& query, std::string_view kind, Version release);
 
 enum class VersionMatch : uint8_t { kUnset, kExact, kNotOlderThan };
-// Reads the options of a list or watch into `*match`. Returns an error if they are not valid.
-std::optional<ApiError> ReadListOptions(const Query& query, bool watch, VersionMatch* match);
+struct ListOptions {
+  VersionMatch match = VersionMatch::kUnset;
+  std::optional<bool> initial_events;  // of watches: whether they begin with the objects that exist
+};
+// Reads the options of a list or watch into `*out`. Returns an error if they are not valid in the release.
+std::optional<ApiError> ReadListOptions(const Query& query, bool watch, Version release, ListOptions* out);
 
 // The advice in 406 and 415 for clients that insist on protobuf.
 inline constexpr std::string_view kSpeakJson =

@@ -451,8 +451,8 @@ HttpResponse Api::Resource(Call& call) {
 }
 
 HttpResponse Api::StartWatch(Call& call) {
-  VersionMatch match;
-  if (auto error = ReadListOptions(call.query, true, &match)) return Error(call, *error);
+  ListOptions options;
+  if (auto error = ReadListOptions(call.query, true, call.r->release, &options)) return Error(call, *error);
   auto selector =
       ObjectSelector::Parse(*call.r, call.ns, call.query.Get("fieldSelector"), call.query.Get("labelSelector"));
   if (auto* error = std::get_if<ApiError>(&selector)) return Error(call, *error);
@@ -474,6 +474,20 @@ HttpResponse Api::StartWatch(Call& call) {
   }
   std::string_view bookmarks = call.query.Get("allowWatchBookmarks");
   start.from.bookmarks = validation::kBookmarks.Has(call.r->release) && (bookmarks == "true" || bookmarks == "1");
+  if (options.initial_events.has_value()) {
+    const uint64_t reached = registry_->store().rv();
+    if (start.from.rv > reached) {
+      HttpResponse out = Error(call, VersionTooLarge(start.from.rv, reached));
+      out.wait = !call.last_try;
+      return out;
+    }
+    if (*options.initial_events) {
+      start.from.synthetic = start.from.marks_end = true;
+    } else if (start.from.synthetic) {
+      start.from.synthetic = false;
+      start.from.rv = reached;
+    }
+  }
   HttpResponse out;
   out.watch = std::move(start);
   return out;

@@ -157,6 +157,9 @@ ApiError Timeout(std::string_view message) {
   e.retry_after_seconds = 1;
   return e;
 }
+ApiError VersionTooLarge(uint64_t rv, uint64_t current) {
+  return Timeout(absl::StrCat("Too large resource version: ", rv, ", current: ", current));
+}
 ApiError Expired(std::string_view message) {
   return Plain(410, "Expired", message);
 }

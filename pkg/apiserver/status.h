@@ -35,6 +35,7 @@ ApiError UnknownResource();
 ApiError UnsupportedMediaType();
 ApiError NotAcceptable();
 ApiError Unauthorized();
+ApiError VersionTooLarge(uint64_t rv, uint64_t current);  // a version that the server has not reached yet
 ApiError Timeout(std::string_view message);
 ApiError Expired(std::string_view message);  // 410
 ApiError Gone(std::string_view message);     // status 410, inside a watch

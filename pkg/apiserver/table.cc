@@ -315,6 +315,35 @@ void BudgetRow(const Value& v, absl::Time now, Row* out) {
   out->Text(CreatedAge(v, now));
 }
 
+void DeviceClaimRow(const Value& v, absl::Time now, Row* out) {
+  const Value* reserved = v.At({"status", "reservedFor"});
+  const bool deleted = !Str(v, {"metadata", "deletionTimestamp"}).empty();
+  std::string state = deleted ? "deleted" : "";
+  auto add = [&](std::string_view word) { absl::StrAppend(&state, state.empty() ? "" : ",", std::string(word)); };
+  if (v.At({"status", "allocation"}) == nullptr) {
+    if (!deleted) add("pending");
+  } else {
+    add("allocated");
+    if (reserved != nullptr && !reserved->empty()) add("reserved");
+  }
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(state);
+  out->Text(CreatedAge(v, now));
+}
+
+void NameAndAgeRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(CreatedAge(v, now));
+}
+
+void SliceRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"spec", "nodeName"}));
+  out->Text(Str(v, {"spec", "driver"}));
+  out->Text(Str(v, {"spec", "pool", "name"}));
+  out->Text(CreatedAge(v, now));
+}
+
 // NOLINT(readability-function-size): a table of columns by kind.
 const std::map<std::string_view, Printer>& Printers() {
   static const Column kNameColumn{"Name", "string", "name", kName};
@@ -507,6 +536,11 @@ const std::map<std::string_view, Printer>& Printers() {
                                          out->Text(Str(v, {"status", "phase"}));
                                          out->Text(CreatedAge(v, now));
                                        }}},
+                                     {"ResourceClaim", {{kNameColumn, {"State"}, kAgeColumn}, DeviceClaimRow}},
+                                     {"ResourceClaimTemplate", {{kNameColumn, kAgeColumn}, NameAndAgeRow}},
+                                     {"DeviceClass", {{kNameColumn, kAgeColumn}, NameAndAgeRow}},
+                                     {"ResourceSlice",
+                                      {{kNameColumn, {"Node"}, {"Driver"}, {"Pool"}, kAgeColumn}, SliceRow}},
                                      // All kinds that have no entry of their own.
                                      {"",
                                       {{kNameColumn, {"Created At", "date", "", kCreated}},

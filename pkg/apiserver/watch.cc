@@ -102,7 +102,19 @@ bool Watch::Start(const From& from) {
   listening_ = true;
   bookmarks_ = from.bookmarks;
   bookmarked_ = after_;
+  if (from.marks_end && bookmarks_) SendBookmark(after_, true);
   return true;
+}
+
+void Watch::SendBookmark(uint64_t rv, bool end) {
+  Value object = Value::Object();
+  Value& meta = object.Child("metadata");
+  meta.Set("resourceVersion", Value::String(std::to_string(rv)));
+  if (end) meta.Child("annotations").Set("k8s.io/initial-events-end", Value::String("true"));
+  std::string body;
+  Encode(object, r_->TypeIn(version_), &body);
+  sink_->Send(MakeFrame("BOOKMARK", absl::StrCat("{\"kind\":\"", r_->kind, "\",\"apiVersion\":\"",
+                                                 r_->versions[version_].Text(), "\",", body.substr(1))));
 }
 
 void Watch::OnTick(absl::Duration now) {
@@ -114,12 +126,7 @@ void Watch::OnTick(absl::Duration now) {
   uint64_t reached = store_->LastRv(*r_);
   if (reached <= bookmarked_) return;
   bookmarked_ = reached;
-  Value object = Value::Object();
-  object.Child("metadata").Set("resourceVersion", Value::String(std::to_string(reached)));
-  std::string body;
-  Encode(object, r_->TypeIn(version_), &body);
-  sink_->Send(MakeFrame("BOOKMARK", absl::StrCat("{\"kind\":\"", r_->kind, "\",\"apiVersion\":\"",
-                                                 r_->versions[version_].Text(), "\",", body.substr(1))));
+  SendBookmark(reached, false);
 }
 
 // The type depends on whether the old and the new state match the selector, not only on what happened to the object.

@@ -36,6 +36,8 @@ class Watch final : public EventListener {
     bool synthetic = false;  // begin with ADDED for everything that exists
     uint64_t rv = 0;         // otherwise begin with the changes after this version
     bool bookmarks = false;  // about once a minute, if there are new versions, send a BOOKMARK with the version reached
+    // Behind the objects that exist comes a bookmark that says so, if the client takes bookmarks.
+    bool marks_end = false;
   };
 
   // Delivers to `sink` until the watch is destroyed. `store` and `sink` must outlive it.
@@ -50,6 +52,8 @@ class Watch final : public EventListener {
   void OnTick(absl::Duration now) override;
 
  private:
+  // Sends a bookmark with a version; `end`: it is the one behind the objects that exist.
+  void SendBookmark(uint64_t rv, bool end);
   Store* store_;
   const ResourceInfo* r_;
   size_t version_;

@@ -29,6 +29,10 @@ inline constexpr release::Span kMaxSurgeOfDaemonSets = release::Since(22);
 inline constexpr release::Span kCompletionModes = release::Since(22);
 inline constexpr release::Span kPodReplacementPolicies = release::Since(29);
 inline constexpr release::Span kGenerationOfJobs = release::Since(16);
+// Pods have a generation, and conditions say for which one they were found.
+inline constexpr release::Span kGenerationOfPods = release::Since(33);
+// A binding clears the pod's nomination.
+inline constexpr release::Span kBindingsEndNominations = release::Since(34);
 
 // What came after 1.10 in pods and classes is checked.
 inline constexpr release::Span kChecksNewPodFields = release::Since(11);
@@ -55,5 +59,7 @@ inline constexpr release::Span kClientAuthorities = release::Since(13);
 inline constexpr release::Span kTablesV1 = release::Since(15);
 inline constexpr release::Span kBookmarks = release::Since(16);
 inline constexpr release::Span kFieldWarnings = release::Since(25);
+// A watch may begin with the objects that exist and a bookmark behind them (sendInitialEvents).
+inline constexpr release::Span kWatchLists = release::Since(34);
 
 }  // namespace berth::validation

@@ -310,6 +310,18 @@ void SecretDefaults(Value* object) {
 }
 
 // Applies defaults to kinds that need few.
+// A request for devices is one for a number of them, which is 1 unless it says otherwise.
+void ClaimOfDevicesDefaults(Value& spec) {
+  auto one = [](Value& request) {
+    Default(request, "allocationMode", "ExactCount");
+    if (request.Str("allocationMode") == "ExactCount") Default(request, "count", 1);
+  };
+  Each(spec.Child("devices"), "requests", [&](Value& request) {
+    if (Value* exactly = request.Find("exactly"); exactly != nullptr && exactly->IsObject()) one(*exactly);
+    Each(request, "firstAvailable", one);
+  });
+}
+
 void MoreDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) {
   const std::string& kind = r.kind;
   const Version release = r.release;
@@ -332,6 +344,10 @@ void MoreDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) {
     RbacDefaults(object);
   } else if (kind == "Secret") {
     SecretDefaults(object);
+  } else if (kind == "ResourceClaim") {
+    ClaimOfDevicesDefaults(object->Child("spec"));
+  } else if (kind == "ResourceClaimTemplate") {
+    ClaimOfDevicesDefaults(object->Child("spec").Child("spec"));
   }
 }
 

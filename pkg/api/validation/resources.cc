@@ -32,7 +32,7 @@ constexpr size_t kEventWindow = 1000;  // events have no such window in 1.10; et
 
 // Kinds that came after 1.10, by the release in which their stable version did.
 constexpr release::Span kSince13 = release::Since(13), kCsiNodes = release::Since(17), kCsiDrivers = release::Since(18),
-                        kCsiCapacities = release::Since(24);
+                        kCsiCapacities = release::Since(24), kDevices = release::Since(34);
 
 // Returns those versions of a list that a release serves. "apps/v1beta1@-16" is served until 1.16, and
 // "policy/v1@21-" since 1.21.
@@ -139,6 +139,7 @@ void AddCore(Maker* m) {
   pods.indexed_fields = pods.selectable_fields = {"spec.nodeName",      "status.phase", "spec.schedulerName",
                                                   "spec.restartPolicy", "status.podIP", "status.nominatedNodeName"};
   pods.answers_object = true;
+  pods.has_generation = kGenerationOfPods.Has(m->release());
 
   ResourceInfo& controllers = add("replicationcontrollers", "ReplicationController", "v1");
   controllers.subresources = {"scale", "status"};
@@ -223,11 +224,29 @@ void AddStorage(Maker* m) {
   attachments.answers_object = true;
 }
 
+// Claims of devices, and what they are allocated from (dynamic resource allocation).
+void AddDevices(Maker* m) {
+  if (!kDevices.Has(m->release())) return;
+  constexpr std::string_view kV1 = "resource.k8s.io/v1";
+  ResourceInfo& claims = m->Add("resourceclaims", "ResourceClaim", kV1);
+  claims.subresources = {"status"};
+  claims.answers_object = true;
+  m->Add("resourceclaimtemplates", "ResourceClaimTemplate", kV1).answers_object = true;
+  ResourceInfo& slices = m->AddClusterWide("resourceslices", "ResourceSlice", kV1);
+  slices.selectable_fields = {"spec.nodeName", "spec.driver"};
+  slices.has_generation = true;
+  slices.answers_object = true;
+  ResourceInfo& classes = m->AddClusterWide("deviceclasses", "DeviceClass", kV1);
+  classes.has_generation = true;
+  classes.answers_object = true;
+}
+
 std::vector<ResourceInfo> Make(Version release) {
   Maker m(release);
   AddCore(&m);
   AddWorkloads(&m);
   AddStorage(&m);
+  AddDevices(&m);
   m.Add("leases", "Lease", "coordination.k8s.io/v1 coordination.k8s.io/v1beta1@-22").unconditional_update =
       !kLeasesNeedVersions.Has(release);
   constexpr std::string_view rbac_versions = "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1@-22";
@@ -254,7 +273,10 @@ std::vector<Group> GroupsOf(Version release) {
        "rbac.authorization.k8s.io/v1 storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1"},
       {{25},
        "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1 rbac.authorization.k8s.io/v1 "
-       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1"}};
+       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1"},
+      {{34},
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1 rbac.authorization.k8s.io/v1 "
+       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 resource.k8s.io/v1"}};
   std::vector<Group> out;
   bool name = true;
   std::string word;

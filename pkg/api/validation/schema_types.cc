@@ -104,6 +104,11 @@ PodSpec proto
   hostUsers *bool n=37 since=25
   schedulingGates []PodSchedulingGate key=name n=38 since=26
   resourceClaims []PodResourceClaim key=name n=39 since=26
+  resources *ResourceRequirements n=40 since=32
+  hostnameOverride *string n=41 since=34
+  schedulingGroup *PodSchedulingGroup n=43 since=36
+PodSchedulingGroup
+  podGroupName *string
 PodReadinessGate
   conditionType string!
 PodOS
@@ -112,7 +117,9 @@ PodSchedulingGate proto
   name string!
 PodResourceClaim
   name string!
-  source PodResourceClaimSource
+  source PodResourceClaimSource until=31
+  resourceClaimName *string since=31
+  resourceClaimTemplateName *string since=31
 PodResourceClaimSource
   resourceClaimName *string
   resourceClaimTemplateName *string
@@ -239,7 +246,14 @@ Container proto
   startupProbe *Probe n=22 since=16
   resizePolicy []ContainerResizePolicy n=23 since=27
   restartPolicy *string n=24 since=28
+  restartPolicyRules []ContainerRestartRule n=26 since=34
   targetContainerName string n=25 since=16
+ContainerRestartRule
+  action string
+  exitCodes *ContainerRestartRuleOnExitCodes
+ContainerRestartRuleOnExitCodes
+  operator string
+  values []int32
 ContainerResizePolicy
   resourceName string!
   restartPolicy string!
@@ -279,9 +293,10 @@ KeySelector
 ResourceRequirements proto
   limits rl
   requests rl
-  claims []ResourceClaim key=name since=26
-ResourceClaim
+  claims []ResourceClaimOfContainer key=name since=26
+ResourceClaimOfContainer
   name string!
+  request string since=31
 VolumeMount
   name string!
   readOnly bool
@@ -537,6 +552,7 @@ StorageOSVolumeSource
   readOnly bool
   secretRef *ObjectReference
 PodStatus
+  observedGeneration int64 since=33
   phase string
   conditions []PodCondition key=type
   message string
@@ -553,6 +569,16 @@ PodStatus
   ephemeralContainerStatuses []ContainerStatus since=16
   resize string since=27
   resourceClaimStatuses []PodResourceClaimStatus key=name since=26
+  extendedResourceClaimStatus *ExtendedResourceClaimStatus since=34
+  allocatedResources rl since=35
+  resources *ResourceRequirements since=35
+ExtendedResourceClaimStatus
+  requestMappings []ExtendedResourceRequestMapping
+  resourceClaimName string!
+ExtendedResourceRequestMapping
+  containerName string!
+  resourceName string!
+  requestName string!
 HostIP
   ip string go=IP
 PodResourceClaimStatus
@@ -560,6 +586,7 @@ PodResourceClaimStatus
   resourceClaimName *string
 PodCondition
   type string!
+  observedGeneration int64 since=33
   status string!
   lastProbeTime time
   lastTransitionTime time

@@ -35,6 +35,8 @@ NodeStatus
   volumesInUse []string
   volumesAttached []AttachedVolume
   config *NodeConfigStatus since=11
+  features any since=30
+  declaredFeatures []string since=35
 NodeConfigStatus
   assigned any
   active any

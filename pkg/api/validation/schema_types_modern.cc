@@ -58,6 +58,106 @@ VolumeError
   time time
   message string
 
+ResourceClaim
+  metadata ObjectMeta
+  spec ResourceClaimSpec!
+  status ResourceClaimStatus
+ResourceClaimSpec
+  devices DeviceClaim
+ResourceClaimTemplate
+  metadata ObjectMeta
+  spec ResourceClaimTemplateSpec!
+ResourceClaimTemplateSpec
+  metadata ObjectMeta
+  spec ResourceClaimSpec!
+DeviceClaim
+  requests []DeviceRequest
+  constraints []DeviceConstraint
+  config []DeviceClaimConfiguration
+DeviceRequest
+  name string!
+  exactly *ExactDeviceRequest
+  firstAvailable []DeviceSubRequest
+ExactDeviceRequest
+  deviceClassName string!
+  selectors []DeviceSelector
+  allocationMode string
+  count int64
+  adminAccess *bool
+  tolerations []DeviceToleration
+  capacity *CapacityRequirements
+DeviceSubRequest
+  name string!
+  deviceClassName string!
+  selectors []DeviceSelector
+  allocationMode string
+  count int64
+  tolerations []DeviceToleration
+  capacity *CapacityRequirements
+CapacityRequirements
+  requests rl
+DeviceSelector
+  cel *CELDeviceSelector go=CEL
+CELDeviceSelector
+  expression string!
+DeviceToleration
+  key string
+  operator string
+  value string
+  effect string
+  tolerationSeconds *int64
+DeviceConstraint
+  requests []string
+  matchAttribute *string
+  distinctAttribute *string
+DeviceClaimConfiguration
+  requests []string
+  opaque *OpaqueDeviceConfiguration
+DeviceClassConfiguration
+  opaque *OpaqueDeviceConfiguration
+OpaqueDeviceConfiguration
+  driver string!
+  parameters any
+ResourceClaimStatus
+  allocation *AllocationResult
+  reservedFor []ResourceClaimConsumerReference key=uid
+  devices []any
+ResourceClaimConsumerReference
+  apiGroup string go=APIGroup
+  resource string!
+  name string!
+  uid string! go=UID
+AllocationResult
+  devices DeviceAllocationResult
+  nodeSelector *NodeSelector
+  allocationTimestamp *time
+DeviceAllocationResult
+  results []any
+  config []any
+DeviceClass
+  metadata ObjectMeta
+  spec DeviceClassSpec!
+DeviceClassSpec
+  selectors []DeviceSelector
+  config []DeviceClassConfiguration
+  extendedResourceName *string
+ResourceSlice
+  metadata ObjectMeta
+  spec ResourceSliceSpec!
+ResourceSliceSpec
+  driver string!
+  pool ResourcePool!
+  nodeName *string
+  nodeSelector *NodeSelector
+  allNodes *bool
+  devices []any
+  perDeviceNodeSelection *bool
+  sharedCounters []any
+ResourcePool
+  name string!
+  generation int64!
+  resourceSliceCount int64!
+
 ModernEvent
   metadata ObjectMeta
   eventTime microtime
