@@ -25,8 +25,9 @@ allowed() {  # prints the packages that a package may include
     pkg/lab) echo pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;
     pkg/ui) echo pkg/ui pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;
     pkg/recording) echo pkg/recording pkg/releases pkg/scheduler pkg/http pkg/api pkg/release pkg/util ;;
+    pkg/simulate) echo pkg/simulate pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;
     plugin) echo plugin pkg/scheduler pkg/http pkg/api pkg/release pkg/util ;;
-    cmd/*) echo "$1" pkg/ui pkg/client pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/apiserver pkg/world pkg/http pkg/api pkg/release pkg/util ;;
+    cmd/*) echo "$1" pkg/ui pkg/client pkg/simulate pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/apiserver pkg/world pkg/http pkg/api pkg/release pkg/util ;;
   esac
 }
 while IFS=: read -r file line include; do

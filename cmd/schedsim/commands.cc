@@ -16,6 +16,7 @@ namespace berth::schedsim {
   X(kWhatIfCommand)          \
   X(kCompareCommand)         \
   X(kTuneCommand)            \
+  X(kSimulateCommand)        \
   X(kCheckCommand)           \
   X(kSchemaCommand)          \
   X(kSnapshotCommand)        \

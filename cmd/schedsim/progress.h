@@ -17,6 +17,8 @@ class Progress {
   void Step() { Show(++done_); }
   // Shows a number that the caller counts.
   void Show(size_t done);
+  // Shows a text in the place of a number: "simulating: 3d of 149d".
+  void Show(const std::string& how_far);
 
  private:
   using Clock = std::chrono::steady_clock;

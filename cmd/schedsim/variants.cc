@@ -86,11 +86,11 @@ absl::StatusOr<std::vector<Variant>> VariantsOf(const Invocation& invocation, co
   return variants;
 }
 
-std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* exit_status) {
+std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* exit_status, bool whole) {
   // A Policy that cannot be read is ignored here, because VariantsOf reports it later.
   auto variants = VariantsOf(invocation, {});
-  const bool whole = variants.ok() && std::any_of(variants->begin(), variants->end(),
-                                                  [](const Variant& v) { return v.algorithm.call_extenders(); });
+  whole = whole || (variants.ok() && std::any_of(variants->begin(), variants->end(),
+                                                 [](const Variant& v) { return v.algorithm.call_extenders(); }));
   // The cluster is that of the release that is asked about: of the first one, if there are several.
   Invocation reading = invocation;
   if (variants.ok() && !variants->empty()) reading.algorithm.release = (*variants)[0].algorithm.release;

@@ -17,6 +17,7 @@ void AddVariantFlags(boost::program_options::options_description_easy_init& add)
 absl::StatusOr<std::vector<lab::Variant>> VariantsOf(const Invocation& invocation, const lab::Algorithm& base);
 
 // Reads input that must contain exactly one Scenario. On failure prints the error, sets *exit_status and returns null.
-std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* exit_status);
+// If `whole` is true, objects keep their JSON, as they do if an algorithm has extenders.
+std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* exit_status, bool whole = false);
 
 }  // namespace berth::schedsim

@@ -14,7 +14,18 @@ namespace {
 
 using scheduler::Decision;
 
-// Returns the reason that most nodes gave; among equals, the first in alphabetical order.
+// Computes one sample after pods that request `arrived` of the scarcest resource have arrived.
+Sample TakeSample(const Workload& w, const scheduler::Cache& cache, double arrived) {
+  const size_t r = w.scarcest(), width = w.resources().size();
+  const std::vector<int64_t> free = w.Free(cache);
+  double left = 0;
+  for (size_t n = 0; n < w.node_count(); ++n) left += static_cast<double>(free[n * width + r]);
+  const double total = std::max(w.total(r), 1.0);
+  return {arrived / total, 1 - left / total, w.Fragmentation(free)[r]};
+}
+
+}  // namespace
+
 std::string MainReason(const Decision& d) {
   if (d.failures == nullptr || d.failures->size() == 0) return d.error;
   std::string reason;
@@ -27,18 +38,6 @@ std::string MainReason(const Decision& d) {
   }
   return reason;
 }
-
-// Computes one sample after pods that request `arrived` of the scarcest resource have arrived.
-Sample TakeSample(const Workload& w, const scheduler::Cache& cache, double arrived) {
-  const size_t r = w.scarcest(), width = w.resources().size();
-  const std::vector<int64_t> free = w.Free(cache);
-  double left = 0;
-  for (size_t n = 0; n < w.node_count(); ++n) left += static_cast<double>(free[n * width + r]);
-  const double total = std::max(w.total(r), 1.0);
-  return {arrived / total, 1 - left / total, w.Fragmentation(free)[r]};
-}
-
-}  // namespace
 
 Trial RunTrial(const Scenario& scenario, const Workload& workload, const Algorithm& algorithm,
                const TrialOptions& options) {

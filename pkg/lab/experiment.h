@@ -42,6 +42,10 @@ struct Trial {
 Trial RunTrial(const Scenario& scenario, const Workload& workload, const Algorithm& algorithm,
                const TrialOptions& options);
 
+// Returns the reason that most nodes gave; among equals, the first in alphabetical order. Without failures of nodes,
+// the error of the decision.
+std::string MainReason(const scheduler::Decision& d);
+
 // Calls work(0) to work(n - 1) on as many threads as there are cores. Now and then calls `step`, which may be null, on
 // the calling thread with the number of completed calls. REQUIRES: `work` is thread-safe.
 void RunOnAllCores(size_t n, const std::function<void(size_t)>& work, const std::function<void(size_t)>& step = {});

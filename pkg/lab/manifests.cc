@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pkg/api/json.h"
+#include "pkg/api/scheduling_fields.h"
 #include "pkg/explain/output.h"
 #include "pkg/util/status.h"
 #include "pkg/world/kinds.h"
@@ -186,6 +187,31 @@ absl::Status Manifests::Admit(const std::vector<api::Object>& cluster) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// Lets a template that has more tolerations than another be recorded as that one can be.
+void KeepFields(const std::shared_ptr<const api::PodTemplate>& before,
+                const std::shared_ptr<const api::PodTemplate>& after) {
+  const auto fields = api::TemplateFields(before);
+  if (fields == nullptr) return;
+  auto pod = validation::ParseJson(*fields);
+  if (!pod.ok()) return;
+  Value& spec = pod->Child("spec");
+  Value tolerations = Value::Array();
+  for (const api::Toleration& t : after->tolerations) {
+    Value& toleration = tolerations.items.emplace_back(Value::Object());
+    if (!t.key.empty()) toleration.Set("key", Value::String(t.key.str()));
+    if (!t.op.empty()) toleration.Set("operator", Value::String(t.op.str()));
+    if (!t.value.empty()) toleration.Set("value", Value::String(t.value.str()));
+    if (!t.effect.empty()) toleration.Set("effect", Value::String(t.effect.str()));
+  }
+  spec.Set("tolerations", std::move(tolerations));
+  api::Document document;
+  if (document.Parse(validation::ToJson(*pod)).ok()) api::NoteTemplateFields(after, document.root(), false);
+}
+
+}  // namespace
+
 // Most pods get nothing but the two default tolerations, which need no value.
 void Manifests::AddTolerations(api::Pod* pod) {
   static const auto& note = *new std::shared_ptr<const std::vector<std::string>>(
@@ -193,7 +219,10 @@ void Manifests::AddTolerations(api::Pod* pod) {
   auto known = tolerating_.find(pod->tmpl.get());
   if (known == tolerating_.end()) {
     auto added = world::WithDefaultTolerations(pod->tmpl);
-    if (added != pod->tmpl) origins_.try_emplace(added.get(), note);
+    if (added != pod->tmpl) {
+      origins_.try_emplace(added.get(), note);
+      KeepFields(pod->tmpl, added);
+    }
     // The template without them stays, so that its address is not used again.
     before_.push_back(pod->tmpl);
     known = tolerating_.emplace(pod->tmpl.get(), std::move(added)).first;

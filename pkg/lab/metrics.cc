@@ -135,18 +135,24 @@ uint32_t Workload::MaskOf(const api::PodTemplate& tmpl) {
 uint32_t Workload::ClassOf(const api::PodTemplate& tmpl) {
   auto [known, is_new] = class_by_template_.try_emplace(&tmpl, 0);
   if (!is_new) return known->second;
-  scheduler::TemplateInfo info;
-  info.tmpl = std::shared_ptr<const api::PodTemplate>(std::shared_ptr<void>(), &tmpl);
-  scheduler::DescribeTemplate(tmpl, &info);
   Class c;
-  for (size_t r = 0; r < resources_.size(); ++r) {
-    c.request.push_back(r == kPods ? 1 : AmountOf(info.request, resources_[r]));
-  }
+  c.request = RequestOf(tmpl);
   c.mask = MaskOf(tmpl);
   auto [found, added] = class_by_content_.try_emplace({c.request, c.mask}, static_cast<uint32_t>(classes_.size()));
   if (added) classes_.push_back(std::move(c));
   known->second = found->second;
   return found->second;
+}
+
+std::vector<int64_t> Workload::RequestOf(const api::PodTemplate& tmpl) const {
+  scheduler::TemplateInfo info;
+  info.tmpl = std::shared_ptr<const api::PodTemplate>(std::shared_ptr<void>(), &tmpl);
+  scheduler::DescribeTemplate(tmpl, &info);
+  std::vector<int64_t> request;
+  for (size_t r = 0; r < resources_.size(); ++r) {
+    request.push_back(r == kPods ? 1 : AmountOf(info.request, resources_[r]));
+  }
+  return request;
 }
 
 bool Workload::Fits(const Class& c, size_t node, const int64_t* free) const {
@@ -162,8 +168,11 @@ std::vector<int64_t> Workload::Free(const scheduler::Cache& cache) const {
   std::vector<int64_t> free = allocatable_;
   for (size_t n = 0; n < names_.size(); ++n) {
     const Row row = cache.FindRow(names_[n]);
-    if (row == scheduler::kNoRow) continue;
     int64_t* f = &free[n * resources_.size()];
+    if (row == scheduler::kNoRow) {
+      std::fill(f, f + resources_.size(), 0);
+      continue;
+    }
     f[kCpu] -= c.used_cpu[row];
     f[kMemory] -= c.used_memory[row];
     f[kPods] -= c.pod_count[row];

@@ -26,11 +26,14 @@ class Workload {
   double total(size_t r) const { return total_[r]; }
   // Returns what the i-th pending pod requests, by resource.
   const std::vector<int64_t>& request(size_t pending) const { return classes_[class_of_[pending]].request; }
+  // Returns what a pod of the template requests, by resource.
+  std::vector<int64_t> RequestOf(const api::PodTemplate& tmpl) const;
   // Returns the resource of which the pending pods request the largest share of what the nodes offer. It is never
   // "pods".
   size_t scarcest() const { return scarcest_; }
 
-  // Returns what is free on each node: element node * resources().size() + resource.
+  // Returns what is free on each node: element node * resources().size() + resource. A node that is not in the cache
+  // has nothing free.
   std::vector<int64_t> Free(const scheduler::Cache& cache) const;
 
   // Returns, for each resource, the share of what is free that a random pending pod cannot use, because it does not

@@ -1,0 +1,41 @@
+// Reads CSV files line by line, however long they are.
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::simulate {
+
+// The lines of a file, plain or compressed with gzip.
+class Lines {
+ public:
+  virtual ~Lines() = default;
+  // Gets the next line without its end, which is valid until the next call. Returns false at the end of the file, and
+  // when reading fails.
+  virtual bool Next(std::string_view* line) = 0;
+  // Returns why reading has failed.
+  virtual absl::Status status() const { return absl::OkStatus(); }
+};
+// Opens a file. An error names it.
+absl::StatusOr<std::unique_ptr<Lines>> OpenLines(const std::string& path);
+// Returns the lines of a text, which must outlive the object.
+std::unique_ptr<Lines> LinesOf(std::string_view text);
+
+// Splits a line at commas. A field in double quotes may contain commas, and a quote as two quotes. White space around
+// fields is left out. Returns false if a quote is not closed. The fields are valid as long as `line` and `unquoted`,
+// which holds those that had quotes.
+bool SplitFields(std::string_view line, std::vector<std::string_view>* fields, std::vector<std::string>* unquoted);
+
+// The place of a value in a file, for errors.
+struct Cell {
+  std::string_view file;
+  size_t line = 0;          // counts from 1; 0: the value is in no file
+  std::string_view column;  // its name; empty for the line as a whole
+};
+// Returns an error "FILE:LINE: column NAME: what".
+absl::Status ErrorAt(const Cell& cell, std::string_view what);
+
+}  // namespace berth::simulate

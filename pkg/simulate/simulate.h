@@ -1,0 +1,53 @@
+// Runs a scheduler over the arrivals of pods in simulated time: the classes of the daemon, with a clock that jumps from
+// event to event, and a small API server in memory that answers each request after a given time.
+//
+// All that happens at one time is seen by the scheduler before it decides, and it decides about all pods that are ready
+// before its requests are answered: decisions take no time. Equal arguments give equal results.
+#pragma once
+#include <absl/container/flat_hash_map.h>
+#include <absl/status/statusor.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pkg/lab/metrics.h"
+#include "pkg/lab/scenario.h"
+#include "pkg/recording/format.h"
+#include "pkg/simulate/arrivals.h"
+#include "pkg/simulate/outcome.h"
+#include "pkg/simulate/steps.h"
+
+namespace berth::simulate {
+
+// What is simulated. All of it must outlive the simulation, and may be shared by several at the same time.
+struct Case {
+  const lab::Scenario* scenario = nullptr;  // its pending pods are not looked at: they are among the arrivals
+  const lab::Workload* workload = nullptr;  // its resources are measured; with all nodes that are there at some time
+  const std::vector<Step>* steps = nullptr;
+  // A pod to copy when a workload is scaled, by "KIND NAMESPACE/NAME".
+  const absl::flat_hash_map<std::string, api::PodPtr>* workload_pods = nullptr;
+  Micros horizon = 0;  // when it will end, as far as that is known; for the width of the stretches of the series
+};
+
+struct Options {
+  recording::CoreConfiguration configuration;
+  bool calls_extenders = false;
+  // How long it takes until a request is answered, until a bound pod has started, until a pod that is deleted is gone,
+  // and until the pods of a node that has failed are evicted.
+  Micros bind_delay = 0, start_delay = 0, end_delay = 0, eviction_delay = 300 * kSecond;
+  bool budgets = true;                              // whether drains respect PodDisruptionBudgets
+  std::string record_dir;                           // empty: no recording
+  Micros until = kNever;                            // when to cut it
+  std::function<void(const Placement&)> placement;  // may be empty
+  const std::atomic<bool>* cut = nullptr;           // ends it as soon as it is true; may be null
+  std::atomic<Micros>* now = nullptr;               // gets the simulated time now and then; may be null
+};
+
+// Runs a simulation to its end: until nothing will happen any more, and every pod that waits was tried since the last
+// change.
+absl::StatusOr<Outcome> Simulate(const Case& what, std::unique_ptr<ArrivalSource> arrivals, const Options& options);
+
+}  // namespace berth::simulate

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Tests schedsim simulate: equal arguments give equal bytes, first attempts are those of run, recordings replay, a trace of months
+takes a second, and bad input is named with its place."""
+import csv
+import gzip
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+import harness
+from harness import ROOT, check, check_equal, items, node, pod, schedsim, scratch, write_file, write_objects
+
+SCHEDSIM = os.path.join(harness.BIN, "schedsim")
+TRACES = os.path.join(ROOT, "test/testdata/traces")
+OPENB, OPENB_PODS = os.path.join(TRACES, "openb.json.gz"), os.path.join(TRACES, "openb-pods.csv.gz")
+RELEASES = ("1.10", "1.13", "1.19", "1.29", "1.36")
+NODES = [node("n%d" % i, zone="z%d" % (i % 3)) for i in range(12)]
+
+
+def arrivals(rows=400, seed=5, length=600):
+    """Returns a CSV of pods that arrive at random and do not all fit at once."""
+    chance = random.Random(seed)
+    times = sorted(chance.randrange(length) for _ in range(rows))
+    lines = ["time,duration,name,cpu,memory,priority,namespace"]
+    for i, t in enumerate(times):
+        lines.append("%d,%d,p%d,%dm,256Mi,%d,team-%d" % (t, chance.randrange(5, 90), i, chance.randrange(100, 3000), 0, i % 3))
+    return "\n".join(lines) + "\n"
+
+
+def simulate(*words, ok=True):
+    code, out, err = schedsim("simulate", *words)
+    check("simulate %s: exit status" % " ".join(words), (code == 0) == ok, err[-600:])
+    return out, err
+
+
+def placements(*words):
+    return list(csv.DictReader(io.StringIO(simulate(*words, "-o", "csv")[0])))
+
+
+def test_equal_arguments_give_equal_bytes():
+    cluster, table = write_objects("same.json", NODES), write_file("same.csv", arrivals())
+    for output in "summary", "json", "csv":
+        words = [cluster, "--arrivals", table, "-o", output, "--generate", "count=50,for=5m,duration=1m,cpu=1", "--seed", "7",
+                 "--emulated-version=1.10", "--emulated-version=1.29"]
+        first = simulate(*words)[0]
+        check("equal bytes of -o " + output, first and first == simulate(*words)[0])
+    words[words.index("7")] = "8"
+    check("another seed gives other bytes", simulate(*words)[0] != first)
+
+
+def test_outputs_agree():
+    cluster, table = write_objects("agree.json", NODES), write_file("agree.csv", arrivals())
+    result = json.loads(simulate(cluster, "--arrivals", table, "-o", "json")[0])
+    rows = placements(cluster, "--arrivals", table)
+    check_equal("kind", (result["apiVersion"], result["kind"]), ("schedsim/v1", "Simulation"))
+    check_equal("pods", (result["pods"], result["placed"], result["neverPlaced"]), (400, 400, 0))
+    waits = sorted(float(r["waited"]) for r in rows)
+    check_equal("waits", len(waits), 400)
+    for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
+        check_equal(name, result["waitSeconds"][name], waits[int(-(-share * len(waits) // 1)) - 1])
+    check_equal("max", result["waitSeconds"]["max"], waits[-1])
+    check("some pods wait", waits[-1] > 0, waits[-5:])
+    check_equal("namespaces", sorted(result["waitSecondsByNamespace"]), ["team-0", "team-1", "team-2"])
+    ends = max(float(r["placed"]) + 0 for r in rows)
+    check("makespan", result["makespanSeconds"] >= ends - 1, (result["makespanSeconds"], ends))
+    check("series", result["series"] and result["series"][-1]["untilSeconds"] == result["endSeconds"], result["series"][-1:])
+    check("utilisation", 0 < result["mean"]["utilisation"]["cpu"] <= 1, result["mean"])
+    several = [json.loads(line) for line in simulate(cluster, "--arrivals", table, "-o", "json", *["--emulated-version=" + r for r in RELEASES])[0].splitlines()]
+    check_equal("a line a release", [r["release"] for r in several], list(RELEASES))
+    check("the default release gives the same", dict(several[0], policy="") == dict(result, policy=""))
+    svg = scratch("simulate.svg")
+    out, _ = simulate(cluster, "--arrivals", table, "--svg", svg, "--algorithm-provider", "DefaultProvider")
+    check("a summary", "WAIT P50" in out and "DefaultProvider" in out, out)
+    with open(svg) as f:
+        check("a picture", f.read().startswith("<svg "))
+
+
+def first_attempts_of(rows):
+    """Returns where first attempts placed pods: the pods that are placed at another one were not."""
+    return {r["pod"]: r["node"] if r["attempts"] == "1" and r["node"] else "-" for r in rows}
+
+
+def test_first_attempts_are_those_of_run():
+    chance = random.Random(3)
+    apps = [pod("a%d" % i, cpu="%dm" % chance.randrange(100, 900), labels={"app": "w%d" % (i % 5)}) for i in range(120)]
+    cluster = write_objects("first.json", NODES + apps)
+    for release in RELEASES:
+        _, want, err = schedsim("run", cluster, "-o", "placements", "--emulated-version=" + release)
+        want = dict(line.split() for line in want.splitlines())
+        check_equal("first attempts of " + release, first_attempts_of(placements(cluster, "--emulated-version=" + release)), want)
+
+
+def is_comparable(line):
+    """Whether priorities are equal, no pod has a node, and nothing is preempted or chosen otherwise than by the daemon's defaults."""
+    s, text = line["scenario"], json.dumps(line["scenario"])
+    plain = lambda p: not any(p["spec"].get(k) for k in ("nodeName", "priority", "volumes", "schedulingGates", "resourceClaims")) and \
+        p["spec"].get("schedulerName", "default-scheduler") == "default-scheduler"
+    pods = s.get("pods") or []
+    names = {p["metadata"].get("namespace", "") + "/" + p["metadata"]["name"] for p in pods}
+    return len(pods) > 1 and len(names) == len(pods) and all(map(plain, pods)) and not any(
+        word in text for word in ('"preempt":', '"featureGates"', '"extenders"', '"percentageOfNodesToScore"', '"policy"', '"configuration"',
+                                  '"nominatedNodeName"', '"hardPodAffinitySymmetricWeight"'))
+
+
+def test_first_attempts_of_recorded_scenarios():
+    for release in RELEASES:
+        folder = os.path.join(ROOT, "test/testdata/golden" + ("" if release == "1.10" else "-" + release))
+        compared = 0
+        for name in sorted(os.listdir(folder)):
+            if not name.endswith(".gz"):
+                continue
+            with gzip.open(os.path.join(folder, name), "rt") as f:
+                lines = [json.loads(line) for line in f if line.strip()]
+            for line in [line for line in lines if is_comparable(line)][:12 - compared]:
+                want = {d["pod"]: d.get("host") or "-" for d in line["want"]["decisions"]}
+                rows = placements(write_file("golden.json", json.dumps(dict(line["scenario"], name=line["name"]))))
+                check_equal("%s %s" % (release, line["name"]), first_attempts_of(rows), want)
+                compared += 1
+        check("scenarios of release " + release, compared > 3, compared)
+
+
+def test_recordings_replay():
+    cluster, table = write_objects("recorded.json", NODES), write_file("recorded.csv", arrivals(300).replace(",0,team", ",%d,team"))
+    lines = open(table).read().splitlines()
+    write_file("recorded.csv", "\n".join([lines[0]] + [l % (i % 3) for i, l in enumerate(lines[1:])]) + "\n")
+    for release in RELEASES:
+        folder = scratch("recording-" + release)
+        out = json.loads(simulate(cluster, "--arrivals", table, "-o", "json", "--emulated-version=" + release, "--record-dir", folder)[0])
+        code, text, err = schedsim("replay", folder)
+        check("replay of release " + release, code == 0, text[-500:] + err[-500:])
+        plain = json.loads(simulate(cluster, "--arrivals", table, "-o", "json", "--emulated-version=" + release)[0])
+        check("a recording changes nothing in " + release, out == plain)
+
+
+def test_openb_in_a_second():
+    for release in "1.10", "1.29":
+        out, err = simulate(OPENB, "--arrivals", OPENB_PODS, "-o", "json", "--stats", "--emulated-version=" + release)
+        result, stats = json.loads(out), json.loads([l for l in err.splitlines() if l.startswith("{")][0])
+        check_equal("pods of " + release, (result["pods"], result["placed"]), (8152, 8152))
+        check("makespan of " + release, 12902960 <= result["makespanSeconds"] < 12903100, result["makespanSeconds"])
+        # A second on an idle machine; tests run beside others, and with sanitizers.
+        check("CPU of " + release, stats["cpuSeconds"] < 10, stats)
+
+
+def test_steps():
+    cluster = write_objects("steps.json", NODES[:3] + [pod("web-%d" % i, cpu="1", owner="ReplicaSet") for i in range(6)])
+    steps = write_file("steps.csv", "time,event,object,value\n1h,roll,*,5m\n3h,scale,ReplicaSet default/o,9\n4h,fail,n1,1h\n6h,join,n9,n1\n7h,leave,n2,\n")
+    result = json.loads(simulate(cluster, "--events", steps, "-o", "json", "--start-delay", "10s")[0])
+    check_equal("drained", [d["node"] for d in result["drains"]], ["n0", "n1", "n2"])
+    check("all empty", all("emptySeconds" in d for d in result["drains"]), result["drains"])
+    check_equal("pods", (result["pods"], result["placed"], result["lost"]), (9, 9, 0))
+    check_equal("nodes", result["nodes"], 3)
+    check("evictions", result["evictions"] >= 6, result["evictions"])
+
+
+def test_bad_input():
+    cluster = write_objects("bad.json", NODES[:1])
+    for text, message in (
+            ("time,duration,name\n0,-5,a\n", ':2: column duration: "-5" is not a time'),
+            ("time,name\n0,a\n", ':1: there is no column "duration"'),
+            ("time,duration,name,cpu\n0,1,a,3Q\n", ':2: column cpu: "3Q" is not a quantity'),
+            ("time,duration,name\n0,1,a\n1,5parsecs,b\n", ':3: column duration: "5parsecs" is not a time: the units are'),
+            ("name,cpu_milli,memory_mib,creation_time,deletion_time\na,1,1,9,8\n", ":2: column deletion_time: \"8\": the pod ends before it arrives")):
+        out, err = simulate(cluster, "--arrivals", write_file("bad.csv", text), ok=False)
+        check(message, message in err and "bad.csv" in err and not out, (out, err))
+    for text, message in (
+            ("time,event,object,value\n0,leave,nowhere,\n", ':2: column object: "nowhere" is no node of the input'),
+            ("time,event,object,value\n0,explode,n0,\n", ':2: column event: "explode" is no event'),
+            ("time,event,object,value\n-1,leave,n0,\n", ':2: column time: "-1" is not a time: it must not be negative'),
+            ("time,event,object,value\n0,scale,Deployment default/x,3\n", ':2: column object: "Deployment default/x" is no workload'),
+            ("time,event,object\n", ":1: there is no column value")):
+        out, err = simulate(cluster, "--events", write_file("bad.csv", text), ok=False)
+        check(message, message in err and not out, (out, err))
+    out, err = simulate(write_objects("bad.json", [node("n0"), pod("p", meta={"annotations": {"schedsim/time": "-4"}})]), ok=False)
+    check("an annotation", 'Pod "default/p": metadata.annotations[schedsim/time]: "-4" is not a time' in err, err)
+    cluster = write_objects("bad.json", NODES[:1])
+    out, err = simulate(cluster, "--arrivals", write_file("late.csv", "time,duration,name\n5,1,a\n3,1,b\n"), "-o", "csv")
+    check("sorted, and said", "1 of 2 pods arrive earlier" in err and out.index("/b,") < out.index("/a,"), (out, err))
+
+
+def test_annotations():
+    cluster = write_objects("annotated.json", [node("n0"), pod("p", meta={"annotations": {"schedsim/time": "90s", "schedsim/duration": "1h"}})])
+    rows = placements(cluster)
+    check_equal("it arrives when it says", [(r["arrived"], r["placed"]) for r in rows], [("90", "90")])
+    check_equal("it ends", json.loads(simulate(cluster, "-o", "json")[0])["makespanSeconds"], 3600)
+
+
+def test_interrupt():
+    """SIGINT prints what there is."""
+    cluster = write_objects("long.json", NODES)
+    child = subprocess.Popen([SCHEDSIM, "simulate", cluster, "--generate", "rate=1000/h,for=100000d,duration=1m,cpu=100m", "-o", "json",
+                              "--until", "100000d"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    harness.wait_until("it catches SIGINT", lambda: "SigCgt" in (s := open("/proc/%d/status" % child.pid).read())
+                       and int(s.split("SigCgt:")[1].split()[0], 16) >> (signal.SIGINT - 1) & 1)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=harness.DEADLINE)
+    result = json.loads(out)
+    check("marked as cut", child.returncode == 0 and result["cut"] is True and "cut at" in err, err)
+
+
+harness.main(globals())
