@@ -359,7 +359,7 @@ absl::Status CheckSimulate(const Invocation& options) {
 constexpr char kSimulateExamples[] =
     R"(  schedsim simulate cluster.yaml --arrivals day.csv   how long pods of that day wait
   schedsim simulate openb.json.gz --arrivals openb_pod_list_default.csv.gz --policy a.json --policy b.json
-  schedsim simulate cluster.yaml --events night.csv --emulated-version=1.29 -o json   what failures of nodes cost
+  schedsim simulate cluster.yaml --events night.csv -o json   what failures of nodes cost
 )";
 
 }  // namespace

@@ -14,8 +14,8 @@
 
 namespace berth::simulate {
 
-// The annotations that say when a pod arrives and for how long it runs, as times (times.h). They may stand in the
-// template of a workload.
+// The annotations that say when a pod arrives and for how long it runs, as times (times.h). Those in
+// the template of a workload are not read.
 inline constexpr char kTimeAnnotation[] = "schedsim/time", kDurationAnnotation[] = "schedsim/duration";
 
 // The pending pods of an input, and what others are copied from.

@@ -122,12 +122,12 @@ absl::Status World::Start() {
 
 // Shows what is there at the beginning, as the daemon's first lists do: kind by kind, pods last.
 void World::ShowCluster() {
-  absl::flat_hash_set<std::string> later;  // nodes that join
+  absl::flat_hash_set<std::string> joining;  // nodes that join
   for (const Step& s : *what_.steps) {
-    if (s.kind == Step::Kind::kJoin) later.insert(s.nodes[0]);
+    if (s.kind == Step::Kind::kJoin) joining.insert(s.nodes[0]);
   }
   for (const api::Object& o : what_.scenario->cluster) {
-    if (const auto* node = std::get_if<api::NodePtr>(&o); node != nullptr && !later.contains((*node)->meta.name)) {
+    if (const auto* node = std::get_if<api::NodePtr>(&o); node != nullptr && !joining.contains((*node)->meta.name)) {
       Join(*node);
     }
   }
