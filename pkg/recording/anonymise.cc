@@ -173,6 +173,13 @@ class LineRenamer {
   // Why the line cannot be renamed; empty if it can.
   const std::string& error() const { return error_; }
 
+  // A condition that the scheduler writes comes back with the pod, and decides whether it writes it again. So the
+  // message that it makes under the new names takes the place of the renamed one from then on.
+  void Made(std::string_view renamed, std::string_view made) {
+    if (renamed != made) made_.insert_or_assign(std::string(renamed), std::string(made));
+  }
+  void ForgetMade() { made_.clear(); }
+
  private:
   void Key(std::string_view key) {
     if (out_.back() != '{') out_.push_back(',');
@@ -213,6 +220,7 @@ class LineRenamer {
   // kept.
   std::string Message(std::string_view s) {
     const std::string name = names_->Rename(NameClass::kText, s);
+    if (const auto made = made_.find(name); made != made_.end()) return made->second;
     if (s.starts_with("Binding rejected: ")) return absl::StrCat("Binding rejected: ", name);
     if (InFlight::IsRejection(s)) return absl::StrCat("running Bind plugin \"DefaultBinder\": ", name);
     if (InFlight::IsPreparationFailure(s)) return absl::StrCat("running preemption: preparing pod ", name);
@@ -340,6 +348,7 @@ class LineRenamer {
 
   NameMap* names_;
   std::string out_, error_;
+  std::map<std::string, std::string, std::less<>> made_;  // by renamed message
 };
 
 // Calls f(text, line) for each line of a recording.
@@ -383,12 +392,24 @@ std::string Placement(std::string_view line) {
                       std::string(doc.root().FindExact("node").Text()));
 }
 
+// Returns the message of the condition that an output writes; empty for other lines.
+std::string ConditionMessage(std::string_view line) {
+  api::Document doc;
+  if (line.find("\"condition\"") == std::string_view::npos || !doc.Parse(line).ok()) return "";
+  return std::string(doc.root().FindExact("condition").FindExact("message").Text());
+}
+
 // Writes an anonymised recording. Outputs are those of the scheduler under the new names, because texts with several
 // names list them in another order then.
 class Rewriter {
  public:
-  explicit Rewriter(const std::function<void(std::string_view)>& write) : write_(write) {}
+  // Both are used as long as the object exists. `renamer` is told which messages are made.
+  Rewriter(LineRenamer* renamer, const std::function<void(std::string_view)>& write)
+      : renamer_(renamer), write_(write) {
+    renamer_->ForgetMade();
+  }
 
+  // Takes the next line under its new names. REQUIRES: before an input is renamed, EndStep() is called.
   absl::Status Line(const std::string& text) {
     auto line = reader_.Read(text);
     if (!line.ok()) return line.status();
@@ -458,9 +479,17 @@ class Rewriter {
     const std::vector<std::string> recorded = step.outputs;
     const std::vector<std::string> made = session_->Outputs(&step);
     std::string was, is;
-    for (const std::string& o : recorded) was += Placement(o);
+    std::vector<std::string> messages;
+    for (const std::string& o : recorded) {
+      was += Placement(o);
+      if (std::string m = ConditionMessage(o); !m.empty()) messages.push_back(std::move(m));
+    }
+    size_t next = 0;
     for (const std::string& o : made) {
       is += Placement(o);
+      if (const std::string m = ConditionMessage(o); !m.empty() && next < messages.size()) {
+        renamer_->Made(messages[next++], m);
+      }
       write_(o + "\n");
     }
     // Outputs may be missing at the end of the recording.
@@ -472,6 +501,7 @@ class Rewriter {
   }
 
  private:
+  LineRenamer* renamer_;
   const std::function<void(std::string_view)>& write_;
   LineReader reader_;
   std::unique_ptr<Session> session_;
@@ -492,17 +522,20 @@ absl::Status AnonymiseRecording(const std::string& path, const std::function<voi
     if (!renamer.error().empty()) return util::InvalidArgument(renamer.error());
     return line;
   };
-  bool any = false;
+  bool any = false, input = false;
   BERTH_RETURN_IF_ERROR(EachLine(path, [&](std::string_view, Json j) {
     any = true;
+    input |= j.FindExact("in").IsString();
     return renamed(j).status();
   }));
   if (!any) return util::InvalidArgument(absl::StrCat(path, ": the recording is empty"));
+  if (!input) return util::InvalidArgument(absl::StrCat(path, ": the recording has a header and no input"));
   names.Seal();
   const auto nothing = [](std::string_view) {};
   for (const auto& to : {std::function<void(std::string_view)>(nothing), write}) {
-    Rewriter rewriter(to);
+    Rewriter rewriter(&renamer, to);
     BERTH_RETURN_IF_ERROR(EachLine(path, [&](std::string_view, Json j) {
+      if (j.FindExact("in").IsString()) BERTH_RETURN_IF_ERROR(rewriter.EndStep());
       auto line = renamed(j);
       return line.ok() ? rewriter.Line(*line) : line.status();
     }));

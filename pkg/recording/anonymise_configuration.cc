@@ -6,9 +6,13 @@
 #include <absl/strings/str_cat.h>
 
 #include <string>
+#include <utility>
 
 #include "pkg/recording/anonymise.h"
 #include "pkg/recording/known_words.h"
+#include "pkg/releases/releases.h"
+#include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/status.h"
 
 namespace berth::recording {
@@ -146,6 +150,27 @@ const MemberRow* RowOf(std::string_view member) {
   return nullptr;
 }
 
+// Returns whether a rule of plugin/ of this name takes these arguments.
+bool RuleAccepts(std::string_view name, const std::string& arguments) {
+  const auto accepts = [&](const auto& rules) {
+    const auto rule = rules.find(name);
+    if (rule == rules.end() || !rule->second.takes_arguments) return false;
+    scheduler::Cache cache;
+    std::vector<std::string> problems;
+    scheduler::PluginFactoryArgs args;
+    args.cache = &cache;
+    args.arguments = arguments;
+    args.problems = &problems;
+    (void)rule->second.factory(args);
+    return problems.empty();
+  };
+  for (const release::Id& id : release::All()) {
+    const scheduler::Registry registry = scheduler::FrozenRegistry(releases::Of(id).decides);
+    if (accepts(registry.predicates()) || accepts(registry.priorities())) return true;
+  }
+  return false;
+}
+
 class ConfigurationRenamer {
  public:
   explicit ConfigurationRenamer(NameMap* names) : names_(names) {}
@@ -248,16 +273,18 @@ class ConfigurationRenamer {
     out_.push_back('}');
   }
   // The arguments of Kubernetes' own plugins are in the table. Those of a rule of plugin/ have member names of its own,
-  // which are part of the program; their texts most likely are keys of labels.
+  // which are part of the program if the rule accepts them; their texts most likely are keys of labels.
   void Arguments(Json j, std::string_view entry) {
     bool in_table = true;
     for (auto [key, value] : j.Children()) in_table &= RowOf(key) != nullptr;
     if (in_table) return List(j, "args");
-    if (!IsKnownWord(entry)) {
-      error_ = absl::StrCat("the arguments of \"", std::string(entry),
-                            "\", which is no plugin of this program, cannot be renamed");
-    }
+    const std::string begun = std::exchange(out_, "");
     Free(j);
+    if (!RuleAccepts(entry, j.Serialize()) || (names_->sealed() && !RuleAccepts(entry, out_))) {
+      error_ = absl::StrCat("the arguments of \"", std::string(entry),
+                            "\" cannot be renamed: no rule of this program of that name accepts them");
+    }
+    out_ = begun + out_;
   }
   void Free(Json j) {
     if (j.IsObject()) {
