@@ -119,6 +119,10 @@ void Intersect(RowSet* rows, const RowSet& with) {
   }
 }
 
+bool NotTaken(const std::shared_ptr<const PersistentVolume>&) {
+  return false;
+}
+
 }  // namespace
 
 void AddAdmittedRows(const Cache& cache, const std::vector<api::NodeSelectorTerm>& terms, RowSet* rows) {
@@ -284,17 +288,17 @@ ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& 
       to_provision.push_back(claim);
       continue;
     }
-    const Options options = OptionsOf(*claim);
     VolumePtr found;
-    auto taken = [&](const VolumePtr& v) {
+    const auto taken = [&](const VolumePtr& v) {
       return std::any_of(out.bindings.begin(), out.bindings.end(),
                          [&](const auto& b) { return b.second->meta.name == v->meta.name; });
     };
-    // A claim that the pod names twice is looked for twice, and the volume that is reserved for it is taken by then.
-    if (options.own != nullptr && !taken(options.own)) {
+    // A claim that the pod names twice is looked for twice, and a volume that is reserved for it is taken by then.
+    const Options options = OptionsOf(*claim, taken);
+    if (options.own != nullptr) {
       if (Admits(*options.own, node)) found = options.own;
     } else {
-      for (const FreeVolume& f : options.own != nullptr ? FreeFor(*claim) : options.any) {
+      for (const FreeVolume& f : options.any) {
         if (taken(f.volume) || !Admits(*f.volume, node)) continue;
         found = f.volume;
         break;
@@ -442,14 +446,15 @@ void ClaimBinder::Sync() const {
   seen_ = volumes.version();
 }
 
-ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim) const {
+ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim,
+                                            absl::FunctionRef<bool(const VolumePtr&)> taken) const {
   Sync();
   Options out;
   const std::string class_name = claim.Class();
   if (auto it = reserved_.find({claim.meta.ns.string(), claim.meta.name}); it != reserved_.end()) {
     for (const auto& [name, v] : it->second) {
       const bool listed = rules_.lists_by_specification ? SpecifiesSameClass(*v, claim) : v->Class() == class_name;
-      if (!listed || !IsReservedFor(*v, claim) || !CanHold(*v, claim) || !SameMode(*v, claim)) continue;
+      if (!listed || !IsReservedFor(*v, claim) || !CanHold(*v, claim) || !SameMode(*v, claim) || taken(v)) continue;
       out.own = v;
       // A reserved volume counts even if the node cannot use it: the claim then finds no other.
       return out;
@@ -524,7 +529,7 @@ bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
   std::vector<Options> options;
   std::vector<const RowSet*> provisionable;
   for (const ClaimPtr& claim : claims.delayed) {
-    options.push_back(OptionsOf(*claim));
+    options.push_back(OptionsOf(*claim, NotTaken));
     // A claim that the pod names twice may get another volume the second time.
     const bool again = std::count(claims.delayed.begin(), claims.delayed.end(), claim) > 1;
     if (again && options.back().own != nullptr) return false;
@@ -607,7 +612,7 @@ bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
     return true;
   }
   if (std::any_of(claims.delayed.begin(), claims.delayed.end(),
-                  [&](const ClaimPtr& claim) { return !OptionsOf(*claim).empty(); })) {
+                  [&](const ClaimPtr& claim) { return !OptionsOf(*claim, NotTaken).empty(); })) {
     return KeepMatching(claims, rows);
   }
   for (const ClaimPtr& claim : claims.delayed) Intersect(rows, ProvisionableRows(*claim));

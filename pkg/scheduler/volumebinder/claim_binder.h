@@ -8,6 +8,7 @@
 // pkg/scheduler/framework/plugins/volumebinding/binder.go (1.29).
 #pragma once
 #include <absl/container/flat_hash_map.h>
+#include <absl/functional/function_ref.h>
 
 #include <cstdint>
 #include <map>
@@ -112,7 +113,8 @@ class ClaimBinder {
   void Unindex(const std::string& name) const;
   // Returns the id of a volume's node affinity.
   uint32_t AffinityOf(const api::PersistentVolume& volume) const;
-  Options OptionsOf(const api::PersistentVolumeClaim& claim) const;
+  // Leaves out reserved volumes that are taken.
+  Options OptionsOf(const api::PersistentVolumeClaim& claim, absl::FunctionRef<bool(const VolumePtr&)> taken) const;
   // Returns the volumes that are not reserved and that the claim could get, the best first. REQUIRES: Sync was called.
   std::vector<FreeVolume> FreeFor(const api::PersistentVolumeClaim& claim) const;
   // Returns whether the volume can be used on the node. On a node whose CSI driver replaces the volume's in-tree
