@@ -602,6 +602,7 @@ absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, cons
       const std::vector<int64_t> scores = p.scores;
       for (size_t i = 0; i < by_name.size(); ++i) p.scores[i] = scores[by_name[i]];
     }
+    trace->totals.clear();
     for (size_t i : by_name) trace->totals.push_back((*totals)[i]);
   }
   return cache_->row(ChooseAmongTies(&ties, trace)).name;
