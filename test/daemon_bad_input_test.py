@@ -67,6 +67,38 @@ WRONG = {
     "vmodule": ("x=y", None),
     "emulated-version": ("1.11", '--emulated-version: invalid value "1.11": must be 1.10'),
     "write-config-to": (NOT_THERE, f"--write-config-to: cannot write {NOT_THERE}"),
+    # flags of releases after 1.10
+    **{name: ("maybe", None) for name in (
+        "add-dir-header", "authentication-skip-lookup", "authentication-tolerate-lookup-failure", "disable-http2-serving",
+        "experimental-logging-sanitization", "log-json-split-stream", "log-text-split-stream", "one-output", "permit-address-sharing",
+        "permit-port-sharing", "skip-headers", "skip-log-headers")},
+    "allow-metric-labels": ("a", None),
+    "authentication-token-webhook-cache-ttl": ("5", None),
+    "authorization-always-allow-paths": ("/a*b", None),
+    "authorization-webhook-cache-authorized-ttl": ("5", None),
+    "authorization-webhook-cache-unauthorized-ttl": ("5", None),
+    "http2-max-streams-per-connection": ("1.5", None),
+    "log-file-max-size": ("1.5", None),
+    "log-json-info-buffer-size": ("many", None),
+    "log-text-info-buffer-size": ("many", None),
+    "tls-cipher-suites": ("NOPE", None),
+    "tls-min-version": ("VersionTLS9", None),
+    "tls-sni-cert-key": ("cert-without-key", None),
+}
+# Flags of releases after 1.10 whose value only the emulated release can judge: a wrong value, the text that names it, and the release.
+OF_LATER = {
+    "authentication-kubeconfig": (GARBAGE, f'--authentication-kubeconfig: Error loading config file "{GARBAGE}"', "1.29"),
+    "authorization-kubeconfig": (GARBAGE, f'--authorization-kubeconfig: Error loading config file "{GARBAGE}"', "1.29"),
+    "requestheader-client-ca-file": (GARBAGE, f"--requestheader-client-ca-file: {GARBAGE}: no PEM", "1.29"),
+    "show-hidden-metrics-for-version": ("1.27", 'invalid value "1.27": must be omitted or have the value "1.28"', "1.29"),
+}
+# Texts that mean nothing to any release, or whose meaning only others know.
+OF_LATER_ANY_TEXT = {
+    "allow-metric-labels-manifest": "without effect", "azure-container-registry-config": "without effect",
+    "disabled-metrics": "without effect", "log-file": "without effect", "min-compatibility-version": "without effect",
+    "tls-curve-preferences": "without effect", "requestheader-allowed-names": "is compared with what certificates say",
+    "requestheader-extra-headers-prefix": "a header of any name", "requestheader-group-headers": "a header of any name",
+    "requestheader-uid-headers": "a header of any name", "requestheader-username-headers": "a header of any name",
 }
 ANY_TEXT = {
     "failure-domains": "has no effect any more",
@@ -102,7 +134,8 @@ def flags_in_help():
 def test_every_flag():
     # Two flags are not in the help because they are deprecated.
     flags = {**flags_in_help(), "hard-pod-affinity-symmetric-weight": "int32", "failure-domains": "string"}
-    assert set(flags) == set(WRONG) | set(ANY_TEXT), set(flags) ^ (set(WRONG) | set(ANY_TEXT))
+    tested = {*WRONG, *ANY_TEXT, *OF_LATER, *OF_LATER_ANY_TEXT}
+    assert set(flags) == tested, set(flags) ^ tested
     for name, kind in flags.items():
         if name in WRONG:
             value, named, *others = WRONG[name]
@@ -116,6 +149,24 @@ def test_every_flag():
         for text in ("", "%s%n", "a\tb\x7f\xff"):
             refused(f"--{name}={text}", "--use-legacy-policy-config", f"--policy-config-file={NOT_THERE}",
                     "--master=http://127.0.0.1:1", named=NOT_THERE)  # it comes as far as with any other value
+
+
+def test_flags_that_only_a_later_release_judges():
+    for name, (value, named, release) in OF_LATER.items():
+        flags = [f"--emulated-version={release}", "--master=http://127.0.0.1:1", "--secure-port=1", f"--{name}={value}"]
+        r = subprocess.run([PROGRAM, *flags], capture_output=True, text=True, timeout=60)
+        # Errors of a release with structured logs are a line of the log.
+        errors = [line for line in r.stderr.splitlines() if line.startswith("error: ") or '"command failed"' in line]
+        said = [e.replace('\\"', '"') for e in errors]
+        assert r.returncode == 1 and len(said) == 1 and named in said[0], (flags, r.returncode, errors, r.stderr[-800:])
+    release = {"azure-container-registry-config": "1.19", "log-file": "1.19", "min-compatibility-version": "1.36",
+               "tls-curve-preferences": "1.36", "requestheader-uid-headers": "1.36"}
+    for name in OF_LATER_ANY_TEXT:
+        for text in ("", "%s%n", "a\tb\x7f\xff"):
+            # It comes as far as with any other value.
+            r = subprocess.run([PROGRAM, f"--emulated-version={release.get(name, '1.29')}", "--master=http://127.0.0.1:1", f"--{name}={text}",
+                                f"--write-config-to={NOT_THERE}"], capture_output=True, text=True, timeout=60)
+            assert r.returncode == 1 and NOT_THERE in r.stderr.splitlines()[-1], (name, text, r.stderr[-500:])
 
 
 def test_configuration_files():

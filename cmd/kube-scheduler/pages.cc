@@ -139,7 +139,9 @@ absl::Status Pages::FollowAuthorities(const SecureServingOptions& secure, const 
       found.proxies_pem = proxies_pem;
       found.proxy = proxy;
     }
-    if (auto s = server->SetClientAuthorities(absl::StrCat(found.users_pem, "\n", found.proxies_pem)); !s.ok()) {
+    if (auto s = server->SetClientAuthorities(
+            absl::StrCat(found.users_pem, found.users_pem.empty() ? "" : "\n", found.proxies_pem));
+        !s.ok()) {
       util::LogLine("Unable to use the certificate authorities of clients. No client certificate is asked for")
           .Error(util::Message(s));
     }

@@ -1,5 +1,6 @@
 #include "cmd/kube-scheduler/release_flags.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
@@ -8,6 +9,7 @@
 #include <memory>
 
 #include "cmd/kube-scheduler/go_text.h"
+#include "pkg/api/quantity.h"
 #include "pkg/http/tls.h"
 #include "pkg/util/status.h"
 
@@ -15,7 +17,15 @@ namespace berth::kube_scheduler {
 namespace {
 
 // What the value of a flag without effect must look like.
-enum class Shape : uint8_t { kActs, kText, kBool, kInt, kDuration, kQuantity };
+enum class Shape : uint8_t {
+  kActs,
+  kText,
+  kBool,
+  kInt,
+  kQuantity,
+  kKeyAndValue,    // "a=b"
+  kPreviousMinor,  // "1.28" in release 1.29
+};
 
 using release::Since;
 using release::Until;
@@ -63,8 +73,8 @@ constexpr Row kRows[] = {
     {"disable-http2-serving", Since(30), Shape::kBool, kHttp2},
     {"permit-port-sharing", Since(16), Shape::kBool, kSockets},
     {"permit-address-sharing", Since(21), Shape::kBool, kSockets},
-    {"show-hidden-metrics-for-version", Since(17), Shape::kText, kMetrics},
-    {"allow-metric-labels", Since(21), Shape::kText, kMetrics},
+    {"show-hidden-metrics-for-version", Since(17), Shape::kPreviousMinor, kMetrics},
+    {"allow-metric-labels", Since(21), Shape::kKeyAndValue, kMetrics},
     {"allow-metric-labels-manifest", Since(28), Shape::kText, kMetrics},
     {"disabled-metrics", Since(21), Shape::kText, kMetrics},
     {"experimental-logging-sanitization", {.since = {20}, .until = {24}}, Shape::kBool, kKlog},
@@ -85,14 +95,16 @@ constexpr Row kRows[] = {
 absl::Status CheckShape(Shape shape, const std::string& text) {
   int64_t number = 0;
   bool yes = false;
-  absl::Duration duration;
   switch (shape) {
     case Shape::kBool:
       return ParseBool(text, &yes);
     case Shape::kInt:
       return ParseInt(text, 64, &number);
-    case Shape::kDuration:
-      return ParseGoDuration(text, &duration);
+    case Shape::kQuantity:
+      return api::Quantity::Parse(text).status();
+    case Shape::kKeyAndValue:
+      if (text.empty() || absl::StrContains(text, '=')) return absl::OkStatus();
+      return absl::InvalidArgumentError(absl::StrCat(text, " must be formatted as key=value"));
     default:
       return absl::OkStatus();
   }
@@ -235,6 +247,15 @@ absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& releas
       return absl::InvalidArgumentError(absl::StrCat("unknown flag: ", name, " (release ", std::string(release.name),
                                                      " does not have it; releases ", later ? "since" : "before", " 1.",
                                                      later ? row.span.since.minor : row.span.until.minor, " do)"));
+    }
+    if (row.shape == Shape::kPreviousMinor) {
+      const std::string previous = absl::StrCat("1.", release.version.minor - 1);
+      const std::string given = flags.Find(row.name)->text();
+      if (!given.empty() && given != previous) {
+        return absl::InvalidArgumentError(absl::StrCat(name, ": invalid value ", Quoted(given),
+                                                       ": must be omitted or have the value ", Quoted(previous),
+                                                       ", as only the previous minor version is allowed"));
+      }
     }
     if (row.shape != Shape::kActs) without_effect.push_back(name);
   }
