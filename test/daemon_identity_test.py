@@ -28,7 +28,8 @@ def test_a_daemon_names_its_release_and_its_metrics_are_valid():
         proxy = Proxy(api.port)
         s = Scheduler(proxy.url, "--emulated-version=" + release)
         wait_until("the pod placed", lambda: api.placements()["p"])
-        wait_until("the other refused", lambda: s.metrics().get('scheduler_schedule_attempts_total{result="unschedulable"}'))
+        wait_until("the other refused", lambda: any(
+            n for name, n in s.metrics().items() if name.startswith("scheduler_schedule_attempts_total") and 'result="unschedulable"' in name))
         page = s.page("/metrics")[2]
         info = re.search(r"kubernetes_build_info\{.*\}", page)[0]
         assert f'gitVersion="{version}' in info and 'minor="%s"' % release.split(".")[1] in info, info

@@ -15,10 +15,10 @@ def pending(name, **spec):
 
 
 def keeping_proxy(api):
-    """The hollow API server is of release 1.10, so a write of a status would remove the later fields from the object. The
+    """The hollow API server is of the emulated release, so a write of a status would remove the later fields from the object. The
     proxy answers such writes itself, as a later server would."""
     def fault(method, path):
-        if method == "PUT" and path.endswith("/status"):
+        if method in ("PUT", "PATCH") and path.endswith("/status"):
             return 200, {"Content-Type": "application/json"}, json.dumps(api.pods()[path.split("/")[-2]])
         return None
     return Proxy(api.port, fault)
@@ -63,11 +63,12 @@ def test_what_is_demanded_is_waited_for():
     s = Scheduler(proxy.url)
     wait_until("what can be placed placed", lambda: api.placements()["daemon"] and api.placements()["soft"])
     assert api.placements()["daemon"] == "n1"
-    for name, field in (("spread", "spec.topologySpreadConstraints[]"), ("away", "namespaceSelector"),
-                        ("scratch", "spec.volumes[].ephemeral")):
+    # The message names the first release that understands the field.
+    for name, field, release in (("spread", "spec.topologySpreadConstraints[]", "1.19"), ("away", "namespaceSelector", "1.29"),
+                                 ("scratch", "spec.volumes[].ephemeral", "1.29")):
         c, = wait_until("the condition of " + name, lambda: condition(proxy, name))
         assert c["status"] == "False" and c["reason"] == "Unschedulable", (name, c)
-        assert field in c["message"] and "--emulated-version=1.29" in c["message"], c
+        assert field in c["message"] and f"--emulated-version={release} understands" in c["message"], c
         assert not api.placements()[name]
     wait_until("three set aside", lambda: s.metrics()['scheduler_pods_by_state{state="unsupported"}'] == 3)
     m = s.metrics()
@@ -107,7 +108,7 @@ def test_what_pods_of_newer_clusters_use_takes_room():
         api = Api.start(write_objects("cluster.json", [
             node("n0", cpu="8"), shrinking, whole, pending("big", cpu="3"), pending("small", cpu="2", fromTheFuture={"a": 1}),
             *[pending(name, cpu="1", **spec) for name, spec in waiting.items()]]), flags=["--emulated-version=" + release])
-        s = Scheduler(api.url, "--emulated-version=" + release)
+        s = Scheduler(keeping_proxy(api).url, "--emulated-version=" + release)
         wait_until("the small one placed", lambda: api.placements()["small"] == "n0")
         wait_until("two set aside", lambda: s.metrics().get('scheduler_pods_by_state{state="unsupported"}') == 2)
         assert not api.placements()["big"] and not any(api.placements()[name] for name in waiting)
@@ -147,7 +148,7 @@ def test_limits_of_csi_volumes_are_waited_for():
     for name in ("uses-a", "uses-b"):
         c, = wait_until("the condition of " + name, lambda: condition(proxy, name))
         assert c["status"] == "False" and c["reason"] == "Unschedulable", c
-        assert "spec.drivers[].allocatable.count" in c["message"] and "--emulated-version=1.29" in c["message"], c
+        assert "spec.drivers[].allocatable.count" in c["message"] and "--emulated-version=1.19 understands" in c["message"], c
     wait_until("both set aside", lambda: s.metrics()['scheduler_pods_by_state{state="unsupported"}'] == 2)
     # A change that keeps the limit causes no write. Without a limit the pods are placed.
     path = "/apis/storage.k8s.io/v1/csinodes/n0"

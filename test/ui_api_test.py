@@ -58,7 +58,7 @@ def scenario():
     api.add_node("n2", cpu="4", labels={"zone": "b"})
     scheduler = Scheduler(api.url, "--enable-ui")
     for i in range(3):
-        api.add_pod(f"small-{i}", cpu="500m")
+        api.add_pod(f"small-{i}", cpu="500m", owner="ReplicaSet")
     api.add_pod("large", cpu="64")
     wait_until("the pods to be tried", lambda: sum(map(bool, api.placements().values())) == 3)
     return api, scheduler, scheduler.port()

@@ -55,7 +55,7 @@ TEST_CASE("names are given to the renamer with what they name") {
   CHECK(
       CutText("Pod", kPod, &m) ==
       R"({"metadata":{"name":"0!p","namespace":"2!n","uid":"3!u","labels":{"4!app":"5!web"}},"spec":{"containers":[)"
-      R"({"name":"0!c","image":"7!i:1","resources":{"requests":{"6!cpu":"100m"}}}],"nodeName":"1!n1"},"status":{"phase":"Running"}})");
+      R"({"name":"0!c","image":"7!i:1","resources":{"requests":{"6!cpu":"10!100m"}}}],"nodeName":"1!n1"},"status":{"phase":"10!Running"}})");
   CHECK(CutText("PersistentVolumeClaim",
                 R"({"metadata":{"name":"c","annotations":{"x":"y","volume.kubernetes.io/selected-node":"n"}}})",
                 &m) == R"({"metadata":{"name":"0!c","annotations":{"volume.kubernetes.io/selected-node":"1!n"}}})");
