@@ -5,7 +5,7 @@ root=$(pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-mkdir -p hack pkg/util pkg/api pkg/http pkg/scheduler cmd/schedsim cmd/kube-scheduler cmd/hollow-apiserver plugin test
+mkdir -p hack pkg/util pkg/release pkg/api pkg/http pkg/scheduler cmd/schedsim cmd/kube-scheduler cmd/hollow-apiserver plugin test
 cp "$root"/Makefile .
 cp "$root"/hack/{install-deps.sh,compile-commands.sh,units.sh,version,test_logging.cc} hack/
 echo '#include <string>' | tee hack/pch.h >hack/pch_test.h
@@ -15,6 +15,7 @@ echo '// empty' >pkg/util/empty.h
 printf '#include "pkg/util/empty.h"\nint Unused() { return 0; }\n' >pkg/util/unused.cc
 printf '#include "pkg/util/two.h"\nint Api() { return Two(); }\n' >pkg/api/api.cc
 echo 'int Http() { return 1; }' >pkg/http/http.cc
+echo 'int Release() { return 1; }' >pkg/release/list.cc
 printf '#include "pkg/util/two.h"\nint main() { return Two(); }\n' >cmd/schedsim/main.cc
 echo 'int main() {}' | tee cmd/kube-scheduler/main.cc >cmd/hollow-apiserver/main.cc
 unset MAKEFLAGS MAKELEVEL OUT SAN WHAT PACKAGE BUILD

@@ -59,7 +59,7 @@ def check_scenarios(path):
     with gzip.open(path, "rt") as f:
         lines = [json.loads(line) for line in f if line.strip()]
     feed = "".join(json.dumps(dict(line["scenario"], name=line["name"])) + "\n" for line in lines)
-    status, out, err = schedsim("run", "-", "-o", "json", feed=feed)
+    status, out, err = schedsim("run", "-", "-o", "json", "--check-decisions", feed=feed)
     check("%s runs" % path, status == 0, err[-500:])
     results = [json.loads(line) for line in out.splitlines() if line.strip()]
     different = []

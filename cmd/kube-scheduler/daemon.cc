@@ -84,6 +84,7 @@ class Daemon {
 
  private:
   absl::Status Connect();
+  void MakeBinders(const scheduler::FactoryArgs& args);
   absl::Status Build();
   scheduler::FactoryArgs ArgumentsOfRules() const;
   void MakeQueue(bool pod_priority);
@@ -314,9 +315,7 @@ absl::Status Daemon::AddProfiles(const scheduler::FactoryArgs& args, bool* node_
   return absl::OkStatus();
 }
 
-absl::Status Daemon::Build() {
-  scheduler::FactoryArgs args = ArgumentsOfRules();
-  MakeQueue(args.gates.algorithm.pod_priority);
+void Daemon::MakeBinders(const scheduler::FactoryArgs& args) {
   if (config_.ByProfiles()) {
     claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_, args.release->claims, args.release->volume_rules);
   } else if (args.gates.algorithm.volume_scheduling && args.release->provisions_claims) {
@@ -326,6 +325,12 @@ absl::Status Daemon::Build() {
   } else if (args.gates.algorithm.volume_scheduling) {
     volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&cache_, args.gates.algorithm);
   }
+}
+
+absl::Status Daemon::Build() {
+  scheduler::FactoryArgs args = ArgumentsOfRules();
+  MakeQueue(args.gates.algorithm.pod_priority);
+  MakeBinders(args);
   args.cache = &cache_;
   args.nominated = queue_->nominated();
   args.clock = &clock_;

@@ -162,6 +162,19 @@ void ReadAffinity(Reader& r, const Path& at, Json j, Affinity* out) {
   });
 }
 
+// Reads a field of the source rbd of a volume.
+void ReadRbd(Reader& r, std::string_view key, const Path& at, Json v, Volume* out) {
+  if (Is(key, "image")) {
+    r.Read(at, v, &out->id);
+  } else if (Is(key, "pool")) {
+    r.Read(at, v, &out->pool);
+  } else if (Is(key, "monitors")) {
+    r.Read(at, v, &out->monitors);
+  } else if (Is(key, "readOnly")) {
+    r.Read(at, v, &out->read_only);
+  }
+}
+
 // Adds an entry of spec.volumes, if it is of a kind that rules read.
 void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out, std::vector<Symbol>* images) {
   // The name is read first, because an ephemeral volume is identified by it.
@@ -223,17 +236,8 @@ void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out, std
         }
       });
     } else if (Is(key, "rbd")) {
-      read(Volume::Kind::kRbd, [&](std::string_view inner, const Path& q, Json w) {
-        if (Is(inner, "image")) {
-          r.Read(q, w, &volume.id);
-        } else if (Is(inner, "pool")) {
-          r.Read(q, w, &volume.pool);
-        } else if (Is(inner, "monitors")) {
-          r.Read(q, w, &volume.monitors);
-        } else if (Is(inner, "readOnly")) {
-          r.Read(q, w, &volume.read_only);
-        }
-      });
+      read(Volume::Kind::kRbd,
+           [&](std::string_view inner, const Path& q, Json w) { ReadRbd(r, inner, q, w, &volume); });
     }
   });
 }

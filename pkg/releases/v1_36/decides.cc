@@ -141,18 +141,52 @@ void RegisterVolumes(const ResolvedProfile& profile, Registry* r) {
   CHECK_EQ(util::Message(r->AddPriority("VolumeBinding", score, 1)), "");
 }
 
+constexpr uint32_t kAffinityParts = kPodNamespace | kPodLabels | kPodAffinity;
+constexpr uint32_t kSpreadParts =
+    kPodNamespace | kPodLabels | kPodSpread | kPodNodeSelector | kPodTolerations | kPodController;
+
+void RegisterScores(const ResolvedProfile& profile, Registry* r) {
+  auto score = [&](std::string_view name, PriorityFunctionFactory factory, Traits traits, int64_t weight = 1) {
+    CHECK_EQ(util::Message(r->AddPriority(name, std::move(factory), weight, traits)), "");
+  };
+  constexpr Traits kAllocation = PriorityTraits(kPodRequests, ClusterPart::kNodePods, Normalisation::kNone);
+  const tainttoleration::TolerationRules tolerations = {.compares = profile.gates.taint_comparison_operators};
+  const auto added = AddedOf(profile.Args<configuration::NodeAffinityArgs>("NodeAffinity"));
+  const auto fit_args = profile.Args<configuration::NodeResourcesFitArgs>("NodeResourcesFit");
+  const auto spread = SpreadOf(profile.Args<configuration::PodTopologySpreadArgs>("PodTopologySpread"), tolerations);
+  score(
+      "TaintToleration",
+      [tolerations](const PluginFactoryArgs& a) { return tainttoleration::TaintTolerationBy(a, tolerations); },
+      PriorityTraits(kPodTolerations, ClusterPart::kNode, Normalisation::kMaximumReversed), 3);
+  score(
+      "NodeAffinity", [added](const PluginFactoryArgs& a) { return nodeaffinity::NodeAffinityScore(a, added); },
+      PriorityTraits(kPodNodeSelector, ClusterPart::kNode, Normalisation::kMaximum), 2);
+  score(
+      "NodeResourcesFit",
+      [fit_args](const PluginFactoryArgs& a) { return noderesources::FitScore(a, FitOf(fit_args, a.max_score)); },
+      kAllocation);
+  score(
+      "PodTopologySpread", [spread](const PluginFactoryArgs& a) { return podspread::TopologySpreadScore(a, spread); },
+      PriorityTraits(kSpreadParts, ClusterPart::kDomains, Normalisation::kDomains), 2);
+  const auto affinity = AffinityOf(profile.Args<configuration::InterPodAffinityArgs>("InterPodAffinity"));
+  score(
+      "InterPodAffinity",
+      [affinity](const PluginFactoryArgs& a) { return interpodaffinity::PodAffinityScore(a, affinity); },
+      PriorityTraits(kAffinityParts, ClusterPart::kDomains, Normalisation::kDomains), 2);
+  const auto balanced =
+      BalancedOf(profile.Args<configuration::NodeResourcesBalancedAllocationArgs>("NodeResourcesBalancedAllocation"));
+  score(
+      "NodeResourcesBalancedAllocation",
+      [balanced](const PluginFactoryArgs& a) { return noderesources::ImprovedBalance(a, balanced); }, kAllocation);
+  score("ImageLocality", imagelocality::SpreadImageLocalityOfAll,
+        PriorityTraits(kPodImages, ClusterPart::kNodes, Normalisation::kNone));
+}
+
 // Registers the rules of release 1.36 with the arguments of a profile. A rule without an argument has its default.
 void Register(const ResolvedProfile& profile, Registry* r) {
   auto filter = [&](std::string_view name, FitPredicateFactory factory, Traits traits) {
     CHECK_EQ(util::Message(r->AddPredicate(name, std::move(factory), traits)), "");
   };
-  auto score = [&](std::string_view name, PriorityFunctionFactory factory, Traits traits, int64_t weight = 1) {
-    CHECK_EQ(util::Message(r->AddPriority(name, std::move(factory), weight, traits)), "");
-  };
-  constexpr uint32_t kAffinityParts = kPodNamespace | kPodLabels | kPodAffinity;
-  constexpr uint32_t kSpreadParts =
-      kPodNamespace | kPodLabels | kPodSpread | kPodNodeSelector | kPodTolerations | kPodController;
-  constexpr Traits kAllocation = PriorityTraits(kPodRequests, ClusterPart::kNodePods, Normalisation::kNone);
 
   const tainttoleration::TolerationRules tolerations = {.compares = profile.gates.taint_comparison_operators};
   filter(
@@ -185,33 +219,7 @@ void Register(const ResolvedProfile& profile, Registry* r) {
          PredicateTraits(kAffinityParts, ClusterPart::kDomains));
   filter("DynamicResources", resourceclaims::ResourceClaims, {});
   filter("NodeDeclaredFeatures", nodefeatures::DeclaredFeatures, PredicateTraits(kPodFeatures, ClusterPart::kNode));
-
-  score(
-      "TaintToleration",
-      [tolerations](const PluginFactoryArgs& a) { return tainttoleration::TaintTolerationBy(a, tolerations); },
-      PriorityTraits(kPodTolerations, ClusterPart::kNode, Normalisation::kMaximumReversed), 3);
-  score(
-      "NodeAffinity", [added](const PluginFactoryArgs& a) { return nodeaffinity::NodeAffinityScore(a, added); },
-      PriorityTraits(kPodNodeSelector, ClusterPart::kNode, Normalisation::kMaximum), 2);
-  score(
-      "NodeResourcesFit",
-      [fit_args](const PluginFactoryArgs& a) { return noderesources::FitScore(a, FitOf(fit_args, a.max_score)); },
-      kAllocation);
-  score(
-      "PodTopologySpread", [spread](const PluginFactoryArgs& a) { return podspread::TopologySpreadScore(a, spread); },
-      PriorityTraits(kSpreadParts, ClusterPart::kDomains, Normalisation::kDomains), 2);
-  const auto affinity = AffinityOf(profile.Args<configuration::InterPodAffinityArgs>("InterPodAffinity"));
-  score(
-      "InterPodAffinity",
-      [affinity](const PluginFactoryArgs& a) { return interpodaffinity::PodAffinityScore(a, affinity); },
-      PriorityTraits(kAffinityParts, ClusterPart::kDomains, Normalisation::kDomains), 2);
-  const auto balanced =
-      BalancedOf(profile.Args<configuration::NodeResourcesBalancedAllocationArgs>("NodeResourcesBalancedAllocation"));
-  score(
-      "NodeResourcesBalancedAllocation",
-      [balanced](const PluginFactoryArgs& a) { return noderesources::ImprovedBalance(a, balanced); }, kAllocation);
-  score("ImageLocality", imagelocality::SpreadImageLocalityOfAll,
-        PriorityTraits(kPodImages, ClusterPart::kNodes, Normalisation::kNone));
+  RegisterScores(profile, r);
 }
 
 // Returns the default plugins that have an extension point, in their order, which is that of evaluation.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "pkg/scheduler/algorithm/imagelocality/image_totals.h"
+#include "pkg/scheduler/cache/image_names.h"
 
 namespace berth::scheduler {
 namespace {
@@ -72,7 +72,7 @@ void AppendRequests(const Resource& r, std::string* out) {
 void AppendImages(const api::PodTemplate& t, std::string* out) {
   std::set<std::string> names;
   for (const auto* list : {&t.containers, &t.init_containers}) {
-    for (const api::Container& c : *list) names.insert(imagelocality::ReportedName(c.image).string());
+    for (const api::Container& c : *list) names.insert(ReportedName(c.image).string());
   }
   AppendSorted({names.begin(), names.end()}, out);
 }

@@ -338,10 +338,11 @@ Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode 
 }
 
 Decision GenericScheduler::DecideAmongAll(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
-  if (mode == DecisionMode::kBoth && config_.sampler == nullptr) return ScheduleBothWays(pod, trace);
+  // What is kept between decisions is about all nodes, and predicates are not called in their order for it.
+  const bool by_reference = config_.sampler != nullptr || config_.always_in_order;
+  if (mode == DecisionMode::kBoth && !by_reference) return ScheduleBothWays(pod, trace);
   ExtenderRound round;
-  // What is kept between decisions is about all nodes.
-  if (config_.sampler != nullptr) return ScheduleByReference(pod, &round, trace);
+  if (by_reference) return ScheduleByReference(pod, &round, trace);
   if (mode == DecisionMode::kIncremental) {
     if (std::optional<Decision> made = ScheduleIncrementally(pod, &round)) return *made;
   }

@@ -133,7 +133,10 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
     const Registry::Predicate* rule = FindRule(registry.predicates(), others.predicates(), name);
     if (rule == nullptr) return NotRegistered(name);
     FitPredicate predicate = maker.Make(*rule, std::string(name));
-    if (!prepared) predicate = unprepared.WithoutPreFilter(name, std::move(predicate));
+    if (!prepared) {
+      predicate = unprepared.WithoutPreFilter(name, std::move(predicate));
+      config.always_in_order = config.always_in_order || unprepared.FilterFails(name);
+    }
     if (!filters) predicate = PreFilterAlone(std::move(predicate));
     config.predicates.push_back({std::string(name), std::move(predicate), rule->traits, {}});
     return absl::OkStatus();

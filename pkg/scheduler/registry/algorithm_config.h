@@ -49,6 +49,8 @@ struct AlgorithmConfig {
   // For a release that is configured by profiles: the plugins that are called before all nodes are filtered, and those
   // that are called when no node fits, in their order.
   std::vector<std::string> pre_filters, post_filters;
+  // Whether all decisions are made by calling the predicates in their order: one of them fails wherever it is reached.
+  bool always_in_order = false;
   std::optional<BatchParts> batch;   // set if pods may be placed in batches
   const Release* release = nullptr;  // never null in a scheduler
   NodeSampler* sampler = nullptr;    // null: every decision looks at all nodes; outlives the scheduler

@@ -46,11 +46,11 @@ class FilterOnly final : public FitCheck {
   std::unique_ptr<FitCheck> check_;
 };
 
-// Passes on what PreFilter says. If PreFilter rejects the pod, Check returns an error for every row, so that the
-// rejection is not overlooked by code that only evaluates rows.
+// Passes on what PreFilter says. If PreFilter rejects the pod, Check returns an error for every row, and if it names
+// the nodes, no other node fits, so that neither is overlooked by code that only evaluates rows.
 class PreFilterOnly final : public FitCheck {
  public:
-  explicit PreFilterOnly(std::unique_ptr<FitCheck> check) : check_(std::move(check)) {
+  PreFilterOnly(const Cache& cache, std::unique_ptr<FitCheck> check) : cache_(cache), check_(std::move(check)) {
     rejects_ = check_->RejectsPod() != nullptr || !check_->PodError().empty();
     names_ = check_->OnlyNodes();
   }
@@ -59,10 +59,16 @@ class PreFilterOnly final : public FitCheck {
   const std::vector<Symbol>* OnlyNodes() override { return names_; }
   bool MayError() const override { return rejects_ || names_ != nullptr; }
   bool FitsAlways() const override { return !MayError(); }
-  Verdict Check(Row) override { return rejects_ ? Verdict::kError : Verdict::kFits; }
+  Verdict Check(Row row) override {
+    if (rejects_) return Verdict::kError;
+    const bool named =
+        names_ == nullptr || std::find(names_->begin(), names_->end(), cache_.row(row).name) != names_->end();
+    return named ? Verdict::kFits : Verdict::kFails;
+  }
   void Explain(Row, std::vector<FailureReason>*) override {}
 
  private:
+  const Cache& cache_;
   std::unique_ptr<FitCheck> check_;
   bool rejects_ = false;
   const std::vector<Symbol>* names_ = nullptr;
@@ -104,6 +110,10 @@ bool UnpreparedPlugins::PreparesFilter(std::string_view plugin) const {
   return Find(filters, plugin) != nullptr || Contains(other_pre_filters, plugin);
 }
 
+bool UnpreparedPlugins::FilterFails(std::string_view plugin) const {
+  return Find(filters, plugin) != nullptr;
+}
+
 FitPredicate UnpreparedPlugins::WithoutPreFilter(std::string_view plugin, FitPredicate predicate) const {
   const Text* text = Find(filters, plugin);
   if (text == nullptr) {
@@ -118,7 +128,7 @@ FitPredicate UnpreparedPlugins::WithoutPreFilter(std::string_view plugin, FitPre
 }
 
 FitPredicate PreFilterAlone(FitPredicate predicate) {
-  return [predicate](const PodContext& ctx) { return std::make_unique<PreFilterOnly>(predicate(ctx)); };
+  return [predicate](const PodContext& ctx) { return std::make_unique<PreFilterOnly>(ctx.cache, predicate(ctx)); };
 }
 
 bool UnpreparedPlugins::PreScoreMayFail(std::string_view plugin) const {

@@ -23,6 +23,8 @@ struct UnpreparedPlugins {
 
   // Returns whether the plugin has a PreFilter.
   bool PreparesFilter(std::string_view plugin) const;
+  // Returns whether the Filter of the plugin fails without its PreFilter.
+  bool FilterFails(std::string_view plugin) const;
   // Returns the Filter of a plugin without its PreFilter. A plugin whose Filter needs the state of PreFilter reports an
   // error for every node; others never reject the pod as a whole.
   FitPredicate WithoutPreFilter(std::string_view plugin, FitPredicate predicate) const;

@@ -3,22 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/cache/image_names.h"
 
 namespace berth::scheduler::imagelocality {
-
-// Returns the name under which nodes report an image: with the tag ":latest" unless it has a tag or a digest. A colon
-// before the last slash belongs to the port of a registry.
-inline util::SharedSymbol ReportedName(Symbol image) {
-  const std::string_view text = image.str();
-  const size_t colon = text.rfind(':'), slash = text.rfind('/');
-  const bool tagged = colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
-  return tagged ? util::SharedSymbol(image) : util::SharedSymbol(std::string(text) + ":latest");
-}
 
 // Returns, for each row, the sum of bytes_of(image, what the cache has of it on the node) over those of the images that
 // the node has. Sums saturate at the largest int64. BytesOf is int64_t(const Cache::ImageNodes&, const
