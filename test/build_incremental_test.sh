@@ -72,11 +72,11 @@ expect "a plugin came" plugin/mine.cc bin/schedsim bin/kube-scheduler
 quiet "after a plugin came"
 
 build CPPFLAGS='-I. -DNEW'
-expect "flags changed" hack/pch.h pkg/util/two.cc pkg/api/api.cc pkg/http/http.cc lib/libpkg-http.a cmd/schedsim/main.cc cmd/schedsim/four.cc cmd/kube-scheduler/main.cc \
+expect "flags changed" hack/pch.h pkg/util/two.cc pkg/api/api.cc pkg/http/http.cc pkg/release/list.cc lib/libpkg-{http,release}.a cmd/schedsim/main.cc cmd/schedsim/four.cc cmd/kube-scheduler/main.cc \
   cmd/hollow-apiserver/main.cc plugin/mine.cc lib/libpkg-util.a lib/libpkg-api.a "${programs[@]}"
 
 build UNIT=12 CPPFLAGS='-I. -DNEW'
-expect "units of one file" pkg/{util/two,api/api,http/http}.cc cmd/schedsim/four.cc lib/libpkg-{util,api,http}.a "${programs[@]}"
+expect "units of one file" pkg/{util/two,api/api,http/http,release/list}.cc cmd/schedsim/four.cc lib/libpkg-{util,api,http,release}.a "${programs[@]}"
 echo 'int Five() { return 5; }' >pkg/util/five.cc
 build UNIT=12 CPPFLAGS='-I. -DNEW'
 expect "a unit" "pkg/util/five.cc pkg/util/two.cc" lib/libpkg-util.a "${programs[@]}"
