@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "pkg/api/decode.h"
+#include "pkg/releases/arguments.h"
 #include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/algorithm/imagelocality/imagelocality.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
@@ -31,83 +31,19 @@ using Rules = scheduler::Release;
 using configuration::ExtensionPoint;
 using configuration::ResolvedProfile;
 
-// ---- conversion of arguments from the configuration's types to those of the rules ----
+// ---- options that no earlier release has ----
 
-api::NodeSelectorTerm TermOf(const configuration::NodeSelectorTerm& t) {
-  auto raw = [](const std::vector<configuration::NodeSelectorRequirement>& list) {
-    std::vector<api::RawRequirement> out;
-    for (const auto& r : list) {
-      api::RawRequirement& to = out.emplace_back(api::RawRequirement{Symbol(r.key), r.op, {}});
-      for (const std::string& v : r.values) to.values.push_back(Symbol(v));
-    }
-    return out;
-  };
-  return api::MakeNodeSelectorTerm(raw(t.match_expressions), raw(t.match_fields));
-}
-
-nodeaffinity::AddedAffinity AddedOf(const configuration::NodeAffinityArgs& args) {
-  nodeaffinity::AddedAffinity out;
-  if (!args.added_affinity) return out;
-  if (args.added_affinity->required) {
-    out.required.emplace();
-    for (const auto& t : args.added_affinity->required->node_selector_terms) out.required->push_back(TermOf(t));
-  }
-  for (const auto& t : args.added_affinity->preferred) out.preferred.push_back({t.weight, TermOf(t.preference)});
-  return out;
-}
-
-// The points of a configuration have scores from 0 to 10.
-std::vector<std::pair<int64_t, int64_t>> PointsOf(const std::vector<configuration::UtilizationShapePoint>& shape,
-                                                  int64_t max_score) {
-  std::vector<std::pair<int64_t, int64_t>> out;
-  for (const auto& point : shape) out.emplace_back(point.utilization, point.score * max_score / 10);
-  return out;
-}
-
-noderesources::FitOptions FitOf(const configuration::NodeResourcesFitArgs& args, int64_t max_score) {
-  using Strategy = noderesources::FitOptions::Strategy;
-  noderesources::FitOptions out;
+noderesources::FitOptions FitFinally(const configuration::NodeResourcesFitArgs& args, int64_t max_score) {
+  noderesources::FitOptions out = FitOf(args, max_score);
   out.too_small_is_final = true;
-  out.ignored_resources = args.ignored_resources;
-  out.ignored_resource_groups = args.ignored_resource_groups;
-  if (!args.scoring_strategy) return out;
-  out.resources.clear();
-  for (const auto& r : args.scoring_strategy->resources) out.resources.push_back({r.name, r.weight});
-  if (args.scoring_strategy->type == "MostAllocated") out.strategy = Strategy::kMostAllocated;
-  if (args.scoring_strategy->type == "RequestedToCapacityRatio") {
-    out.strategy = Strategy::kRequestedToCapacityRatio;
-    out.shape = PointsOf(args.scoring_strategy->requested_to_capacity_ratio->shape, max_score);
-  }
   return out;
 }
 
-std::vector<noderesources::ResourceWeight> BalancedOf(const configuration::NodeResourcesBalancedAllocationArgs& args) {
-  std::vector<noderesources::ResourceWeight> out;
-  for (const auto& r : args.resources) out.push_back({r.name, r.weight});
-  return out;
-}
-
-podspread::TopologySpreadOptions SpreadOf(const configuration::PodTopologySpreadArgs& args,
-                                          tainttoleration::TolerationRules tolerations) {
-  using Action = api::TopologySpreadConstraint::Action;
-  podspread::TopologySpreadOptions out;
-  if (args.defaulting_type == "System") out = podspread::TopologySpreadOptions::System();
+podspread::TopologySpreadOptions SpreadComparing(const configuration::PodTopologySpreadArgs& args,
+                                                 tainttoleration::TolerationRules tolerations) {
+  podspread::TopologySpreadOptions out = SpreadOf(args);
   out.tolerations = tolerations;
-  if (args.defaulting_type == "System") return out;
-  for (const auto& d : args.default_constraints) {
-    api::TopologySpreadConstraint& c = out.defaults.emplace_back();
-    c.topology_key = Symbol(d.topology_key);
-    c.max_skew = d.max_skew;
-    c.action = d.when_unsatisfiable == "DoNotSchedule" ? Action::kDoNotSchedule : Action::kScheduleAnyway;
-    c.min_domains = d.min_domains.value_or(1);
-    c.honor_node_affinity = d.node_affinity_policy.value_or("Honor") == "Honor";
-    c.honor_node_taints = d.node_taints_policy.value_or("Ignore") == "Honor";
-  }
   return out;
-}
-
-interpodaffinity::InterPodAffinityOptions AffinityOf(const configuration::InterPodAffinityArgs& args) {
-  return {args.hard_pod_affinity_weight, args.ignore_preferred_terms_of_existing_pods};
 }
 
 // ---- the registry ----
@@ -153,7 +89,8 @@ void RegisterScores(const ResolvedProfile& profile, Registry* r) {
   const tainttoleration::TolerationRules tolerations = {.compares = profile.gates.taint_comparison_operators};
   const auto added = AddedOf(profile.Args<configuration::NodeAffinityArgs>("NodeAffinity"));
   const auto fit_args = profile.Args<configuration::NodeResourcesFitArgs>("NodeResourcesFit");
-  const auto spread = SpreadOf(profile.Args<configuration::PodTopologySpreadArgs>("PodTopologySpread"), tolerations);
+  const auto spread =
+      SpreadComparing(profile.Args<configuration::PodTopologySpreadArgs>("PodTopologySpread"), tolerations);
   score(
       "TaintToleration",
       [tolerations](const PluginFactoryArgs& a) { return tainttoleration::TaintTolerationBy(a, tolerations); },
@@ -163,7 +100,7 @@ void RegisterScores(const ResolvedProfile& profile, Registry* r) {
       PriorityTraits(kPodNodeSelector, ClusterPart::kNode, Normalisation::kMaximum), 2);
   score(
       "NodeResourcesFit",
-      [fit_args](const PluginFactoryArgs& a) { return noderesources::FitScore(a, FitOf(fit_args, a.max_score)); },
+      [fit_args](const PluginFactoryArgs& a) { return noderesources::FitScore(a, FitFinally(fit_args, a.max_score)); },
       kAllocation);
   score(
       "PodTopologySpread", [spread](const PluginFactoryArgs& a) { return podspread::TopologySpreadScore(a, spread); },
@@ -208,10 +145,11 @@ void Register(const ResolvedProfile& profile, Registry* r) {
   const auto fit_args = profile.Args<configuration::NodeResourcesFitArgs>("NodeResourcesFit");
   filter(
       "NodeResourcesFit",
-      [fit_args](const PluginFactoryArgs& a) { return noderesources::Fit(a, FitOf(fit_args, a.max_score)); },
+      [fit_args](const PluginFactoryArgs& a) { return noderesources::Fit(a, FitFinally(fit_args, a.max_score)); },
       PredicateTraits(kPodRequests, ClusterPart::kNodePods));
   RegisterVolumes(profile, r);
-  const auto spread = SpreadOf(profile.Args<configuration::PodTopologySpreadArgs>("PodTopologySpread"), tolerations);
+  const auto spread =
+      SpreadComparing(profile.Args<configuration::PodTopologySpreadArgs>("PodTopologySpread"), tolerations);
   filter(
       "PodTopologySpread", [spread](const PluginFactoryArgs& a) { return podspread::TopologySpreadFilter(a, spread); },
       PredicateTraits(kSpreadParts, ClusterPart::kDomains));
