@@ -230,14 +230,15 @@ std::string JoinHostPort(std::string_view host, std::string_view port) {
                                           : absl::StrCat("[", h, "]:", std::string(port));
 }
 
-absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings) {
+absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings,
+                                                const release::Id* release) {
   absl::StatusOr<std::string> text = ReadFile(path);
   if (!text.ok()) return text.status();
-  return ParseConfiguration(*text, path, warnings);
+  return ParseConfiguration(*text, path, warnings, release);
 }
 
 absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const std::string& origin,
-                                                 std::vector<std::string>* warnings) {
+                                                 std::vector<std::string>* warnings, const release::Id* release) {
   const auto here = [&](const absl::Status& s) {
     return absl::InvalidArgumentError(absl::StrCat(origin, ": ", s.message()));
   };
@@ -251,7 +252,7 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   api::Json root = document->root();
   if (!root.IsObject()) return missing("Kind");
   if (scheduler::configuration::IsConfigurationVersion(root.FindExact("apiVersion").Text())) {
-    auto later = FromLaterConfiguration(root, {}, warnings);
+    auto later = FromLaterConfiguration(root, {}, warnings, release);
     if (later.ok()) later->configuration_text = std::string(text);
     // A document that is not for this program at all is reported in upstream's words without an addition.
     if (later.ok() || later.status().message().find("no kind ") == 0) return later;

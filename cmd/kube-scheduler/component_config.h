@@ -87,15 +87,17 @@ struct Configuration {
   bool delay_cache_until_active = false;  // start to follow the API server only when this process leads
 };
 
-// Reads a file in JSON or YAML. componentconfig/v1alpha1 chooses release 1.10; kubescheduler.config.k8s.io chooses 1.29
-// and is read strictly (later_config.h). In a file of the former, absent fields get their defaults (leaderElect: false,
-// as in 1.10), names of fields may be in any case, and unknown fields and odd values that 1.10 accepts silently are
-// returned in `warnings`. The error is the text after "error: ": upstream's if there is one, and otherwise one that
-// begins with the path.
-absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings);
+// Reads a file in JSON or YAML. componentconfig/v1alpha1 chooses release 1.10; kubescheduler.config.k8s.io chooses
+// `release` if it has profiles, 1.29 otherwise, and is read strictly (later_config.h). In a file of the former, absent
+// fields get their defaults (leaderElect: false, as in 1.10), names of fields may be in any case, and unknown fields
+// and odd values that 1.10 accepts silently are returned in `warnings`. The error is the text after "error: ":
+// upstream's if there is one, and otherwise one that begins with the path.
+absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings,
+                                                const release::Id* release = nullptr);
 // Like LoadConfiguration, but from a text. `origin` names it in errors.
 absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const std::string& origin,
-                                                 std::vector<std::string>* warnings);
+                                                 std::vector<std::string>* warnings,
+                                                 const release::Id* release = nullptr);
 
 // How messages name a value: "--kube-api-qps" or "clientConnection.qps".
 enum class Spelling { kFlags, kFile };

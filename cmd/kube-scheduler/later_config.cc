@@ -18,9 +18,10 @@ constexpr std::string_view kReadBy = "1.29";
 }  // namespace
 
 absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
-                                                     std::vector<std::string>* warnings) {
+                                                     std::vector<std::string>* warnings, const release::Id* release) {
   Configuration c;
-  c.release = *release::Named(kReadBy);
+  const bool reads = release != nullptr && releases::Of(*release).decides.plugins != nullptr;
+  c.release = reads ? release : *release::Named(kReadBy);
   auto loaded = scheduler::configuration::LoadOrError(document, scheduler::PluginsToConfigure(ReleaseToRun(c)), gates);
   if (!loaded.ok()) return loaded.status();
   if (warnings != nullptr) warnings->insert(warnings->end(), loaded->notices.begin(), loaded->notices.end());

@@ -14,10 +14,11 @@
 
 namespace berth::kube_scheduler {
 
-// Returns the configuration in the document, with release 1.29's defaults. An error lists all mistakes in 1.29's words.
-// Settings that are accepted but have no effect are added to `warnings`, which may be null.
+// Returns the configuration in the document, with the plugins and defaults of `release` if it has profiles, and of 1.29
+// otherwise. An error lists all mistakes in Kubernetes' words. Settings that are accepted but have no effect are added
+// to `warnings`, which may be null.
 absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
-                                                     std::vector<std::string>* warnings);
+                                                     std::vector<std::string>* warnings, const release::Id* release);
 
 // Returns the body of /configz. It shows the plugins that are called at each extension point, but neither their
 // arguments nor the extenders.

@@ -28,6 +28,18 @@ TEST_CASE("A configuration of kubescheduler.config.k8s.io chooses release 1.29 a
         std::vector<std::string>{"percentageOfNodesToScore has no effect: every node is filtered and scored"});
 }
 
+TEST_CASE("A profile has the plugins of the emulated release") {
+  using scheduler::configuration::ExtensionPoint;
+  const auto filters = [](const release::Id* release) {
+    const auto c = ParseConfiguration(kModernHead, "file", nullptr, release);
+    REQUIRE(c.ok());
+    return c->plugin_profiles[0].Has(ExtensionPoint::kFilter, "NodeDeclaredFeatures");
+  };
+  CHECK(filters(*release::Named("1.36")));
+  CHECK(!filters(*release::Named("1.29")));
+  CHECK(!filters(nullptr));
+}
+
 TEST_CASE("Such a configuration is read strictly, and all its mistakes are reported with the file") {
   auto c = ParseConfiguration(kModernHead + std::string("parallelism: 0\nschedulerName: x"), "file", nullptr);
   CHECK(util::Message(c.status()) ==

@@ -392,8 +392,7 @@ absl::Status Options::SetGates(const std::string& text) {
     const bool known = std::any_of(all.begin(), all.end(), [&](const release::Id& id) {
       return util::FindGate(releases::Of(id).decides.gates, name) != nullptr;
     });
-    if (!known)
-      return absl::InvalidArgumentError(absl::StrCat("unrecognized key: ", name, util::GateSuggestion(name)));
+    if (!known) return absl::InvalidArgumentError(absl::StrCat("unrecognized key: ", name, util::GateSuggestion(name)));
     if (eq == std::string::npos) return absl::InvalidArgumentError(absl::StrCat("missing bool value for ", name));
     const std::string value(absl::StripAsciiWhitespace(item.substr(eq + 1)));
     bool on = false;
@@ -460,7 +459,9 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
   }
   if (!positional_.empty()) return util::InvalidArgument("no arguments are supported");
   if (!config_file_.empty()) {
-    auto loaded = LoadConfiguration(config_file_, warnings);
+    // SetRelease reports a name that does not exist.
+    const auto emulated = release::Named(emulated_version_);
+    auto loaded = LoadConfiguration(config_file_, warnings, emulated.ok() ? *emulated : nullptr);
     if (!loaded.ok()) return loaded.status();
     c = *std::move(loaded);
     std::vector<std::string> lost;

@@ -72,12 +72,15 @@ void UseRelease(const std::string& release, CoreConfiguration* c) {
   c->unschedulable_limit = form.unschedulable_limit;
 }
 
+// The release that reads the file of --config.
+constexpr std::string_view kConfigured = "1.29";
+
 absl::Status UseConfiguration(const std::string& file, CoreConfiguration* c) {
   auto text = api::ReadInput(file);
   if (!text.ok()) return text.status();
-  auto loaded = recording::LoadConfiguration(*text);
+  auto loaded = recording::LoadConfiguration(*text, releases::Of(**release::Named(kConfigured)).decides);
   if (!loaded.ok()) return util::InvalidArgument(absl::StrCat(file, ": ", util::Message(loaded.status())));
-  UseRelease("1.29", c);
+  UseRelease(std::string(kConfigured), c);
   c->profiles.clear();
   for (const auto& profile : loaded->profiles) c->profiles.push_back({profile.scheduler_name, "", "", *text});
   c->initial_backoff = absl::Seconds(loaded->configuration.pod_initial_backoff_seconds);

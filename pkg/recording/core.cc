@@ -106,7 +106,7 @@ namespace {
 
 using scheduler::configuration::LoadedConfiguration;
 
-// Builds the profile of release 1.29 that the source names, with its extenders.
+// Builds the profile that the source names, with its extenders.
 absl::StatusOr<std::unique_ptr<GenericScheduler>> FromConfiguration(const ProfileSource& source,
                                                                     const scheduler::FactoryArgs& args,
                                                                     scheduler::EffectiveAlgorithm* effective) {
@@ -115,7 +115,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromConfiguration(const Profil
     profile.scheduler_name = source.scheduler_name;
     return scheduler::CreateFromProfile(profile, {}, args, effective);
   }
-  auto loaded = LoadConfiguration(source.configuration);
+  auto loaded = LoadConfiguration(source.configuration, *args.release);
   if (!loaded.ok()) return loaded.status();
   for (const auto& profile : loaded->profiles) {
     if (profile.scheduler_name != source.scheduler_name) continue;
@@ -126,7 +126,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromConfiguration(const Profil
 
 }  // namespace
 
-absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text) {
+absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text, const scheduler::Release& release) {
   auto document = api::ReadDocument(text);
   if (!document.ok()) return document.status();
   const api::Json version = document->root().FindExact("apiVersion");
@@ -134,8 +134,7 @@ absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text) {
     return util::InvalidArgument(
         absl::StrCat("apiVersion: ", version.Brief(), ": must be kubescheduler.config.k8s.io/v1 or v1beta3"));
   }
-  return scheduler::configuration::LoadOrError(
-      document->root(), scheduler::PluginsToConfigure(releases::Of(**release::Named("1.29")).decides), {});
+  return scheduler::configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(release), {});
 }
 
 absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args) {

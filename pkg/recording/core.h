@@ -21,9 +21,10 @@
 
 namespace berth::recording {
 
-// Parses a KubeSchedulerConfiguration (v1 or v1beta3, in JSON or YAML). An error lists everything that is wrong with
-// it.
-absl::StatusOr<scheduler::configuration::LoadedConfiguration> LoadConfiguration(const std::string& text);
+// Parses a KubeSchedulerConfiguration (v1 or v1beta3, in JSON or YAML) with the plugins of the release. An error lists
+// everything that is wrong with it. REQUIRES: the release has profiles.
+absl::StatusOr<scheduler::configuration::LoadedConfiguration> LoadConfiguration(const std::string& text,
+                                                                                const scheduler::Release& release);
 
 class Core {
  public:

@@ -51,7 +51,7 @@ client::EventRecorderOptions RecorderOptions(std::function<double()> random, boo
 std::unique_ptr<scheduler::GenericScheduler> Build(const recording::ProfileSource& source,
                                                    const scheduler::FactoryArgs& args) {
   if (!source.configuration.empty()) {
-    const auto loaded = recording::LoadConfiguration(source.configuration);
+    const auto loaded = recording::LoadConfiguration(source.configuration, *args.release);
     CHECK(loaded.ok()) << loaded.status().message();
     for (const auto& profile : loaded->profiles) {
       if (profile.scheduler_name == source.scheduler_name) {
