@@ -10,11 +10,63 @@ case $name in
   *) echo "man.sh: $name is none of ours" >&2; exit 1 ;;
 esac
 
-# A backslash has a meaning in roff, and so have a dot and an apostrophe at the beginning of a line.
+# Flags become tagged paragraphs and sentences become paragraphs, which fill whatever width the reader has. Other lines
+# that are indented, such as examples, stay as they are, but for long ones. A backslash has a meaning in roff, and so have
+# a dot and an apostrophe at the beginning of a line.
 section() {
-  printf '.SH %s\n.nf\n' "$1"
-  sed -e 's/\\/\\e/g' -e "s/^[.']/\\\\\&&/" -e 's/-/\\-/g' | fold -s -w 120
-  printf '.fi\n'
+  printf '.SH %s\n' "$1"
+  awk '
+    function text(s) {
+      gsub(/\\/, "\\e", s)
+      gsub(/-/, "\\-", s)
+      if (s ~ /^[.'"'"']/) s = "\\&" s
+      return s
+    }
+    # Ends a paragraph, or lines that stay as they are.
+    function begin(kind) {
+      if (mode == "as-is" && kind != "as-is") print ".fi"
+      if (kind == "as-is" && mode != "as-is") { if (mode != "") print ".PP"; print ".nf" }
+      mode = kind
+    }
+    # Prints a line in pieces of at most 70 letters, the further ones indented more.
+    function pieces(s,   indent, cut) {
+      match(s, /^ */)
+      indent = substr(s, 1, RLENGTH) "    "
+      while (length(s) > 70) {
+        cut = 70
+        while (cut > length(indent) && substr(s, cut, 1) != " ") cut--
+        if (cut <= length(indent)) break
+        print text(substr(s, 1, cut - 1))
+        s = indent substr(s, cut + 1)
+      }
+      print text(s)
+    }
+    /^ *$/ { begin("blank"); next }
+    # Texts of flags go on far to the right.
+    /^ +-/ && match($0, /^ */) && RLENGTH <= 8 {
+      begin("flag")
+      match($0, /^ */)
+      flag_indent = RLENGTH
+      rest = substr($0, RLENGTH + 1)
+      print ".TP"
+      if (match(rest, /   */)) {
+        print text(substr(rest, 1, RSTART - 1))
+        print text(substr(rest, RSTART + RLENGTH))
+      } else {
+        print text(rest)
+      }
+      next
+    }
+    mode == "flag" && match($0, /^ */) && RLENGTH > flag_indent {
+      rest = substr($0, RLENGTH + 1)
+      # A list, such as that of the feature gates.
+      if (rest ~ /^[A-Za-z]+=true\|false/) print ".br"
+      print text(rest)
+      next
+    }
+    /^ / { begin("as-is"); pieces($0); next }
+    { if (mode != "text") { begin("text"); print ".PP" } print text($0) }
+    END { begin("") }'
 }
 
 help=$("$program" --help)

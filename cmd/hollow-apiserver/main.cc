@@ -6,6 +6,7 @@
 #include "cmd/hollow-apiserver/options.h"
 #include "pkg/apiserver/server.h"
 #include "pkg/util/checked_output.h"
+#include "pkg/util/completion.h"
 #include "pkg/util/status.h"
 #include "pkg/util/terminate.h"
 #include "pkg/util/version.h"
@@ -17,6 +18,15 @@ int main(int argc, char** argv) {
   FLAGS_logtostderr = true;
   FLAGS_log_year_in_prefix = false;
   google::InitGoogleLogging(argv[0]);
+  if (argc > 1 && std::string_view(argv[1]) == "completion") {
+    auto text = util::CompletionFor(argc == 3 ? argv[2] : "", "hollow-apiserver", apiserver::FlagsToComplete());
+    if (!text.ok()) {
+      std::cerr << "hollow-apiserver: " << util::Message(text.status()) << "\n";
+      return 1;
+    }
+    std::cout << *text;
+    return output.Finish(0);
+  }
   auto line = apiserver::ParseCommandLine(argc, argv);
   if (!line.ok()) {
     std::cerr << "hollow-apiserver: " << util::Message(line.status()) << "\nSee hollow-apiserver --help.\n";

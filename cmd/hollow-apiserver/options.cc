@@ -62,6 +62,15 @@ absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text) {
   return d;
 }
 
+std::vector<util::CompletedFlag> FlagsToComplete() {
+  std::vector<util::CompletedFlag> out;
+  const po::options_description flags = Flags();
+  for (const auto& flag : flags.options()) {
+    out.push_back({flag->long_name(), flag->description(), flag->semantic()->max_tokens() > 0});
+  }
+  return out;
+}
+
 std::string HelpText() {
   std::ostringstream out;
   out << "hollow-apiserver serves the API of a release of Kubernetes from memory: the objects that a scheduler and\n"

@@ -3,8 +3,10 @@
 #include <absl/status/statusor.h>
 
 #include <string>
+#include <vector>
 
 #include "pkg/apiserver/server.h"
+#include "pkg/util/completion.h"
 
 namespace berth::apiserver {
 
@@ -19,6 +21,9 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
 
 // Returns the text of --help.
 std::string HelpText();
+
+// Returns the flags for shell completion.
+std::vector<util::CompletedFlag> FlagsToComplete();
 
 // Parses a duration as Go writes it: "1h30m", "90s".
 absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text);

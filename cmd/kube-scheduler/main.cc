@@ -17,6 +17,7 @@
 #include "cmd/kube-scheduler/log_setup.h"
 #include "cmd/kube-scheduler/options.h"
 #include "pkg/util/checked_output.h"
+#include "pkg/util/completion.h"
 #include "pkg/util/status.h"
 #include "pkg/util/terminate.h"
 #include "pkg/util/version.h"
@@ -57,9 +58,27 @@ int WriteConfiguration(const Configuration& c, const std::string& path) {
   return 0;
 }
 
+// Prints completion for a shell. The flags are those of all releases.
+int PrintCompletion(const Options& options, const std::string& shell) {
+  std::vector<util::CompletedFlag> flags;
+  for (const Flag* f : options.flags().Sorted()) {
+    if (!f->deprecated.empty()) continue;
+    const std::string first = f->usage.substr(0, f->usage.find_first_of(".\n"));
+    flags.push_back({f->name, first, f->no_value.empty()});
+  }
+  const auto text = util::CompletionFor(shell, "kube-scheduler", flags);
+  if (!text.ok()) {
+    std::fprintf(stderr, "Error: %s.\n", util::Message(text.status()).c_str());
+    return 1;
+  }
+  std::cout << *text;
+  return 0;
+}
+
 int Main(int argc, char** argv) {
   BlockSignals();
   Options options;
+  if (argc > 1 && std::string_view(argv[1]) == "completion") return PrintCompletion(options, argc == 3 ? argv[2] : "");
   if (absl::Status s = options.Parse({argv + 1, argv + argc}); !s.ok()) {
     std::fprintf(stderr, "Error: %s. 'kube-scheduler --help' lists the flags.\n", util::Message(s).c_str());
     return 1;

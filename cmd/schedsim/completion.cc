@@ -1,9 +1,11 @@
 // The command completion: prints shell completion, generated from the table of commands.
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_replace.h>
+
+#include <algorithm>
 
 #include "cmd/schedsim/command.h"
+#include "pkg/util/completion.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -62,11 +64,8 @@ std::string Bash() {
                       "complete -o default -F _schedsim schedsim\n");
 }
 
-// Escapes text for zsh's _arguments, in which brackets and colons have a meaning.
-std::string ZshText(std::string_view text) {
-  return absl::StrReplaceAll(util::ToAbsl(text),
-                             {{"'", "'\\''"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}, {"\n", " "}});
-}
+using util::FishText;
+using util::ZshText;
 
 std::string Zsh() {
   std::string out =
@@ -108,21 +107,46 @@ std::string Zsh() {
   return out + "  esac\n}\n_schedsim \"$@\"\n";
 }
 
+// The flags of a command are offered behind its name.
+std::string Fish() {
+  std::string out =
+      "# fish completion for schedsim: schedsim completion fish | source\n"
+      "complete -c schedsim -n __fish_use_subcommand -f\n";
+  for (const Command* c : Commands()) {
+    const std::string name(c->name);
+    absl::StrAppend(&out, "complete -c schedsim -n __fish_use_subcommand -f -a ", name, " -d '", FishText(c->summary),
+                    "'\n");
+    const std::string behind = absl::StrCat("complete -c schedsim -n '__fish_seen_subcommand_from ", name,
+                                            c->alias.empty() ? "" : absl::StrCat(" ", util::ToAbsl(c->alias)), "' -l ");
+    const auto flags = FlagsOf(*c);
+    for (const auto& flag : flags.options()) {
+      const bool value = flag->semantic()->max_tokens() > 0;
+      absl::StrAppend(&out, behind, flag->long_name(), value ? " -r" : "");
+      if (flag->long_name() == "output") absl::StrAppend(&out, " -s o -f -a '", util::ToAbsl(c->outputs), "'");
+      absl::StrAppend(&out, " -d '", FishText(flag->description()), "'\n");
+    }
+  }
+  return out;
+}
+
 int Completion(const Invocation& options, std::ostream& out) {
-  out << (options.files[0] == "bash" ? Bash() : Zsh());
+  const std::string& shell = options.files[0];
+  out << (shell == "bash" ? Bash() : shell == "zsh" ? Zsh() : Fish());
   return kExitOk;
 }
 
 absl::Status CheckCompletion(const Invocation& options) {
-  if (options.files.size() == 1 && (options.files[0] == "bash" || options.files[0] == "zsh")) return absl::OkStatus();
-  return util::InvalidArgument("completion: say for which shell: bash or zsh");
+  constexpr std::string_view kShells[] = {"bash", "zsh", "fish"};
+  const bool known = options.files.size() == 1 &&
+                     std::find(std::begin(kShells), std::end(kShells), options.files[0]) != std::end(kShells);
+  return known ? absl::OkStatus() : util::InvalidArgument("completion: say for which shell: bash, zsh or fish");
 }
 
 }  // namespace
 
 extern const Command kCompletionCommand = {
     .name = "completion",
-    .arguments = "bash|zsh",
+    .arguments = "bash|zsh|fish",
     .summary = "print completion for a shell",
     .examples = "  source <(schedsim completion bash)\n",
     .check = CheckCompletion,

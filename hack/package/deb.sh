@@ -27,12 +27,12 @@ chmod 755 "$tree/usr/lib/berth/berth"
 for p in "${programs[@]}"; do
   ln -s ../lib/berth/berth "$tree/usr/bin/$p"
   hack/man.sh "$out/bin/$p" | gzip -9n >"$tree/usr/share/man/man8/$p.8.gz"
-  # Some programs print their own shell completion.
-  if "$out/bin/$p" completion bash >"$root/completion" 2>/dev/null && [ -s "$root/completion" ]; then
-    install -m 644 "$root/completion" "$tree/usr/share/bash-completion/completions/$p"
-  fi
+  # Programs print their own shell completion.
+  for shell in bash:bash-completion/completions/$p zsh:zsh/vendor-completions/_$p fish:fish/vendor_completions.d/$p.fish; do
+    "$out/bin/$p" completion "${shell%%:*}" >"$root/completion"
+    install -D -m 644 "$root/completion" "$tree/usr/share/${shell#*:}"
+  done
 done
-rmdir --ignore-fail-on-non-empty "$tree"/usr/share/bash-completion/completions "$tree"/usr/share/bash-completion
 sed 's|/usr/local/bin/|/usr/bin/|; /^# systemd unit/d' hack/deploy/kube-scheduler.service >"$tree/lib/systemd/system/kube-scheduler.service"
 install -m 644 $here/default "$tree/etc/default/kube-scheduler"
 cp -r policies hack/deploy "$tree/usr/share/doc/berth/examples/"
