@@ -163,7 +163,9 @@ void NotePredicates(const PolicyReport& r, const scheduler::SchedulerGates& gate
     NoteReplaced("predicates", *r.policy.predicates, notes);
     for (const auto& p : *r.policy.predicates) {
       if (!p.argument) continue;
-      if (scheduler::IsFitPredicateRegistered(releases::Of(release::Default()).decides, p.name)) {
+      // An argument of no kind that 1.10 has is read by the rule itself, which is one of plugin/.
+      const bool built_in = p.argument->labels_presence || p.argument->service_affinity;
+      if (built_in && scheduler::IsFitPredicateRegistered(releases::Of(release::Default()).decides, p.name)) {
         notes->push_back(absl::StrCat(p.name,
                                       ": the built-in predicate of this name never runs, its argument makes "
                                       "another of it"));
@@ -202,7 +204,9 @@ void NotePriorities(const PolicyReport& r, std::vector<std::string>* notes) {
   if (r.policy.priorities) {
     NoteReplaced("priorities", *r.policy.priorities, notes);
     for (const auto& p : *r.policy.priorities) {
-      if (p.argument && scheduler::IsPriorityFunctionRegistered(releases::Of(release::Default()).decides, p.name)) {
+      const bool built_in = p.argument && (p.argument->service_anti_affinity || p.argument->label_preference ||
+                                           p.argument->requested_to_capacity_ratio);
+      if (built_in && scheduler::IsPriorityFunctionRegistered(releases::Of(release::Default()).decides, p.name)) {
         notes->push_back(absl::StrCat(p.name,
                                       ": the built-in priority of this name never runs, its argument makes "
                                       "another of it"));
@@ -352,8 +356,8 @@ bool IsConfiguration(std::string_view text) {
          document->root().FindExact("kind").Text() == "KubeSchedulerConfiguration";
 }
 
-// Returns what a file is that is neither a Policy nor a configuration but is often taken for one; otherwise an empty
-// text.
+}  // namespace
+
 std::string WhatElseItIs(std::string_view text) {
   auto document = api::ReadDocument(text);
   if (!document.ok()) return lab::WhyUnreadable(text);
@@ -372,12 +376,13 @@ std::string WhatElseItIs(std::string_view text) {
     return "is a kubeconfig, which says how to reach a cluster, not how to schedule";
   }
   if (kind.empty() && j.FindExact("urlPrefix").IsString() && j.FindExact("extenders").IsNull()) {
-    return "is a single extender, which belongs into the list `extenders` of a Policy; release 1.10 reads the file as "
-           "a "
-           "Policy without any fields";
+    return "is a single extender, which belongs into the list `extenders` of a Policy; as it is, it "
+           "is read as a Policy without any fields";
   }
   return "";
 }
+
+namespace {
 
 int Check(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;

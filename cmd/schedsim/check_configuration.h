@@ -20,6 +20,9 @@ struct ConfigurationReport {
 // Parses and checks the text of a file. A plugin is unknown if it is neither in-tree nor one of plugin/.
 ConfigurationReport ExamineConfiguration(const std::string& file, std::string_view text,
                                          const lab::Algorithm& algorithm);
+// Returns what a file is that is neither a Policy nor a configuration but is often taken for one, as a part of a
+// sentence; otherwise an empty text.
+std::string WhatElseItIs(std::string_view text);
 // Returns a table of what will run. REQUIRES: no errors.
 std::string ConfigurationTable(const ConfigurationReport& r);
 // Writes the report as data.

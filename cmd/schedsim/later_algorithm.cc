@@ -3,12 +3,15 @@
 #include <absl/strings/str_cat.h>
 
 #include <iostream>
+#include <set>
 
+#include "cmd/schedsim/check_configuration.h"
 #include "pkg/api/stream.h"
 #include "pkg/release/release.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -43,6 +46,25 @@ absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm
   algorithm->configured_percentage = loaded->configuration.percentage_of_nodes_to_score;
   algorithm->policy_from_flag = true;
   return absl::OkStatus();
+}
+
+absl::StatusOr<scheduler::Policy> ReadPolicyFile(const std::string& file, const lab::Algorithm& algorithm) {
+  auto text = api::ReadInput(file);
+  if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
+  std::vector<std::string> warnings;
+  auto policy = scheduler::ReadPolicy(*text, algorithm.Decides(), algorithm.Gates(), &warnings);
+  const std::string else_it_is = WhatElseItIs(*text);
+  if (!policy.ok()) {
+    return util::FailedPrecondition(else_it_is.empty()
+                                        ? absl::StrCat(file, ": invalid policy: ", policy.status().message())
+                                        : absl::StrCat(file, ": ", else_it_is));
+  }
+  // Some commands read their flags twice.
+  static std::set<std::string>& said = *new std::set<std::string>;
+  if (!said.insert(file).second) return policy;
+  if (!else_it_is.empty()) warnings = {else_it_is};
+  for (const std::string& w : warnings) std::cerr << "schedsim: " << file << ": " << w << "\n";
+  return policy;
 }
 
 }  // namespace berth::schedsim

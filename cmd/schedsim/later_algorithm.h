@@ -1,6 +1,7 @@
 // The flags that choose a release and its configuration.
 #pragma once
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <string>
 
@@ -14,5 +15,9 @@ absl::Status UseRelease(const std::string& name, lab::Algorithm* algorithm);
 // Reads a KubeSchedulerConfiguration of kubescheduler.config.k8s.io, which chooses release 1.29 and its profiles.
 // Settings without effect are reported on standard error. An error lists all mistakes in the file.
 absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm);
+
+// Returns the Policy in a file, for the release of the algorithm. What is wrong with it without making it unusable is
+// said on standard error, once for each file.
+absl::StatusOr<scheduler::Policy> ReadPolicyFile(const std::string& file, const lab::Algorithm& algorithm);
 
 }  // namespace berth::schedsim

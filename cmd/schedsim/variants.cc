@@ -9,9 +9,7 @@
 #include <map>
 
 #include "cmd/schedsim/later_algorithm.h"
-#include "pkg/api/stream.h"
 #include "pkg/releases/releases.h"
-#include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -28,12 +26,8 @@ std::string NameOf(const std::string& file) {
 }
 
 absl::StatusOr<Variant> FromPolicy(const std::string& file, Variant v) {
-  auto text = api::ReadInput(file);
-  if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
-  auto policy = scheduler::ReadPolicy(*text, v.algorithm.Decides(), v.algorithm.Gates());
-  if (!policy.ok()) {
-    return util::FailedPrecondition(absl::StrCat(file, ": invalid policy: ", policy.status().message()));
-  }
+  auto policy = ReadPolicyFile(file, v.algorithm);
+  if (!policy.ok()) return policy.status();
   v.name = NameOf(file);
   v.algorithm.provider.reset();
   v.algorithm.policy = std::move(*policy);
