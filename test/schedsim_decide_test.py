@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 import xml.etree.ElementTree as xml
 
 import harness
@@ -141,6 +142,13 @@ def test_capacity():
             check("and without any", pending(0) == a["pendingWithout"], a)
         a, = answer("--add-node", "n1", objects=tuple(cluster + [pod("huge", "64")]))
         check("no number is enough for a pod that is too large", not a["enough"] and a["firstPending"] == "ns/huge" and "Insufficient cpu" in a["error"], a)
+        check("and it is named", a["cannotFit"] == [{"pod": "ns/huge", "pods": 1, "error": "Insufficient cpu"}] and a["nodes"] == 0, a)
+        a, = answer("--add-node", "n1", objects=tuple(cluster + waiting + [pod("huge", "64")]))
+        check("the others are answered for", a["enoughForOthers"] and a["nodes"] > 0 and [c["pod"] for c in a["cannotFit"]] == ["ns/huge"], a)
+        before = time.monotonic()
+        a, = answer("--add-node", "n1", "--pod-spec", spec("never", "9"), "--replicas", "3000")
+        check("what is impossible is answered at once", not a["enough"] and a["cannotFit"][0]["pods"] == 3000 and time.monotonic() - before < 20, a)
+        check("below the bound no number is enough", a["bound"] == 0 and a["nodes"] == 0, a)
         a, = answer("--add-node", "n1", objects=tuple(cluster + [pod("p")]))
         check("none is needed", a["enough"] and a["nodes"] == 0, a)
         big = os.path.join(d, "big.json")
@@ -152,6 +160,69 @@ def test_capacity():
                                     (["--pod-spec", big + "=0"], "should be FILE or FILE=RATIO", 2), ([], "--pod-spec FILE is needed", 2)):
             code, _, err = schedsim("capacity", "-", *flags, feed=items(*cluster))
             check("%s is refused" % flags, code == status and text in err, (code, err))
+
+
+def test_mix():
+    """Several templates with prices give a mix that is enough, and none below the bound is."""
+    with tempfile.TemporaryDirectory() as d:
+        def template(name, **more):
+            path = os.path.join(d, name + ".json")
+            with open(path, "w") as f:
+                json.dump(node(name, **more), f)
+            return path
+
+        small, big = template("small", cpu="4"), template("big", cpu="16", labels={"disk": "ssd"})
+        cluster = [node("n0", cpu="1")]
+        waiting = [pod("w%02d" % i, "1500m") for i in range(20)] + [pod("s%d" % i, "6", nodeSelector={"disk": "ssd"}) for i in range(3)]
+
+        def answer(*flags):
+            code, out, err = schedsim("capacity", "-", *flags, "-o", "json", feed=items(*cluster, *waiting))
+            check("capacity %s" % (flags,), code == 0, err)
+            return json.loads(out)["answers"][0]
+
+        def pending(counts):
+            new = []
+            for (path, n) in counts:
+                with open(path) as f:
+                    like = json.load(f)
+                for i in range(n):
+                    c = copy.deepcopy(like)
+                    c["metadata"]["name"] = c["metadata"]["labels"]["kubernetes.io/hostname"] = "%s-new-%d" % (like["metadata"]["name"], i + 1)
+                    new.append(c)
+            return sum(h == "-" for h in placements(items(*cluster, *waiting, *new)).values())
+
+        for prices in (0.2, 0.35), (0.1, 0.5), (1, 3.9):
+            a = answer("--add-node", "%s=%s" % (small, prices[0]), "--add-node", "%s=%s" % (big, prices[1]))
+            counts = [m["nodes"] for m in a["mix"]]
+            cost = lambda counts: sum(n * p for n, p in zip(counts, prices))
+            check("the mix is enough", a["enough"] and pending(zip((small, big), counts)) == 0, a)
+            check("its price", abs(a["price"] - cost(counts)) < 1e-6 and a["bound"] <= a["price"] + 1e-6, a)
+            for s in range(0, 14):
+                for b in range(0, 6):
+                    if cost((s, b)) < a["bound"] - 1e-6:
+                        check("no mix below the bound is enough", pending(zip((small, big), (s, b))) > 0, (s, b, a))
+        out = schedsim("capacity", "-", "--add-node", small + "=0.2", "--add-node", big + "=0.35", "--svg", os.path.join(d, "x.svg"), feed=items(*cluster, *waiting))[1]
+        check("in words", "They cost" in out and "No mix that is enough costs less than" in out, out)
+        check("a picture", xml.parse(os.path.join(d, "x.svg")).getroot().tag.endswith("svg"))
+        for bad, text in (["--add-node", small, "--add-node", big + "=1"], "a price for every TEMPLATE"), (["--add-node", small + "=0"], "PRICE a number above 0"), (["--add-node", small + "=x"], "PRICE a number above 0"):
+            code, _, err = schedsim("capacity", "-", *bad, feed=items(*cluster))
+            check("%s is refused" % bad, code == 2 and text in err, (code, err))
+
+
+def test_pictures_of_answers():
+    """capacity, what-if and tune draw their answers as SVG that a renderer accepts."""
+    with tempfile.TemporaryDirectory() as d:
+        spec = os.path.join(d, "spec.json")
+        with open(spec, "w") as f:
+            json.dump(pod("x", "100m"), f)
+        for name, command in ("capacity", ["capacity", "-", "--pod-spec", spec]), ("what-if", ["what-if", "-", "--drain", "n1"]), ("tune", ["tune", "-", "--budget", "8"]):
+            svg, png = os.path.join(d, name + ".svg"), os.path.join(d, name + ".png")
+            code, _, err = schedsim(*command, "--svg", svg, feed=CLUSTER)
+            check(name, code == 0, err)
+            run = subprocess.run(["rsvg-convert", svg, "-o", png], capture_output=True, text=True)
+            check("rsvg-convert renders " + name, run.returncode == 0 and not run.stderr and os.path.getsize(png) > 2000, run)
+            code, _, err = schedsim(*command, "--svg", "/nowhere/x.svg", feed=CLUSTER)
+            check("a picture that cannot be written", code == 1 and "--svg: cannot write" in err, err)
 
 
 def test_picture():

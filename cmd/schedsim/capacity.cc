@@ -9,12 +9,13 @@
 #include <iostream>
 #include <map>
 
+#include "cmd/schedsim/capacity_nodes.h"
 #include "cmd/schedsim/command.h"
 #include "cmd/schedsim/progress.h"
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
 #include "pkg/lab/capacity.h"
-#include "pkg/lab/edit.h"
+#include "pkg/lab/picture.h"
 #include "pkg/lab/pod_specs.h"
 #include "pkg/util/status.h"
 
@@ -26,7 +27,6 @@ using explain::JsonOut;
 using explain::Page;
 using explain::Style;
 using lab::Filled;
-using lab::NodesNeeded;
 using lab::PodShare;
 using lab::Scenario;
 
@@ -247,35 +247,21 @@ void WriteJson(const std::vector<PodShare>& pods, const Filled& f, const Groups&
   out->End();
 }
 
-void WriteNeeded(const NodesNeeded& n, const std::string& like, Page* page) {
-  if (!n.enough) {
-    page->Line(absl::StrCat("No number of nodes like ", like, " is enough: even with ", n.nodes, " of them ",
-                            Counted(n.pending, "pod"), n.pending == 1 ? " stays" : " stay", " pending, first ",
-                            n.first_pending, ": ", n.error),
-               Style::kBad);
-    return;
+// Adds bars with the replicas by group.
+void Draw(const std::vector<PodShare>& pods, const Filled& f, const Groups& groups,
+          std::vector<lab::BarGroup>* picture) {
+  lab::BarGroup& bars = picture->emplace_back();
+  bars.title = absl::StrCat(NamesOf(pods), f.limited ? ": at least" : "");
+  for (const auto& [name, nodes] : groups.nodes()) {
+    const Spread s(nodes, f.by_node);
+    bars.bars.push_back({name, static_cast<double>(s.replicas),
+                         absl::StrCat(s.replicas, " on ", s.with_any, " of ", Counted(s.nodes, "node"))});
   }
-  if (n.nodes == 0) {
-    page->Line(absl::StrCat("All ", Counted(n.pods, "pod"), " fit without a new node."), Style::kGood);
-    return;
-  }
-  page->Line(absl::StrCat(Counted(n.nodes, "node"), " like ", like, n.nodes == 1 ? " is" : " are", " needed for all ",
-                          Counted(n.pods, "pod"), " to fit; ", n.pending_before, " would be pending without."),
-             Style::kGood);
-  page->Line(absl::StrCat("With one fewer ", Counted(n.pending, "pod"), n.pending == 1 ? " stays" : " stay",
-                          " pending, first ", n.first_pending, ": ", n.error));
-}
-
-void WriteNeededJson(const NodesNeeded& n, const std::string& like, JsonOut* out) {
-  out->Object().Member("addNode", like).Member("pods", n.pods).Member("pendingWithout", n.pending_before);
-  out->Member("enough", n.enough).Member("nodes", n.nodes).Member("pendingWithOneFewer", n.pending);
-  if (!n.first_pending.empty()) out->Member("firstPending", n.first_pending).Member("error", n.error);
-  out->End();
 }
 
 // Writes the answers about one scenario, to the page or as JSON.
 absl::Status AnswerOne(const Invocation& options, const Scenario& scenario, const Specs& specs, Page* page,
-                       JsonOut* data) {
+                       JsonOut* data, std::vector<lab::BarGroup>* picture) {
   if (!scenario.error.empty()) return util::InvalidArgument(scenario.error);
   const bool people = options.output == "table" || options.output == "wide";
   if (people && !scenario.name.empty()) page->Line(absl::StrCat("Scenario ", scenario.name));
@@ -284,19 +270,8 @@ absl::Status AnswerOne(const Invocation& options, const Scenario& scenario, cons
   auto admitted = Admitted(specs, scenario);
   if (!admitted.ok()) return admitted.status();
   if (options.Has("add-node")) {
-    const auto& like = options.Get<std::string>("add-node");
-    auto node = lab::NodeTemplate(like, scenario);
-    if (!node.ok()) return util::InvalidArgument(absl::StrCat("--add-node: ", util::Message(node.status())));
     const std::vector<PodShare> none;
-    auto needed = lab::NodesUntilAllFit(scenario, admitted->empty() ? none : (*admitted)[0],
-                                        options.Get<int64_t>("replicas"), **node, step);
-    if (!needed.ok()) return needed.status();
-    if (people) {
-      WriteNeeded(*needed, like, page);
-    } else {
-      WriteNeededJson(*needed, like, data);
-    }
-    return absl::OkStatus();
+    return AnswerNodes(options, scenario, admitted->empty() ? none : (*admitted)[0], step, page, data, picture);
   }
   const Groups groups(scenario, options.Has("by") ? options.Get<std::string>("by") : "");
   int64_t max = options.Get<int64_t>("max");
@@ -304,6 +279,7 @@ absl::Status AnswerOne(const Invocation& options, const Scenario& scenario, cons
   for (const auto& pods : *admitted) {
     auto filled = lab::Fill(scenario, pods, max == 0 ? kMostRounds : max, step);
     if (!filled.ok()) return filled.status();
+    Draw(pods, *filled, groups, picture);
     if (people) {
       if (!std::exchange(first, false)) page->Blank();
       WriteTable(pods, *filled, groups, options.output == "wide", page);
@@ -326,13 +302,18 @@ int Capacity(const Invocation& options, std::ostream& out) {
   explain::Screen screen = explain::ScreenOfStdout();
   if (options.output == "wide") screen.width = 0;
   Page page(screen);
+  std::vector<lab::BarGroup> picture;
   JsonOut data;
   data.Object().Member("apiVersion", "schedsim/v1").Member("kind", "Capacity").Key("answers").Array();
   for (const Scenario& scenario : input->scenarios) {
-    if (absl::Status s = AnswerOne(options, scenario, *specs, &page, &data); !s.ok()) {
+    if (absl::Status s = AnswerOne(options, scenario, *specs, &page, &data, &picture); !s.ok()) {
       std::cerr << "schedsim: " << scenario.name << (scenario.name.empty() ? "" : ": ") << util::Message(s) << "\n";
       return kExitBadInput;
     }
+  }
+  if (options.Has("svg") &&
+      !lab::WritePicture(options.Get<std::string>("svg"), lab::BarsSvg("How many more fit", picture))) {
+    exit_status = kExitBadInput;
   }
   if (options.output == "table" || options.output == "wide") {
     out << page.text();
@@ -351,11 +332,12 @@ void AddCapacityFlags(boost::program_options::options_description_easy_init& add
       "stop after this many replicas or rounds (0: no limit)");
   add("by", po::value<std::string>()->value_name("LABEL"),
       "count by the values of this node label, instead of by zone");
-  add("add-node", po::value<std::string>()->value_name("TEMPLATE"),
+  add("add-node", po::value<std::vector<std::string>>()->value_name("TEMPLATE[=PRICE]"),
       "how many nodes like the one in a file, or like a node of the cluster, are needed until all pending pods (and "
-      "--replicas of each --pod-spec) fit");
+      "--replicas of each --pod-spec) fit that fit an empty one; may be repeated: the cheapest mix that is found");
   add("replicas", po::value<int64_t>()->value_name("N")->default_value(1),
       "--add-node: how many of each pod spec, times its RATIO");
+  add("svg", po::value<std::string>()->value_name("FILE"), "draw the answer as bars");
 }
 
 absl::Status CheckCapacity(const Invocation& options) {
@@ -365,6 +347,7 @@ absl::Status CheckCapacity(const Invocation& options) {
         "all pending pods fit");
   }
   for (const std::string& text : options.List("pod-spec")) BERTH_RETURN_IF_ERROR(ParseSpecFlag(text).status());
+  BERTH_RETURN_IF_ERROR(CheckOffers(options));
   if (options.Get<int64_t>("max") < 0) return util::InvalidArgument("--max: must be 0 or more");
   const int64_t replicas = options.Get<int64_t>("replicas");
   if (replicas < 1 || replicas > kMostRounds) {
@@ -379,6 +362,7 @@ constexpr char kCapacityExamples[] =
   schedsim capacity cluster.json --pod-spec web.yaml=3 --pod-spec db.yaml=1   three of one with one of the other
   schedsim capacity cluster.json apps.yaml --add-node node-1              how many such nodes until all of them fit
   schedsim capacity cluster.json --pod-spec web.yaml --replicas 500 --add-node big.yaml
+  schedsim capacity cluster.json --add-node small.yaml=0.20 --add-node big.yaml=0.35   the cheapest mix
 )";
 
 }  // namespace

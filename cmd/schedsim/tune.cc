@@ -12,6 +12,7 @@
 #include "pkg/api/json.h"
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
+#include "pkg/lab/picture.h"
 #include "pkg/lab/tune.h"
 #include "pkg/util/status.h"
 
@@ -112,6 +113,29 @@ bool WritePolicies(const lab::TuneResult& result, const std::string& folder) {
   return true;
 }
 
+// Returns the value of an objective, as it is drawn.
+double DrawnValue(lab::Objective o, const lab::Workload& w, const Metrics& m) {
+  return o == lab::Objective::kPending ? static_cast<double>(m.pending) : lab::ValueOf(o, w, m);
+}
+
+// Returns the front as points. A single objective is drawn against the one that most often stands against it.
+std::string FrontSvg(const lab::Workload& w, const lab::TuneResult& r, const std::vector<lab::Objective>& objectives) {
+  const lab::Objective x = objectives[0];
+  const lab::Objective y = objectives.size() > 1                 ? objectives[1]
+                           : x == lab::Objective::kFragmentation ? lab::Objective::kNodes
+                                                                 : lab::Objective::kFragmentation;
+  const auto axis = [](lab::Objective o) {
+    const bool share = o == lab::Objective::kFragmentation || o == lab::Objective::kSpread;
+    return lab::Axis{absl::StrCat(lab::NameOf(o), ", less is better"), share};
+  };
+  std::vector<lab::Point> points;
+  for (const Tuned& t : r.front) {
+    points.push_back({t.name, DrawnValue(x, w, t.metrics), DrawnValue(y, w, t.metrics)});
+  }
+  points.push_back({r.baseline.name, DrawnValue(x, w, r.baseline.metrics), DrawnValue(y, w, r.baseline.metrics), true});
+  return lab::PointsSvg(absl::StrCat("The best of ", r.tried, " policies"), axis(x), axis(y), points);
+}
+
 int Tune(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
   std::unique_ptr<lab::Input> input = ReadOneCluster(options, &exit_status);
@@ -133,6 +157,10 @@ int Tune(const Invocation& options, std::ostream& out) {
   const lab::Workload workload(input->scenarios[0]);
   const std::string folder = options.Has("out") ? options.Get<std::string>("out") : "";
   if (!folder.empty() && !WritePolicies(*result, folder)) exit_status = kExitBadInput;
+  if (options.Has("svg") &&
+      !lab::WritePicture(options.Get<std::string>("svg"), FrontSvg(workload, *result, how.objectives))) {
+    exit_status = kExitBadInput;
+  }
   if (options.output == "json") {
     for (const Tuned& t : result->front) out << JsonLine(workload, *result, t);
   } else {
@@ -152,6 +180,7 @@ void AddTuneFlags(boost::program_options::options_description_easy_init& add) {
   add("hold-back", po::value<double>()->value_name("SHARE")->default_value(0.25, "0.25"),
       "share of the pods that the search does not see, for evaluating the policies");
   add("out", po::value<std::string>()->value_name("DIR"), "write the policies there, a file each");
+  add("svg", po::value<std::string>()->value_name("FILE"), "draw the policies by two of the objectives");
 }
 
 absl::Status CheckTune(const Invocation& options) {

@@ -5,6 +5,7 @@
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -13,6 +14,7 @@
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
 #include "pkg/lab/edit.h"
+#include "pkg/lab/picture.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -134,6 +136,28 @@ absl::StatusOr<std::unique_ptr<lab::Simulation>> Decide(const lab::Algorithm& al
   return sim;
 }
 
+// Returns what is allocated of each resource, and the numbers of pods, before and after.
+std::string Drawn(const WhatIfAnswer& a, const lab::Workload& before, const lab::Metrics& then,
+                  const lab::Workload& after, const lab::Metrics& now) {
+  lab::BarGroup shares{"Allocated, of all there is", {}, 1}, pods{"Pods", {}};
+  const auto share = [&](const std::string& name, double value) {
+    shares.bars.push_back({name, value, absl::StrFormat("%.1f%%", 100 * value)});
+  };
+  for (size_t r = 0; r < after.resources().size(); ++r) {
+    const std::string& name = after.resources()[r];
+    const auto known = std::find(before.resources().begin(), before.resources().end(), name);
+    if (known != before.resources().end()) {
+      share(name + ", before", then.allocation[static_cast<size_t>(known - before.resources().begin())]);
+    }
+    share(name + ", after", now.allocation[r]);
+  }
+  for (const auto& [name, n] :
+       {std::pair("pending, before", a.pending_before), std::pair("pending, after", a.pending)}) {
+    pods.bars.push_back({name, static_cast<double>(n), absl::StrCat(n)});
+  }
+  return lab::BarsSvg("What if", {shares, pods});
+}
+
 int WhatIf(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
   std::unique_ptr<lab::Input> input = ReadOneCluster(options, &exit_status);
@@ -158,6 +182,12 @@ int WhatIf(const Invocation& options, std::ostream& out) {
   Summary summary;
   auto sim = Decide(algorithm, &a, &summary);
   if (!sim.ok()) return fail(sim.status());
+  lab::Metrics metrics;
+  lab::MeasureCluster(workload, (*sim)->cache(), false, &metrics);
+  if (options.Has("svg") && !lab::WritePicture(options.Get<std::string>("svg"),
+                                               Drawn(a, workload_before, before.metrics, workload, metrics))) {
+    return kExitBadInput;
+  }
   if (options.output == "placements") {
     WriterOptions how;
     how.format = "placements";
@@ -168,8 +198,6 @@ int WhatIf(const Invocation& options, std::ostream& out) {
     WriteTable(a, **sim, summary, options.Get<bool>("all"), &page);
     out << page.text();
   } else {
-    lab::Metrics metrics;
-    lab::MeasureCluster(workload, (*sim)->cache(), false, &metrics);
     explain::JsonOut data;
     WriteJson(a, workload, metrics, &data);
     out << data.Finish(options.output);
@@ -187,6 +215,7 @@ void AddWhatIfFlags(boost::program_options::options_description_easy_init& add) 
       "add N nodes like the one in a file, or like a node of the cluster");
   AddVariantFlags(add);
   add("all", po::bool_switch(), "-o table: every evicted pod");
+  add("svg", po::value<std::string>()->value_name("FILE"), "draw what is allocated and pending, before and after");
   add("fail-on-pending", po::bool_switch(), "exit with status 3 when a pod stays pending");
 }
 

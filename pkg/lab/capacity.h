@@ -1,4 +1,4 @@
-// Determines how many more pods a cluster can hold, and how many nodes it lacks.
+// Determines how many more pods a cluster can hold.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -33,22 +33,5 @@ struct Filled {
 // are placed. Calls `step` with the number of replicas after each one; `step` may be null. REQUIRES: max is at least 1.
 absl::StatusOr<Filled> Fill(const Scenario& scenario, const std::vector<PodShare>& pods, int64_t max,
                             const std::function<void(size_t)>& step = {});
-
-// The result of NodesUntilAllFit.
-struct NodesNeeded {
-  int64_t pods = 0;            // number of pods to place
-  int64_t pending_before = 0;  // how many of them stay pending without a new node
-  bool enough = false;         // false: pods stay pending even with `nodes` new nodes
-  int64_t nodes = 0;           // if enough: all pods fit with this many, but not with one fewer (0: none needed)
-  int64_t pending = 0;         // pods that stay pending with one node fewer, or, if not enough, with `nodes`
-  std::string first_pending;   // the first of them, as namespace/name
-  std::string error;           // why it stays pending
-};
-
-// Returns how many nodes like `like` must be added until the pending pods of the scenario and `rounds` rounds of `pods`
-// fit. It never tries more new nodes than there are pods.
-absl::StatusOr<NodesNeeded> NodesUntilAllFit(const Scenario& scenario, const std::vector<PodShare>& pods,
-                                             int64_t rounds, const api::Node& like,
-                                             const std::function<void(size_t)>& step = {});
 
 }  // namespace berth::lab
