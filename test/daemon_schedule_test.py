@@ -69,7 +69,10 @@ def test_serves_its_pages():
     assert s.page("/healthz", "POST")[::2] == (200, "ok")
     assert s.page("/healthz?verbose")[2] == "[+]ping ok\nhealthz check passed\n"
     assert s.page("/healthz/ping")[2] == "ok"
-    for path in ("/", "/healthz/", "/version", "/debug/pprof/"):
+    status, headers, body = s.page("/")
+    assert status == 200 and headers["Content-Type"].startswith("text/html"), (status, headers)
+    assert all(f'<a href="{page}">' in body for page in ("/healthz", "/metrics", "/configz")) and "/ui/" not in body, body
+    for path in ("/healthz/", "/version", "/debug/pprof/"):
         status, headers, body = s.page(path)
         assert (status, body) == (404, "404 page not found\n"), (path, status, body)
         assert headers["X-Content-Type-Options"] == "nosniff"

@@ -141,7 +141,6 @@ def test_scenarios():
           "Predicate type not found for Gone", "Priority type not found for Missing", "Priority EqualPriority should have a positive weight")
     bad("Policy of wrong types", "predicates[0].name: 7: a string is needed here", algorithmProvider=None,
         policy={"predicates": [{"name": 7}]})
-    wrong("algorithm twice", scenario(), "algorithm", status=2, words=("run", "-", "--algorithm-provider=DefaultProvider"))
 
 
 def test_usage():

@@ -46,6 +46,72 @@ def test_formats_agree():
     check("the summary has use by zone", "b              1       100.0%" in out and "all            2       100.0%" in out, out)
 
 
+def test_ties():
+    """--ties says which of several best nodes is taken; equal seeds give equal results."""
+    alike = items(*[node("n%d" % i) for i in range(5)], *[pod("p%d" % i, "100m") for i in range(20)])
+
+    def hosts(*flags):
+        code, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=alike)
+        check("ties %s" % (flags,), code == 0, err)
+        return [line.split()[1] for line in out.splitlines()]
+
+    for release in "1.10", "1.13", "1.29":
+        flag = "--emulated-version=" + release
+        turn, first = hosts(flag), hosts(flag, "--ties=first")
+        check("turn is the default", turn == hosts(flag, "--ties", "turn"))
+        check("random by seed", hosts(flag, "--ties=random:7") == hosts(flag, "--ties=random:7") != hosts(flag, "--ties=random:8"), release)
+        # Each pod goes to the first of the tied nodes of the decision, which the reference scheduler names.
+        code, out, _ = schedsim("run", "-", "-o", "json", "--ties=first", "--check-decisions", flag, feed=alike)
+        decisions = json.loads(out)["decisions"]
+        if "ties" in decisions[0]:
+            check("the first of the tied", all(d["host"] == d["ties"][0] for d in decisions if d.get("ties")), decisions[:2])
+        check("first differs from turn", first != turn and code == 0, (first, turn))
+    out = schedsim("explain", "-", "--pod", "ns/p0", "--ties=first", feed=alike)[1]
+    check("explain says how", "number 1 of 5 nodes with the highest total" in out and "--ties first" in out, out)
+    for bad in "last", "random", "random:x", "random:-1":
+        code, _, err = schedsim("run", "-", "--ties", bad, feed=alike)
+        check("--ties %s is refused" % bad, code == 2 and "must be turn, first or random:SEED" in err, (code, err))
+
+
+def test_flag_for_the_algorithm_wins():
+    """A flag takes the place of a Scenario's own algorithm, and one line says what it replaced."""
+    cluster = items(node("n1"), node("n2"))
+    own = {"apiVersion": "schedsim/v1", "kind": "Scenario", "name": "mine", "cluster": cluster, "pods": [pod()],
+           "policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsResources"}], "priorities": [{"name": "EqualPriority", "weight": 3}]}}
+
+    def run(scenario, *flags):
+        code, out, err = schedsim("run", "-", "-o", "json", *flags, feed=scenario)
+        check("a flag and a Scenario's algorithm %s" % (flags,), code == 0, (code, err))
+        return json.loads(out)["decisions"][0], err
+
+    decision, err = run(own)
+    check("without a flag its own decides", "EqualPriority" in str(decision["scores"]) and "replaces" not in err, (decision, err))
+    decision, err = run(own, "--algorithm-provider=DefaultProvider")
+    check("the flag decides", "LeastRequestedPriority" in str(decision["scores"]), decision)
+    check("one line says so", err.count("\n") == 1 and "--algorithm-provider replaces policy of Scenario mine" in err, err)
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
+        f.write("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
+        f.flush()
+        older = dict(own, emulatedVersion="1.13", algorithmProvider="DefaultProvider")
+        del older["policy"]
+        decision, err = run(older, "--config", f.name)
+        check("a configuration brings its release", "ties" in decision or "NodeResourcesFit" in str(decision["scores"]), decision)
+        check("the release is named, too", 'emulatedVersion 1.13 and algorithmProvider "DefaultProvider"' in err, err)
+    two = "\n".join(json.dumps(dict(own, name=n)) for n in ("a", "b"))
+    code, out, err = schedsim("run", "-", "-o", "placements", "--algorithm-provider=DefaultProvider", feed=two)
+    check("several Scenarios in one line", code == 0 and err.count("\n") == 1 and "of 2 Scenarios, the first of which is a" in err, err)
+
+
+def test_summary_by_decisive_reason():
+    """The reason that decides comes first, and what mending nodes would do is tried out."""
+    cluster = [node("n%d" % i, cpu="1") for i in range(3)] + [node("c%d" % i, unschedulable=True) for i in range(4)]
+    full = [pod("b%d" % i, "1", on="n%d" % i) for i in range(3)]
+    waits = [pod("w%d" % i, "1") for i in range(6)] + [pod("big%d" % i, "64") for i in range(9)]
+    out = " ".join(schedsim("run", "-", "-o", "summary", feed=items(*cluster, *full, *waits))[1].split())
+    check("cpu decides, though most nodes are cordoned", "REASON THAT DECIDES 15 Insufficient cpu" in out, out)
+    check("uncordoning is counted", "uncordoning 4 nodes places 6 of 15" in out, out)
+
+
 def test_detail():
     def decisions(detail):
         code, out, err = schedsim("run", "-", "-o", "json", "--detail", detail, feed=CLUSTER)

@@ -106,6 +106,17 @@ def test_answers():
         assert [s["weighted"] for s in t["scores"]] == [s["raw"] * r["weight"] for s, r in zip(t["scores"], e["rules"])], (t, e["rules"])
     assert ask(port, "/ui/api/pods/default/nobody")[0] == 404
 
+    assert large["waitsFor"]["sentence"] == "It waits for a change in the cluster that makes it fit.", large["waitsFor"]
+    assert e["ways"][0]["text"] == e["wouldHelp"][0] if e["wouldHelp"] else True, e
+    n1 = answer(port, "nodes/n1")
+    assert {r["name"]: r["offered"] for r in n1["resources"]}["cpu"] == 2000 and not n1["troubles"], n1
+    assert sorted(p["pod"] for p in n1["pods"]) == sorted(f"default/{p}" for p, n in api.placements().items() if n == "n1"), n1
+    assert [(p["pod"], p["pods"], p["fits"], p["reasons"]) for p in n1["pending"]] == [("default/large", 1, False, ["Insufficient cpu"])], n1
+    assert ask(port, "/ui/api/nodes/nobody")[0] == 404
+    assert answer(port, "fixes")["pending"] == 1
+    latency = answer(port, "summary")["latency"]["algorithm"]
+    assert 0 < latency["p50Micros"] <= latency["p99Micros"] < 1000 or latency["meanMicros"] > 500, latency
+
     assert answer(port, "preemptions") == {"preemptions": []}
     config = answer(port, "config")
     assert config["emulatedVersion"] == "1.10" and config["profiles"][0]["schedulerName"] == "default-scheduler", config
@@ -119,6 +130,11 @@ def test_simulate():
     before = api.placements()
     status, _, body = ask(port, "/ui/api/simulate", "POST", {"pod": pod("new", cpu="1")})
     assert status == 200 and body["explanation"]["node"] in ("n1", "n2"), (status, body)
+    manifest = "kind: Deployment\nmetadata: {name: web}\nspec:\n  template:\n    spec:\n      containers: [{name: c, resources: {requests: {cpu: 64}}}]\n"
+    status, _, body = ask(port, "/ui/api/simulate", "POST", {"manifest": manifest})
+    assert status == 200 and body["pod"].endswith("/web") and body["explanation"]["node"] == "", (status, body)
+    status, _, body = ask(port, "/ui/api/simulate", "POST", {"manifest": "a: [b"})
+    assert status == 400 and "not JSON or YAML" in body["error"], (status, body)
     status, _, body = ask(port, "/ui/api/simulate", "POST", {"drain": ["n2"]})
     evicted = sorted(f"default/{name}" for name, n in before.items() if n == "n2")
     assert status == 200 and sorted(m["pod"] for m in body["moves"]) == evicted and body["complete"], (body, before)

@@ -106,13 +106,23 @@ def test_views():
     with Served("views.json", cluster()) as served:
         page = open_page(served.base)
         assert page.js("document.body.dataset.nodes") == "60"
-        for view in VIEWS + ("pod/default/new-0", "pod/default/huge-0", "pod/default/selective", "search?q=node-00", "pending?reason=Insufficient%20cpu"):
+        for view in VIEWS + ("pod/default/new-0", "pod/default/huge-0", "pod/default/selective", "node/node-000", "node/node-007", "search?q=node-00", "pending?reason=Insufficient%20cpu"):
             show(page, served.base, view)
             check_page(page, served.base, view)
             screenshot(page, "view-" + re.sub(r"\W+", "-", view))
         text = lambda: page.js("document.getElementById('main').innerText")
         show(page, served.base, "pending")
         assert "6 pending pods" in text() and "Insufficient cpu" in text() and "add nodes" in text(), text()
+        assert "uncordoning 4 nodes places 0 of 6" in text(), text()
+        show(page, served.base, "node/node-000")
+        assert "cpu free" in text().lower() and "default/web-0000" in text() and "Insufficient cpu" in text(), text()
+        for unknown in "foo", "pods/default/huge-0", "toString":
+            show(page, served.base, unknown)
+            assert "There is no such view" in text(), (unknown, text())
+        show(page, served.base, "pods/default/huge-0")
+        assert page.js("document.querySelector('#main a[href=\"#/pod/default/huge-0\"]') !== null")
+        show(page, served.base, "pod/default/huge-0")
+        assert page.js("document.getElementById('waits').innerText").startswith("It waits for"), text()
         show(page, served.base, "pod/default/selective")
         assert "finds no node" in text() and "GeneralPredicates" in text() and "nodeSelector" in text(), text()
         show(page, served.base, "pod/default/new-0")
@@ -120,8 +130,9 @@ def test_views():
         show(page, served.base, "try")
         page.js("document.getElementById('ask-pod').click()")
         page.wait("document.getElementById('result').innerText.includes('would choose node-')")
-        page.js("document.getElementById('drain').value = 'node-000'")
-        page.js("document.getElementById('ask-drain').click()")
+        page.js("document.getElementById('drain').focus()")
+        page.type("node-000")
+        page.press("Enter")
         page.wait("document.getElementById('result').innerText.includes('would be evicted')")
         check_page(page, served.base, "try, answered")
         screenshot(page, "view-try-answered")
@@ -130,6 +141,8 @@ def test_views():
         page.wait("document.querySelector('#result [role=alert]').innerText.includes('not JSON')")
         show(page, served.base, "pod/default/nobody")
         assert "there is no pod default/nobody" in text(), text()
+        show(page, served.base, "node/nobody")
+        assert "there is no node nobody" in text(), text()
 
 
 def test_looks():
@@ -144,7 +157,7 @@ def test_looks():
         page.prefer(prefers_color_scheme="light")
         page.resize(360, 740)
         page.wait("innerWidth === 360")
-        for view in ("nodes", "pending", "pod/default/huge-0", "try"):
+        for view in ("nodes", "pending", "pod/default/huge-0", "node/node-000", "try"):
             show(page, served.base, view)
             check_page(page, served.base, f"narrow {view}")
             assert page.js("document.documentElement.scrollWidth <= innerWidth"), f"{view} is wider than the window"

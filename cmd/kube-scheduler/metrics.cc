@@ -192,8 +192,8 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   }
   out->push_back(std::move(places));
   MetricFamily reasons = Family("scheduler_pending_pods_by_reason", kGauge,
-                                "Number of pending pods, by reason of their last failure. A pod with several reasons "
-                                "counts for each.");
+                                "Number of pending pods, by the reason that decided their last failure: the one that "
+                                "most of the nodes nearest to fitting gave.");
   for (const auto& [reason, n] : s.by_reason) AddSample(&reasons, {{"reason", reason}}, static_cast<double>(n));
   if (!reasons.metric.empty()) out->push_back(std::move(reasons));
   AddOne("scheduler_binds_in_flight", kGauge, "Number of bindings whose outcome is not known yet",

@@ -243,7 +243,29 @@ HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
         "This scheduler is no Go program and has no pprof. Use: perf record -g -p " + absl::StrCat(getpid()) + "\n";
     return page;
   }
+  if (r.path == "/") return FrontPage(healthz, metrics);
   return NotFoundPage();
+}
+
+// Names the pages that this port serves.
+HttpResponse Pages::FrontPage(bool healthz, bool metrics) const {
+  HttpResponse page;
+  page.content_type = "text/html; charset=utf-8";
+  page.no_sniff = true;
+  page.body = "<!doctype html>\n<html lang=\"en\"><title>kube-scheduler</title>\n<h1>kube-scheduler</h1>\n<ul>\n";
+  const auto add = [&](std::string_view path, std::string_view what) {
+    absl::StrAppend(&page.body, "<li><a href=\"", util::ToAbsl(path), "\">", util::ToAbsl(path),
+                    "</a>: ", util::ToAbsl(what), "</li>\n");
+  };
+  if (live_page_ != nullptr) add("/ui/", "nodes, pending pods, and why they wait");
+  if (healthz) add("/healthz", "whether the scheduler is well");
+  if (metrics) {
+    add("/metrics", "metrics for Prometheus");
+    if (form_.has_current_pages) add("/metrics/resources", "what pods request, for Prometheus");
+    add("/configz", "the configuration");
+  }
+  absl::StrAppend(&page.body, "</ul>\n</html>\n");
+  return page;
 }
 
 std::string Pages::MetricsText() {

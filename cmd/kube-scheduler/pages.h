@@ -71,6 +71,7 @@ class Pages {
   std::string ServingText(std::string_view name) const;
   void Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized);
   HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
+  HttpResponse FrontPage(bool healthz, bool metrics) const;
   void AnswerResources(const http::Responder& answer);
   std::string MetricsText();
 

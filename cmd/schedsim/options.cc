@@ -11,9 +11,7 @@
 #include <sstream>
 
 #include "cmd/schedsim/later_algorithm.h"
-#include "pkg/api/stream.h"
 #include "pkg/releases/releases.h"
-#include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -74,6 +72,11 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   if ((command.groups & kGateFlags) != 0 && vm.contains("feature-gates")) {
     BERTH_RETURN_IF_ERROR(ReadGates(vm["feature-gates"].as<WordList>(), &a->gates));
   }
+  if (vm.contains("ties")) {
+    auto ties = lab::Ties::Parse(vm["ties"].as<std::string>());
+    if (!ties.ok()) return util::InvalidArgument(absl::StrCat("--ties: ", ties.status().message()));
+    a->ties = *ties;
+  }
   if (vm.contains("preempt")) a->preempt = vm["preempt"].as<bool>();
   if ((command.groups & kAlgorithmFlags) == 0) return absl::OkStatus();
   a->hard_pod_affinity_symmetric_weight = vm["hard-pod-affinity-symmetric-weight"].as<int>();
@@ -100,13 +103,8 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   }
   if (!vm.contains("policy-config-file")) return absl::OkStatus();
   if (a->provider) return util::InvalidArgument("give either --algorithm-provider or --policy-config-file");
-  std::string file = vm["policy-config-file"].as<std::string>();
-  auto text = api::ReadInput(file);
-  if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
-  auto policy = scheduler::ReadPolicy(*text, a->Decides(), a->Gates());
-  if (!policy.ok()) {
-    return util::FailedPrecondition(absl::StrCat(file, ": invalid policy: ", policy.status().message()));
-  }
+  auto policy = ReadPolicyFile(vm["policy-config-file"].as<std::string>(), *a);
+  if (!policy.ok()) return policy.status();
   a->policy = std::move(*policy);
   a->policy_from_flag = true;
   return absl::OkStatus();
@@ -287,6 +285,11 @@ po::options_description FlagsOf(const Command& command) {
   if ((command.groups & kGateFlags) != 0) {
     add("feature-gates", po::value<WordList>()->value_name("NAME=true,..."),
         "gates to switch; others have the release's defaults");
+  }
+  if ((command.groups & (kGateFlags | kInputFlags)) == (kGateFlags | kInputFlags)) {
+    add("ties", po::value<std::string>()->value_name("HOW")->default_value("turn"),
+        "which of several nodes with the highest total is taken: turn (one after another, as the daemon does), first, "
+        "or random:SEED");
   }
   if ((command.groups & kInputFlags) != 0) {
     add("expand", po::value<std::string>()->value_name("MODE")->default_value("auto"),

@@ -6,6 +6,7 @@
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/strip.h>
+#include <absl/time/clock.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 #include <numeric>
 
 #include "pkg/api/json.h"
+#include "pkg/lab/experiment.h"
+#include "pkg/lab/fixes.h"
 #include "pkg/lab/metrics.h"
 #include "pkg/util/status.h"
 
@@ -387,12 +390,33 @@ void Summary::Take(const Outcome& o) {
     std::sort(names.begin(), names.end());
     reasons = absl::StrJoin(names, ", ");
   }
+  ++by_reason_[lab::MainReason(o.decision)];
+  if (waiting_.size() < lab::kMostFixPods) waiting_.push_back(o.pod);
   Group& group = pending_[{reasons, OwnerOf(*o.pod)}];
   if (group.pods++ == 0) group.first_error = o.decision.error;
 }
 
+void Summary::PrintReasons(lab::Simulation& simulation, explain::Page* page) const {
+  std::vector<std::pair<int64_t, std::string>> reasons;
+  int64_t pods = 0;
+  for (const auto& [reason, n] : by_reason_) {
+    reasons.emplace_back(-n, reason);
+    pods += n;
+  }
+  std::sort(reasons.begin(), reasons.end());
+  std::vector<std::vector<std::string>> rows = {{"PENDING", "REASON THAT DECIDES"}};
+  for (const auto& [n, reason] : reasons) rows.push_back({absl::StrCat(-n), reason});
+  page->Blank().Rows(rows, true);
+  constexpr absl::Duration kLongest = absl::Seconds(5);
+  const auto seen = std::min(pods, static_cast<int64_t>(waiting_.size()));
+  for (const lab::Fix& fix : lab::FixesOfNodes(&simulation, waiting_, absl::Now() + kLongest)) {
+    page->Line(absl::StrCat(fix.what, " places ", fix.placed, " of ", seen), explain::Style::kFaint);
+  }
+}
+
 void Summary::Print(lab::Simulation& simulation, explain::Page* page) const {
   if (!pending_.empty()) {
+    PrintReasons(simulation, page);
     std::vector<std::pair<std::string, const Group*>> groups;
     for (const auto& [key, group] : pending_) groups.emplace_back(key.second, &group);
     std::stable_sort(groups.begin(), groups.end(),

@@ -3,6 +3,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -71,11 +72,14 @@ class Summary {
   void Print(lab::Simulation& simulation, explain::Page* page) const;
 
  private:
+  void PrintReasons(lab::Simulation& simulation, explain::Page* page) const;
   struct Group {
     int64_t pods = 0;
     std::string first_error;
   };
   int64_t pods_ = 0, placed_ = 0;
+  std::map<std::string, int64_t> by_reason_;                      // pending pods by the reason that decided
+  std::vector<api::PodPtr> waiting_;                              // the first pending pods
   std::map<std::pair<std::string, std::string>, Group> pending_;  // by reasons and owner
 };
 

@@ -202,6 +202,7 @@ void RunAll(const ToSimulate& what, const std::vector<SimulatedVariant>& variant
     simulate::Options o = common;
     o.configuration = variants[i].configuration;
     o.calls_extenders = variants[i].calls_extenders;
+    o.ties = invocation.algorithm.ties;
     o.now = &now[i];
     if (invocation.Has("record-dir")) {
       o.record_dir = invocation.Get<std::string>("record-dir");
@@ -352,6 +353,9 @@ void AddSimulateFlags(boost::program_options::options_description_easy_init& add
 }
 
 absl::Status CheckSimulate(const Invocation& options) {
+  if (options.Has("record-dir") && options.algorithm.ties.kind != lab::Ties::Kind::kTurn) {
+    return util::InvalidArgument("--ties: a recording is replayed with ties in turn; leave out --ties or --record-dir");
+  }
   auto checked = OptionsOf(options);
   return checked.ok() ? absl::OkStatus() : checked.status();
 }

@@ -7,28 +7,17 @@
 #include <numeric>
 
 #include "pkg/explain/lacking.h"
-#include "pkg/explain/movers.h"
+#include "pkg/explain/trial.h"
 
 namespace berth::explain {
 namespace {
-
-// Finding pods to move is slow, so it is done only for the nearest node of each of the first ways.
-constexpr size_t kMostWaysWithMoves = 10;
-
-void FindMoves(const Subject& subject, Explanation* e) {
-  for (size_t i = 0; i < std::min(e->ways.size(), kMostWaysWithMoves); ++i) {
-    Way& way = e->ways[i];
-    auto node = std::lower_bound(e->by_node.begin(), e->by_node.end(), way.nodes[0],
-                                 [](const Explanation::NodeView& n, const std::string& name) { return n.name < name; });
-    way.moves = PodsToMove(subject.cache, *e->pod, scheduler::Symbol(node->name), node->remedies, node->results);
-  }
-}
 
 // If no node has a resource, choosing another node does not help; the pod must do without.
 void DoWithout(const std::vector<std::string>& resources, std::vector<Remedy>* remedies) {
   for (Remedy& r : *remedies) {
     if (std::find(resources.begin(), resources.end(), r.resource) == resources.end()) continue;
     r.kind = r.text = absl::StrCat("do without ", r.resource);
+    r.change = WithoutResource(r.resource);
   }
 }
 
@@ -44,6 +33,7 @@ size_t Explanation::NodeView::FirstFailing() const {
 Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
   Explanation e;
   e.pod = pod;
+  e.ties = subject.ties;
   e.predicates = subject.effective.predicates;
   e.max_score = subject.scheduler.config().release->max_score;
   std::vector<std::pair<std::string, std::vector<Remedy>>> remedies;
@@ -60,13 +50,18 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
   e.nodes = e.decision.nodes;
   e.feasible = e.decision.feasible;
   if (e.decision.outcome != scheduler::Decision::Outcome::kPlaced) {
-    e.ways = WaysToFit(remedies);
-    FindMoves(subject, &e);
+    e.awaited = WhoseEndIsAwaited(subject, pod);
     e.lacking = WhatNoNodeHas(subject.cache, *pod->tmpl);
   }
   if (subject.pod_priority && e.decision.outcome == scheduler::Decision::Outcome::kUnfit) {
     e.preemption_tried = true;
     e.preemption = subject.scheduler.Preempt(pod, *e.decision.failures);
+  }
+  if (e.decision.outcome != scheduler::Decision::Outcome::kPlaced && e.awaited.empty()) {
+    e.ways = WaysToFit(remedies);
+    Subject tried = subject;
+    tried.decides_alike = subject.decides_alike && subject.scheduler.config().extenders.empty();
+    KeepWhatHelps(tried, &e);
   }
   return e;
 }

@@ -17,6 +17,7 @@ struct Explanation {
   size_t placed_before = 0;            // number of pending pods that were tried before this one
   std::vector<std::string> admission;  // what the pod got when it was admitted: "priority 7 of PriorityClass usual"
   size_t feasible = 0, nodes = 0;
+  std::string ties;        // how one of several best nodes is chosen; empty: in turn
   int64_t max_score = 10;  // the highest score of a priority in the release
   scheduler::Decision decision;
   scheduler::DecisionTrace trace;
@@ -31,8 +32,12 @@ struct Explanation {
     // node fits.
     size_t FirstFailing() const;
   };
-  std::vector<NodeView> by_node;     // sorted by name
-  std::vector<Way> ways;             // what would make the pod fit, in ascending order of cost; empty if it fits
+  std::vector<NodeView> by_node;  // sorted by name
+  // What would make the pod fit, in ascending order of cost; each way was tried (trial.h). Empty if it fits.
+  std::vector<Way> ways;
+  // Pods that are being deleted on the node to which the pod is nominated. If there are any, it waits for nothing but
+  // their end, and there are no ways.
+  std::vector<std::string> awaited;
   std::vector<std::string> lacking;  // sentences about what the pod needs and no node has
   bool preemption_tried = false;     // whether the gate PodPriority is on and the pod does not fit
   scheduler::Preemption preemption;
@@ -41,9 +46,12 @@ struct Explanation {
 // A scheduler, its cluster, and the algorithm from which it was built.
 struct Subject {
   scheduler::GenericScheduler& scheduler;
-  const scheduler::Cache& cache;
+  scheduler::Cache& cache;  // remedies are tried on it, and it is as it was afterwards
   const scheduler::EffectiveAlgorithm& effective;
   bool pod_priority = false;  // the feature gate
+  std::string ties = {};      // as Explanation::ties
+  // Whether another decision leaves no trace in the scheduler. Not so if decisions look at a part of the nodes only.
+  bool decides_alike = true;
 };
 
 // Evaluates every predicate for the pod on every node and then lets the scheduler decide. The pod is not assumed, but

@@ -132,6 +132,12 @@ std::string PreemptionText(const Explanation& e) {
                       " from ", p.node.string(), ".\n");
 }
 
+// Returns the way that was tried for the node, or null.
+const Way* WayFor(const Explanation& e, const std::string& node) {
+  const auto way = std::find_if(e.ways.begin(), e.ways.end(), [&](const Way& w) { return w.nodes[0] == node; });
+  return way == e.ways.end() ? nullptr : &*way;
+}
+
 void WriteJudgements(const Explanation& e, JsonOut* out) {
   out->Key("nodes").Array();
   for (const auto& n : e.by_node) {
@@ -148,15 +154,15 @@ void WriteJudgements(const Explanation& e, JsonOut* out) {
         std::vector<std::string> texts;
         for (const auto& r : j.reasons) texts.push_back(r.text.string());
         out->Key("reasons").Texts(texts);
+        // Where else the pod would fit is only true of one that is placed.
+        const bool placed = e.decision.outcome == Decision::Outcome::kPlaced;
+        const std::string detail = placed ? j.detail : j.detail.substr(0, j.detail.find("; it fits in "));
+        if (!detail.empty()) out->Member("detail", detail);
       }
       out->End();
     }
     out->End();
-    if (!n.remedies.empty()) {
-      std::vector<std::string> texts;
-      for (const Remedy& r : n.remedies) texts.push_back(r.text);
-      out->Key("wouldFitAfter").Texts(texts);
-    }
+    if (const Way* way = WayFor(e, n.name)) out->Key("wouldFitAfter").Texts(way->changes);
     out->End();
   }
   out->End();
@@ -203,6 +209,7 @@ void WriteWay(const Way& w, JsonOut* out) {
   out->Key("kinds").Texts(w.kinds).Key("medians").Texts(w.medians);
   out->Key("nodes").Texts(w.nodes);
   if (!w.moves.empty()) out->Key("moves").Texts(w.moves);
+  if (!w.ending.empty()) out->Key("ending").Texts(w.ending);
   out->End();
 }
 
@@ -237,6 +244,9 @@ std::string ExplanationData(const Explanation& e, std::string_view format) {
     out.Key("waysToFit").Array();
     for (const Way& w : e.ways) WriteWay(w, &out);
     out.End();
+    if (!e.awaited.empty()) {
+      out.Key("waitsFor").Object().Member("node", e.pod->nominated_node_name.str()).Key("pods").Texts(e.awaited).End();
+    }
     if (!e.lacking.empty()) out.Key("noNodeHas").Texts(e.lacking);
   }
   return out.End().Finish(format);

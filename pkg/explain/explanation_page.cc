@@ -50,6 +50,11 @@ void Headline(const Explanation& e, Page* page) {
   } else {
     page->Line(absl::StrCat(pod, " fits nowhere: ", e.decision.error), Style::kBad);
   }
+  if (!e.awaited.empty()) {
+    page->Line(absl::StrCat("It is nominated to ", e.pod->nominated_node_name.string(), " and waits for ",
+                            Some(e.awaited, kMostMoves), " to end there; nothing else is needed."),
+               Style::kGood);
+  }
   for (const std::string& sentence : e.lacking) page->Line(sentence, Style::kBad);
   // Every pod gets tolerations, which is not worth a line.
   const bool more = e.admission.size() > 1 || (e.admission.size() == 1 && !e.admission[0].starts_with("tolerations"));
@@ -135,6 +140,9 @@ void WriteWhyChosen(const Explanation& e, Page* page) {
     page->Line("Only one node fits, so none was scored.");
   } else if (t.ties <= 1) {
     page->Line(absl::StrCat(host, " has the highest total."));
+  } else if (!e.ties.empty()) {
+    page->Line(absl::StrCat(host, " is number ", t.round_robin % t.ties + 1, " of ", t.ties,
+                            " nodes with the highest total, ", OrderOfTies(t), "; ", e.ties, "."));
   } else {
     page->Line(absl::StrCat(host, " is number ", t.round_robin % t.ties + 1, " of ", t.ties,
                             " nodes with the highest total, ", OrderOfTies(t),
@@ -245,6 +253,11 @@ void WriteWays(const std::vector<Way>& ways, Page* page) {
   const size_t shown = std::min(possible > 0 ? possible : kMostImpossible, std::min(ways.size(), kMostWays));
   for (size_t i = 0; i < shown; ++i) {
     page->Line(absl::StrCat("  ", Describe(ways[i])));
+    if (!ways[i].ending.empty()) {
+      page->Line(
+          absl::StrCat("    on ", ways[i].nodes[0], " these are ending already: ", Some(ways[i].ending, kMostMoves)),
+          Style::kFaint);
+    }
     if (ways[i].moves.empty()) continue;
     page->Line(
         absl::StrCat("    for ", ways[i].nodes[0], " these would have to move: ", Some(ways[i].moves, kMostMoves)),

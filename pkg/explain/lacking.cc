@@ -130,6 +130,10 @@ std::vector<std::string> WhatNoNodeHas(const scheduler::Cache& cache, const api:
       out.push_back(MissingLabel(key.string(), value.string(), labels));
     }
   }
+  for (const api::Volume& v : pod.volumes) {
+    if (v.kind != api::Volume::Kind::kClaim || cache.listers().claims.Get(pod.ns, v.id) != nullptr) continue;
+    out.push_back(absl::StrCat("The claim ", pod.ns.string(), "/", v.id, " does not exist: create it."));
+  }
   return out;
 }
 

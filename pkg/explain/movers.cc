@@ -65,6 +65,10 @@ class Movers {
       if (!r.resource.empty() && r.possible) short_.emplace_back(r.resource, r.shortage);
     }
     if (Enough(chosen_)) return true;
+    for (const PlacedPod* p : order_) {
+      if (p->pod->meta.deleting()) chosen_.insert(p);
+    }
+    if (Enough(chosen_)) return true;
     // Prefers a single pod: of the lowest priority and, among those, the one that leaves the least unused.
     const PlacedPod* best = nullptr;
     for (const PlacedPod* p : order_) {
@@ -93,11 +97,10 @@ class Movers {
     return true;
   }
 
-  std::vector<std::string> Names() const {
-    std::vector<std::string> names;
-    for (const PlacedPod* p : chosen_) names.push_back(p->pod->meta.Key());
-    std::sort(names.begin(), names.end());
-    return names;
+  Leaving Pods() const {
+    Leaving out;
+    for (const PlacedPod* p : chosen_) (p->pod->meta.deleting() ? out.ending : out.moved).push_back(p->pod);
+    return out;
   }
 
  private:
@@ -173,16 +176,15 @@ class Movers {
 
 }  // namespace
 
-std::vector<std::string> PodsToMove(const scheduler::Cache& cache, const api::Pod& pod, Symbol node,
-                                    const std::vector<Remedy>& remedies,
-                                    const std::vector<scheduler::GenericScheduler::PredicateResult>& results) {
+Leaving PodsToMove(const scheduler::Cache& cache, const api::Pod& pod, Symbol node, const std::vector<Remedy>& remedies,
+                   const std::vector<scheduler::GenericScheduler::PredicateResult>& results) {
   const Row row = cache.FindRow(node);
   if (row == scheduler::kNoRow) return {};
   Movers movers(cache, pod, row);
   movers.ForReasons(results);
   // Shortages come second, because pods that must leave anyway may free enough.
   if (!movers.ForShortages(remedies)) return {};
-  return movers.Names();
+  return movers.Pods();
 }
 
 }  // namespace berth::explain

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "pkg/explain/remedies_v1_29.h"
@@ -59,12 +60,30 @@ Balance BalanceOf(const scheduler::Cache& cache, const scheduler::TemplateInfo& 
 }
 
 // Returns a remedy without an amount.
-Remedy Plain(std::string text, Cost cost, bool possible = true) {
+Remedy Plain(std::string text, Cost cost, Change change = {}, bool possible = true) {
   Remedy r;
+  r.change = std::move(change);
   r.kind = r.text = std::move(text);
   r.cost = cost;
   r.possible = possible;
   return r;
+}
+
+// Returns the change of a pod that no longer requests a resource.
+Change Without(std::string_view resource) {
+  return [name = Symbol(resource)](Copies* c) {
+    const auto drop = [&](api::ResourceList* requests) {
+      std::erase_if(*requests, [&](const auto& entry) { return entry.first == name; });
+    };
+    for (auto* containers : {&c->tmpl.containers, &c->tmpl.init_containers}) {
+      for (api::Container& container : *containers) {
+        drop(&container.requests);
+        drop(&container.limits);
+      }
+    }
+    drop(&c->tmpl.pod_requests);
+    drop(&c->tmpl.pod_limits);
+  };
 }
 
 // Returns the remedy for a lack of the resource. Returns nothing if there is enough of it; then a plugin uses the text
@@ -81,6 +100,7 @@ std::optional<Remedy> ForResource(const scheduler::Cache& cache, const scheduler
     r.kind = r.text = absl::StrCat("choose a node with ", what, ", of which this one has none");
     r.effort = static_cast<double>(b.request);
     r.possible = false;
+    r.shortage = b.request;
     return r;
   }
   if (b.request > b.allocatable) {
@@ -90,6 +110,7 @@ std::optional<Remedy> ForResource(const scheduler::Cache& cache, const scheduler
     r.effort = static_cast<double>(b.request) - static_cast<double>(b.allocatable);
     r.possible = false;
     r.shortage = scheduler::SaturatingSub(b.request, b.allocatable);
+    if (!pods) r.change = Without(resource);
     return r;
   }
   r.shortage = scheduler::SaturatingSub(scheduler::SaturatingAdd(b.request, b.used), b.allocatable);
@@ -97,8 +118,88 @@ std::optional<Remedy> ForResource(const scheduler::Cache& cache, const scheduler
   if (pods) what = r.shortage == 1 ? "pod" : "pods";
   r.kind = pods ? "move away pods" : absl::StrCat("free ", what);
   r.text = absl::StrCat(pods ? "move away " : "free ", AmountOf(resource, r.shortage), " ", what);
+  r.moves = true;
   r.effort = static_cast<double>(r.shortage) / static_cast<double>(std::max<int64_t>(b.allocatable, 1));
   return r;
+}
+
+// Returns the labels with these in addition; a label without a value is taken away.
+api::Labels WithLabels(const api::Labels& labels, const std::map<Symbol, std::optional<Symbol>>& others) {
+  std::vector<std::pair<Symbol, Symbol>> pairs;
+  for (const auto& [key, value] : labels) {
+    if (!others.contains(key)) pairs.emplace_back(key, value);
+  }
+  for (const auto& [key, value] : others) {
+    if (value) pairs.emplace_back(key, *value);
+  }
+  return api::Labels(std::move(pairs));
+}
+
+// Returns labels that the selector matches; nothing if it is not known how.
+std::optional<std::map<Symbol, std::optional<Symbol>>> Matching(const api::Selector& selector) {
+  using api::Operator;
+  std::map<Symbol, std::optional<Symbol>> labels;
+  if (selector.MatchesNothing()) return std::nullopt;
+  for (const api::Requirement& r : selector.requirements()) {
+    std::optional<Symbol>& value = labels[r.key];
+    switch (r.op) {
+      case Operator::kNotIn:
+      case Operator::kNotEquals:
+      case Operator::kDoesNotExist:
+        break;
+      case Operator::kGreaterThan:
+      case Operator::kLessThan:
+        value = Symbol(absl::StrCat(r.bound + (r.op == Operator::kGreaterThan ? 1 : -1)));
+        break;
+      case Operator::kExists:
+        if (!value) value = Symbol("true");
+        break;
+      default:
+        if (!r.values.empty()) value = r.values[0];
+    }
+  }
+  return labels;
+}
+
+// Returns the change of a node that gets labels which the selector matches.
+Change Labelling(const api::Selector& selector) {
+  auto labels = Matching(selector);
+  if (!labels) return {};
+  return [labels = *std::move(labels)](Copies* c) { c->node.labels = WithLabels(c->node.labels, labels); };
+}
+
+// Returns the change that puts a pod on the node for each term of the required affinity.
+Change PlacingFor(const std::vector<api::PodAffinityTerm>& terms) {
+  std::vector<std::shared_ptr<api::Pod>> pods;
+  for (const api::PodAffinityTerm& t : terms) {
+    auto labels = Matching(t.selector.selector);
+    if (!t.selector.ok() || !labels || t.namespaces.empty()) return {};
+    api::PodTemplate tmpl;
+    tmpl.ns = t.namespaces[0];
+    tmpl.labels = WithLabels({}, *labels);
+    auto pod = std::make_shared<api::Pod>();
+    pod->meta.ns = tmpl.ns;
+    pod->meta.name = pod->meta.uid = absl::StrCat("trial of a remedy ", pods.size());
+    pod->tmpl = api::PodTemplate::Intern(std::move(tmpl));
+    pods.push_back(std::move(pod));
+  }
+  return [pods](Copies* c) { c->added.insert(c->added.end(), pods.begin(), pods.end()); };
+}
+
+// Returns the change of a node whose conditions are as those of a healthy one.
+Change Healthy() {
+  return [](Copies* c) {
+    const Symbol ready("Ready"), yes("True"), no("False");
+    std::vector<api::NodeCondition> conditions;
+    for (const api::NodeCondition& condition : c->node.conditions) {
+      conditions.push_back({condition.type, condition.type == ready ? yes : no});
+    }
+    c->node.conditions = std::move(conditions);
+  };
+}
+
+Change WithoutVolumes() {
+  return [](Copies* c) { c->tmpl.volumes.clear(); };
 }
 
 std::string TaintText(const api::Taint& t) {
@@ -113,7 +214,9 @@ void ForTaints(const api::PodTemplate& pod, const api::Node& node, std::vector<R
     bool tolerated = std::any_of(pod.tolerations.begin(), pod.tolerations.end(), [&](const api::Toleration& t) {
       return scheduler::tainttoleration::Tolerates(t, taint);
     });
-    if (hard && !tolerated) out->push_back(Plain(absl::StrCat("tolerate ", TaintText(taint)), Cost::kSmall));
+    if (hard && !tolerated) {
+      out->push_back(Plain(absl::StrCat("tolerate ", TaintText(taint)), Cost::kSmall, Tolerating(taint)));
+    }
   }
 }
 
@@ -125,8 +228,12 @@ void ForSelector(const api::PodTemplate& pod, const api::Node& node, std::vector
   }
   if (!missing.empty()) {
     std::sort(missing.begin(), missing.end());
-    out->push_back(
-        Plain(absl::StrCat("label ", absl::StrJoin(missing, ","), " (or drop it from nodeSelector)"), Cost::kLabel));
+    const std::string labels = absl::StrJoin(missing, ",");
+    Remedy& r = out->emplace_back(Plain(absl::StrCat("label ", labels, " (or drop it from nodeSelector)"), Cost::kLabel,
+                                        Labelling(api::Selector::FromMap(pod.node_selector))));
+    r.first_text = absl::StrCat("label ", labels);
+    r.second_text = absl::StrCat("drop ", labels, " from nodeSelector for it");
+    r.second = [](Copies* c) { c->tmpl.node_selector = {}; };
   }
   if (!pod.affinity.node || !pod.affinity.node->required) return;
   const auto& terms = pod.affinity.node->required->terms;
@@ -134,21 +241,32 @@ void ForSelector(const api::PodTemplate& pod, const api::Node& node, std::vector
   std::vector<std::string> wanted;
   for (const api::NodeSelectorTerm& t : terms) {
     if (!t.match.ok()) {
-      out->push_back(Plain(absl::StrCat("correct the required node affinity: ", t.match.error), Cost::kLabel));
+      out->push_back(Plain(absl::StrCat("correct the required node affinity: ", t.match.error), Cost::kLabel,
+                           [](Copies* c) { c->tmpl.affinity.node->required.reset(); }));
       return;
     }
     if (!t.match.selector.MatchesNothing()) wanted.push_back(t.match.selector.String());
   }
-  out->push_back(Plain(
-      wanted.empty() ? "correct the required node affinity: it matches no node"
-                     : absl::StrCat("label ", absl::StrJoin(wanted, " or "), " (or loosen the required node affinity)"),
-      Cost::kLabel));
+  const Change loosen = [](Copies* c) { c->tmpl.affinity.node->required.reset(); };
+  if (wanted.empty()) {
+    out->push_back(Plain("correct the required node affinity: it matches no node", Cost::kLabel, loosen));
+    return;
+  }
+  const std::string labels = absl::StrJoin(wanted, " or ");
+  Remedy& r =
+      out->emplace_back(Plain(absl::StrCat("label ", labels, " (or loosen the required node affinity)"), Cost::kLabel));
+  r.first_text = absl::StrCat("label ", labels);
+  r.second_text = "loosen the required node affinity for it";
+  r.second = loosen;
+  const bool by_labels_alone = std::all_of(terms.begin(), terms.end(), [](const auto& t) { return t.fields.empty(); });
+  if (wanted.size() == 1 && terms.size() == 1 && by_labels_alone) r.change = Labelling(terms[0].match.selector);
 }
 
 void ForPorts(const scheduler::TemplateInfo& info, const NodeRow& row, std::vector<Remedy>* out) {
   for (const scheduler::HostPort& p : info.host_ports) {
     if (!row.ports.Conflicts(p)) continue;
     out->push_back(Plain(absl::StrCat("free host port ", p.port, "/", p.protocol.string()), Cost::kMove));
+    out->back().moves = true;
   }
 }
 
@@ -215,6 +333,26 @@ Cost CostOf(const FailureReason& reason) {
   return Cost::kElsewhere;
 }
 
+// Returns the change that is the remedy of Sentence. Null if it cannot be tried, or if pods have to leave.
+Change ChangeOf(const FailureReason& reason, const api::PodTemplate& pod) {
+  if (reason == reasons::kNodeUnschedulable) return Uncordoned();
+  for (const FailureReason* r : {&reasons::kNodeNotReady, &reasons::kNodeOutOfDisk, &reasons::kNodeNetworkUnavailable,
+                                 &reasons::kNodeUnderMemoryPressure, &reasons::kNodeUnderDiskPressure}) {
+    if (reason == *r) return Healthy();
+  }
+  for (const FailureReason* r :
+       {&reasons::kDiskConflict, &reasons::kMaxVolumeCountExceeded, &reasons::kVolumeZoneConflict,
+        &reasons::kVolumeNodeConflict, &reasons::kVolumeBindConflict}) {
+    if (reason == *r) return WithoutVolumes();
+  }
+  if (reason == reasons::kPodAffinityRulesNotMatch && pod.affinity.pod) return PlacingFor(pod.affinity.pod->required);
+  return {};
+}
+
+bool NeedsMoves(const FailureReason& reason) {
+  return reason == reasons::kExistingPodsAntiAffinityRulesNotMatch || reason == reasons::kPodAntiAffinityRulesNotMatch;
+}
+
 // Adds the remedies for one reason of one predicate.
 void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const scheduler::TemplateInfo& info, Row row,
                const std::string& predicate, const FailureReason& reason, const std::string& detail,
@@ -231,7 +369,8 @@ void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const sche
   }
   if (AddLaterRemedies(*pod->tmpl, *node.node, reason, detail, out)) return;
   if (std::string sentence = Sentence(reason, *pod->tmpl); !sentence.empty()) {
-    out->push_back(Plain(std::move(sentence), CostOf(reason)));
+    out->push_back(Plain(std::move(sentence), CostOf(reason), ChangeOf(reason, *pod->tmpl)));
+    out->back().moves = NeedsMoves(reason);
   } else if (reason == reasons::kTaintsTolerationsNotMatch) {
     ForTaints(*pod->tmpl, *node.node, out);
   } else if (reason == reasons::kNodeSelectorNotMatch || text == "node(s) didn't match Pod's node affinity/selector") {
@@ -239,13 +378,41 @@ void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const sche
   } else if (reason == reasons::kPodNotFitsHostPorts) {
     ForPorts(info, node, out);
   } else if (reason == reasons::kPodNotMatchHostName || text == "node(s) didn't match the requested node name") {
-    out->push_back(Plain(absl::StrCat("clear spec.nodeName (", pod->node_name.string(), ")"), Cost::kSmall, false));
+    out->push_back(Plain(
+        absl::StrCat("clear spec.nodeName (", pod->node_name.string(), ")"), Cost::kSmall,
+        [](Copies* c) { c->pod.node_name = Symbol(); }, false));
   } else {
     out->push_back(Plain(absl::StrCat("satisfy ", predicate, ": ", util::ToAbsl(text)), Cost::kElsewhere));
   }
 }
 
 }  // namespace
+
+Change Tolerating(const api::Taint& taint) {
+  return [taint](Copies* c) {
+    api::Toleration t;
+    t.key = taint.key;
+    t.value = taint.value;
+    t.effect = taint.effect;
+    c->tmpl.tolerations.push_back(t);
+  };
+}
+
+Change Uncordoned() {
+  return [](Copies* c) {
+    c->node.unschedulable = false;
+    std::erase_if(c->node.taints,
+                  [](const api::Taint& t) { return t.key.str() == "node.kubernetes.io/unschedulable"; });
+  };
+}
+
+Change PlacingForAffinity(const api::PodTemplate& pod) {
+  return pod.affinity.pod ? PlacingFor(pod.affinity.pod->required) : Change();
+}
+
+Change WithoutResource(std::string_view resource) {
+  return Without(resource);
+}
 
 std::string AmountOf(std::string_view resource, int64_t n) {
   if (resource == "cpu") return n % 1000 == 0 ? absl::StrCat(n / 1000) : absl::StrCat(n, "m");

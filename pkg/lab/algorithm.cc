@@ -87,15 +87,23 @@ scheduler::configuration::Gates Algorithm::ConfigurationGates() const {
   return g;
 }
 
+bool Algorithm::Replaces(const std::string& what) {
+  if (of_scenario || (!chosen() && !profiles)) return false;
+  absl::StrAppend(&replaced, replaced.empty() ? "" : " and ", what);
+  return true;
+}
+
 absl::Status Algorithm::ReadRelease(Json j) {
   if (Json v = j.FindExact("emulatedVersion"); !v.IsNull()) {
     auto named = release::Named(v.IsString() ? std::string_view(v.Text()) : std::string_view(v.Brief()));
     if (!named.ok()) return util::InvalidArgument(absl::StrCat("emulatedVersion: ", named.status().message()));
-    release = *named;
+    // The profiles of a flag are those of its release.
+    const bool keeps = profiles && !of_scenario && (*named)->name != release->name;
+    if (!keeps || !Replaces(absl::StrCat("emulatedVersion ", std::string((*named)->name)))) release = *named;
   }
   if (Json v = j.FindExact("featureGates"); !v.IsNull()) BERTH_RETURN_IF_ERROR(ReadGates(v));
   Json c = j.FindExact("configuration");
-  if (c.IsNull()) return absl::OkStatus();
+  if (c.IsNull() || Replaces("configuration")) return absl::OkStatus();
   if (Decides().plugins == nullptr) {
     return util::InvalidArgument(absl::StrCat("configuration: release ", std::string(release->name),
                                               " has none; set emulatedVersion to \"1.29\""));
@@ -127,12 +135,13 @@ absl::Status Algorithm::ReadGates(Json j) {
 
 absl::Status Algorithm::ReadMembers(Json j) {
   BERTH_RETURN_IF_ERROR(ReadRelease(j));
-  if (Json v = j.FindExact("algorithmProvider"); !v.IsNull()) {
+  if (Json v = j.FindExact("algorithmProvider");
+      !v.IsNull() && !Replaces(absl::StrCat("algorithmProvider ", v.Brief()))) {
     if (!v.IsString()) return WrongMember("algorithmProvider", v, "a provider's name is needed here");
     provider = std::string(v.Text());
     of_scenario = true;
   }
-  if (Json v = j.FindExact("policy"); !v.IsNull()) {
+  if (Json v = j.FindExact("policy"); !v.IsNull() && !Replaces("policy")) {
     if (of_scenario) return WrongMember("policy", v, "give either algorithmProvider or policy");
     auto read = scheduler::ReadPolicy(v, Decides(), Gates());
     if (!read.ok()) return util::InvalidArgument(absl::StrCat("policy: ", read.status().message()));

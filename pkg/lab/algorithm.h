@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pkg/api/json.h"
+#include "pkg/lab/ties.h"
 #include "pkg/release/release.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/plugins.h"
@@ -19,7 +20,8 @@
 
 namespace berth::lab {
 
-// How to schedule. The values come from flags or from a Scenario, whose fields take precedence.
+// How to schedule. The values come from flags or from a Scenario, whose fields take precedence; but a Policy, a
+// provider or a configuration of a flag takes the place of the Scenario's own.
 struct Algorithm {
   const release::Id* release = &release::Default();  // emulatedVersion
   // For a release with profiles: those of its configuration. Without them, the default profile runs.
@@ -36,6 +38,7 @@ struct Algorithm {
   // default. If false, all nodes are looked at.
   bool samples_as_release = false;
   int64_t configured_percentage = 0;   // percentageOfNodesToScore of the configuration; 0: it has none
+  Ties ties;                           // never a Scenario's
   bool ignore_unknown_fields = false;  // if true, release 1.10 ignores the fields of pods that it does not understand
 
   // Returns what decides in the release.
@@ -70,8 +73,12 @@ struct Algorithm {
   absl::Status ReadMembers(api::Json scenario);
   // Whether the Scenario has named an algorithm of its own: a configuration, a provider or a Policy.
   bool of_scenario = false;
+  // What the Scenario has named and the flag has replaced: "policy"; empty if nothing was replaced.
+  std::string replaced;
 
  private:
+  // Returns whether flags have chosen the algorithm, so that the Scenario's own `what` counts as replaced.
+  bool Replaces(const std::string& what);
   absl::Status ReadRelease(api::Json scenario);
   absl::Status ReadGates(api::Json gates);
 };

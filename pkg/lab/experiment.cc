@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "pkg/scheduler/failure_reasons.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {
@@ -28,15 +29,7 @@ Sample TakeSample(const Workload& w, const scheduler::Cache& cache, double arriv
 
 std::string MainReason(const Decision& d) {
   if (d.failures == nullptr || d.failures->size() == 0) return d.error;
-  std::string reason;
-  int64_t most = 0;
-  for (const auto& [text, nodes] : d.failures->Histogram()) {
-    if (nodes > most || (nodes == most && text < reason)) {
-      most = nodes;
-      reason = text;
-    }
-  }
-  return reason;
+  return std::string(scheduler::DecisiveReason(*d.failures));
 }
 
 Trial RunTrial(const Scenario& scenario, const Workload& workload, const Algorithm& algorithm,

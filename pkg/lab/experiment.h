@@ -42,8 +42,7 @@ struct Trial {
 Trial RunTrial(const Scenario& scenario, const Workload& workload, const Algorithm& algorithm,
                const TrialOptions& options);
 
-// Returns the reason that most nodes gave; among equals, the first in alphabetical order. Without failures of nodes,
-// the error of the decision.
+// Returns the reason that decided (scheduler::DecisiveReason). Without failures of nodes, the error of the decision.
 std::string MainReason(const scheduler::Decision& d);
 
 // Calls work(0) to work(n - 1) on as many threads as there are cores. Now and then calls `step`, which may be null, on

@@ -116,6 +116,7 @@ class Collector final : public api::JsonSink {
   }
 
   absl::Status Finish() {
+    NoteReplaced();
     absl::Status s = FinishPlain();
     for (const std::string& w : validator_.Warnings()) out_->warnings.push_back(w);
     for (const std::string& m : validator_.Errors()) out_->mistakes.push_back(m);
@@ -150,6 +151,17 @@ class Collector final : public api::JsonSink {
     }
     out_->scenarios.push_back(std::move(plain_));
     return absl::OkStatus();
+  }
+  void NoteReplaced() {
+    const char* flag = defaults_.profiles ? "--config"
+                       : defaults_.policy ? "--policy-config-file"
+                                          : "--algorithm-provider";
+    for (const auto& [what, r] : replaced_) {
+      out_->warnings.push_back(
+          absl::StrCat(flag, " replaces ", what, " of ",
+                       r.scenarios == 1 ? absl::StrCat("Scenario ", r.first.empty() ? "without a name" : r.first)
+                                        : absl::StrCat(r.scenarios, " Scenarios, the first of which is ", r.first)));
+    }
   }
   // Objects that an API server refuses do not exist.
   void TakeAwayRefused() {
@@ -482,18 +494,17 @@ class Collector final : public api::JsonSink {
     if (Json v = j.FindExact("apiVersion"); v.Text() != "schedsim/v1")
       return wrong("apiVersion", v, "should be schedsim/v1");
     const absl::Status read = current_.algorithm.ReadMembers(j);
-    if (current_.algorithm.of_scenario && defaults_.chosen()) conflicting_ = true;
     BERTH_RETURN_IF_ERROR(read);
+    if (!current_.algorithm.replaced.empty()) {
+      Replaced& r = replaced_[current_.algorithm.replaced];
+      if (r.scenarios++ == 0) r.first = current_.name;
+    }
     if (Json v = j.FindExact("pods"); !v.IsNull() && !v.IsArray()) return wrong("pods", v, "a list is needed here");
     if (Json v = j.FindExact("cluster"); !v.IsNull() && !v.IsObject())
       return wrong("cluster", v, "a v1 List is needed here");
     return CheckUnique(current_);
   }
 
- public:
-  bool conflicting() const { return conflicting_; }
-
- private:
   const ReadOptions options_;
   const Algorithm& defaults_;
   Input* out_;
@@ -512,7 +523,13 @@ class Collector final : public api::JsonSink {
   bool simulator_export_ = false;  // whether the text that is being read is one
   int64_t deleted_ = 0;
   Scenario plain_, current_;
-  bool has_plain_ = false, conflicting_ = false;
+  bool has_plain_ = false;
+  // The Scenarios of which a flag replaces the same.
+  struct Replaced {
+    int64_t scenarios = 0;
+    std::string first;  // the name of the first one
+  };
+  std::map<std::string, Replaced> replaced_;
   absl::Status first_error_;  // the first error in the value being read
   std::vector<api::Document> kindless_;
 };
@@ -550,10 +567,6 @@ absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& given, const Re
         counted = end;
         document.remove_prefix(taken);
       }
-    }
-    if (collector.conflicting()) {
-      return util::FailedPrecondition(
-          absl::StrCat(shown, ": a Scenario has an algorithm of its own; take the flag for it away"));
     }
   }
   BERTH_RETURN_IF_ERROR(collector.Finish());

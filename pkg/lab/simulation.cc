@@ -58,6 +58,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   sim->pod_priority_ = gates.algorithm.pod_priority;
   sim->preempts_ = algorithm.preempt;
   sim->release_ = algorithm.release;
+  sim->ties_ = TieBreaker(algorithm.ties);
   sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields;
   BERTH_RETURN_IF_ERROR(algorithm.CheckPercentage());
   const auto percentage = algorithm.SamplePercentage();
@@ -157,6 +158,9 @@ scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::De
   }
   // As in the daemon's queue, a pod's own nomination does not count while the pod is tried.
   if (pod_priority_ && later_ == nullptr) nominated_.Remove(*pod);
+  if (const auto number = ties_.Next()) {
+    later_ != nullptr ? later_->set_last_node_index(*number) : scheduler_->set_last_node_index(*number);
+  }
   scheduler::Decision d = later_ != nullptr ? later_->Place(pod, mode, trace) : scheduler_->Schedule(pod, mode, trace);
   if (fields_) {
     fields_->ties.clear();
@@ -204,12 +208,17 @@ explain::Explanation Simulation::Explain(const api::PodPtr& as_given) {
     e.decision.error = why;
     return e;
   }
+  const auto number = ties_.Next();
+  const std::string ties = ties_.ties().InWords();
+  const bool alike = sampler_ == nullptr;
   if (later_ == nullptr) {
     if (pod_priority_) nominated_.Remove(*pod);
-    return explain::ExplainPod({*scheduler_, cache_, effective_, pod_priority_}, pod);
+    if (number) scheduler_->set_last_node_index(*number);
+    return explain::ExplainPod({*scheduler_, cache_, effective_, pod_priority_, ties, alike}, pod);
   }
   SimulationV1_29::Profile* profile = later_->ProfileOf(*pod);
-  return explain::ExplainPod({*profile->scheduler, cache_, profile->effective, true}, pod);
+  if (number) profile->scheduler->set_last_node_index(*number);
+  return explain::ExplainPod({*profile->scheduler, cache_, profile->effective, true, ties, alike}, pod);
 }
 
 }  // namespace berth::lab

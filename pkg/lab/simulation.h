@@ -89,6 +89,7 @@ class Simulation {
   std::optional<LaterFields> fields_;  // for a release with an order of nodes of its own, unless profiles decide
   api::PodPtr last_placed_;
   bool preempts_ = false;
+  TieBreaker ties_;
   bool pod_priority_ = false;
   bool ignore_unknown_fields_ = false;
   // Returns the pod without the fields that --ignore-unknown-fields passes over.

@@ -40,6 +40,9 @@ class SimulationV1_29 {
   // After a decision kUnfit: returns whom to evict, or nullopt if the pod's profile does not preempt.
   std::optional<scheduler::Preemption> Preempt(const api::PodPtr& pod, const scheduler::Decision& decision);
 
+  // Sets the number of the next decision, which says whose turn it is among nodes with the same total.
+  void set_last_node_index(uint64_t index) { last_node_index_ = index; }
+
   // Returns the additional fields of the last decision.
   const LaterFields& fields() const { return fields_; }
 

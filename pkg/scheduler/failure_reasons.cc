@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+
+#include "pkg/scheduler/algorithm/reasons.h"
 
 namespace berth::scheduler {
 namespace {
@@ -90,8 +93,41 @@ FailureReasonId FailureReasonOf(const FailureReason& failure) {
   return named != kOther || failure.kind.empty() ? named : FailureReasonNamed(failure.kind.str());
 }
 
+namespace {
+
+// Returns the reason that decides.
+const FailureReason* FindDecisive(const NodeFailures& failures) {
+  const auto resolvable = [](const std::vector<FailureReason>& list) {
+    return std::none_of(list.begin(), list.end(), [](const FailureReason& r) { return r.unresolvable; });
+  };
+  bool some_near = false;
+  failures.ForEachList([&](const auto& list, int64_t) { some_near = some_near || resolvable(list); });
+  std::map<std::string_view, std::pair<int64_t, const FailureReason*>> nodes_of;
+  failures.ForEachList([&](const std::vector<FailureReason>& list, int64_t nodes) {
+    if (some_near && !resolvable(list)) return;
+    for (const FailureReason& r : list) {
+      // This one stands beside the reason that says what exactly did not match.
+      if (list.size() > 1 && r.text == reasons::kPodAffinityNotMatch.text) continue;
+      auto& [count, reason] = nodes_of[r.text.str()];
+      count += nodes;
+      reason = &r;
+    }
+  });
+  const auto most = std::max_element(nodes_of.begin(), nodes_of.end(),
+                                     [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  return most == nodes_of.end() ? nullptr : most->second.second;
+}
+
+}  // namespace
+
+std::string_view DecisiveReason(const NodeFailures& failures) {
+  const FailureReason* reason = FindDecisive(failures);
+  return reason == nullptr ? std::string_view() : reason->text.str();
+}
+
 std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures) {
   std::vector<FailureReasonId> reasons;
+  if (const FailureReason* decisive = FindDecisive(failures)) reasons.push_back(FailureReasonOf(*decisive));
   failures.ForEachList([&](const std::vector<FailureReason>& list, int64_t) {
     for (const FailureReason& r : list) {
       const FailureReasonId id = FailureReasonOf(r);

@@ -22,8 +22,12 @@ size_t FailureReasonCount();
 FailureReasonId FailureReasonOf(const FailureReason& failure);
 // Returns the reason with this text, for example "Insufficient cpu", or "other" if there is none.
 FailureReasonId FailureReasonNamed(std::string_view text);
-// Returns the reasons of all nodes, each once.
+// Returns the reasons of all nodes, each once, the one that decides first (DecisiveReason).
 std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures);
+// Returns the text of the reason that decides: the one that most of the nodes nearest to fitting give. These are the
+// nodes where the pod would fit if other pods left, or all nodes if there are none of them. Among equals it is the
+// first in alphabetical order. REQUIRES: failures.size() > 0.
+std::string_view DecisiveReason(const NodeFailures& failures);
 // Returns the reason "error", for an attempt that ended with an error and not with a verdict for each node.
 FailureReasonId ErrorReason();
 // Returns the reason for an attempt when the cluster had no nodes.

@@ -170,9 +170,9 @@ void Scheduler::CountIgnoredFields(const api::PodTemplate& t) {
 }
 
 void Scheduler::SetReasons(Pending& p, std::vector<FailureReasonId> reasons) {
-  for (FailureReasonId id : p.reasons) --by_reason_[id];
+  if (!p.reasons.empty()) --by_reason_[p.reasons[0]];
   p.reasons = std::move(reasons);
-  for (FailureReasonId id : p.reasons) ++by_reason_[id];
+  if (!p.reasons.empty()) ++by_reason_[p.reasons[0]];
 }
 
 // Removes a pod from all tables. `p` is invalid afterwards.

@@ -146,16 +146,18 @@ class Scheduler {
   const SchedulerMetrics& metrics() const {
     return metrics_;
   }
-  // Returns the number of pending pods for each FailureReasonId, by their last failure. A pod counts once for each of
-  // its reasons.
+  // Returns the number of pending pods for each FailureReasonId, by their last failure. A pod counts for the reason
+  // that decides (DecisiveReason).
   const std::vector<int64_t>& pending_by_reason() const {
     return by_reason_;
   }
   struct PendingView {
     const api::PodPtr& pod;
     Place place;
-    uint32_t attempts;                            // number of attempts begun since the pod was first seen
-    const std::vector<FailureReasonId>& reasons;  // the reasons of the last attempt that failed
+    uint32_t attempts;  // number of attempts begun since the pod was first seen
+    const std::vector<FailureReasonId>&
+        reasons;           // the reasons of the last attempt that failed, the one that decides first
+    absl::Duration until;  // when it is tried again at the latest, by the monotonic clock; 0 if that is not known
   };
   // Calls f for the pending pods at positions [from, to) of a list. A new pod is appended; when a pod leaves, the last
   // one takes its position. So visiting all pods in several steps, from the end of the list to the beginning, misses no

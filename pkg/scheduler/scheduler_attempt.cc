@@ -141,7 +141,7 @@ void Scheduler::NotPlaced(Pending& p, std::unique_ptr<Attempt> attempt, const De
   ++(unfit ? metrics_.unschedulable : metrics_.errors);
   CountAttempt(*p.pod, unfit ? AttemptResult::kUnschedulable : AttemptResult::kError, now_ - attempt->begun);
   if (!process_.requeues_at_once) {
-    VLOG(1) << "Failed to schedule pod: " << Name(*p.pod);
+    VLOG(1) << "Failed to schedule pod: " << Name(*p.pod) << ": " << d.error;
     log_.AttemptFailed(*p.pod, WhyFailed(d), d.error);
   }
   SetReasons(p, d.failures != nullptr ? DistinctReasons(*d.failures)

@@ -11,7 +11,7 @@ namespace berth::scheduler {
 void Scheduler::VisitPending(size_t from, size_t to, const std::function<void(const PendingView&)>& f) const {
   for (size_t i = from; i < to; ++i) {
     const Pending& p = *pending_list_[i];
-    f({p.pod, p.place, p.attempts, p.reasons});
+    f({p.pod, p.place, p.attempts, p.reasons, p.timer.second != 0 ? p.timer.first : absl::Duration()});
   }
 }
 

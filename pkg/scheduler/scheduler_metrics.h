@@ -5,7 +5,9 @@
 #pragma once
 #include <absl/time/time.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -57,10 +59,47 @@ struct DoublingBounds {
 template <int64_t kFirst, size_t N>
 using HistogramOf = BucketCounts<DoublingBounds<kFirst, N>>;
 
-using LatencyHistogram = HistogramOf<1000, 15>;  // microseconds, up to 16 s
-using WaitHistogram = HistogramOf<10'000, 20>;   // microseconds, up to 87 minutes
-using AttemptsHistogram = HistogramOf<1, 5>;     // up to 16 attempts
-using VictimsHistogram = HistogramOf<1, 7>;      // up to 64 victims
+// Latencies in microseconds, with buckets up to 16 s for metrics and narrow ones for quantiles.
+class LatencyHistogram : public HistogramOf<1000, 15> {
+ public:
+  void Observe(int64_t value) {
+    HistogramOf<1000, 15>::Observe(value);
+    ++narrow_[std::min(NarrowBucket(value), narrow_.size() - 1)];
+  }
+  void Observe(absl::Duration d) { Observe(d / absl::Microseconds(1)); }
+  // Returns the quantile `q`, interpolated between the ends of a narrow bucket: at most an eighth away. 0 if nothing
+  // was observed.
+  int64_t Quantile(double q) const {
+    const double wanted = q * static_cast<double>(count());
+    double below = 0;
+    for (size_t i = 0; i < narrow_.size(); ++i) {
+      const auto here = static_cast<double>(narrow_[i]);
+      if (here == 0 || below + here < wanted) {
+        below += here;
+        continue;
+      }
+      const auto begin = static_cast<double>(BeginOf(i)), end = static_cast<double>(BeginOf(i + 1));
+      return static_cast<int64_t>(begin + (end - begin) * (wanted - below) / here);
+    }
+    return 0;
+  }
+
+ private:
+  // Each power of two has eight buckets; values below eight have one each.
+  static size_t NarrowBucket(int64_t value) {
+    if (value < 8) return static_cast<size_t>(std::max<int64_t>(value, 0));
+    const int octave = std::bit_width(static_cast<uint64_t>(value)) - 4;
+    return 8 * static_cast<size_t>(octave) + static_cast<size_t>(value >> octave);
+  }
+  static int64_t BeginOf(size_t bucket) {
+    if (bucket < 8) return static_cast<int64_t>(bucket);
+    return static_cast<int64_t>(8 + bucket % 8) << (bucket / 8 - 1);
+  }
+  std::array<uint64_t, 8 * 25> narrow_{};  // up to 128 s
+};
+using WaitHistogram = HistogramOf<10'000, 20>;  // microseconds, up to 87 minutes
+using AttemptsHistogram = HistogramOf<1, 5>;    // up to 16 attempts
+using VictimsHistogram = HistogramOf<1, 7>;     // up to 64 victims
 
 // How an attempt to schedule a pod ended.
 enum class AttemptResult : uint8_t { kError, kScheduled, kUnschedulable };

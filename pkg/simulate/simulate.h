@@ -35,6 +35,7 @@ struct Case {
 struct Options {
   recording::CoreConfiguration configuration;
   bool calls_extenders = false;
+  lab::Ties ties;  // REQUIRES: in turn if it is recorded, because a replay decides in turn
   // How long it takes until a request is answered, until a bound pod has started, until a pod that is deleted is gone,
   // and until the pods of a node that has failed are evicted.
   Micros bind_delay = 0, start_delay = 0, end_delay = 0, eviction_delay = 300 * kSecond;

@@ -41,6 +41,7 @@ World::World(const Case& what, std::unique_ptr<ArrivalSource> arrivals, const Op
     : what_(what),
       options_(options),
       arrivals_(std::move(arrivals)),
+      ties_(options.ties),
       rules_(world::RulesOf(what.scenario->algorithm.release->version)) {
   out_.cpu_seconds = -ThreadCpuSeconds();
   used_.resize(what.workload->resources().size());
@@ -113,6 +114,7 @@ absl::Status World::Start() {
   auto core = recording::Core::Make(options_.configuration, around);
   if (!core.ok()) return core.status();
   core_ = *std::move(core);
+  BreakNextTie();
   scheduler_ = core_->scheduler.get();
   if (tap_ != nullptr) tap_->Attach(scheduler_);
   ShowCluster();

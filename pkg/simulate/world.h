@@ -52,6 +52,8 @@ class World final : public scheduler::Actions, public scheduler::DecisionObserve
   void PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& preemption) override;
 
  private:
+  // Prepares which of several best nodes the next decision takes.
+  void BreakNextTie();
   // Identifies a pod of pods_: a slot is used again after the pod is gone.
   struct Handle {
     uint32_t slot = 0, generation = 0;
@@ -171,6 +173,7 @@ class World final : public scheduler::Actions, public scheduler::DecisionObserve
   Outcome out_;
 
   std::unique_ptr<ArrivalSource> arrivals_;
+  lab::TieBreaker ties_;
   Arrival next_arrival_;
   bool more_arrivals_ = false;
   size_t next_step_ = 0;

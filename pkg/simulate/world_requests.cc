@@ -208,6 +208,7 @@ void World::UpdateClaim(RequestId id, const std::shared_ptr<const api::Persisten
 
 void World::Decided(const api::PodPtr& pod, const scheduler::Decision& decision, uint64_t /*round_robin*/) {
   ++out_.attempts;
+  BreakNextTie();
   PodState* const p = Find(pod->meta.uid);
   if (p == nullptr) return;
   ++p->attempts;
@@ -216,6 +217,12 @@ void World::Decided(const api::PodPtr& pod, const scheduler::Decision& decision,
   if (p->tried_at == changes_) return;
   p->tried_at = changes_;
   ++tried_;
+}
+
+void World::BreakNextTie() {
+  const auto number = ties_.Next();
+  if (!number) return;
+  for (auto& [name, profile] : core_->profiles) profile.algorithm->set_last_node_index(*number);
 }
 
 void World::PreemptionChosen(const api::PodPtr& /*pod*/, const scheduler::Preemption& preemption) {

@@ -22,22 +22,10 @@ using scheduler::Scheduler;
 // too many.
 constexpr size_t kMostLabels = 200;
 
-// Returns an upper bound, in microseconds, of the quantile `q`: the end of the bucket of the histogram that contains
-// it.
-int64_t Quantile(const scheduler::LatencyHistogram& h, double q) {
-  const auto all = static_cast<double>(h.count());
-  double below = 0;
-  for (size_t i = 0; all > 0 && i <= scheduler::LatencyHistogram::kBuckets; ++i) {
-    below += static_cast<double>(h.count_in(i));
-    if (below >= q * all) return int64_t{1000} << i;
-  }
-  return 0;
-}
-
 void Latency(const char* name, const scheduler::LatencyHistogram& h, JsonOut* j) {
   j->Key(name).Object().Member("count", static_cast<int64_t>(h.count()));
   j->Member("meanMicros", h.count() == 0 ? 0 : h.sum() / static_cast<int64_t>(h.count()));
-  j->Member("p50Micros", Quantile(h, 0.5)).Member("p90Micros", Quantile(h, 0.9)).Member("p99Micros", Quantile(h, 0.99));
+  j->Member("p50Micros", h.Quantile(0.5)).Member("p90Micros", h.Quantile(0.9)).Member("p99Micros", h.Quantile(0.99));
   j->End();
 }
 

@@ -46,7 +46,8 @@ struct Groups {
   std::array<int64_t, Scheduler::kPlaces> by_place{};
   std::array<int64_t, kAges.size() + 1> by_age{};
   std::array<int64_t, kAttempts.size()> by_attempts{};
-  std::map<scheduler::FailureReasonId, int64_t> by_reason;
+  // By the reason that decides, and by those that some nodes give beside it.
+  std::map<scheduler::FailureReasonId, int64_t> by_reason, also;
   int64_t untried = 0;
 };
 
@@ -57,7 +58,7 @@ Groups Count(const PendingPods& pods, int64_t now) {
     ++g.by_place[static_cast<size_t>(p.place)];
     if (p.pod->meta.creation_seconds != 0) ++g.by_age[AgeGroup(now - p.pod->meta.creation_seconds)];
     ++g.by_attempts[AttemptsGroup(p.attempts)];
-    for (scheduler::FailureReasonId id : p.reasons) ++g.by_reason[id];
+    for (size_t i = 0; i < p.reasons.size(); ++i) ++(i == 0 ? g.by_reason : g.also)[p.reasons[i]];
     g.untried += p.reasons.empty();
   }
   return g;
@@ -85,9 +86,12 @@ void GroupsJson(const Groups& g, JsonOut* j) {
   for (const auto& [id, n] : g.by_reason) reasons.emplace_back(-n, id);
   std::sort(reasons.begin(), reasons.end());
   j->Member("withoutReason", g.untried).Key("byReason").Array();
+  // Reasons that decide for no pod are left out: mending them alone would help nobody.
   for (const auto& [n, id] : reasons) {
     const std::string_view reason = FailureReasonText(id);
-    j->Object().Member("reason", reason).Member("pods", -n).Member("help", HelpFor(reason)).End();
+    const auto also = g.also.find(id);
+    j->Object().Member("reason", reason).Member("pods", -n);
+    j->Member("alsoGivenFor", also == g.also.end() ? 0 : also->second).Member("help", HelpFor(reason)).End();
   }
   j->End().Key("byPlace").Array();
   for (size_t i = 0; i < g.by_place.size(); ++i) {
@@ -114,9 +118,7 @@ bool Selected(const PendingPod& p, const PendingFilter& f) {
   if (!f.ns.empty() && p.pod->meta.ns.str() != f.ns) return false;
   if (!f.place.empty() && Scheduler::PlaceName(p.place) != f.place) return false;
   if (!f.owner.empty() && OwnerOf(*p.pod) != f.owner) return false;
-  if (f.reason.empty()) return true;
-  return std::any_of(p.reasons.begin(), p.reasons.end(),
-                     [&](scheduler::FailureReasonId id) { return FailureReasonText(id) == f.reason; });
+  return f.reason.empty() || (!p.reasons.empty() && FailureReasonText(p.reasons[0]) == f.reason);
 }
 
 void PodJson(const PendingPod& p, JsonOut* j) {

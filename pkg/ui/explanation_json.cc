@@ -33,6 +33,17 @@ std::pair<std::string, std::string> FirstFailure(const explain::Explanation& e,
   return {};
 }
 
+// Returns the help for the reasons of a node: for the last one that has any, which says most exactly what is wrong, but
+// for all resources that are short together.
+std::string HelpOf(const std::string& reasons) {
+  if (reasons.starts_with("Insufficient ")) return HelpFor(reasons);
+  const size_t comma = reasons.rfind(", node(s) ");
+  if (comma != std::string::npos) {
+    if (std::string help = HelpFor(reasons.substr(comma + 2)); !help.empty()) return help;
+  }
+  return HelpFor(reasons);
+}
+
 void Failures(const explain::Explanation& e, JsonOut* j) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
   for (const auto& view : e.by_node) {
@@ -47,7 +58,7 @@ void Failures(const explain::Explanation& e, JsonOut* j) {
     const auto& [rule, reason] = *order[i].second;
     std::vector<std::string>& nodes = groups[*order[i].second];
     j->Object().Member("rule", rule).Member("question", RuleInWords(rule)).Member("reason", reason);
-    j->Member("help", HelpFor(reason)).Member("nodes", static_cast<int64_t>(nodes.size()));
+    j->Member("help", HelpOf(reason)).Member("nodes", static_cast<int64_t>(nodes.size()));
     nodes.resize(std::min(nodes.size(), kExamples));
     j->Key("examples").Texts(nodes).End();
   }
@@ -104,9 +115,16 @@ void ExplanationJson(const explain::Explanation& e, JsonOut* j) {
   TopNodes(e, j);
   std::vector<std::string> ways;
   for (const explain::Way& w : e.ways) {
-    if (ways.size() < kMostWays) ways.push_back(explain::Describe(w));
+    // Ways that are not possible are shown only if there are no others.
+    if (ways.size() < kMostWays && (w.possible || !e.ways[0].possible)) ways.push_back(explain::Describe(w));
   }
-  j->Key("wouldHelp").Texts(ways);
+  j->Key("wouldHelp").Texts(ways).Key("ways").Array();
+  for (size_t i = 0; i < ways.size(); ++i) {
+    const explain::Way& w = e.ways[i];
+    j->Object().Member("text", ways[i]).Member("possible", w.possible).Member("node", w.nodes[0]);
+    j->Key("moves").Texts(w.moves).Key("ending").Texts(w.ending).End();
+  }
+  j->End().Key("lacking").Texts(e.lacking).Key("awaited").Texts(e.awaited);
   Preemption(e, j);
   j->End();
 }

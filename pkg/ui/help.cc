@@ -2,10 +2,16 @@
 // with a name or a number.
 #include "pkg/ui/help.h"
 
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
+#include <vector>
+
+#include "pkg/util/status.h"
 
 namespace berth::ui {
 namespace {
@@ -43,6 +49,8 @@ constexpr Entry kHelp[] = {
     {"node(s) had unavailable network", "The network of the nodes is not set up. See the network plugin's pods."},
     {"node(s) didn't have free ports",
      "Another pod uses the same host port on these nodes. Use a Service in place of a host port, or add nodes."},
+    {"node(s) didn't match pod affinity/anti-affinity",
+     "The pod's podAffinity or podAntiAffinity keeps it away from these nodes. Its page says which."},
     {"node(s) didn't match pod affinity",
      "The pod wants to run beside pods that are not on these nodes. See its podAffinity, and whether those pods run."},
     {"node(s) didn't match pod anti-affinity",
@@ -164,8 +172,13 @@ std::string_view Find(std::span<const Entry> entries, std::string_view name) {
 
 std::string HelpFor(std::string_view reason) {
   if (reason.starts_with(kInsufficient)) {
-    const std::string resource(reason.substr(kInsufficient.size()));
-    return "No node has that much " + resource + " left. Request less, delete pods that are not needed, or add nodes.";
+    // Several reasons are separated by commas.
+    std::vector<std::string> resources;
+    for (absl::string_view one : absl::StrSplit(util::ToAbsl(reason), ", ")) {
+      if (util::FromAbsl(one).starts_with(kInsufficient)) resources.emplace_back(one.substr(kInsufficient.size()));
+    }
+    return "No node has that much " + absl::StrJoin(resources, " and ") +
+           " left. Request less, delete pods that are not needed, or add nodes.";
   }
   for (const auto& [beginning, help] : kHelp) {
     if (reason.starts_with(beginning)) return std::string(help);

@@ -104,7 +104,8 @@ void LiveSource::CopyPending(std::shared_ptr<PendingPods> into, size_t end) {
   end = std::min(end, live_.scheduler->pending_pods());
   const size_t begin = end - std::min(end, kPendingAStep);
   live_.scheduler->VisitPending(begin, end, [&](const scheduler::Scheduler::PendingView& p) {
-    into->push_back({p.pod, p.place, p.attempts, p.reasons});
+    PendingPod& copy = into->emplace_back(PendingPod{p.pod, p.place, p.attempts, p.reasons});
+    if (p.until > absl::ZeroDuration()) copy.until = clock_->Wall() + (p.until - clock_->Steady());
   });
   if (begin > 0) return OnScheduler([this, into, begin] { CopyPending(into, begin); });
   on_server_([this, into] {

@@ -18,7 +18,7 @@ std::vector<scheduler::FailureReasonId> ReasonsOf(const scheduler::Decision& d) 
     return {no_nodes ? scheduler::NoNodesReason() : scheduler::ErrorReason()};
   }
   std::vector<scheduler::FailureReasonId> ids = scheduler::DistinctReasons(*d.failures);
-  std::sort(ids.begin(), ids.end());
+  std::sort(ids.begin() + (ids.empty() ? 0 : 1), ids.end());
   return ids;
 }
 

@@ -191,6 +191,10 @@ void Server::Api(const http::ServerRequest& r, http::Responder answer, std::stri
     });
   } else if (path == "pending") {
     Pending(parameters, std::move(answer));
+  } else if (path.starts_with("nodes/") && path.size() > 6) {
+    Node(Unescaped(path.substr(6)), std::move(answer));
+  } else if (path == "fixes") {
+    Fixes(std::move(answer));
   } else if (path == "preemptions") {
     answer.Send(Json(PreemptionsJson(source_->history())));
   } else if (path == "config") {
@@ -204,7 +208,8 @@ void Server::Api(const http::ServerRequest& r, http::Responder answer, std::stri
   } else {
     answer.Send(
         Error(404,
-              "There are /ui/api/summary, nodes, pending, pods/NAMESPACE/NAME, preemptions, config, search?q=TEXT "
+              "There are /ui/api/summary, nodes, nodes/NAME, pending, fixes, pods/NAMESPACE/NAME, preemptions, config, "
+              "search?q=TEXT "
               "and, by POST, simulate."));
   }
 }
@@ -259,8 +264,30 @@ void Server::Pending(const Parameters& parameters, http::Responder answer) {
 void Server::Pod(std::string key, http::Responder answer) {
   if (Busy(answer)) return;
   ++working_;
-  source_->GetCluster([this, answer, key = std::move(key)](const std::shared_ptr<const Cluster>& cluster) {
-    AnswerLater(answer, [this, cluster, key] { return simulator_.PodJson(cluster, source_->history(), key); });
+  source_->GetPending([this, answer, key = std::move(key)](const std::shared_ptr<const PendingPods>& pods) {
+    source_->GetCluster([this, answer, key, pods](const std::shared_ptr<const Cluster>& cluster) {
+      AnswerLater(answer, [this, cluster, pods, key] {
+        const auto pending =
+            std::find_if(pods->begin(), pods->end(), [&](const PendingPod& p) { return p.pod->meta.Key() == key; });
+        return simulator_.PodJson(cluster, source_->history(), key, pending == pods->end() ? nullptr : &*pending);
+      });
+    });
+  });
+}
+
+void Server::Node(std::string name, http::Responder answer) {
+  if (Busy(answer)) return;
+  ++working_;
+  source_->GetCluster([this, answer, name = std::move(name)](const std::shared_ptr<const Cluster>& cluster) {
+    AnswerLater(answer, [this, cluster, name] { return simulator_.NodeJson(cluster, name); });
+  });
+}
+
+void Server::Fixes(http::Responder answer) {
+  if (Busy(answer)) return;
+  ++working_;
+  source_->GetCluster([this, answer](const std::shared_ptr<const Cluster>& cluster) {
+    AnswerLater(answer, [this, cluster] { return simulator_.FixesJson(cluster, absl::Now() + kLongestWork); });
   });
 }
 

@@ -43,6 +43,8 @@ class Server {
   void Api(const http::ServerRequest& request, http::Responder answer, std::string_view path);
   void Pending(const Parameters& parameters, http::Responder answer);
   void Pod(std::string key, http::Responder answer);
+  void Node(std::string name, http::Responder answer);
+  void Fixes(http::Responder answer);
   void Search(std::string text, http::Responder answer);
   void Simulate(const std::string& body, http::Responder answer);
   // Answers with the result of `make`, which is called by Source::Work and may take long.

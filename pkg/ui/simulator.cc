@@ -12,15 +12,18 @@
 #include <vector>
 
 #include "pkg/api/decode.h"
+#include "pkg/api/stream.h"
 #include "pkg/lab/edit.h"
 #include "pkg/ui/answers.h"
 #include "pkg/ui/explanation_json.h"
+#include "pkg/ui/help.h"
 #include "pkg/util/status.h"
 
 namespace berth::ui {
 namespace {
 
 using explain::JsonOut;
+using scheduler::Scheduler;
 
 constexpr size_t kMostAttempts = 50, kMostMoves = 1000, kMostDrained = 1000;
 // The number of decisions of a drain between two checks of the deadline.
@@ -74,20 +77,29 @@ Found FindPod(const Cluster& cluster, const std::string& key) {
   return {};
 }
 
+// What the containers of a pod request, in milliCPU and bytes.
+struct Requests {
+  int64_t cpu = 0, memory = 0;
+};
+Requests RequestsOf(const api::Pod& pod) {
+  Requests out;
+  for (const api::Container& c : pod.tmpl->containers) {
+    for (const auto& [name, quantity] : c.requests) {
+      if (name.str() == "cpu") out.cpu += quantity.MilliValue();
+      if (name.str() == "memory") out.memory += quantity.Value();
+    }
+  }
+  return out;
+}
+
 void PodFields(const Found& found, JsonOut* j) {
   const api::Pod& pod = *found.pod;
   j->Member("state", found.placed ? "placed" : "pending").Member("node", pod.node_name.str());
   j->Member("nominatedNode", pod.nominated_node_name.str()).Member("priority", int64_t{pod.Priority()});
   j->Member("schedulerName", pod.tmpl->scheduler_name.str()).Member("owner", OwnerOf(pod));
+  const Requests requests = RequestsOf(pod);
   j->Member("created", pod.meta.creation_seconds).Key("requests").Object();
-  int64_t cpu = 0, memory = 0;
-  for (const api::Container& c : pod.tmpl->containers) {
-    for (const auto& [name, quantity] : c.requests) {
-      if (name.str() == "cpu") cpu += quantity.MilliValue();
-      if (name.str() == "memory") memory += quantity.Value();
-    }
-  }
-  j->Member("milliCPU", cpu).Member("memoryBytes", memory).End();
+  j->Member("milliCPU", requests.cpu).Member("memoryBytes", requests.memory).End();
   j->Member("condition", pod.scheduled ? pod.scheduled->message : "");
 }
 
@@ -106,6 +118,42 @@ void HistoryJson(const std::vector<History::Attempt>& attempts, const std::vecto
   }
   j->End().Key("preemptions").Array();
   for (const History::Preemption& p : preemptions) PreemptionJson(p, j);
+  j->End();
+}
+
+// Says what a pending pod waits for: the first thing that somebody who looks at it wants to know.
+void WaitsFor(const api::Pod& pod, const PendingPod& pending, const explain::Explanation* e, JsonOut* j) {
+  using Place = scheduler::Scheduler::Place;
+  std::string sentence;
+  util::Symbol node;
+  std::vector<std::string> pods;
+  if (pending.place == Place::kBinding || pending.place == Place::kBindUnknown) {
+    sentence =
+        "It has a node, and its bind waits for the API server; requests are limited by --kube-api-qps. Its node is";
+    node = pod.node_name;
+  } else if (pending.place == Place::kGated || pending.place == Place::kUnsupported) {
+    sentence = absl::StrCat("It ", std::string(PlaceInWords(Scheduler::PlaceName(pending.place))), ".");
+  } else if (e != nullptr && !e->awaited.empty()) {
+    sentence = "It waits for the end of pods that were evicted for it, on";
+    node = pod.nominated_node_name;
+    pods = e->awaited;
+  } else if (e != nullptr && !e->lacking.empty() && e->lacking.back().starts_with("The claim ")) {
+    sentence = e->lacking.back();
+  } else if (e != nullptr && e->decision.outcome == scheduler::Decision::Outcome::kPlaced) {
+    sentence = pending.reasons.empty() ? "It waits for its turn." : "It waits for its next try; it would fit on";
+    if (!pending.reasons.empty()) node = e->decision.host;
+  } else if (!pod.nominated_node_name.empty()) {
+    sentence = "Room was made for it, and it waits to be tried again on";
+    node = pod.nominated_node_name;
+  } else if (pending.reasons.empty()) {
+    sentence = "It waits for its turn.";
+  } else {
+    sentence = "It waits for a change in the cluster that makes it fit.";
+  }
+  j->Key("waitsFor").Object().Member("place", Scheduler::PlaceName(pending.place)).Member("sentence", sentence);
+  if (!node.empty()) j->Member("node", node.str());
+  j->Key("pods").Texts(pods);
+  if (pending.until != absl::InfiniteFuture()) j->Member("until", Millis(pending.until));
   j->End();
 }
 
@@ -151,7 +199,7 @@ absl::StatusOr<Simulator::Lab*> Simulator::LabFor(const std::shared_ptr<const Cl
 }
 
 absl::StatusOr<std::string> Simulator::PodJson(std::shared_ptr<const Cluster> cluster, const History& history,
-                                               const std::string& key) {
+                                               const std::string& key, const PendingPod* pending) {
   const Found found = FindPod(*cluster, key);
   const auto attempts = history.AttemptsOf(key, kMostAttempts);
   const auto preemptions = history.PreemptionsOf(key);
@@ -165,14 +213,19 @@ absl::StatusOr<std::string> Simulator::PodJson(std::shared_ptr<const Cluster> cl
   j.Key("notes").Texts(algorithms_->notes);
   if (found.pod == nullptr) return j.End().Finish("json");
   auto lab = LabFor(cluster, found.pod->tmpl->scheduler_name);
-  if (!lab.ok()) return j.Member("explanationError", util::Message(lab.status())).End().Finish("json");
+  if (!lab.ok()) {
+    if (pending != nullptr) WaitsFor(*found.pod, *pending, nullptr, &j);
+    return j.Member("explanationError", util::Message(lab.status())).End().Finish("json");
+  }
   // A pod that has a node is removed first and explained as if it were new, because it must not count against itself.
   lab::Simulation& simulation = *(*lab)->simulation;
   if (found.placed) {
     if (absl::Status s = simulation.cache().RemovePod(*found.pod); !s.ok()) return s;
   }
+  const explain::Explanation e = Explain(simulation, WithoutNode(*found.pod));
+  if (pending != nullptr) WaitsFor(*found.pod, *pending, &e, &j);
   j.Key("explanation");
-  ExplanationJson(Explain(simulation, WithoutNode(*found.pod)), &j);
+  ExplanationJson(e, &j);
   if (found.placed) {
     if (absl::Status s = simulation.cache().AddPod(found.pod); !s.ok()) return s;
   }
@@ -190,6 +243,28 @@ absl::StatusOr<std::string> Simulator::ExplainNew(const std::shared_ptr<const Cl
   j.Object().Member("pod", (*pod)->meta.Key()).Key("notes").Texts(algorithms_->notes).Key("explanation");
   ExplanationJson(Explain(*(*lab)->simulation, WithoutNode(**pod)), &j);
   return j.End().Finish("json");
+}
+
+// Takes the pod of a workload from its template.
+absl::StatusOr<std::string> Simulator::ExplainManifest(const std::shared_ptr<const Cluster>& cluster,
+                                                       const std::string& text) {
+  auto document = api::ReadDocument(text);
+  if (!document.ok()) {
+    return util::InvalidArgument(absl::StrCat("This is not JSON or YAML: ", util::Message(document.status())));
+  }
+  const api::Json root = document->root();
+  const api::Json spec = root.FindExact("spec"), job = spec.FindExact("jobTemplate").FindExact("spec");
+  const api::Json tmpl = (job.IsObject() ? job : spec).FindExact("template");
+  if (!tmpl.IsObject()) return ExplainNew(cluster, root);
+  std::string pod = "{\"metadata\":{";
+  for (const auto& [name, from] : {std::pair("name", root), std::pair("namespace", root), std::pair("labels", tmpl)}) {
+    const api::Json value = from.FindExact("metadata").FindExact(name);
+    if (!value.IsNull()) absl::StrAppend(&pod, pod.ends_with('{') ? "" : ",", "\"", name, "\":", value.Serialize());
+  }
+  absl::StrAppend(&pod, "},\"spec\":", tmpl.FindExact("spec").Serialize(), "}");
+  api::Document made;
+  BERTH_RETURN_IF_ERROR(made.Parse(pod));
+  return ExplainNew(cluster, made.root());
 }
 
 absl::StatusOr<std::string> Simulator::Drain(const std::shared_ptr<const Cluster>& cluster, api::Json names,
@@ -237,8 +312,13 @@ absl::StatusOr<std::string> Simulator::SimulateJson(std::shared_ptr<const Cluste
   BERTH_RETURN_IF_ERROR(doc.Parse(request));
   const api::Json pod = doc.root().FindExact("pod"), drain = doc.root().FindExact("drain");
   if (pod.IsObject()) return ExplainNew(cluster, pod);
+  if (const api::Json manifest = doc.root().FindExact("manifest"); manifest.IsString()) {
+    return ExplainManifest(cluster, std::string(manifest.Text()));
+  }
   if (drain.IsArray() && drain.size() > 0) return Drain(cluster, drain, deadline);
-  return util::InvalidArgument("the body must be {\"pod\": a Pod} or {\"drain\": [names of nodes]}");
+  return util::InvalidArgument(
+      "the body must be {\"pod\": a Pod}, {\"manifest\": a Pod or a workload as YAML or JSON} or {\"drain\": [names of "
+      "nodes]}");
 }
 
 }  // namespace berth::ui

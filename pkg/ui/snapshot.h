@@ -54,7 +54,9 @@ struct PendingPod {
   api::PodPtr pod;
   scheduler::Scheduler::Place place = scheduler::Scheduler::Place::kQueued;
   uint32_t attempts = 0;
-  std::vector<scheduler::FailureReasonId> reasons;  // of the last attempt; empty before the first one
+  std::vector<scheduler::FailureReasonId>
+      reasons;  // of the last attempt, the one that decides first; empty before the first attempt
+  absl::Time until = absl::InfiniteFuture();  // when it is tried again at the latest, if that is known
 };
 using PendingPods = std::vector<PendingPod>;
 

@@ -1,19 +1,28 @@
 // Chooses the view. A view is a function (element, path, parameters) that fills the element and returns a function to
 // call when the view is left, or null.
-import {h} from './dom.js';
-import {nodes} from './nodes.js';
+import {h, podLink} from './dom.js';
+import {nodes, node} from './nodes.js';
 import {pending, pod} from './pods.js';
 import {preemptions, config, search, tryOut} from './more.js';
 import {feed} from './feed.js';
 
-const views = {nodes, pending, pod, preemptions, config, search, try: tryOut};
+const views = {nodes, node, pending, pod, preemptions, config, search, try: tryOut};
 const main = document.getElementById('main');
 let leave = null, shown = 0;
+
+function noSuchView(place, name, rest) {
+  place.append(h('h1', {}, 'There is no such view'), h('p', {role: 'alert'}, `This page has no view “${[name, ...rest].join('/')}”.`));
+  // The address of the API.
+  if (name === 'pods' && rest.length === 2) place.append(h('p', {}, 'Do you mean the pod ', podLink(rest.join('/')), '?'));
+  place.append(h('p', {}, 'There are ', Object.entries({nodes: 'Nodes', pending: 'Pending pods', preemptions: 'Preemptions', try: 'Try out', config: 'Configuration'})
+    .map(([view, title], i) => [i ? ', ' : '', h('a', {href: `#/${view}`}, title)]), '.'));
+}
 
 async function show() {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const [name, ...rest] = path.split('/').map(decodeURIComponent);
-  const view = views[name] ? name : 'nodes', mine = ++shown;
+  const view = name === '' ? 'nodes' : name, mine = ++shown;
+  const known = Object.hasOwn(views, view);
   if (leave) leave();
   leave = null;
   for (const a of document.querySelectorAll('#tabs a')) {
@@ -25,7 +34,8 @@ async function show() {
   document.body.dataset.view = '';
   let undo = null;
   try {
-    undo = await views[view](place, rest, new URLSearchParams(query));
+    if (known) undo = await views[view](place, rest, new URLSearchParams(query));
+    else noSuchView(place, name, rest);
   } catch (e) {
     place.append(h('p', {role: 'alert'}, e instanceof TypeError ? 'The scheduler does not answer.' : String(e.message || e)));
   }

@@ -31,7 +31,16 @@ export const counted = (n, what) => `${number(n)} ${what}${n === 1 ? '' : 's'}`;
 
 export const podAddress = key => `#/pod/${key.split('/').map(encodeURIComponent).join('/')}`;
 export const podLink = key => h('a', {href: podAddress(key)}, key);
-export const nodeLink = name => name ? h('a', {href: `#/nodes/${encodeURIComponent(name)}`}, name) : 'none';
+export const nodeLink = (name, shown) => name ? h('a', {href: `#/node/${encodeURIComponent(name)}`}, shown || name) : 'none';
+
+// Returns what all names end with, from a dot or a dash on: nodes of clouds have long common endings.
+export function commonEnding(names) {
+  if (names.length < 2) return '';
+  let end = names[0];
+  for (const n of names) while (!n.endsWith(end)) end = end.slice(1);
+  const at = end.search(/[.-]/);
+  return at < 0 || end.length - at < 8 ? '' : end.slice(at);
+}
 
 async function answerOf(response) {
   const text = await response.text();
@@ -100,7 +109,7 @@ export class Table {
     });
     this.title.textContent = this.caption + (rows.length > this.most ? ` (the first ${number(this.most)} of ${number(rows.length)} in this order)` : '');
     this.body.replaceChildren(...rows.slice(0, this.most).map(row => h('tr', {}, this.columns.map(c =>
-      h('td', {class: kind(c)}, c.cell ? c.cell(row) : c.numeric ? number(c.value(row)) : String(c.value(row)))))));
+      h('td', {class: kind(c), 'data-title': c.title}, c.cell ? c.cell(row) : c.numeric ? number(c.value(row)) : String(c.value(row)))))));
   }
 }
 export const table = (caption, columns, rows) => new Table(caption, columns).update(rows).element;

@@ -25,16 +25,21 @@ export async function search(place, _, parameters) {
   return null;
 }
 
-const EXAMPLE = {metadata: {name: 'new-pod', namespace: 'default'},
-  spec: {containers: [{name: 'main', image: 'example', resources: {requests: {cpu: '500m', memory: '1Gi'}}}]}};
+const EXAMPLE = `apiVersion: v1
+kind: Pod
+metadata:
+  name: new-pod
+  namespace: default
+spec:
+  containers:
+  - name: main
+    image: example
+    resources:
+      requests:
+        cpu: 500m
+        memory: 1Gi
+`;
 
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch (e) {
-    throw new Error(`This is not JSON: ${e.message}`);
-  }
-}
 
 function drained(a) {
   return [
@@ -49,7 +54,7 @@ function drained(a) {
 
 export async function tryOut(place) {
   const spec = h('textarea', {id: 'spec', spellcheck: 'false', rows: '14'}), drain = h('input', {id: 'drain', size: '40', spellcheck: 'false'});
-  spec.value = JSON.stringify(EXAMPLE, null, 2);
+  spec.value = EXAMPLE;
   const result = h('div', {id: 'result', 'aria-live': 'polite'});
   const run = async (request, show) => {
     result.replaceChildren(h('p', {}, 'Asking the scheduler...'));
@@ -59,12 +64,13 @@ export async function tryOut(place) {
       result.replaceChildren(h('p', {role: 'alert'}, String(e.message || e)));
     }
   };
-  const askPod = () => run(() => ({pod: parsed(spec.value)}), a => [...explanation(a.explanation), ...a.notes.map(n => h('p', {class: 'hint'}, n))]);
+  const askPod = () => run(() => ({manifest: spec.value}), a => [...explanation(a.explanation), ...a.notes.map(n => h('p', {class: 'hint'}, n))]);
   const askDrain = () => run(() => ({drain: drain.value.split(',').map(s => s.trim()).filter(s => s)}), drained);
   place.append(h('h1', {}, 'Try out'), h('p', {}, 'The answers come from the cluster as it is now. Nothing is created, moved or deleted.'),
-    h('h2', {}, 'Where would this pod go?'), h('label', {for: 'spec'}, 'A pod as JSON'), spec,
+    h('h2', {}, 'Where would this pod go?'), h('label', {for: 'spec'}, 'A pod, or a workload with a template of pods, as YAML or JSON'), spec,
     h('p', {}, h('button', {type: 'button', id: 'ask-pod', onclick: askPod}, 'Ask')),
-    h('h2', {}, 'What if these nodes were drained?'), h('label', {for: 'drain'}, 'Names of nodes, separated by commas, or a label such as zone=a '), drain, ' ',
-    h('button', {type: 'button', id: 'ask-drain', onclick: askDrain}, 'Ask'), result);
+    h('h2', {}, 'What if these nodes were drained?'),
+    h('form', {onsubmit: e => { e.preventDefault(); askDrain(); }}, h('label', {for: 'drain'}, 'Names of nodes, separated by commas, or a label such as zone=a '), drain, ' ',
+      h('button', {type: 'submit', id: 'ask-drain'}, 'Ask')), result);
   return null;
 }

@@ -1,5 +1,5 @@
 // The view of all nodes: map, table, numbers, and the last hour.
-import {h, get, number, cores, gib, percent, micros, clock, counted, explained, numbers, Table} from './dom.js';
+import {h, get, number, cores, gib, percent, micros, clock, counted, age, explained, numbers, Table, table, podLink, nodeLink} from './dom.js';
 import {NodeMap, measures, colourOf, troubles, shareOf, NAME, GROUP, OFFERED, USED} from './map.js';
 import {feed} from './feed.js';
 
@@ -11,25 +11,43 @@ function describe(node, resources) {
   const parts = resources.map((name, i) => node[OFFERED][i] > 0 || i < 3
     ? h('li', {}, `${name}: ${amount(name, node[USED][i])} of ${amount(name, node[OFFERED][i])} requested (${percent(shareOf(node, i))})`) : null);
   const bad = troubles(node);
-  return [h('strong', {}, node[NAME]), bad.length ? ` is ${bad.join(', ')}` : '', h('ul', {class: 'inline'}, parts)];
+  return [h('strong', {}, nodeLink(node[NAME])), bad.length ? ` is ${bad.join(', ')}` : '', h('ul', {class: 'inline'}, parts)];
 }
 
-// Two lines over the last hour, with the numbers at their ends.
+// Two lines over the last hour: time goes to the right, pods bound a second have the axis on the left, pending pods the
+// one on the right.
 function plot(rates, seconds) {
-  const NS = 'http://www.w3.org/2000/svg';
-  const svg = document.createElementNS(NS, 'svg');
-  for (const [k, v] of Object.entries({class: 'plot', viewBox: '0 0 360 100', preserveAspectRatio: 'none', 'aria-hidden': 'true'})) svg.setAttribute(k, v);
-  const most = index => Math.max(1, ...rates.map(r => r[index]));
-  for (const [index, name] of [[1, 'bound'], [3, 'pending']]) {
-    const line = document.createElementNS(NS, 'polyline'), top = most(index);
-    line.setAttribute('class', name);
-    line.setAttribute('points', rates.map((r, i) => `${360 - rates.length + i},${(97 - r[index] / top * 93).toFixed(1)}`).join(' '));
-    svg.append(line);
+  const NS = 'http://www.w3.org/2000/svg', LEFT = 48, RIGHT = 672, TOP = 24, BOTTOM = 150;
+  const make = (tag, attributes, text) => {
+    const e = document.createElementNS(NS, tag);
+    for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+    if (text !== undefined) e.textContent = text;
+    return e;
+  };
+  const svg = make('svg', {class: 'plot', viewBox: '0 0 720 180', role: 'img',
+    'aria-label': 'Pods bound a second and pods pending over the last hour; the numbers at the end are below.'});
+  const round = top => [1, 2, 5, 10].map(f => f * 10 ** Math.floor(Math.log10(top))).find(x => x >= top - 1e-9);
+  const from = rates[0][0], to = Math.max(rates[rates.length - 1][0], from + 1);
+  const x = time => LEFT + (time - from) / (to - from) * (RIGHT - LEFT);
+  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+    const at = from + share * (to - from), anchor = share === 0 ? 'start' : share === 1 ? 'end' : 'middle';
+    svg.append(make('text', {x: x(at), y: BOTTOM + 18, 'text-anchor': anchor}, clock(at)));
+  }
+  for (const [index, name, scale, side, title] of [[1, 'bound', 1 / seconds, LEFT - 6, 'bound a second'], [3, 'pending', 1, RIGHT + 6, 'pending']]) {
+    const top = Math.max(...rates.map(r => r[index] * scale)), most = round(top > 0 ? top : 1), left = index === 1;
+    const y = value => BOTTOM - value / most * (BOTTOM - TOP);
+    for (const share of [0, 0.5, 1]) {
+      if (left) svg.append(make('line', {x1: LEFT, x2: RIGHT, y1: y(share * most), y2: y(share * most)}));
+      svg.append(make('text', {x: side, y: y(share * most) + 4, 'text-anchor': left ? 'end' : 'start'}, Number((share * most).toPrecision(3)).toLocaleString('en')));
+    }
+    svg.append(make('text', {x: left ? 4 : 716, y: 12, 'text-anchor': left ? 'start' : 'end'}, title));
+    svg.append(make('polyline', {class: name, points: rates.map(r => `${x(r[0]).toFixed(1)},${y(r[index] * scale).toFixed(1)}`).join(' ')}));
   }
   const last = rates[rates.length - 1], perSecond = n => Number((n / seconds).toFixed(1)).toLocaleString('en');
+  const most = index => Math.max(0, ...rates.map(r => r[index]));
   return h('figure', {}, svg, h('figcaption', {},
-    h('span', {class: 'key bound'}, `pods bound: ${perSecond(last[1])} a second now, at most ${perSecond(most(1))}`), ' ',
-    h('span', {class: 'key pending'}, `pods pending: ${number(last[3])} now, at most ${number(most(3))}`),
+    h('span', {class: 'key bound'}, `pods bound (left): ${perSecond(last[1])} a second now, at most ${perSecond(most(1))}`), ' ',
+    h('span', {class: 'key pending'}, `pods pending (right): ${number(last[3])} now, at most ${number(most(3))}`),
     ` (${clock(rates[0][0])} to ${clock(last[0])})`));
 }
 
@@ -61,7 +79,7 @@ export async function nodes(place, [wanted]) {
   let resources = [], choices = [], asked = wanted;
   const map = new NodeMap(canvas, node => selected.replaceChildren(...describe(node, resources)));
   const all = new Table('All nodes', [
-    {title: 'Node', value: n => n[NAME]}, {title: 'Group', value: n => n[GROUP]},
+    {title: 'Node', value: n => n[NAME], cell: n => nodeLink(n[NAME])}, {title: 'Group', value: n => n[GROUP]},
     {title: 'CPU', numeric: true, value: n => shareOf(n, 0) ?? -1, cell: n => percent(shareOf(n, 0))},
     {title: 'Memory', numeric: true, value: n => shareOf(n, 1) ?? -1, cell: n => percent(shareOf(n, 1))},
     {title: 'Pods', numeric: true, value: n => n[USED][2]}, {title: 'State', value: n => troubles(n).join(', ')}], 2000);
@@ -117,4 +135,30 @@ export async function nodes(place, [wanted]) {
     stop();
     map.close();
   };
+}
+
+// The view of one node: what is free, its pods, and why pending pods do not fit there.
+export async function node(place, [name]) {
+  const wait = h('p', {role: 'status'}, 'Asking the scheduler...');
+  place.append(h('h1', {}, `Node ${name || ''}`), wait);
+  const n = await get(`nodes/${encodeURIComponent(name || '')}`).finally(() => wait.remove());
+  place.append(numbers([['Pods', number(n.pods.length)], ...n.resources.filter(r => r.offered > 0).map(r =>
+    [`${r.name} free`, `${amount(r.name, r.offered - r.used)} of ${amount(r.name, r.offered)}`])]));
+  if (n.troubles.length) place.append(h('p', {role: 'alert'}, `It is ${n.troubles.join(', ')}.`));
+  if (n.taints.length) place.append(h('p', {}, `Taints: ${n.taints.join(', ')}`));
+  place.append(h('p', {}, h('a', {href: `#/nodes/${encodeURIComponent(name)}`}, 'Show it on the map')));
+  place.append(h('h2', {}, 'Pending pods'), n.pending.length
+    ? table('Why pending pods do not fit here, by kind of pod', [
+      {title: 'Such as', value: p => p.pod, cell: p => podLink(p.pod)}, {title: 'Pods', numeric: true, value: p => p.pods},
+      {title: 'Why not here', long: true, value: p => p.fits ? 'it would fit here' : p.reasons.join('; ')}], n.pending)
+    : h('p', {}, 'No pod is pending.'));
+  if (n.morePending) place.append(h('p', {class: 'hint'}, `and ${counted(n.morePending, 'other kind')} of pods`));
+  place.append(h('h2', {}, 'Its pods'), n.pods.length ? table('Pods on this node', [
+    {title: 'Pod', value: p => p.pod, cell: p => podLink(p.pod)},
+    {title: 'CPU', numeric: true, value: p => p.milliCPU, cell: p => `${cores(p.milliCPU)} cores`},
+    {title: 'Memory', numeric: true, value: p => p.memoryBytes, cell: p => `${gib(p.memoryBytes)} GiB`},
+    {title: 'Priority', numeric: true, value: p => p.priority}, {title: 'Owner', value: p => p.owner || 'none'},
+    {title: 'Age', numeric: true, value: p => -p.created, cell: p => age(p.created)},
+    {title: 'State', value: p => p.ending ? 'is ending' : ''}], n.pods) : h('p', {}, 'There is no pod on it.'));
+  return null;
 }

@@ -1,11 +1,18 @@
 // The views of pending pods and of one pod.
-import {h, get, breakable, number, cores, gib, age, clock, counted, explained, numbers, Table, table, bar, podLink, nodeLink} from './dom.js';
+import {h, get, commonEnding, breakable, number, cores, gib, age, clock, counted, explained, numbers, Table, table, bar, podLink, nodeLink} from './dom.js';
 
 const pendingAddress = parameters => {
   const p = new URLSearchParams(Object.entries(parameters).filter(([, v]) => v));
   return `#/pending?${p}`;
 };
 const FILTERS = {reason: 'reason', namespace: 'namespace', owner: 'owner', place: 'what they wait for'};
+
+// Says what it would do to mend all nodes that share a trouble.
+async function showFixes(place) {
+  const f = await get('fixes').catch(() => ({fixes: []}));
+  if (f.fixes.length) place.append(h('h2', {}, 'What mending nodes would do'),
+    h('ul', {id: 'fixes'}, f.fixes.map(x => h('li', {}, `${x.what} places ${number(x.placed)} of ${number(f.pending)}`))));
+}
 
 export async function pending(place, _, parameters) {
   const filter = Object.fromEntries([...parameters].filter(([k]) => k in FILTERS));
@@ -15,7 +22,8 @@ export async function pending(place, _, parameters) {
   let most = 1;
   const pods = {title: 'Pods', numeric: true, value: r => r.pods, cell: r => bar(r.pods, most)};
   const byReason = new Table('Why the last attempt found no node, and what would help', [
-    {title: 'Reason', value: r => r.reason, long: true, cell: r => r.known ? link('reason', r.reason, r.reason) : r.reason}, pods,
+    {title: 'Reason that decides', value: r => r.reason, long: true, cell: r => r.known ? link('reason', r.reason, r.reason) : r.reason}, pods,
+    {title: 'Also given for', numeric: true, value: r => r.alsoGivenFor || 0},
     {title: 'What would help', long: true, value: r => r.help}]);
   const byOwner = new Table('By owner', [
     {title: 'Namespace', value: r => r.namespace, cell: r => link('namespace', r.namespace, r.namespace)},
@@ -29,11 +37,12 @@ export async function pending(place, _, parameters) {
     {title: 'Age', numeric: true, value: p => -p.created, cell: p => age(p.created)},
     {title: 'Attempts', numeric: true, value: p => p.attempts}, {title: 'Priority', numeric: true, value: p => p.priority},
     {title: 'Last answer', long: true, value: p => p.message || p.reasons.join(', ')}]);
-  const heading = h('h1', {}, 'Pending pods'), shown = h('p'), pages = h('p', {class: 'controls'}), none = h('p');
+  const heading = h('h1', {}, 'Pending pods'), shown = h('p'), fixes = h('div'), pages = h('p', {class: 'controls'}), none = h('p');
   const groups = h('div', {}, byReason.element, h('div', {class: 'two'}, byOwner.element, h('div', {}, byPlace.element, byAge.element, byAttempts.element)));
-  place.append(heading, explained('A pod is pending until the scheduler has found a node for it. When no node fits, each node has a reason; ',
-    'a pod is counted once under each of its reasons. The scheduler tries again by itself when something changes that may help.'),
-  none, groups, shown, list.element, pages);
+  place.append(heading, explained('A pod is pending until the scheduler has found a node for it. When no node fits, each node has a reason. A pod is counted ',
+    'under the reason that most of the nodes nearest to fitting give: those where moving other pods away would help, if there are any. The scheduler tries again by itself when something changes that may help.'),
+  none, groups, fixes, shown, list.element, pages);
+  if (!Object.keys(filter).length) showFixes(fixes);
 
   async function refresh() {
     const p = await get(`pending?${query}`);
@@ -63,9 +72,23 @@ export async function pending(place, _, parameters) {
   return () => clearInterval(timer);
 }
 
+// Names of nodes as links, without what all of them end with.
+function shortLinks(names) {
+  const end = commonEnding(names);
+  return [names.map((n, i) => [i ? ', ' : '', nodeLink(n, end ? n.slice(0, -end.length) : n)]), end ? ` (…${end})` : ''];
+}
+
+// What a pending pod waits for, as the first thing that its page says.
+function waits(w) {
+  return h('div', {class: 'waits', id: 'waits'}, h('p', {}, h('strong', {}, w.sentence), w.node ? [' ', nodeLink(w.node)] : '',
+    w.pods && w.pods.length ? [': ', w.pods.map((p, i) => [i ? ', ' : '', podLink(p)])] : ''),
+  w.until ? h('p', {}, `It is tried again at ${clock(w.until)} at the latest.`) : '');
+}
+
 // The explanation of a pod: what the scheduler would decide, and why.
 export function explanation(e) {
   const out = [];
+  for (const sentence of e.lacking || []) out.push(h('p', {role: 'alert'}, sentence));
   if (e.node) {
     out.push(h('p', {}, 'Asked now, the scheduler would choose ', nodeLink(e.node), `: the pod fits on ${number(e.feasible)} of ${counted(e.nodes, 'node')}`,
       e.ties > 1 ? `, and ${number(e.ties)} of them are equally good; they take turns.` : '.'));
@@ -73,8 +96,9 @@ export function explanation(e) {
     out.push(h('p', {}, `Asked now, the scheduler finds no node for it. ${e.error}`));
   }
   if (e.wouldHelp.length) {
-    out.push(h('h2', {}, 'What would help'), h('p', {class: 'hint'}, 'Each line alone would let the pod fit, those with the fewest changes first.'),
-      h('ul', {}, e.wouldHelp.map(w => h('li', {}, w))));
+    out.push(h('h2', {}, 'What would help'), h('p', {class: 'hint'}, 'Each line alone lets the pod fit, those with the fewest changes first. Each was tried on a copy of the cluster.'),
+      h('ul', {}, e.wouldHelp.map((w, i) => h('li', {}, w, e.ways && e.ways[i] && e.ways[i].moves.length
+        ? [' (who would have to move: ', e.ways[i].moves.map((m, k) => [k ? ', ' : '', podLink(m)]), ')'] : ''))));
   }
   if (e.preemption && e.preemption.node) {
     out.push(h('h2', {}, 'Preemption'), h('p', {}, 'The pod would fit on ', nodeLink(e.preemption.node), ` if ${counted(e.preemption.victimCount, 'pod')} of lower priority were evicted: `,
@@ -85,18 +109,20 @@ export function explanation(e) {
       {title: 'Rule', value: f => f.rule, cell: f => breakable(f.rule)}, {title: 'It asks', long: true, value: f => f.question},
       {title: 'Answer', long: true, value: f => f.reason},
       {title: 'Nodes', numeric: true, value: f => f.nodes},
-      {title: 'Such as', value: f => f.examples[0], cell: f => f.examples.map((n, i) => [i ? ', ' : '', nodeLink(n)])},
-      {title: 'What would help', long: true, value: f => f.help}], e.failures));
+      {title: 'Such as', value: f => f.examples[0], cell: f => shortLinks(f.examples)},
+      {title: 'What that means', long: true, value: f => f.help}], e.failures));
   }
   if (e.top.length) {
-    const scored = e.rules.length > 0;
+    const scored = e.rules.length > 0, rules = e.rules.map((r, i) => ({r, i}));
+    const same = scored && e.top.length > 1 ? rules.filter(({i}) => e.top.every(t => t.scores[i].weighted === e.top[0].scores[i].weighted)) : [];
     out.push(h('h2', {}, 'Nodes where it fits'), h('p', {class: 'hint'}, scored
       ? 'Each rule gives a node points from 0 to 10 or 100, which are multiplied by the weight of the rule and added up. Most points win.'
       : 'One node fits, so there was nothing to compare.'),
+    same.length ? h('p', {}, `The same on all of these: ${same.map(({r, i}) => `${r.name} ${number(e.top[0].scores[i].weighted)}`).join(', ')}.`) : '',
     table('The best nodes', [
       {title: 'Node', value: t => t.node, cell: t => [nodeLink(t.node), t.chosen ? ' (chosen)' : '']},
       ...scored ? [{title: 'Total', numeric: true, value: t => t.total}] : [],
-      ...e.rules.map((r, i) => ({title: r.name, numeric: true, value: t => t.scores[i].weighted,
+      ...rules.filter(x => !same.includes(x)).map(({r, i}) => ({title: r.name, numeric: true, value: t => t.scores[i].weighted,
         cell: t => r.weight === 1 ? number(t.scores[i].raw) : `${number(t.scores[i].raw)} × ${number(r.weight)} = ${number(t.scores[i].weighted)}`}))], e.top));
     if (scored) {
       out.push(h('details', {}, h('summary', {}, 'What do these rules ask?'), h('dl', {}, e.rules.map(r => [h('dt', {}, `${r.name}, weight ${r.weight}`), h('dd', {}, r.question || 'a rule of a plugin')]))));
@@ -116,6 +142,7 @@ export async function pod(place, path) {
     place.append(numbers([['State', p.state === 'placed' ? 'has a node' : 'pending'], ['Node', nodeLink(p.node)],
       ['Requests', `${cores(p.requests.milliCPU)} cores, ${gib(p.requests.memoryBytes)} GiB`], ['Priority', number(p.priority)],
       ['Owner', p.owner || 'none'], ['Age', age(p.created)]]));
+    if (p.waitsFor) place.append(waits(p.waitsFor));
     if (p.state === 'placed') place.append(h('p', {class: 'hint'}, `It runs on ${p.node}. What follows is what the scheduler would decide if it came now.`));
   }
   if (p.explanation) place.append(...explanation(p.explanation));

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Tests that advice is true: each way to make a pod fit that schedsim explain names, made by hand in the input, lets the pod
+be placed. Clusters are random, in the releases that decide differently."""
+import copy
+import functools
+import json
+import os
+import random
+import re
+
+import harness
+from harness import check, items, schedsim
+
+RELEASES = ("1.10", "1.13", "1.19", "1.29", "1.36")
+CLUSTERS = int(os.environ.get("ADVICE_CLUSTERS", "8"))
+ZONE = {"1.10": "failure-domain.beta.kubernetes.io/zone"}
+pod = functools.partial(harness.pod, memory="64Mi", namespace="ns")
+
+
+def zone_key(release):
+    return ZONE.get(release, "topology.kubernetes.io/zone")
+
+
+def random_node(r, i, release):
+    labels = {"disk": r.choice(["ssd", "hdd"])}
+    if r.random() < 0.9:
+        labels[zone_key(release)] = r.choice("abc")
+    n = harness.node("n%d" % i, cpu=r.choice(["1", "2", "4"]), pods=r.choice(["3", "110"]), labels=labels, ready=r.choice(["True"] * 7 + ["False"]))
+    if r.random() < 0.25:
+        n["spec"]["taints"] = [{"key": "dedicated", "value": r.choice(["gpu", "db"]), "effect": "NoSchedule"}]
+    if r.random() < 0.2:
+        n["spec"]["unschedulable"] = True
+    if r.random() < 0.2:
+        for amounts in n["status"]["allocatable"], n["status"]["capacity"]:
+            amounts["example.com/gpu"] = "2"
+    return n
+
+
+def affinity(r, release):
+    term = {"labelSelector": {"matchLabels": {"app": r.choice(["web", "db"])}}, "topologyKey": r.choice([zone_key(release), "kubernetes.io/hostname", "rack"])}
+    return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+
+
+def random_pod(r, name, release, on=None):
+    p = pod(name, r.choice(["100m", "500m", "1", "2"]), on=on, labels={"app": r.choice(["web", "db", "other"])}, port=r.choice([None] * 5 + [80]))
+    spec = p["spec"]
+    if r.random() < 0.3:
+        spec["nodeSelector"] = {"disk": r.choice(["ssd", "nvme"])}
+    if r.random() < 0.3:
+        spec["affinity"] = {r.choice(["podAffinity", "podAntiAffinity"]): affinity(r, release)}
+    elif r.random() < 0.2:
+        spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "disk", "operator": r.choice(["In", "NotIn"]), "values": [r.choice(["ssd", "hdd"])]}]}]}}}
+    if r.random() < 0.15:
+        spec["containers"][0]["resources"]["requests"]["example.com/gpu"] = "1"
+    if release in ("1.19", "1.29", "1.36") and r.random() < 0.4:
+        spec["topologySpreadConstraints"] = [{"maxSkew": 1, "topologyKey": zone_key(release), "whenUnsatisfiable": "DoNotSchedule",
+                                              "labelSelector": {"matchLabels": {"app": p["metadata"]["labels"]["app"]}}}]
+    return p
+
+
+def without(resource, p):
+    for c in p["spec"]["containers"]:
+        c["resources"]["requests"].pop(resource, None)
+        c["resources"].get("limits", {}).pop(resource, None)
+
+
+def labels_of(text):
+    return dict(part.split("=", 1) for part in text.split(","))
+
+
+# Each change in words, and what it does to the objects by name, with the node and the pod. A change that names two is two.
+def make(change, way, objects, node, p):
+    spec = p["spec"]
+    required = lambda: spec["affinity"]["nodeAffinity"].pop("requiredDuringSchedulingIgnoredDuringExecution")
+    if change == "uncordon":
+        node["spec"]["unschedulable"] = False
+    elif m := re.fullmatch(r"tolerate ([^=:]+)(?:=([^:]*))?:(\w+)", change):
+        spec.setdefault("tolerations", []).append({"key": m[1], "operator": "Equal", "value": m[2] or "", "effect": m[3]})
+    elif m := re.fullmatch(r"label ([^ ]+=[^ ]+)", change):
+        node["metadata"]["labels"].update(labels_of(m[1]))
+    elif re.fullmatch(r"label .* in \(.*\)", change):
+        m = re.fullmatch(r"label (\S+) in \((\w+)\)", change)
+        node["metadata"]["labels"][m[1]] = m[2]
+    elif m := re.fullmatch(r"label (\S+) notin \(\S+\)", change):
+        node["metadata"]["labels"].pop(m[1])
+    elif re.fullmatch(r"drop .* from nodeSelector for it", change):
+        del spec["nodeSelector"]
+    elif change.startswith(("loosen the required node affinity", "correct the required node affinity")):
+        required()
+    elif re.match(r"free |move away ", change):
+        check("somebody moves", way.get("moves"), way)
+    elif change == "wait for Ready":
+        node["status"]["conditions"][0]["status"] = "True"
+    elif change.startswith("raise maxSkew"):
+        for c in spec["topologySpreadConstraints"]:
+            c["maxSkew"] = 1000
+    elif change.startswith("set nodeAffinityPolicy: Honor"):
+        for c in spec["topologySpreadConstraints"]:
+            c["nodeAffinityPolicy"] = "Honor"
+    elif m := re.fullmatch(r"label it with (\S+)", change):
+        node["metadata"]["labels"][m[1]] = "new"
+    elif m := re.fullmatch(r"place pods for the required affinity there: app=(\w+) in one \S+", change):
+        objects.append(pod("beside", "0", on=node["metadata"]["name"], labels={"app": m[1]}))
+    elif m := re.match(r"ask for less (\S+)|do without (\S+)", change):
+        without(m[1] or m[2], p)
+    else:
+        check("the advice is known to this test", False, change)
+
+
+def alternatives(change):
+    """Returns the changes that a text names."""
+    if m := re.fullmatch(r"label (.*) \(or drop it from nodeSelector\)", change):
+        return ["label " + m[1], "drop %s from nodeSelector for it" % m[1]]
+    if m := re.fullmatch(r"(label .*) \(or (loosen the required node affinity)\)", change):
+        return [m[1], m[2] + " for it"]
+    if m := re.fullmatch(r"(raise maxSkew) or (set nodeAffinityPolicy: Honor) (\(.*\))", change):
+        return ["%s %s" % (m[1], m[3]), "%s %s" % (m[2], m[3])]
+    return [change]
+
+
+def host_after(way, objects, choice, release):
+    objects = copy.deepcopy(objects)
+    moves = way.get("moves", [])
+    objects = [o for o in objects if o["kind"] != "Pod" or "ns/" + o["metadata"]["name"] not in moves]
+    by_name = {(o["kind"], o["metadata"]["name"]): o for o in objects}
+    node, p = by_name["Node", way["nodes"][0]], by_name["Pod", "p"]
+    for change in way["changes"]:
+        make(alternatives(change)[min(choice, len(alternatives(change)) - 1)], way, objects, node, p)
+    code, out, err = schedsim("run", "-", "-o", "placements", "--validate=off", "--emulated-version=" + release, feed=items(*objects))
+    check("the changed cluster can be read", code == 0, err)
+    return dict(line.split() for line in out.splitlines())["ns/p"]
+
+
+def advice(objects, release):
+    code, out, err = schedsim("explain", "-", "--pod", "ns/p", "-o", "json", "--validate=off", "--emulated-version=" + release, feed=items(*objects))
+    check("explain", code == 0, err)
+    return json.loads(out)
+
+
+def test_every_way_helps():
+    tried = kinds = 0
+    seen = set()
+    for release in RELEASES:
+        for seed in range(CLUSTERS):
+            r = random.Random("%s %d" % (release, seed))
+            nodes = [random_node(r, i, release) for i in range(6)]
+            bound = [random_pod(r, "b%d" % i, release, on="n%d" % r.randrange(6)) for i in range(8)]
+            objects = [*nodes, *bound, random_pod(r, "p", release)]
+            e = advice(objects, release)
+            for way in e.get("waysToFit", []):
+                for choice in range(max(len(alternatives(c)) for c in way["changes"])):
+                    tried += 1
+                    seen.update(c.split()[0] for c in way["changes"])
+                    host = host_after(way, objects, choice, release)
+                    check("after it the pod is placed (%s, seed %d)" % (release, seed), host != "-", (way, choice))
+    check("enough was tried, of many kinds", tried >= 10 * len(RELEASES) and len(seen) >= 6, (tried, seen))
+
+
+def test_zone_without_a_usable_node():
+    """A zone where the pod cannot run for another reason is not recommended."""
+    node = lambda name, zone, arch: harness.node(name, labels={"topology.kubernetes.io/zone": zone, "kubernetes.io/arch": arch})
+    spread = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule",
+              "labelSelector": {"matchLabels": {"app": "w"}}, "nodeAffinityPolicy": "Ignore"}
+    w = functools.partial(pod, labels={"app": "w"}, nodeSelector={"kubernetes.io/arch": "amd64"}, topologySpreadConstraints=[spread])
+    objects = [node("n1", "za", "amd64"), node("n2", "za", "amd64"), node("n3", "zb", "arm64"), w("a", on="n1"), w("p")]
+    ways = advice(objects, "1.29")["waysToFit"]
+    text = json.dumps(ways)
+    check("nothing fits in zb", "fits in" not in text, text)
+    named = [c for w_ in ways for c in w_["changes"]]
+    check("what helps", any(c.startswith("raise maxSkew or set nodeAffinityPolicy: Honor (") for c in named), named)
+    check("or an amd64 node in zb", "label kubernetes.io/arch=amd64 (or drop it from nodeSelector)" in named, named)
+    for way in ways:
+        for choice in range(max(len(alternatives(c)) for c in way["changes"])):
+            check("each helps", host_after(way, objects, choice, "1.29") != "-", (way, choice))
+
+
+def test_pod_waits_for_its_victim():
+    """A pod whose victim is ending waits for that, and no other advice is given."""
+    low = pod("low", "3", on="n1", meta={"deletionTimestamp": "2024-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30})
+    p = pod("p", "3", priority=100)
+    p["status"] = {"nominatedNodeName": "n1"}
+    objects = [harness.node("n1"), harness.node("n2", unschedulable=True), low, p]
+    e = advice(objects, "1.29")
+    check("who is awaited", e.get("waitsFor") == {"node": "n1", "pods": ["ns/low"]} and e["waysToFit"] == [], e)
+    out = schedsim("explain", "-", "--pod", "ns/p", "--emulated-version=1.29", feed=items(*objects))[1]
+    check("in words", "waits for ns/low to end there" in " ".join(out.split()) and "uncordon" not in out, out)
+
+
+def test_missing_claim():
+    p = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}])
+    for release in "1.10", "1.29":
+        e = advice([harness.node("n1"), p], release)
+        check("the claim is named", e["noNodeHas"] == ["The claim ns/gone does not exist: create it."] and e["waysToFit"] == [], e)
+
+
+harness.main(globals())
