@@ -77,7 +77,9 @@ COMPARING_TEST_OPT := $(if $(filter debug,$(BUILD)),,-Og)
 AROUND_TEST_OPT := $(if $(filter debug,$(BUILD)),,-O1)
 # The compiler collects its garbage only above 2 GB, which it rarely reaches. That saves a tenth of its time.
 GARBAGE := $(if $(CLANG),,--param ggc-min-heapsize=2000000 --param ggc-min-expand=1000)
-CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
+# LIBRARY=1, which only `make lib` and `make python` set, makes the position-independent objects of libberth.so, in a folder of their own.
+PIC := $(if $(LIBRARY),-fPIC -fno-semantic-interposition)
+CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 $(PIC) \
             -DBOOST_BEAST_SEPARATE_COMPILATION -DBOOST_ASIO_SEPARATE_COMPILATION
 ifneq ($(HARDEN),)
 CXXFLAGS += -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2
@@ -88,14 +90,15 @@ LINKER := $(firstword $(foreach l,mold lld,$(if $(shell command -v ld.$(l) 2>/de
 # Relocations are read-only before the program runs, and data is not executable; SECURITY.md describes the other
 # protections.
 LDFLAGS := $(SANFLAGS) $(LINKER) -pthread $(if $(SAN),,-Wl$(,)-z$(,)relro -Wl$(,)-z$(,)now -Wl$(,)-z$(,)noexecstack)
-# tcmalloc lets threads free what others allocated without waiting for each other. Sanitizers bring their own allocator.
-LDLIBS := $(if $(SAN),,-l:libtcmalloc_minimal.so.4) -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl -lcrypto -lz \
+# tcmalloc lets threads free what others allocated without waiting for each other. Sanitizers bring their own allocator, and libberth.so
+# leaves allocation to the program that loads it.
+LDLIBS := $(if $(SAN)$(LIBRARY),,-l:libtcmalloc_minimal.so.4) -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl -lcrypto -lz \
   -Wl,--as-needed -lzstd $(wildcard /usr/lib/*/libabsl_*.so)
 
 # ---- what there is -------------------------------------------------------------------------------
 PROGRAMS := kube-scheduler schedsim hollow-apiserver
 # One library for each package, the lowest layer last, in the order of includes (pkg/README.md).
-PACKAGES := pkg/apiserver pkg/client pkg/ui pkg/simulate pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util
+PACKAGES := pkg/apiserver pkg/capi pkg/client pkg/ui pkg/simulate pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util
 sources = $(sort $(shell find $(1) -name '*.cc' ! -name '*_test.cc' ! -name '*_bench.cc' 2>/dev/null))
 tests = $(sort $(shell find $(1) -name '*_test.cc' 2>/dev/null))
 # The objects of sources. Neighbouring sources are compiled as one unit, which takes half of the time.
@@ -127,11 +130,11 @@ BENCH_SOURCES := $(sort $(shell find pkg test -name '*_bench.cc' 2>/dev/null))
 # contains that already. What depends on FILE is therefore remade when flags change and when sources are added or
 # removed. Only goals that build write notes.
 differ = $(subst |$(1)|,,|$(2)|)$(subst |$(2)|,,|$(1)|)
-BUILDS := $(filter-out all help deps deps-test test simulate fuzz fuzz-asan soak deb image bench run fmt clean install,$(or $(MAKECMDGOALS),all))
+BUILDS := $(filter-out all help deps deps-test lib python test simulate fuzz fuzz-asan soak deb image bench run fmt clean install,$(or $(MAKECMDGOALS),all))
 note = $(if $(BUILDS),$(if $(call differ,$(strip $(file <$(1))),$(strip $(2))),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(strip $(2)))))$(1)
 notes := $(OUT)/notes
 
-.PHONY: all help deps deps-test test simulate fuzz fuzz-asan soak deb image bench run fmt lint clean install programs test-programs
+.PHONY: all help deps deps-test lib python test simulate fuzz fuzz-asan soak deb image bench run fmt lint clean install programs test-programs
 all: deps  ## build every program into _output/bin (WHAT=cmd/NAME: one)
 	+@$(BUILD_WITH) programs
 programs: $(addprefix $(BIN)/,$(if $(WHAT),$(notdir $(WHAT)),$(PROGRAMS))) $(OUT)/compile_commands.json
@@ -147,10 +150,24 @@ deps-test:
 	@hack/install-deps.sh test
 
 test: deps-test  ## build and run every test; the last line is "N passed, N failed"
+	$(if $(SCRIPTS)$(PACKAGE),,+@$(MAKE) --no-print-directory SAN= BUILD= OUT=_output python >&2)
 	+@$(BUILD_WITH) $(if $(SCRIPTS),programs,$(if $(PACKAGE),,programs)) test-programs >&2
 	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(PACKAGE)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)
 test-programs: $(TEST_PROGRAMS) $(if $(PACKAGE),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay $(BIN)/berth)
 	@:
+
+lib: deps  ## libberth.so, the engine as a library, into _output/lib, and berth.h into _output/include
+	+@$(BUILD_WITH) LIBRARY=1 OUT=$(OUT)/pic $(OUT)/pic/lib/libberth.so.1
+	@install -d $(OUT)/lib/pkgconfig $(OUT)/include
+	@install -m 755 $(OUT)/pic/lib/libberth.so.1 $(OUT)/lib/libberth.so.1 && ln -sfn libberth.so.1 $(OUT)/lib/libberth.so
+	@install -m 644 pkg/capi/berth.h $(OUT)/include/berth.h
+	@sed 's|@VERSION@|$(shell sed -e s/^v// hack/version)|; s|@PREFIX@|$(PREFIX)|' pkg/capi/berth.pc.in >$(OUT)/lib/pkgconfig/berth.pc
+
+python: lib  ## the Python module berth over it, into _output/python (PYTHONPATH=_output/python)
+	@hack/install-deps.sh python
+	@rm -rf $(OUT)/python && install -d $(OUT)/python/berth
+	@install -m 644 pkg/python/berth/*.py $(OUT)/python/berth
+	@install -m 755 $(OUT)/pic/lib/libberth.so.1 $(OUT)/python/berth/libberth.so.1
 
 SEEDS ?= 1..100
 simulate: deps  ## run a simulated cluster for each seed (SEEDS=A..B or NEW_S=SECONDS), and those that once failed
@@ -280,6 +297,10 @@ $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdi
 $(OBJ)/cmd/%/renamed_main.o: $(OBJ)/cmd/%/main.o
 	@objcopy --redefine-sym main=$(subst -,_,$*)_main $< $@
 $(eval $(call link_rule,$(BIN)/berth,$(call objects,cmd/berth/main.cc $(filter-out %/main.cc,$(foreach p,$(PROGRAMS),$(call sources,cmd/$(p))))) $(PROGRAMS:%=$(OBJ)/cmd/%/renamed_main.o) $(PLUGIN_OBJECTS),$(foreach r,$(PACKAGES),$(call library,$(r)))))
+
+# The library exports what berth.map names.
+$(OUT)/lib/libberth.so.1: pkg/capi/berth.map
+$(eval $(call link_rule,$(OUT)/lib/libberth.so.1,$(call objects,$(call sources,pkg/capi)),$(call libraries,pkg/capi),-shared -Wl$(,)-soname$(,)libberth.so.1 -Wl$(,)--version-script=pkg/capi/berth.map))
 
 # A program's tests are linked with its sources except main.cc.
 $(foreach r,$(TEST_PACKAGES),$(eval $(call link_rule,$(call test_program,$(r)),$(call objects,$(call tests,$(r)) $(if $(filter cmd/%,$(r)),$(filter-out %/main.cc,$(call sources,$(r))))) $(OBJ)/hack/test_logging.o $(call plugins_for,$(r)),$(call libraries,$(r)),-lrapidcheck -lCatch2WithMain)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the build needs, and those of the groups that are named. Silent and instant when
 # nothing is missing. Needs root or sudo only when something is.
-# usage: install-deps.sh [test] [package] [fuzz]
+# usage: install-deps.sh [test] [package] [python] [fuzz]
 set -euo pipefail
 
 packages=(
@@ -20,8 +20,10 @@ for group in "$@"; do
     # checks the unit and lintian the package. Tests open the page in a browser.
     test) commands+=(chromium:chromium zstdcat:zstd promtool:prometheus rsvg-convert:librsvg2-bin systemd-analyze:systemd lintian:lintian dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     package) commands+=(dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
+    # Arrays of the module berth (pkg/python/README.md).
+    python) packages+=(python3-numpy) ;;
     fuzz) commands+=(clang++:clang) && packages+=(libclang-rt-14-dev) ;;
-    *) echo "install-deps: $group: no such group; there are test, package and fuzz" >&2 && exit 2 ;;
+    *) echo "install-deps: $group: no such group; there are test, package, python and fuzz" >&2 && exit 2 ;;
   esac
 done
 

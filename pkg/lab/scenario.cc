@@ -536,6 +536,38 @@ class Collector final : public api::JsonSink {
 
 }  // namespace
 
+namespace {
+
+// Reads one text, of which `shown` is the name.
+absl::Status ReadOne(const std::string& shown, api::InputText& text, Collector& collector) {
+  size_t line = 0;
+  const char* counted = text.text().data();
+  for (std::string_view document : DocumentsOf(text)) {
+    line += static_cast<size_t>(std::count(counted, document.data(), '\n'));
+    while (!document.empty()) {
+      collector.StartText(shown, document, line, &text);
+      absl::Status s = api::ReadDocuments(document, collector);
+      size_t taken = document.size();
+      if (!s.ok()) {
+        std::string error = absl::StrCat(shown, ": ", MoveDown(util::Message(s), line));
+        if (std::string what = WhyUnreadable(document); !what.empty()) error = absl::StrCat(shown, ": ", what);
+        if (!collector.Broken(document, error)) return absl::Status(s.code(), error);
+        taken = NextScenarioLine(document);
+      }
+      // Behind the last document nothing needs the count, and counting would read a large file once more.
+      const char* const end = document.data() + taken;
+      if (end != text.text().data() + text.text().size()) {
+        line += static_cast<size_t>(std::count(document.data(), end, '\n'));
+      }
+      counted = end;
+      document.remove_prefix(taken);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& given, const ReadOptions& options) {
   Input input;
   auto files = FilesOf(given, options.recursive);
@@ -544,30 +576,18 @@ absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& given, const Re
   for (const std::string& file : *files) {
     auto text = api::InputText::Open(file);
     if (!text.ok()) return text.status();
-    std::string shown = file == "-" ? "standard input" : file;
-    size_t line = 0;
-    const char* counted = text->text().data();
-    for (std::string_view document : DocumentsOf(*text)) {
-      line += static_cast<size_t>(std::count(counted, document.data(), '\n'));
-      while (!document.empty()) {
-        collector.StartText(shown, document, line, &*text);
-        absl::Status s = api::ReadDocuments(document, collector);
-        size_t taken = document.size();
-        if (!s.ok()) {
-          std::string error = absl::StrCat(shown, ": ", MoveDown(util::Message(s), line));
-          if (std::string what = WhyUnreadable(document); !what.empty()) error = absl::StrCat(shown, ": ", what);
-          if (!collector.Broken(document, error)) return absl::Status(s.code(), error);
-          taken = NextScenarioLine(document);
-        }
-        // Behind the last document nothing needs the count, and counting would read a large file once more.
-        const char* const end = document.data() + taken;
-        if (end != text->text().data() + text->text().size()) {
-          line += static_cast<size_t>(std::count(document.data(), end, '\n'));
-        }
-        counted = end;
-        document.remove_prefix(taken);
-      }
-    }
+    BERTH_RETURN_IF_ERROR(ReadOne(file == "-" ? "standard input" : file, *text, collector));
+  }
+  BERTH_RETURN_IF_ERROR(collector.Finish());
+  return input;
+}
+
+absl::StatusOr<Input> ReadTexts(const std::vector<NamedText>& texts, const ReadOptions& options) {
+  Input input;
+  Collector collector(options, &input);
+  for (const NamedText& t : texts) {
+    api::InputText text = api::InputText::Of(*t.text);
+    BERTH_RETURN_IF_ERROR(ReadOne(t.name, text, collector));
   }
   BERTH_RETURN_IF_ERROR(collector.Finish());
   return input;

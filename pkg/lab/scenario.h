@@ -78,4 +78,12 @@ struct ReadOptions {
 // error; any other error names the file, line and column.
 absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const ReadOptions& options);
 
+// A text that was read already.
+struct NamedText {
+  std::string name;                         // for messages
+  std::shared_ptr<const std::string> text;  // uncompressed; never null
+};
+// The same for texts in memory.
+absl::StatusOr<Input> ReadTexts(const std::vector<NamedText>& texts, const ReadOptions& options);
+
 }  // namespace berth::lab

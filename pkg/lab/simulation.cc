@@ -174,14 +174,11 @@ scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::De
     if (pod_priority_ && later_ == nullptr) nominated_.Add(pod);
     return d;
   }
-  if (claim_binder_ != nullptr) {
-    const auto assumed = claim_binder_->Assume(*pod, *cache_.row(cache_.FindRow(d.host)).node);
-    if (!assumed.error.empty()) {
-      d.outcome = scheduler::Decision::Outcome::kError;
-      d.host = Symbol();
-      d.error = absl::StrCat("AssumePodVolumes failed: ", assumed.error);
-      return d;
-    }
+  if (const std::string error = AssumeClaims(*pod, d.host); !error.empty()) {
+    d.outcome = scheduler::Decision::Outcome::kError;
+    d.host = Symbol();
+    d.error = absl::StrCat("AssumePodVolumes failed: ", error);
+    return d;
   }
   auto placed = std::make_shared<api::Pod>(*pod);
   placed->node_name = d.host;

@@ -1,5 +1,6 @@
 // Runs a scheduler over a cluster offline, with the same code as the daemon.
 #pragma once
+#include <absl/container/flat_hash_map.h>
 #include <absl/status/status.h>
 
 #include <memory>
@@ -49,6 +50,20 @@ class Simulation {
     return Place(pod, trace == nullptr ? DecisionMode::kIncremental : DecisionMode::kReference, trace);
   }
 
+  // Assumes the pod on a node without a decision, as if it had been placed there. Returns why that is impossible.
+  absl::Status PlaceOn(const api::PodPtr& pod, scheduler::Symbol node);
+  // Takes an assumed pod from its node again, and gives back the claims that it assumed there.
+  absl::Status Forget(const api::Pod& pod);
+  // Returns the scheduler that decides about the pod, or null if no profile has the pod's schedulerName.
+  scheduler::GenericScheduler* SchedulerOf(const api::Pod& pod);
+  // Returns why the pod is not tried at all, as the daemon would not. Empty if it is tried.
+  std::string WhyHeld(const api::PodPtr& pod);
+  // Sets what is added to all decisions (core/guest.h); null: nothing.
+  void set_guest(scheduler::Guest* guest);
+  // The round-robin counter that chooses among the best nodes.
+  uint64_t turn() const;
+  void set_turn(uint64_t turn);
+
   // Returns the pod of the last decision kPlaced, with its node.
   const api::PodPtr& last_placed() const { return last_placed_; }
 
@@ -87,11 +102,15 @@ class Simulation {
   scheduler::EffectiveAlgorithm effective_;
   std::unique_ptr<scheduler::GenericScheduler> scheduler_;
   std::optional<LaterFields> fields_;  // for a release with an order of nodes of its own, unless profiles decide
+  // What the claim binder assumed for pods that are assumed, by uid. Pods without such claims are absent.
+  absl::flat_hash_map<std::string, scheduler::ClaimBinder::Assumed> assumed_claims_;
   api::PodPtr last_placed_;
   bool preempts_ = false;
   TieBreaker ties_;
   bool pod_priority_ = false;
   bool ignore_unknown_fields_ = false;
+  // Assumes the pod's claims on the node, unless profiles decide. Returns why that failed; empty if it did not.
+  std::string AssumeClaims(const api::Pod& pod, scheduler::Symbol node);
   // Returns the pod without the fields that --ignore-unknown-fields passes over.
   api::PodPtr AsTaken(const api::PodPtr& pod) const;
 };

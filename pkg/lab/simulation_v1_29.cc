@@ -121,14 +121,11 @@ Decision SimulationV1_29::Place(const api::PodPtr& pod, scheduler::DecisionMode 
   if (trace != nullptr) FillFields(*trace, &fields_);
   fields_.hint = d.hint.string();
   if (d.outcome != Decision::Outcome::kPlaced) return d;
-  if (profile.resolved.Has(ExtensionPoint::kReserve, "VolumeBinding")) {
-    const auto assumed = claim_binder_.Assume(*pod, *cache_->row(cache_->FindRow(d.host)).node);
-    if (!assumed.error.empty()) {
-      d.outcome = Decision::Outcome::kError;
-      d.host = Symbol();
-      d.error = absl::StrCat("running Reserve plugin \"VolumeBinding\": ", assumed.error);
-      return d;
-    }
+  if (const std::string error = AssumeClaims(profile, *pod, d.host); !error.empty()) {
+    d.outcome = Decision::Outcome::kError;
+    d.host = Symbol();
+    d.error = absl::StrCat("running Reserve plugin \"VolumeBinding\": ", error);
+    return d;
   }
   nominated_.Remove(*pod);
   return d;

@@ -1,12 +1,14 @@
 // Release 1.29 in a simulation: one scheduler for each profile. They share the cluster, the round-robin counter, the
 // nominated pods, and the assumed volumes and claims.
 #pragma once
+#include <absl/container/flat_hash_map.h>
 #include <absl/status/statusor.h>
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pkg/lab/scenario.h"
@@ -51,6 +53,28 @@ class SimulationV1_29 {
     scheduler::EffectiveAlgorithm effective;
     std::unique_ptr<scheduler::GenericScheduler> scheduler;
   };
+  // Assumes the volumes and claims of a pod on a node if its profile does so. Returns why that failed; empty if it did
+  // not.
+  std::string AssumeClaims(const Profile& profile, const api::Pod& pod, scheduler::Symbol node) {
+    if (!profile.resolved.Has(scheduler::configuration::ExtensionPoint::kReserve, "VolumeBinding")) return {};
+    auto assumed = claim_binder_.Assume(pod, *cache_->row(cache_->FindRow(node)).node);
+    std::string error = std::move(assumed.error);
+    if (error.empty() && !assumed.nothing()) assumed_claims_.insert_or_assign(pod.meta.uid, std::move(assumed));
+    return error;
+  }
+  // Gives back what was assumed for the pod.
+  void ForgetClaims(const api::Pod& pod) {
+    auto it = assumed_claims_.find(pod.meta.uid);
+    if (it == assumed_claims_.end()) return;
+    claim_binder_.Forget(it->second);
+    assumed_claims_.erase(it);
+  }
+  // The pod no longer waits for its nominated node.
+  void Placed(const api::Pod& pod) { nominated_.Remove(pod); }
+  std::vector<Profile>& profiles() { return profiles_; }
+  uint64_t turn() const { return last_node_index_; }
+  void set_turn(uint64_t turn) { last_node_index_ = turn; }
+
   // Returns the profile for the pod's schedulerName, or null.
   Profile* ProfileOf(const api::Pod& pod);
   Profile& FirstProfile() { return profiles_.front(); }
@@ -69,6 +93,8 @@ class SimulationV1_29 {
   std::vector<Profile> profiles_;
   bool ignore_unknown_fields_ = false;
   uint64_t last_node_index_ = 0, cycle_ = 0;
+  // What was assumed for pods, by uid. Pods without such claims are absent.
+  absl::flat_hash_map<std::string, scheduler::ClaimBinder::Assumed> assumed_claims_;
   LaterFields fields_;
 };
 

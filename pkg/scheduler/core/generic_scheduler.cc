@@ -214,8 +214,10 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   kept_->nominated.Refresh();
   kept_->nominated.For(*pod, &kept_->beside);
   const bool extended = IsExtended(*pod), nominated = !kept_->beside.empty();
+  size_t guests_ties = 0;
   auto filter = [&](RowSet* rows) {
     if (nominated && !DropUnfit(pod, rows)) return false;
+    if (GuestFilters() && !guest_->Filter(pod, rows, nullptr)) return false;
     if (!extended) return true;
     std::vector<Row> feasible;
     rows->ForEach([&](Row r) { feasible.push_back(r); });
@@ -227,16 +229,16 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
     return true;
   };
   auto score = [&](std::span<const Row> rows, std::span<int64_t> totals) {
-    AddExtenderScores(*pod, rows, totals);
-    return true;
+    if (extended) AddExtenderScores(*pod, rows, totals);
+    return !GuestChooses() || LetGuestChoose(pod, rows, totals, &guests_ties);
   };
   auto note = [&] { filtered = Now(); };
   const IncrementalScheduler::Filter filter_ref = filter;
   const IncrementalScheduler::Score score_ref = score;
   absl::FunctionRef<void()> note_ref = note;
   IncrementalScheduler::Around around;
-  if (nominated || extended) around.filter = &filter_ref;
-  if (extended) around.score = &score_ref;
+  if (nominated || extended || GuestFilters()) around.filter = &filter_ref;
+  if (extended || GuestChooses()) around.score = &score_ref;
   if (clock_ != nullptr) around.on_filtered = &note_ref;
   const IncrementalScheduler::Answer answer = incremental_->Place(pod, around, &last_node_index_);
   Decision d;
@@ -245,12 +247,16 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
     d.error = round->error;
     return d;
   }
+  if (guest_ != nullptr && !guest_->Error().empty()) {
+    d.error = guest_->Error();
+    return d;
+  }
   if (found_unfit != nullptr) *found_unfit = answer.outcome == IncrementalScheduler::Answer::Outcome::kUnfit;
   if (answer.outcome != IncrementalScheduler::Answer::Outcome::kPlaced) return std::nullopt;
   d.outcome = Decision::Outcome::kPlaced;
   d.host = answer.host;
   d.feasible = answer.feasible;
-  d.ties = answer.ties;
+  d.ties = guests_ties != 0 ? guests_ties : answer.ties;
   timing_ = {filtered - start, Now() - filtered};
   return d;
 }
@@ -293,6 +299,10 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
     return d;
   }
   ++cycle_;
+  if (guest_ != nullptr) {
+    guest_->Begin();
+    return DecideAmongAll(pod, mode, trace);
+  }
   if (config_.batch) return ScheduleInBatch(pod, mode, trace);
   if (std::optional<Decision> placed = TryNominatedNode(pod, trace)) return *placed;
   return DecideAmongAll(pod, mode, trace);
@@ -378,6 +388,8 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
     d.error = ErrorOf(filtered.errors);
     return d;
   }
+  std::vector<Guest::Rejected> rejected;
+  if (!AskGuest(pod, &filtered.feasible, &rejected, &d)) return d;
   const size_t fitting = filtered.feasible.size();
   if (!AskExtenders(*pod, &filtered.feasible, round)) {
     d.error = round->error;
@@ -387,6 +399,10 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
   std::shared_ptr<NodeFailures> failures;
   if (trace != nullptr || filtered.feasible.empty()) {
     failures = Explain(*pod, checks, filtered, trace);
+    for (const auto& [row, rule] : rejected) {
+      const Symbol text = Symbol::Passing(absl::StrCat("node(s) didn't pass ", util::ToAbsl(rule.str())));
+      failures->Add(cache_->row(row).name, {{text, false, {}, rule}});
+    }
     for (const auto& [node, text] : round->unresolvable)
       failures->Add(node, {{Symbol::Passing(text), true, {}, extender}});
     for (const auto& [node, text] : round->failed) failures->Add(node, {{Symbol::Passing(text), false, {}, extender}});
@@ -589,6 +605,14 @@ absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, cons
   if (rows.size() == 1) return cache_->row(rows[0]).name;
   absl::StatusOr<std::vector<int64_t>> totals = Prioritize(pod, ctx, rows, trace);
   if (!totals.ok()) return totals.status();
+  size_t guests_ties = 0;
+  std::vector<int64_t> by_rules;  // what the trace shows
+  if (GuestChooses()) {
+    by_rules = *totals;
+    if (!LetGuestChoose(pod, rows, std::span<int64_t>(*totals), &guests_ties)) {
+      return util::InvalidArgument(guest_->Error());
+    }
+  }
   const int64_t best = *std::max_element(totals->begin(), totals->end());
   std::vector<Row> ties;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -597,7 +621,8 @@ absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, cons
   if (kept_->wants_totals) {
     for (size_t i = 0; i < rows.size(); ++i) kept_->totals.emplace_back((*totals)[i], cache_->row(rows[i]).name);
   }
-  *ties_out = ties.size();
+  *ties_out = guests_ties != 0 ? guests_ties : ties.size();
+  if (!by_rules.empty()) *totals = std::move(by_rules);
   if (trace != nullptr) {
     for (auto& p : trace->priorities) {
       const std::vector<int64_t> scores = p.scores;

@@ -8,6 +8,7 @@
 // Thread-safety: none; used on the thread of its Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
+#include <absl/functional/function_ref.h>
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
 
@@ -24,6 +25,7 @@
 #include "pkg/scheduler/algorithm/node_failures.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
+#include "pkg/scheduler/core/guest.h"
 #include "pkg/scheduler/registry/algorithm_config.h"
 #include "pkg/util/clock.h"
 
@@ -137,6 +139,17 @@ class GenericScheduler {
   // with its failures, and only if gate PodPriority is on. Simulates evictions on the cache and restores it.
   Preemption Preempt(const api::PodPtr& pod, const NodeFailures& failures);
 
+  // Sets what an embedding program adds to decisions; null: nothing. `guest` must outlive the scheduler or be replaced
+  // before. With a guest, pods are not placed in batches, and a nominated node is not tried before the others.
+  void set_guest(Guest* guest) { guest_ = guest; }
+  // Finds the rows that fit and their totals, and decides nothing: the round-robin counter stays as it is. The guest's
+  // filters count; extenders and its choice do not.
+  void Evaluate(const api::PodPtr& pod, Evaluation* out);
+  // Calls f for each priority in the order of config().priorities, with its scores for the rows. REQUIRES: the pod fits
+  // on the rows. The referenced values are valid during the call.
+  absl::Status ScoreByRule(const api::PodPtr& pod, const std::vector<Row>& rows,
+                           absl::FunctionRef<void(const RuleScores&)> f) const;
+
   // Returns false if a predicate about the node object or the pods on the node rejects the pod there now, so that a
   // change of this node is no reason for another attempt. Returns true for unknown nodes.
   bool PassesNodePredicates(const api::Pod& pod, Symbol node) const;
@@ -206,6 +219,13 @@ class GenericScheduler {
   Row ChooseAmongTies(std::vector<Row>* ties, DecisionTrace* trace);
   absl::StatusOr<std::vector<int64_t>> Prioritize(const api::PodPtr& pod, const PodContext& ctx,
                                                   const std::vector<Row>& rows, DecisionTrace* trace);
+  bool GuestFilters() const;
+  bool GuestChooses() const;
+  bool AskGuest(const api::PodPtr& pod, std::vector<Row>* rows, std::vector<Guest::Rejected>* rejected,
+                Decision* d) const;
+  bool LetGuestChoose(const api::PodPtr& pod, std::span<const Row> rows, std::span<int64_t> totals, size_t* ties) const;
+  void EvaluateByReference(const api::PodPtr& pod, Evaluation* out);
+  void ScoreRows(const api::PodPtr& pod, Evaluation* out);
   bool HasNominated(const api::Pod& pod, Symbol node) const;
   // Why a row does not fit.
   struct Why {
@@ -245,6 +265,7 @@ class GenericScheduler {
   std::unique_ptr<Kept> kept_;  // never null
   uint64_t last_node_index_ = 0, cycle_ = 0;
   Timing timing_;
+  Guest* guest_ = nullptr;
 };
 
 }  // namespace berth::scheduler

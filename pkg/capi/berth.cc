@@ -1,0 +1,485 @@
+// The functions of berth.h. Each takes its handles into use, checks its arguments, and lets no exception out.
+#include "pkg/capi/berth.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "pkg/api/stream.h"
+#include "pkg/capi/cluster.h"
+#include "pkg/lab/input_forms.h"
+#include "pkg/util/status.h"
+#include "pkg/util/version.h"
+
+namespace berth::capi {
+namespace {
+
+using scheduler::Row;
+
+// Runs a function, and makes an error of whatever it throws.
+template <typename F>
+int32_t Guarded(F f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return Fail(BERTH_INTERNAL, "there is not enough memory");
+  } catch (const std::exception& e) {
+    return Fail(BERTH_INTERNAL, e.what());
+  } catch (...) {
+    return Fail(BERTH_INTERNAL, "an exception of an unknown kind");
+  }
+}
+
+int32_t Null(const char* what) {
+  return Fail(BERTH_INVALID, absl::StrCat(what, " is NULL"));
+}
+
+// Runs f(cluster).
+template <typename F>
+int32_t WithCluster(berth_cluster* handle, F f) {
+  return Guarded([&] {
+    Use<Cluster> cluster(handle, "clusters");
+    return cluster ? f(*cluster) : cluster.code();
+  });
+}
+template <typename F>
+int32_t WithPods(berth_pods* handle, F f) {
+  return Guarded([&] {
+    Use<Pods> pods(handle, "pods");
+    return pods ? f(*pods) : pods.code();
+  });
+}
+// Runs f(cluster, pods, pod) for one pod of the list.
+template <typename F>
+int32_t WithPod(berth_cluster* c, berth_pods* p, size_t index, F f) {
+  return WithCluster(c, [&](Cluster& cluster) {
+    return WithPods(p, [&](Pods& pods) {
+      if (index >= pods.pods.size()) {
+        return Fail(BERTH_INVALID, absl::StrCat("pod ", index, ": there are ", pods.pods.size(), " pods"));
+      }
+      if (pods.release != cluster.algorithm.release) {
+        return Fail(BERTH_INVALID, "the pods were read for another release than the cluster's");
+      }
+      return f(cluster, pods, pods.pods[index]);
+    });
+  });
+}
+
+// A text of the caller, which may be NULL only if it is empty.
+absl::StatusOr<lab::NamedText> TextOf(const char* text, size_t size, const char* name) {
+  if (text == nullptr && size > 0) return util::InvalidArgument("the text is NULL, but its size is not 0");
+  auto unpacked = api::Gunzip(std::string(text == nullptr ? "" : text, size));
+  const std::string shown = name == nullptr ? "the text" : name;
+  if (!unpacked.ok()) return util::InvalidArgument(absl::StrCat(shown, ": ", unpacked.status().message()));
+  return lab::NamedText{shown, std::make_shared<const std::string>(std::move(*unpacked))};
+}
+
+absl::Status AppendInput(const berth_input& input, std::vector<lab::NamedText>* out) {
+  if (input.path == nullptr) {
+    auto text = TextOf(input.text, input.size, input.name);
+    if (!text.ok()) return text.status();
+    out->push_back(std::move(*text));
+    return absl::OkStatus();
+  }
+  if (std::string_view(input.path) == "-") return util::InvalidArgument("-: the library does not read standard input");
+  auto files = lab::FilesOf({input.path}, /*recursive=*/false);
+  if (!files.ok()) return files.status();
+  for (const std::string& file : *files) {
+    auto text = api::ReadInput(file);
+    if (!text.ok()) return text.status();
+    out->push_back({file, std::make_shared<const std::string>(std::move(*text))});
+  }
+  return absl::OkStatus();
+}
+
+int32_t CheckNodes(const Cluster& c, size_t nodes) {
+  const size_t rows = const_cast<Cluster&>(c).cache().row_count();
+  if (nodes == rows) return BERTH_OK;
+  return Fail(BERTH_INVALID, absl::StrCat("arrays of ", nodes, " nodes: the cluster has ", rows));
+}
+
+// Writes the name of a listed node; empty for an unused index.
+int32_t NameOf(Cluster& c, int64_t node, util::Symbol* name) {
+  if (node < 0 || node >= static_cast<int64_t>(c.cache().row_count()) ||
+      !c.cache().listed().Has(static_cast<Row>(node))) {
+    return Fail(BERTH_INVALID, absl::StrCat("node ", node, ": there is no node of this index"));
+  }
+  *name = c.cache().row(static_cast<Row>(node)).name;
+  return BERTH_OK;
+}
+
+int32_t Status(const absl::Status& s) {
+  return s.ok() ? BERTH_OK : Fail(s);
+}
+
+api::PodPtr PlacedAs(const api::PodPtr& pod, util::Symbol node) {
+  auto placed = std::make_shared<api::Pod>(*pod);
+  placed->node_name = node;
+  return placed;
+}
+
+int32_t AddRule(berth_cluster* cluster, const char* name, OwnRule rule) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    if (name == nullptr) return Null("the name of the rule");
+    if (rule.function == nullptr) return Null("the function of the rule");
+    if (absl::Status s = scheduler::Registry::CheckName(name); !s.ok()) return Fail(s);
+    rule.name = name;
+    rule.symbol = util::Symbol(rule.name);
+    c.own.rules.push_back(std::move(rule));
+    c.UseRules();
+    return int32_t{BERTH_OK};
+  });
+}
+
+// Writes amounts of a resource by row.
+template <typename Column, typename Scalar>
+void Write(size_t rows, double* out, const Column& column, const Scalar& scalar) {
+  if (out == nullptr) return;
+  for (size_t r = 0; r < rows; ++r) out[r] = static_cast<double>(column != nullptr ? (*column)[r] : scalar(r));
+}
+
+int64_t AmountOf(const scheduler::Resource& of, std::string_view resource) {
+  if (resource == "cpu") return of.milli_cpu;
+  if (resource == "memory") return of.memory;
+  if (resource == "ephemeral-storage") return of.ephemeral_storage;
+  if (resource == "pods") return 1;
+  return of.Scalar(util::Symbol::Find(resource));
+}
+
+}  // namespace
+}  // namespace berth::capi
+
+using namespace berth::capi;  // NOLINT: the rest of this file defines functions of C
+using berth::scheduler::Decision;
+using berth::scheduler::Row;
+
+extern "C" {
+
+uint32_t berth_abi_version(void) {
+  return BERTH_ABI_VERSION;
+}
+const char* berth_version(void) {
+  static const std::string& version = *new std::string(berth::util::Version());
+  return version.c_str();
+}
+const char* berth_last_error(void) {
+  return LastError();
+}
+
+int32_t berth_open(const char* options, size_t options_size, const berth_input* inputs, size_t count,
+                   berth_cluster** out) {
+  return Guarded([&] {
+    if (out == nullptr) return Null("out");
+    if (inputs == nullptr && count > 0) return Null("inputs");
+    if (options == nullptr && options_size > 0) return Null("options");
+    std::vector<berth::lab::NamedText> texts;
+    for (size_t i = 0; i < count; ++i) {
+      if (absl::Status s = AppendInput(inputs[i], &texts); !s.ok()) return Fail(s);
+    }
+    auto made = OpenCluster(options == nullptr ? std::string_view() : std::string_view(options, options_size), texts);
+    if (!made.ok()) return Fail(made.status());
+    *out = static_cast<berth_cluster*>(Enter(std::move(*made)));
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_copy(berth_cluster* cluster, berth_cluster** out) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    if (out == nullptr) return Null("out");
+    auto made = CopyOf(c);
+    if (!made.ok()) return Fail(made.status());
+    *out = static_cast<berth_cluster*>(Enter(std::move(*made)));
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_close(berth_cluster* cluster) {
+  return WithCluster(cluster, [&](Cluster&) {
+    Remove(cluster);
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_warnings(berth_cluster* cluster, const char** text, size_t* size) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    if (text == nullptr || size == nullptr) return Null("text or size");
+    *text = c.warnings.c_str();
+    *size = c.warnings.size();
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_node_count(berth_cluster* cluster, size_t* count) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    if (count == nullptr) return Null("count");
+    *count = c.cache().row_count();
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_node_name(berth_cluster* cluster, size_t node, const char** name) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    if (name == nullptr) return Null("name");
+    if (node >= c.cache().row_count()) return Fail(BERTH_INVALID, absl::StrCat("node ", node, ": there is none"));
+    const berth::scheduler::NodeRow& row = c.cache().row(static_cast<Row>(node));
+    *name = row.node == nullptr ? "" : row.node->meta.name.c_str();
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_node_index(berth_cluster* cluster, const char* name, int32_t* node) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    if (name == nullptr || node == nullptr) return Null("name or node");
+    const Row row = c.cache().FindRow(berth::util::Symbol::Find(name));
+    *node = row == berth::scheduler::kNoRow || !c.cache().listed().Has(row) ? -1 : static_cast<int32_t>(row);
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_remove_node(berth_cluster* cluster, const char* name) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    if (name == nullptr) return Null("name");
+    const Row row = c.cache().FindRow(berth::util::Symbol::Find(name));
+    if (row == berth::scheduler::kNoRow || !c.cache().listed().Has(row)) {
+      return Fail(BERTH_INVALID, absl::StrCat("there is no node \"", name, "\""));
+    }
+    c.cache().RemoveNode(name);
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_apply(berth_cluster* cluster, const char* text, size_t size, const char* name, size_t* objects) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    auto own = TextOf(text, size, name);
+    if (!own.ok()) return Fail(own.status());
+    auto count = Apply(&c, *own);
+    if (!count.ok()) return Fail(count.status());
+    if (objects != nullptr) *objects = *count;
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_pending(berth_cluster* cluster, berth_pods** out) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    if (out == nullptr) return Null("out");
+    *out = static_cast<berth_pods*>(Enter(ListOf(c.scenario->pending, c.algorithm.release)));
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_read_pods(berth_cluster* cluster, const char* text, size_t size, const char* name, berth_pods** out) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    if (out == nullptr) return Null("out");
+    auto own = TextOf(text, size, name);
+    if (!own.ok()) return Fail(own.status());
+    auto pods = ReadPods(c, *own);
+    if (!pods.ok()) return Fail(pods.status());
+    *out = static_cast<berth_pods*>(Enter(ListOf(std::move(*pods), c.algorithm.release)));
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_close_pods(berth_pods* pods) {
+  return WithPods(pods, [&](Pods&) {
+    Remove(pods);
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_pods_count(berth_pods* pods, size_t* count) {
+  return WithPods(pods, [&](Pods& p) {
+    if (count == nullptr) return Null("count");
+    *count = p.pods.size();
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_pod_name(berth_pods* pods, size_t pod, const char** name) {
+  return WithPods(pods, [&](Pods& p) {
+    if (name == nullptr) return Null("name");
+    if (pod >= p.names.size()) return Fail(BERTH_INVALID, absl::StrCat("pod ", pod, ": there is none"));
+    *name = p.names[pod].c_str();
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_schedule(berth_cluster* cluster, berth_pods* pods, size_t first, size_t count, int32_t* nodes) {
+  if (count == 0) return BERTH_OK;
+  return WithPod(cluster, pods, first, [&](Cluster& c, Pods& p, const berth::api::PodPtr&) {
+    if (nodes == nullptr) return Null("nodes");
+    if (count > p.pods.size() - first) {
+      return Fail(BERTH_INVALID, absl::StrCat("pods ", first, " and ", count - 1, " more: there are ", p.pods.size()));
+    }
+    for (size_t i = first; i < first + count; ++i) {
+      Decision d = c.simulation->Place(p.pods[i]);
+      const bool placed = d.outcome == Decision::Outcome::kPlaced;
+      nodes[i - first] = placed ? static_cast<int32_t>(c.cache().FindRow(d.host)) : -1;
+      p.reasons[i] = std::move(d.error);
+      if (!placed && c.own.needed() && !c.own.Error().empty()) return Fail(BERTH_CALLBACK, c.own.Error());
+    }
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_reason(berth_pods* pods, size_t pod, const char** text, size_t* size) {
+  return WithPods(pods, [&](Pods& p) {
+    if (text == nullptr || size == nullptr) return Null("text or size");
+    if (pod >= p.reasons.size()) return Fail(BERTH_INVALID, absl::StrCat("pod ", pod, ": there is none"));
+    *text = p.reasons[pod].c_str();
+    *size = p.reasons[pod].size();
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_assume(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t node) {
+  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
+    berth::util::Symbol name;
+    if (const int32_t code = NameOf(c, node, &name); code != BERTH_OK) return code;
+    return Status(c.simulation->PlaceOn(of, name));
+  });
+}
+
+int32_t berth_forget(berth_cluster* cluster, berth_pods* pods, size_t pod) {
+  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
+    const berth::api::PodPtr placed = c.cache().GetPod(of->meta.uid);
+    if (placed == nullptr) return Fail(BERTH_INVALID, absl::StrCat("Pod \"", of->meta.Key(), "\" is on no node"));
+    return Status(c.simulation->Forget(*placed));
+  });
+}
+
+int32_t berth_bind(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t node) {
+  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
+    berth::util::Symbol name;
+    if (const int32_t code = NameOf(c, node, &name); code != BERTH_OK) return code;
+    return Status(c.cache().AddPod(PlacedAs(of, name)));
+  });
+}
+
+int32_t berth_delete_pod(berth_cluster* cluster, const char* name) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    if (name == nullptr) return Null("name");
+    berth::api::PodPtr found;
+    c.cache().ForEachPod([&](const auto& placed, const auto&) {
+      if (placed.pod->meta.Key() == name) found = placed.pod;
+    });
+    if (found == nullptr) return Fail(BERTH_INVALID, absl::StrCat("Pod \"", name, "\" is on no node"));
+    return Status(c.cache().RemovePod(*found));
+  });
+}
+
+int32_t berth_scores(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t nodes, uint8_t* feasible,
+                     double* totals) {
+  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
+    if (const int32_t code = CheckNodes(c, nodes); code != BERTH_OK) return code;
+    if (feasible != nullptr) std::memset(feasible, 0, nodes);
+    if (totals != nullptr) std::fill(totals, totals + nodes, 0.0);
+    auto* scheduler = c.simulation->SchedulerOf(*of);
+    if (scheduler == nullptr || !c.simulation->WhyHeld(of).empty()) return int32_t{BERTH_OK};
+    berth::scheduler::Evaluation e;
+    scheduler->Evaluate(of, &e);
+    if (!e.error.empty()) return Fail(c.own.Error().empty() ? BERTH_INVALID : BERTH_CALLBACK, e.error);
+    if (feasible != nullptr) e.fits.ForEach([&](Row r) { feasible[r] = 1; });
+    for (size_t i = 0; totals != nullptr && i < e.rows.size(); ++i) {
+      totals[e.rows[i]] = static_cast<double>(e.totals[i]);
+    }
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_rule_count(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t* count) {
+  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
+    if (count == nullptr) return Null("count");
+    auto* scheduler = c.simulation->SchedulerOf(*of);
+    *count = scheduler == nullptr ? 0 : scheduler->config().priorities.size();
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_rule(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t rule, const char** name,
+                   int64_t* weight) {
+  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
+    if (name == nullptr || weight == nullptr) return Null("name or weight");
+    auto* scheduler = c.simulation->SchedulerOf(*of);
+    if (scheduler == nullptr || rule >= scheduler->config().priorities.size()) {
+      return Fail(BERTH_INVALID, absl::StrCat("rule ", rule, ": there is none"));
+    }
+    *name = scheduler->config().priorities[rule].name.c_str();
+    *weight = scheduler->config().priorities[rule].weight;
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_rule_scores(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t rules, size_t nodes,
+                          double* scores) {
+  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
+    if (scores == nullptr) return Null("scores");
+    if (const int32_t code = CheckNodes(c, nodes); code != BERTH_OK) return code;
+    auto* scheduler = c.simulation->SchedulerOf(*of);
+    const size_t known = scheduler == nullptr ? 0 : scheduler->config().priorities.size();
+    if (rules != known) return Fail(BERTH_INVALID, absl::StrCat("scores of ", rules, " rules: there are ", known));
+    std::fill(scores, scores + rules * nodes, 0.0);
+    if (scheduler == nullptr || !c.simulation->WhyHeld(of).empty()) return int32_t{BERTH_OK};
+    berth::scheduler::Evaluation e;
+    scheduler->Evaluate(of, &e);
+    if (!e.error.empty()) return Fail(c.own.Error().empty() ? BERTH_INVALID : BERTH_CALLBACK, e.error);
+    double* out = scores;
+    return Status(scheduler->ScoreByRule(of, e.rows, [&](const berth::scheduler::RuleScores& r) {
+      for (size_t i = 0; i < e.rows.size(); ++i) out[e.rows[i]] = static_cast<double>((*r.scores)[i]);
+      out += nodes;
+    }));
+  });
+}
+
+int32_t berth_explain(berth_cluster* cluster, berth_pods* pods, size_t pod, const char** json, size_t* size) {
+  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
+    if (json == nullptr || size == nullptr) return Null("json or size");
+    const uint64_t turn = c.simulation->turn();
+    c.explanation = berth::explain::ExplanationData(c.simulation->Explain(of), "json");
+    c.simulation->set_turn(turn);
+    *json = c.explanation.c_str();
+    *size = c.explanation.size();
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_amounts(berth_cluster* cluster, const char* resource, size_t nodes, double* allocatable,
+                      double* requested) {
+  return WithCluster(cluster, [&](Cluster& c) {
+    if (resource == nullptr) return Null("resource");
+    if (const int32_t code = CheckNodes(c, nodes); code != BERTH_OK) return code;
+    const berth::scheduler::Columns& k = c.cache().columns();
+    const std::string_view name = resource;
+    const std::vector<int64_t>*of = nullptr, *used = nullptr;
+    if (name == "cpu") of = &k.alloc_cpu, used = &k.used_cpu;
+    if (name == "memory") of = &k.alloc_memory, used = &k.used_memory;
+    if (name == "ephemeral-storage") of = &k.alloc_ephemeral, used = &k.used_ephemeral;
+    if (name == "pods") of = &k.alloc_pods, used = &k.pod_count;
+    const berth::util::Symbol symbol = berth::util::Symbol::Find(name);
+    const auto row = [&](size_t r) -> const berth::scheduler::NodeRow& { return c.cache().row(static_cast<Row>(r)); };
+    Write(nodes, allocatable, of, [&](size_t r) { return row(r).allocatable.Scalar(symbol); });
+    Write(nodes, requested, used, [&](size_t r) { return row(r).requested.Scalar(symbol); });
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_request(berth_cluster* cluster, berth_pods* pods, size_t pod, const char* resource, double* amount) {
+  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
+    if (resource == nullptr || amount == nullptr) return Null("resource or amount");
+    *amount = static_cast<double>(AmountOf(c.cache().Info(of->tmpl)->request, resource));
+    return int32_t{BERTH_OK};
+  });
+}
+
+int32_t berth_add_priority(berth_cluster* cluster, const char* name, double weight, berth_rule_function rule,
+                           void* user) {
+  return AddRule(cluster, name,
+                 {.name = {}, .symbol = {}, .is_priority = true, .weight = weight, .function = rule, .user = user});
+}
+int32_t berth_add_predicate(berth_cluster* cluster, const char* name, berth_rule_function rule, void* user) {
+  return AddRule(cluster, name,
+                 {.name = {}, .symbol = {}, .is_priority = false, .weight = 0, .function = rule, .user = user});
+}
+
+}  // extern "C"

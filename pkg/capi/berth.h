@@ -1,0 +1,142 @@
+/* The scheduling engine as a library: what a release of kube-scheduler decides, by calls (libberth.so.1).
+ *
+ * Plain C. Handles are opaque: they are looked up and never followed, so a handle that is closed, of the wrong kind or
+ * made up is an error (BERTH_BAD_HANDLE). Each handle is used by one thread at a time, a second one gets BERTH_BUSY;
+ * different handles may be used at the same time. The library has no threads and no signal handlers.
+ *
+ * Functions return BERTH_OK or a negative code; berth_last_error() then says in words what is wrong, and output
+ * parameters are as they were unless stated otherwise. Texts are UTF-8. Sizes are in bytes. Amounts of resources are in
+ * the unit of the resource: cpu in thousandths, memory and storage in bytes, all else as counted.
+ *
+ * A node has an index from 0 to berth_node_count() - 1, which it keeps while it exists. The index of a node that was
+ * removed is unused, with an empty name, until another node gets it. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BERTH_ABI_VERSION 1
+
+enum {
+  BERTH_OK = 0,
+  BERTH_INVALID = -1,    /* an argument or input is wrong */
+  BERTH_BAD_HANDLE = -2, /* NULL, closed, or of another kind */
+  BERTH_BUSY = -3,       /* the handle is in use: by another thread, or by the call that runs this callback */
+  BERTH_CALLBACK = -4,   /* a callback failed */
+  BERTH_INTERNAL = -5    /* a mistake of the library; close the handle */
+};
+
+typedef struct berth_cluster berth_cluster; /* nodes, placed pods, all else that rules read, and a scheduler */
+typedef struct berth_pods berth_pods;       /* a list of pods to place, numbered from 0 */
+
+uint32_t berth_abi_version(void);
+/* Returns the library's version; valid for ever. */
+const char* berth_version(void);
+/* Returns why the last call of this thread failed; valid until the thread's next call that fails. Never NULL. */
+const char* berth_last_error(void);
+
+/* One input: a file or folder (path), or a text in memory. Either may be compressed by gzip. */
+struct berth_input {
+  const char* path; /* NULL for a text */
+  const char* text;
+  size_t size;      /* of the text */
+  const char* name; /* of the text, for messages; may be NULL */
+};
+typedef struct berth_input berth_input;
+
+/* Opens a cluster with the objects of the inputs, which are what `schedsim run` reads: objects, Lists, documents as
+ * JSON or YAML, or one Scenario. `options` is a JSON object, or NULL: release "1.29", provider, policy {...} or
+ * configuration {...}, featureGates {"PodPriority": true}, hardPodAffinitySymmetricWeight 1..100, preempt,
+ * percentageOfNodesToScore, ignoreUnknownFields, ties "turn" (as the release), "first" (in the order in which the
+ * release numbers them) or "random", seed. An option that does not exist is an error. The cluster is to be closed. */
+int32_t berth_open(const char* options, size_t options_size, const berth_input* inputs, size_t inputs_count,
+                   berth_cluster** out);
+/* Opens a copy of the cluster as it is now: nodes, objects, placed pods, the state of ties. Rules of callbacks are not
+ * copied. Indexes differ if nodes were removed. */
+int32_t berth_copy(berth_cluster* cluster, berth_cluster** out);
+int32_t berth_close(berth_cluster* cluster);
+/* Writes what reading the inputs had to say, one warning a line; valid until the cluster is closed. */
+int32_t berth_warnings(berth_cluster* cluster, const char** text, size_t* size);
+
+/* Nodes. A name is valid until the node is removed or the cluster is closed. */
+int32_t berth_node_count(berth_cluster* cluster, size_t* count);
+int32_t berth_node_name(berth_cluster* cluster, size_t node, const char** name);
+/* Writes the index, or -1 if there is no such node. */
+int32_t berth_node_index(berth_cluster* cluster, const char* name, int32_t* node);
+int32_t berth_remove_node(berth_cluster* cluster, const char* name);
+/* Adds the objects of a text, or replaces those of the same name: nodes, pods with a node, and all else that rules
+ * read. Writes how many there were; a text with pods without a node is an error. */
+int32_t berth_apply(berth_cluster* cluster, const char* text, size_t size, const char* name, size_t* objects);
+
+/* Pods to place: those of the inputs, in their order, or those of a text (workloads make theirs). To be closed; they
+ * may outlive the cluster, and be used with other clusters of the same release. */
+int32_t berth_pending(berth_cluster* cluster, berth_pods** out);
+int32_t berth_read_pods(berth_cluster* cluster, const char* text, size_t size, const char* name, berth_pods** out);
+int32_t berth_close_pods(berth_pods* pods);
+int32_t berth_pods_count(berth_pods* pods, size_t* count);
+/* Writes "namespace/name", valid until the pods are closed. */
+int32_t berth_pod_name(berth_pods* pods, size_t pod, const char** name);
+
+/* Decides for pods first .. first + count - 1, one after another, and assumes each on its node before the next. Writes
+ * the index of the node, or -1, for each. A pod that cannot be placed is no error: berth_reason says why. */
+int32_t berth_schedule(berth_cluster* cluster, berth_pods* pods, size_t first, size_t count, int32_t* nodes);
+/* Writes why the pod was not placed when it was last tried; empty if it was. Valid until it is tried again or the pods
+ * are closed. */
+int32_t berth_reason(berth_pods* pods, size_t pod, const char** text, size_t* size);
+
+/* Places a pod on a node without a decision; takes an assumed pod back; confirms that it is bound; deletes a placed pod
+ * by "namespace/name". */
+int32_t berth_assume(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t node);
+int32_t berth_forget(berth_cluster* cluster, berth_pods* pods, size_t pod);
+int32_t berth_bind(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t node);
+int32_t berth_delete_pod(berth_cluster* cluster, const char* name);
+
+/* Looks at one pod and decides nothing. `nodes` is the length of the arrays: berth_node_count(). feasible[n] is 1 where
+ * the pod fits; totals[n] is the weighted sum of all scores there, and 0 elsewhere and if fewer than two nodes fit, as
+ * such a pod is not scored. Either array may be NULL. */
+int32_t berth_scores(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t nodes, uint8_t* feasible,
+                     double* totals);
+/* The rules that score the pod, and their scores: rule r on node n at scores[r * nodes + n], 0 where the pod does not
+ * fit. A name is valid until the cluster is closed. */
+int32_t berth_rule_count(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t* count);
+int32_t berth_rule(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t rule, const char** name,
+                   int64_t* weight);
+int32_t berth_rule_scores(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t rules, size_t nodes,
+                          double* scores);
+/* Writes why the pod would go where it would, or what keeps it pending, as `schedsim explain -o json`. Valid until the
+ * next call of this function on the cluster, or its close. */
+int32_t berth_explain(berth_cluster* cluster, berth_pods* pods, size_t pod, const char** json, size_t* size);
+
+/* Writes allocatable and requested amounts of one resource ("cpu", "memory", "pods", "ephemeral-storage", or any other
+ * name) for all nodes. Either array may be NULL. */
+int32_t berth_amounts(berth_cluster* cluster, const char* resource, size_t nodes, double* allocatable,
+                      double* requested);
+/* Writes what the pod requests of a resource. */
+int32_t berth_request(berth_cluster* cluster, berth_pods* pods, size_t pod, const char* resource, double* amount);
+
+/* A rule of yours. It is called once a pod with the nodes that fit by the rules before it: feasible[n] is 1. A priority
+ * writes scores[n], finite numbers of any size; a predicate clears feasible[n] where the pod may not go. It returns 0,
+ * or anything else after it wrote why to `error`. It must not use the cluster, which is BERTH_BUSY meanwhile. Arguments
+ * are valid during the call. */
+struct berth_question {
+  const char* pod;    /* "namespace/name" */
+  uint64_t template_; /* equal for pods of one template, while one of them exists */
+  size_t nodes;
+  uint8_t* feasible;
+  double* scores; /* NULL for a predicate; zeros before the call */
+  char* error;
+  size_t error_size;
+};
+typedef struct berth_question berth_question;
+typedef int32_t (*berth_rule_function)(void* user, berth_question* question);
+/* Add a rule. The total of a node is that of the release plus weight * score. */
+int32_t berth_add_priority(berth_cluster* cluster, const char* name, double weight, berth_rule_function rule,
+                           void* user);
+int32_t berth_add_predicate(berth_cluster* cluster, const char* name, berth_rule_function rule, void* user);
+
+#ifdef __cplusplus
+}
+#endif

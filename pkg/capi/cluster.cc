@@ -1,0 +1,265 @@
+#include "pkg/capi/cluster.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/api/stream.h"
+#include "pkg/scheduler/configuration/load.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/scheduler/factory/read_policy.h"
+#include "pkg/util/feature_gates.h"
+#include "pkg/util/status.h"
+
+namespace berth::capi {
+namespace {
+
+using api::Json;
+
+absl::Status Wrong(std::string_view option, Json value, std::string_view right) {
+  return util::InvalidArgument(
+      absl::StrCat("options: ", util::ToAbsl(option), ": ", value.Brief(), ": ", util::ToAbsl(right)));
+}
+
+absl::Status ReadGates(Json gates, lab::Algorithm* a) {
+  if (!gates.IsObject()) return Wrong("featureGates", gates, "must be an object of gates");
+  for (auto [name, on] : gates.Children()) {
+    const std::string path = absl::StrCat("featureGates.", util::ToAbsl(name));
+    if (!on.IsBool()) return Wrong(path, on, "must be true or false");
+    if (util::FindGate(a->Decides().gates, name) == nullptr && !util::IsFeatureGate(name)) {
+      return Wrong(path, on, absl::StrCat("is not a gate that a release has", util::GateSuggestion(name)));
+    }
+    a->gates[std::string(name)] = on.Bool();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadConfiguration(Json value, lab::Algorithm* a) {
+  if (a->Decides().plugins == nullptr) {
+    return Wrong("configuration", value,
+                 absl::StrCat("release ", std::string(a->release->name), " has none; it has a Policy"));
+  }
+  auto loaded = scheduler::configuration::LoadOrError(value, scheduler::PluginsToConfigure(a->Decides()),
+                                                      a->ConfigurationGates());
+  if (!loaded.ok()) return util::InvalidArgument(absl::StrCat("options: configuration: ", loaded.status().message()));
+  if (!loaded->configuration.extenders.empty()) {
+    return util::InvalidArgument("options: configuration.extenders: the library calls no extenders");
+  }
+  a->profiles = std::move(loaded->profiles);
+  return absl::OkStatus();
+}
+
+absl::Status ReadPolicyOption(Json value, lab::Algorithm* a) {
+  if (!a->Decides().has_policies) {
+    return Wrong("policy", value,
+                 absl::StrCat("release ", std::string(a->release->name), " has no Policies; it has a configuration"));
+  }
+  auto policy = scheduler::ReadPolicy(value, a->Decides(), a->Gates());
+  if (!policy.ok()) return util::InvalidArgument(absl::StrCat("options: policy: ", policy.status().message()));
+  a->policy = std::move(*policy);
+  return absl::OkStatus();
+}
+
+absl::Status ReadTies(Json value, OwnRules* own) {
+  const std::string_view text = value.Text();
+  if (text == "turn") {
+    own->ties = Ties::kTurn;
+  } else if (text == "first") {
+    own->ties = Ties::kFirst;
+  } else if (text == "random") {
+    own->ties = Ties::kRandom;
+  } else {
+    return Wrong("ties", value, "must be turn, first or random");
+  }
+  return absl::OkStatus();
+}
+
+// Reads one option that needs nothing of the others.
+absl::Status ReadOption(std::string_view key, Json v, Cluster* c) {
+  lab::Algorithm& a = c->algorithm;
+  if (key == "release" || key == "policy" || key == "configuration" || key == "featureGates") return absl::OkStatus();
+  if (key == "ties") return ReadTies(v, &c->own);
+  if (key == "provider") {
+    if (!v.IsString()) return Wrong(key, v, "must be the name of a provider");
+    a.provider = std::string(v.Text());
+  } else if (key == "preempt" || key == "ignoreUnknownFields") {
+    if (!v.IsBool()) return Wrong(key, v, "must be true or false");
+    (key == "preempt" ? a.preempt : a.ignore_unknown_fields) = v.Bool();
+  } else if (key == "hardPodAffinitySymmetricWeight") {
+    if (!v.IsInt() || v.Int() < 0 || v.Int() > 100) return Wrong(key, v, "must be a whole number from 1 to 100");
+    a.hard_pod_affinity_symmetric_weight = static_cast<int>(v.Int());
+  } else if (key == "percentageOfNodesToScore" || key == "seed") {
+    if (!v.IsInt()) return Wrong(key, v, "must be a whole number");
+    if (key == "seed") {
+      c->own.random = static_cast<uint64_t>(v.Int());
+    } else {
+      a.percentage_of_nodes_to_score = v.Int();
+    }
+  } else {
+    return Wrong(key, v,
+                 "there is no such option; there are release, provider, policy, configuration, featureGates, "
+                 "hardPodAffinitySymmetricWeight, preempt, percentageOfNodesToScore, ignoreUnknownFields, ties, seed");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadOptions(std::string_view text, Cluster* c) {
+  if (text.empty()) return absl::OkStatus();
+  api::Document document;
+  if (absl::Status s = document.Parse(text); !s.ok()) {
+    return util::InvalidArgument(absl::StrCat("options: ", s.message()));
+  }
+  const Json root = document.root();
+  if (!root.IsObject()) return util::InvalidArgument("options: must be a JSON object");
+  lab::Algorithm& a = c->algorithm;
+  if (Json v = root.FindExact("release"); !v.IsNull()) {
+    auto named = release::Named(v.Text());
+    if (!named.ok()) return util::InvalidArgument(absl::StrCat("options: release: ", named.status().message()));
+    a.release = *named;
+  }
+  if (Json v = root.FindExact("featureGates"); !v.IsNull()) BERTH_RETURN_IF_ERROR(ReadGates(v, &a));
+  for (auto [key, value] : root.Children()) {
+    if (!value.IsNull()) BERTH_RETURN_IF_ERROR(ReadOption(key, value, c));
+  }
+  if (Json v = root.FindExact("configuration"); !v.IsNull()) BERTH_RETURN_IF_ERROR(ReadConfiguration(v, &a));
+  if (Json v = root.FindExact("policy"); !v.IsNull()) {
+    if (a.provider) return Wrong("policy", v, "give either a provider or a policy");
+    BERTH_RETURN_IF_ERROR(ReadPolicyOption(v, &a));
+  }
+  if (!a.Decides().has_policies) BERTH_RETURN_IF_ERROR(a.CheckSource());
+  return a.CheckPercentage();
+}
+
+lab::ReadOptions ReadingOf(const lab::Algorithm& algorithm) {
+  lab::ReadOptions options;
+  options.defaults = algorithm;
+  return options;
+}
+
+}  // namespace
+
+std::shared_ptr<Pods> ListOf(std::vector<api::PodPtr> pods, const release::Id* release) {
+  auto list = std::make_shared<Pods>();
+  for (const api::PodPtr& p : pods) list->names.push_back(p->meta.Key());
+  list->reasons.resize(pods.size());
+  list->pods = std::move(pods);
+  list->release = release;
+  return list;
+}
+
+absl::Status Cluster::Build() {
+  auto made = lab::Simulation::Make(*scenario, algorithm);
+  if (!made.ok()) return made.status();
+  simulation = std::move(*made);
+  own.cache = &simulation->cache();
+  UseRules();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(std::string_view options,
+                                                     const std::vector<lab::NamedText>& texts) {
+  auto c = std::make_shared<Cluster>();
+  BERTH_RETURN_IF_ERROR(ReadOptions(options, c.get()));
+  c->scenario = std::make_shared<lab::Scenario>();
+  c->scenario->algorithm = c->algorithm;
+  if (!texts.empty()) {
+    // What the options name wins over what a Scenario says of itself.
+    lab::Algorithm defaults = c->algorithm;
+    defaults.policy.reset();
+    defaults.provider.reset();
+    defaults.profiles.reset();
+    auto input = lab::ReadTexts(texts, ReadingOf(defaults));
+    if (!input.ok()) return input.status();
+    if (input->scenarios.size() != 1) {
+      return util::InvalidArgument(
+          absl::StrCat("the input has ", input->scenarios.size(), " Scenarios: a cluster is opened for one of them"));
+    }
+    for (const std::string& w : input->warnings) absl::StrAppend(&c->warnings, w, "\n");
+    *c->scenario = std::move(input->scenarios[0]);
+    if (!c->scenario->error.empty()) return util::InvalidArgument(c->scenario->error);
+    lab::Algorithm given = std::exchange(c->algorithm, c->scenario->algorithm);
+    if (given.chosen() || given.profiles) {
+      c->algorithm.policy = std::move(given.policy);
+      c->algorithm.provider = std::move(given.provider);
+      c->algorithm.profiles = std::move(given.profiles);
+    }
+  }
+  BERTH_RETURN_IF_ERROR(c->Build());
+  return c;
+}
+
+absl::StatusOr<std::vector<api::PodPtr>> ReadPods(const Cluster& cluster, const lab::NamedText& text) {
+  auto input = lab::ReadTexts({text}, ReadingOf(cluster.algorithm));
+  if (!input.ok()) return input.status();
+  std::vector<api::PodPtr> pods;
+  for (lab::Scenario& s : input->scenarios) {
+    if (!s.error.empty()) return util::InvalidArgument(s.error);
+    for (api::PodPtr& p : s.pending) pods.push_back(std::move(p));
+  }
+  return pods;
+}
+
+absl::StatusOr<size_t> Apply(Cluster* cluster, const lab::NamedText& text) {
+  auto input = lab::ReadTexts({text}, ReadingOf(cluster->algorithm));
+  if (!input.ok()) return input.status();
+  size_t count = 0;
+  for (const lab::Scenario& s : input->scenarios) {
+    if (!s.error.empty()) return util::InvalidArgument(s.error);
+    if (!s.pending.empty()) {
+      return util::InvalidArgument(absl::StrCat(text.name, ": Pod \"", s.pending[0]->meta.Key(),
+                                                "\" has no spec.nodeName: read it as a pod to place"));
+    }
+  }
+  scheduler::Cache& cache = cluster->cache();
+  for (const lab::Scenario& s : input->scenarios) {
+    for (const api::Object& o : s.cluster) {
+      ++count;
+      if (const auto* pod = std::get_if<api::PodPtr>(&o)) {
+        if (!(*pod)->Finished()) BERTH_RETURN_IF_ERROR(cache.UpdatePod(*pod));
+        continue;
+      }
+      if (const auto* node = std::get_if<api::NodePtr>(&o)) {
+        cache.AddNode(*node);
+        continue;
+      }
+      api::StoredKinds::ForEach([&]<typename T>() {
+        if (const auto* p = std::get_if<api::Ptr<T>>(&o)) cache.listers().Of<T>().Set(*p);
+      });
+      cluster->scenario->cluster.push_back(o);
+    }
+  }
+  return count;
+}
+
+absl::StatusOr<std::shared_ptr<Cluster>> CopyOf(Cluster& from) {
+  auto c = std::make_shared<Cluster>();
+  c->algorithm = from.algorithm;
+  c->warnings = from.warnings;
+  c->own.ties = from.own.ties;
+  c->own.random = from.own.random;
+  c->scenario = std::make_shared<lab::Scenario>();
+  c->scenario->algorithm = from.algorithm;
+  c->scenario->pending = from.scenario->pending;
+  c->scenario->pending_after = from.scenario->pending_after;
+  c->scenario->bound_by_controller = from.scenario->bound_by_controller;
+  c->scenario->manifests = from.scenario->manifests;
+  c->scenario->origins = from.scenario->origins;
+  std::vector<api::Object>& objects = c->scenario->cluster;
+  scheduler::Cache& cache = from.cache();
+  for (scheduler::Row r = 0; r < cache.row_count(); ++r) {
+    if (cache.row(r).node != nullptr) objects.emplace_back(cache.row(r).node);
+  }
+  // Of an object that was replaced, the later version is the one that stays.
+  for (const api::Object& o : from.scenario->cluster) {
+    if (!std::holds_alternative<api::PodPtr>(o) && !std::holds_alternative<api::NodePtr>(o)) objects.push_back(o);
+  }
+  for (scheduler::Row r = 0; r < cache.row_count(); ++r) {
+    for (const scheduler::PlacedPod& p : cache.row(r).pods) objects.emplace_back(p.pod);
+  }
+  BERTH_RETURN_IF_ERROR(c->Build());
+  c->simulation->set_turn(from.simulation->turn());
+  return c;
+}
+
+}  // namespace berth::capi

@@ -1,0 +1,91 @@
+// What the handles of the C ABI stand for: a simulation with its input, and lists of pods.
+//
+// Thread-safety: none; Use (handles.h) makes sure that one thread at a time uses an object.
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/capi/handles.h"
+#include "pkg/lab/scenario.h"
+#include "pkg/lab/simulation.h"
+
+namespace berth::capi {
+
+// Which of the best nodes is chosen.
+enum class Ties : uint8_t { kTurn, kFirst, kRandom };
+
+// A rule of the embedding program.
+struct OwnRule {
+  std::string name;
+  util::Symbol symbol;
+  bool is_priority = false;
+  double weight = 0;
+  berth_rule_function function = nullptr;
+  void* user = nullptr;
+};
+
+struct Pods : Held {
+  std::vector<api::PodPtr> pods;
+  std::vector<std::string> names;    // by pod: "namespace/name"
+  std::vector<std::string> reasons;  // by pod
+  const release::Id* release = nullptr;
+};
+// Returns the list of these pods.
+std::shared_ptr<Pods> ListOf(std::vector<api::PodPtr> pods, const release::Id* release);
+
+// The rules of the embedding program, and the choice among the best nodes.
+class OwnRules final : public scheduler::Guest {
+ public:
+  // `cache` must be set before a rule is called, and outlive it.
+  const scheduler::Cache* cache = nullptr;
+  std::vector<OwnRule> rules;
+  Ties ties = Ties::kTurn;
+  uint64_t random = 0;  // the state of the generator
+
+  bool needed() const { return !rules.empty() || ties != Ties::kTurn; }
+  bool Filters() const override;
+  bool Chooses() const override;
+  bool Filter(const api::PodPtr& pod, scheduler::RowSet* rows, std::vector<Rejected>* rejected) override;
+  std::optional<size_t> Choose(const api::PodPtr& pod, std::span<const scheduler::Row> rows,
+                               std::span<const int64_t> totals, uint64_t turn, size_t* ties) override;
+  const std::string& Error() const override { return error_; }
+  void Begin() override { error_.clear(); }
+
+ private:
+  bool Call(const OwnRule& rule, const api::Pod& pod, std::vector<uint8_t>* feasible, std::vector<double>* scores);
+  size_t Pick(const std::vector<size_t>& best, std::span<const scheduler::Row> rows, uint64_t turn);
+  std::string error_;
+  std::vector<uint8_t> feasible_;
+  std::vector<double> scores_;
+};
+
+struct Cluster : Held {
+  lab::Algorithm algorithm;
+  std::string warnings;
+  // Never null. The simulation refers to it.
+  std::shared_ptr<lab::Scenario> scenario;
+  std::unique_ptr<lab::Simulation> simulation;
+  OwnRules own;
+  std::string explanation;
+
+  scheduler::Cache& cache() { return simulation->cache(); }
+  // Makes the simulation of `scenario`.
+  absl::Status Build();
+  // Tells the simulation of the rules that were added.
+  void UseRules() { simulation->set_guest(own.needed() ? &own : nullptr); }
+};
+
+absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(std::string_view options,
+                                                     const std::vector<lab::NamedText>& texts);
+// Reads the pods of a text, as they would be created in the cluster.
+absl::StatusOr<std::vector<api::PodPtr>> ReadPods(const Cluster& cluster, const lab::NamedText& text);
+// Adds the objects of a text to the cluster, and returns their number.
+absl::StatusOr<size_t> Apply(Cluster* cluster, const lab::NamedText& text);
+absl::StatusOr<std::shared_ptr<Cluster>> CopyOf(Cluster& from);
+
+}  // namespace berth::capi

@@ -1,0 +1,357 @@
+"""The decisions of kube-scheduler, release by release, for Python.
+
+    import berth
+    c = berth.Cluster.load("cluster.json.gz", release="1.29")
+    r = c.schedule()               # the pending pods of the input, in its order
+    r.placements                   # {"default/web-0": "node-7", "default/web-1": None}
+    m = c.scores("default/web-1")  # m.feasible[n], m.total[n], m.rule["NodeResourcesFit"][n]
+
+Arrays over nodes are in the order of Cluster.nodes. Amounts are in the unit of the resource: cpu in thousandths, memory and
+storage in bytes, all else as counted. Mistakes raise berth.Error. A cluster is used by one thread at a time; calls release the
+GIL. Clusters cannot be pickled, and must not be used in a forked child: open one there.
+
+A rule of your own is a function of a pod and of all nodes at once (priority, predicate). It is an experiment in Python; what a
+daemon is to run is configured, or written in C++ (plugin/README.md).
+"""
+import json
+import os
+
+import numpy
+
+from . import _library as _c
+from ._library import Error
+from ._rules import Nodes, Pod, Predicate, Priority, attach, predicate, priority
+
+__all__ = ["Cluster", "Error", "Nodes", "Pod", "Predicate", "Priority", "Result", "Scores", "predicate", "priority", "version"]
+__version__ = _c.LIBRARY.berth_version().decode()
+
+_AT_ONCE = 512  # pods decided in one call; Ctrl-C works between calls
+
+
+def version():
+    """Returns the version of the engine."""
+    return __version__
+
+
+class _Pods:
+    """A list of pods to place, in the library."""
+
+    def __init__(self, handle):
+        self.handle = handle
+        self.names = []
+        for i in range(_c.number("pods_count", handle)):
+            name = _c.c_char_p()
+            _c.call("pod_name", handle, i, _c.byref(name))
+            self.names.append(name.value.decode(errors="replace"))
+
+    def __len__(self):
+        return len(self.names)
+
+    def __del__(self):
+        if getattr(self, "handle", None) is not None:
+            _c.LIBRARY.berth_close_pods(self.handle)
+            self.handle = None
+
+
+class Result:
+    """Where pods went.
+
+    pods        list of "namespace/name", in the order in which they were tried
+    nodes       int32[pods]: the index of the node in Cluster.nodes, or -1
+    placements  dict: "namespace/name" to the name of the node, or None
+    pending     list of those without a node
+    """
+
+    def __init__(self, cluster, pods, nodes):
+        self._cluster, self._list = cluster, pods
+        self.pods, self.nodes = pods.names, nodes
+        names = cluster.nodes
+        self.placements = {pod: names[n] if n >= 0 else None for pod, n in zip(pods.names, nodes.tolist())}
+        self.pending = [pod for pod, n in zip(pods.names, nodes.tolist()) if n < 0]
+
+    def reason(self, pod):
+        """Returns why a pod ("namespace/name") was not placed; empty if it was."""
+        return _c.sized_text("reason", self._list.handle, self._index(pod))
+
+    def explain(self, pod):
+        """Returns a dict that says why the pod would go where it would in the cluster as it is now: `schedsim explain -o json`."""
+        return self._cluster._explain(self._list, self._index(pod))
+
+    def frame(self):
+        """Returns a pandas.DataFrame with a row for each pod: pod, node (None if it has none), reason. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame({"pod": self.pods, "node": [self.placements[p] for p in self.pods],
+                                 "reason": [self.reason(p) if n < 0 else "" for p, n in zip(self.pods, self.nodes.tolist())]})
+
+    def _index(self, pod):
+        if pod not in self.placements:
+            raise Error("%r is not among the pods that were tried" % (pod,))
+        return self.pods.index(pod)
+
+    def __repr__(self):
+        return "<berth.Result: %d pods, %d pending>" % (len(self.pods), len(self.pending))
+
+
+class Scores:
+    """Where a pod fits, and how well.
+
+    feasible  bool[nodes]
+    total     float64[nodes]: the weighted sum of all scores by the rules of the release; 0 where the pod does not fit, and
+              everywhere if fewer than two nodes fit, because such a pod is not scored
+    rule      dict: name of the rule to float64[nodes], computed when it is read first
+    weight    dict: name of the rule to its weight
+    """
+
+    def __init__(self, cluster, pods, index):
+        self._cluster, self._pods, self._index, self._changes = cluster, pods, index, cluster._changes
+        n = cluster._node_count()
+        feasible = numpy.zeros(n, numpy.uint8)
+        self.total = numpy.zeros(n)
+        _c.call("scores", cluster._handle, pods.handle, index, n, _c.address(feasible), _c.address(self.total))
+        self.feasible = feasible.view(numpy.bool_)
+        self._rule = self._weight = None
+
+    def _read_rules(self):
+        c = self._cluster
+        if self._changes != c._changes:
+            raise Error("the cluster has changed since these scores were asked for: ask again")
+        count = _c.number("rule_count", c._open(), self._pods.handle, self._index)
+        scores = numpy.zeros((count, len(self.total)))
+        self._rule, self._weight = {}, {}
+        if count:
+            _c.call("rule_scores", c._handle, self._pods.handle, self._index, count, len(self.total), _c.address(scores))
+        for i in range(count):
+            name, weight = _c.c_char_p(), _c.c_int64()
+            _c.call("rule", c._handle, self._pods.handle, self._index, i, _c.byref(name), _c.byref(weight))
+            self._rule[name.value.decode()], self._weight[name.value.decode()] = scores[i], weight.value
+
+    @property
+    def rule(self):
+        if self._rule is None:
+            self._read_rules()
+        return self._rule
+
+    @property
+    def weight(self):
+        if self._weight is None:
+            self._read_rules()
+        return self._weight
+
+
+class Cluster:
+    """Nodes, the pods on them, and the scheduler of a release. Opened by load or from_objects; close() ends it."""
+
+    def __init__(self, inputs, options):
+        self._handle, self._names, self._changes, self._rules, self._error = None, None, 0, [], None
+        text = json.dumps({k: v for k, v in options.items() if v is not None}).encode()
+        given = (_c.Input * max(1, len(inputs)))(*inputs)
+        self._handle = _c.handle("open", text, len(text), given, len(inputs))
+        self._pid = os.getpid()
+        self._pending = _Pods(_c.handle("pending", self._handle))
+
+    @classmethod
+    def load(cls, paths, release=None, policy=None, configuration=None, **options):
+        """Opens a cluster with the objects of files or folders, which are what `schedsim run` reads.
+
+        paths          a path, or a list of them
+        release        "1.10", "1.13", "1.19", "1.29" or "1.36"; None: that of the Scenario, or 1.10
+        policy         a Policy (releases that have them): a dict, or the path of a JSON file
+        configuration  a KubeSchedulerConfiguration: a dict, or the path of a JSON file
+        ties           "turn" (as the release takes turns; the default), "first" or "random", with seed
+        provider, featureGates, hardPodAffinitySymmetricWeight, preempt, percentageOfNodesToScore, ignoreUnknownFields
+        """
+        if isinstance(paths, (str, bytes, os.PathLike)):
+            paths = [paths]
+        inputs = [_c.Input(path=_c.encoded(os.fspath(p), "path")) for p in paths]
+        return cls(inputs, dict(options, release=release, policy=_document(policy), configuration=_document(configuration)))
+
+    @classmethod
+    def from_objects(cls, objects, release=None, policy=None, configuration=None, **options):
+        """Opens a cluster with Kubernetes objects: dicts as `kubectl get -o json` prints them. Options are those of load."""
+        text = _text_of(objects)
+        inputs = [_c.Input(text=text, size=len(text), name=b"objects")]
+        return cls(inputs, dict(options, release=release, policy=_document(policy), configuration=_document(configuration)))
+
+    def _open(self):
+        if self._handle is None:
+            raise Error("the cluster is closed", -2)
+        if self._pid != os.getpid():
+            raise Error("the cluster was opened by another process: open one in the child of a fork", -2)
+        return self._handle
+
+    def close(self):
+        """Ends the cluster. Its results stay."""
+        if self._handle is not None:
+            _c.call("close", self._handle)
+            self._handle = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        if getattr(self, "_handle", None) is not None:
+            _c.LIBRARY.berth_close(self._handle)
+
+    def __reduce__(self):
+        raise Error("a Cluster cannot be pickled: load its inputs in the other process")
+
+    def copy(self):
+        """Returns a cluster that is as this one now, without its Python rules, and changes by itself."""
+        other = Cluster.__new__(Cluster)
+        other._handle, other._names, other._changes, other._rules, other._error = None, None, 0, [], None
+        other._handle = _c.handle("copy", self._open())
+        other._pid, other._pending = os.getpid(), self._pending
+        return other
+
+    def _node_count(self):
+        return _c.number("node_count", self._open())
+
+    @property
+    def nodes(self):
+        """The names of the nodes. The index of a node that was removed has an empty name until another node gets it."""
+        if self._names is None:
+            names = []
+            for i in range(self._node_count()):
+                name = _c.c_char_p()
+                _c.call("node_name", self._handle, i, _c.byref(name))
+                names.append(name.value.decode(errors="replace"))
+            self._names = names
+        return self._names
+
+    @property
+    def warnings(self):
+        """What reading the input had to say: a list of sentences."""
+        return _c.sized_text("warnings", self._open()).splitlines()
+
+    def node(self, name):
+        """Returns the index of a node."""
+        index = _c.c_int32()
+        _c.call("node_index", self._open(), _c.encoded(name, "node"), _c.byref(index))
+        if index.value < 0:
+            raise Error("there is no node %r" % (name,))
+        return index.value
+
+    def amounts(self, resource):
+        """Returns float64[nodes] twice: what nodes offer of a resource, and what the pods on them request."""
+        allocatable, requested = numpy.zeros(self._node_count()), numpy.zeros(self._node_count())
+        _c.call("amounts", self._handle, _c.encoded(resource, "resource"), len(allocatable), _c.address(allocatable),
+                _c.address(requested))
+        return allocatable, requested
+
+    def apply(self, objects):
+        """Adds objects (dicts or text), or replaces those of the same name: nodes, pods with a node, and what rules read."""
+        text = _text_of(objects)
+        count = _c.number("apply", self._open(), text, len(text), b"objects")
+        self._changed()
+        return count
+
+    def remove_node(self, name):
+        _c.call("remove_node", self._open(), _c.encoded(name, "node"))
+        self._changed()
+
+    def delete_pod(self, name):
+        """Takes a placed pod, "namespace/name", from its node."""
+        _c.call("delete_pod", self._open(), _c.encoded(name, "pod"))
+        self._changed()
+
+    def schedule(self, pods=None):
+        """Decides for pods, one after another, and assumes each on its node. Returns a Result.
+
+        pods: None (the pending ones of the input), the path of a file, or objects (dicts).
+        """
+        batch = self._pods_of(pods)
+        nodes = numpy.full(len(batch), -1, numpy.int32)
+        self._changed()
+        for first in range(0, len(batch), _AT_ONCE):
+            count = min(_AT_ONCE, len(batch) - first)
+            self._call("schedule", self._open(), batch.handle, first, count, _c.address(nodes[first:]))
+        return Result(self, batch, nodes)
+
+    def scores(self, pod):
+        """Returns the Scores of a pod, and decides nothing. pod: "namespace/name" of a pending pod, or an object (dict)."""
+        return Scores(self, *self._one(pod))
+
+    def explain(self, pod):
+        """Returns a dict that says why a pod would go where it would, or what keeps it pending."""
+        return self._explain(*self._one(pod))
+
+    def place(self, pod, node):
+        """Places a pod on a node (name or index) without a decision."""
+        pods, index = self._one(pod)
+        _c.call("assume", self._open(), pods.handle, index, node if isinstance(node, int) else self.node(node))
+        self._changed()
+
+    def forget(self, pod):
+        """Takes a pod that was placed, but is not bound, from its node again."""
+        pods, index = self._one(pod)
+        _c.call("forget", self._open(), pods.handle, index)
+        self._changed()
+
+    def add(self, rule):
+        """Adds a rule that was made by berth.priority or berth.predicate. Returns it."""
+        attach(self, rule)
+        return rule
+
+    def _call(self, name, *arguments):
+        """Calls the library; what a rule raised meanwhile is raised here."""
+        self._error = None
+        try:
+            _c.call(name, *arguments)
+        except Error as e:
+            if self._error is not None:
+                error, self._error = self._error, None
+                raise e from error
+            raise
+
+    def _changed(self):
+        self._changes += 1
+        self._names = None
+
+    def _explain(self, pods, index):
+        return json.loads(_c.sized_text("explain", self._open(), pods.handle, index))
+
+    def _pods_of(self, pods):
+        if pods is None:
+            return self._pending
+        if isinstance(pods, (str, os.PathLike)):
+            with open(pods, "rb") as f:
+                text = f.read()
+            return _Pods(_c.handle("read_pods", self._open(), text, len(text), os.fspath(pods).encode()))
+        text = _text_of(pods)
+        return _Pods(_c.handle("read_pods", self._open(), text, len(text), b"objects"))
+
+    def _one(self, pod):
+        if isinstance(pod, str):
+            if pod not in self._pending.names:
+                raise Error("%r is not a pending pod of the input" % (pod,))
+            return self._pending, self._pending.names.index(pod)
+        pods = self._pods_of(pod)
+        if len(pods) != 1:
+            raise Error("there are %d pods in the objects: one is needed" % len(pods))
+        return pods, 0
+
+    def __repr__(self):
+        return "<berth.Cluster: closed>" if self._handle is None else "<berth.Cluster: %d nodes>" % self._node_count()
+
+
+def _document(given):
+    """Returns a Policy or configuration: a dict, or the content of a JSON file."""
+    if given is None or isinstance(given, dict):
+        return given
+    with open(given, encoding="utf-8") as f:
+        try:
+            return json.load(f)
+        except ValueError as e:
+            raise Error("%s: %s" % (os.fspath(given), e)) from None
+
+
+def _text_of(objects):
+    if isinstance(objects, (str, bytes)):
+        return objects.encode() if isinstance(objects, str) else objects
+    if isinstance(objects, dict):
+        objects = [objects]
+    return "\n".join(json.dumps(o) for o in objects).encode()

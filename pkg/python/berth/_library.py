@@ -1,0 +1,126 @@
+"""The functions of libberth.so.1 as ctypes calls them (berth.h says what each does). Calls release the GIL."""
+import ctypes
+import os
+from ctypes import POINTER, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
+
+ABI = 1
+
+
+class Error(Exception):
+    """What the engine refuses: a bad input, a bad handle, a rule that failed. `code` is that of berth.h."""
+
+    def __init__(self, text, code=-1):
+        super().__init__(text)
+        self.code = code
+
+
+class Input(ctypes.Structure):
+    _fields_ = [("path", c_char_p), ("text", c_char_p), ("size", c_size_t), ("name", c_char_p)]
+
+
+class Question(ctypes.Structure):
+    _fields_ = [("pod", c_char_p), ("template", c_uint64), ("nodes", c_size_t), ("feasible", c_void_p), ("scores", c_void_p),
+                ("error", c_void_p), ("error_size", c_size_t)]
+
+
+RULE = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(Question))
+_HANDLE, _TEXT = c_void_p, POINTER(c_char_p)
+_SIZE = POINTER(c_size_t)
+_SIGNATURES = {
+    "open": [c_char_p, c_size_t, POINTER(Input), c_size_t, POINTER(c_void_p)],
+    "copy": [_HANDLE, POINTER(c_void_p)],
+    "close": [_HANDLE],
+    "warnings": [_HANDLE, _TEXT, _SIZE],
+    "node_count": [_HANDLE, _SIZE],
+    "node_name": [_HANDLE, c_size_t, _TEXT],
+    "node_index": [_HANDLE, c_char_p, POINTER(c_int32)],
+    "remove_node": [_HANDLE, c_char_p],
+    "apply": [_HANDLE, c_char_p, c_size_t, c_char_p, _SIZE],
+    "pending": [_HANDLE, POINTER(c_void_p)],
+    "read_pods": [_HANDLE, c_char_p, c_size_t, c_char_p, POINTER(c_void_p)],
+    "close_pods": [_HANDLE],
+    "pods_count": [_HANDLE, _SIZE],
+    "pod_name": [_HANDLE, c_size_t, _TEXT],
+    "schedule": [_HANDLE, _HANDLE, c_size_t, c_size_t, c_void_p],
+    "reason": [_HANDLE, c_size_t, _TEXT, _SIZE],
+    "assume": [_HANDLE, _HANDLE, c_size_t, c_int32],
+    "forget": [_HANDLE, _HANDLE, c_size_t],
+    "bind": [_HANDLE, _HANDLE, c_size_t, c_int32],
+    "delete_pod": [_HANDLE, c_char_p],
+    "scores": [_HANDLE, _HANDLE, c_size_t, c_size_t, c_void_p, c_void_p],
+    "rule_count": [_HANDLE, _HANDLE, c_size_t, _SIZE],
+    "rule": [_HANDLE, _HANDLE, c_size_t, c_size_t, _TEXT, POINTER(c_int64)],
+    "rule_scores": [_HANDLE, _HANDLE, c_size_t, c_size_t, c_size_t, c_void_p],
+    "explain": [_HANDLE, _HANDLE, c_size_t, _TEXT, _SIZE],
+    "amounts": [_HANDLE, c_char_p, c_size_t, c_void_p, c_void_p],
+    "request": [_HANDLE, _HANDLE, c_size_t, c_char_p, POINTER(c_double)],
+    "add_priority": [_HANDLE, c_char_p, c_double, RULE, c_void_p],
+    "add_predicate": [_HANDLE, c_char_p, RULE, c_void_p],
+}
+
+
+def _load():
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libberth.so.1")
+    library = ctypes.CDLL(beside if os.path.exists(beside) else "libberth.so.1")
+    for name, arguments in _SIGNATURES.items():
+        function = getattr(library, "berth_" + name)
+        function.argtypes, function.restype = arguments, c_int32
+    library.berth_abi_version.restype = c_uint32
+    library.berth_version.restype = library.berth_last_error.restype = c_char_p
+    if library.berth_abi_version() != ABI:
+        raise ImportError("libberth.so.1 has ABI %d, the module berth needs %d" % (library.berth_abi_version(), ABI))
+    return library
+
+
+LIBRARY = _load()
+
+
+def last_error():
+    return LIBRARY.berth_last_error().decode(errors="replace")
+
+
+def call(name, *arguments):
+    """Calls berth_<name>; raises Error when it fails."""
+    code = getattr(LIBRARY, "berth_" + name)(*arguments)
+    if code != 0:
+        raise Error(last_error(), code)
+
+
+def handle(name, *arguments):
+    out = c_void_p()
+    call(name, *arguments, byref(out))
+    return out
+
+
+def number(name, *arguments):
+    out = c_size_t()
+    call(name, *arguments, byref(out))
+    return out.value
+
+
+def sized_text(name, *arguments):
+    text, size = c_char_p(), c_size_t()
+    call(name, *arguments, byref(text), byref(size))
+    return ctypes.string_at(text, size.value).decode(errors="replace")
+
+
+def encoded(text, what):
+    """Returns the text as C takes it. Raises Error for one that C would cut short, or that is no text."""
+    if isinstance(text, str):
+        try:
+            text = text.encode()
+        except UnicodeEncodeError:
+            raise Error("%s: %r is not valid Unicode" % (what, text)) from None
+    if not isinstance(text, bytes):
+        raise Error("%s: %r: must be a text" % (what, text))
+    if b"\0" in text:
+        raise Error("%s: %r has a NUL character" % (what, text))
+    return text
+
+
+def address(array):
+    return array.ctypes.data
+
+
+__all__ = ["Error", "Input", "LIBRARY", "Question", "RULE", "address", "byref", "c_char_p", "c_double", "c_int32", "c_int64", "c_uint8",
+           "call", "encoded", "handle", "last_error", "number", "sized_text"]
