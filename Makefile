@@ -77,9 +77,10 @@ COMPARING_TEST_OPT := $(if $(filter debug,$(BUILD)),,-Og)
 AROUND_TEST_OPT := $(if $(filter debug,$(BUILD)),,-O1)
 # The compiler collects its garbage only above 2 GB, which it rarely reaches. That saves a tenth of its time.
 GARBAGE := $(if $(CLANG),,--param ggc-min-heapsize=2000000 --param ggc-min-expand=1000)
-# LIBRARY=1, which only `make lib` and `make python` set, makes the position-independent objects of libberth.so, in a folder of their own.
-PIC := $(if $(LIBRARY),-fPIC -fno-semantic-interposition)
-CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 $(PIC) \
+# Programs and libberth.so share their objects, except those of tests. What is hidden, which is all but berth.h, is as fast as in a
+# program: nothing goes through a table of addresses. Sanitizers' builds have no library unless PIC is given.
+PIC := $(if $(SAN),,-fPIC -fvisibility=hidden -fno-semantic-interposition)
+CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
             -DBOOST_BEAST_SEPARATE_COMPILATION -DBOOST_ASIO_SEPARATE_COMPILATION
 ifneq ($(HARDEN),)
 CXXFLAGS += -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2
@@ -92,7 +93,8 @@ LINKER := $(firstword $(foreach l,mold lld,$(if $(shell command -v ld.$(l) 2>/de
 LDFLAGS := $(SANFLAGS) $(LINKER) -pthread $(if $(SAN),,-Wl$(,)-z$(,)relro -Wl$(,)-z$(,)now -Wl$(,)-z$(,)noexecstack)
 # tcmalloc lets threads free what others allocated without waiting for each other. Sanitizers bring their own allocator, and libberth.so
 # leaves allocation to the program that loads it.
-LDLIBS := $(if $(SAN)$(LIBRARY),,-l:libtcmalloc_minimal.so.4) -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl -lcrypto -lz \
+TCMALLOC := $(if $(SAN),,-l:libtcmalloc_minimal.so.4)
+LDLIBS := $(TCMALLOC) -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl -lcrypto -lz \
   -Wl,--as-needed -lzstd $(wildcard /usr/lib/*/libabsl_*.so)
 
 # ---- what there is -------------------------------------------------------------------------------
@@ -150,16 +152,15 @@ deps-test:
 	@hack/install-deps.sh test
 
 test: deps-test  ## build and run every test; the last line is "N passed, N failed"
-	$(if $(SCRIPTS)$(PACKAGE),,+@$(MAKE) --no-print-directory SAN= BUILD= OUT=_output python >&2)
+	$(if $(SCRIPTS)$(PACKAGE),,+@$(MAKE) --no-print-directory $(if $(SAN),SAN= BUILD= OUT=_output) python >&2)
 	+@$(BUILD_WITH) $(if $(SCRIPTS),programs,$(if $(PACKAGE),,programs)) test-programs >&2
 	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(PACKAGE)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)
 test-programs: $(TEST_PROGRAMS) $(if $(PACKAGE),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay $(BIN)/berth)
 	@:
 
-lib: deps  ## libberth.so, the engine as a library, into _output/lib, and berth.h into _output/include
-	+@$(BUILD_WITH) LIBRARY=1 OUT=$(OUT)/pic $(OUT)/pic/lib/libberth.so.1
-	@install -d $(OUT)/lib/pkgconfig $(OUT)/include
-	@install -m 755 $(OUT)/pic/lib/libberth.so.1 $(OUT)/lib/libberth.so.1 && ln -sfn libberth.so.1 $(OUT)/lib/libberth.so
+lib: deps $(filter all programs,$(MAKECMDGOALS))  ## libberth.so, the engine as a library, into _output/lib, and berth.h into _output/include
+	+@$(BUILD_WITH) $(OUT)/lib/libberth.so.1
+	@install -d $(OUT)/lib/pkgconfig $(OUT)/include && ln -sfn libberth.so.1 $(OUT)/lib/libberth.so
 	@install -m 644 pkg/capi/berth.h $(OUT)/include/berth.h
 	@sed 's|@VERSION@|$(shell sed -e s/^v// hack/version)|; s|@PREFIX@|$(PREFIX)|' pkg/capi/berth.pc.in >$(OUT)/lib/pkgconfig/berth.pc
 
@@ -167,7 +168,7 @@ python: lib  ## the Python module berth over it, into _output/python (PYTHONPATH
 	@hack/install-deps.sh python
 	@rm -rf $(OUT)/python && install -d $(OUT)/python/berth
 	@install -m 644 pkg/python/berth/*.py $(OUT)/python/berth
-	@install -m 755 $(OUT)/pic/lib/libberth.so.1 $(OUT)/python/berth/libberth.so.1
+	@strip -g -o $(OUT)/python/berth/libberth.so.1 $(OUT)/lib/libberth.so.1
 
 SEEDS ?= 1..100
 simulate: deps  ## run a simulated cluster for each seed (SEEDS=A..B or NEW_S=SECONDS), and those that once failed
@@ -232,7 +233,7 @@ TEST_PCH := $(OUT)/pch/pch_test.h
 COMPARING_TEST_PCH := $(OUT)/pch/comparing/pch_test.h
 $(PCH).gch: hack/pch.h
 $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch: hack/pch_test.h
-$(PCH).gch $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch: $(call note,$(notes)/flags,$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(TEST_OPT) $(COMPARING_TEST_OPT) $(AROUND_TEST_OPT))
+$(PCH).gch $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch: $(call note,$(notes)/flags,$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(PIC) $(TEST_OPT) $(COMPARING_TEST_OPT) $(AROUND_TEST_OPT))
 	@mkdir -p $(@D); grep -v '^#pragma once' $(filter %.h,$^) > $(@:.gch=)
 	@echo "  PCH   $(filter %.h,$^)"
 	@$(if $(CLANG),,$(CCACHE)) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
@@ -248,6 +249,7 @@ $(OBJ)/plugin/%.o: private CXXFLAGS += -Wno-error
 $(OBJ)/%_test.o: CXXFLAGS += -Wno-missing-field-initializers $(TEST_OPT)
 $(COMPARING:%=$(OBJ)/%/%_test.o): CXXFLAGS += $(COMPARING_TEST_OPT)
 $(OBJ)/test/%.o: CXXFLAGS += $(AROUND_TEST_OPT)
+$(PCH).gch: CXXFLAGS += $(PIC)
 $(TEST_PCH).gch: CXXFLAGS += $(TEST_OPT)
 $(COMPARING_TEST_PCH).gch: CXXFLAGS += $(COMPARING_TEST_OPT)
 pch_of_test = $(if $(filter $(COMPARING:%=$(OBJ)/%/%),$(1)),$(COMPARING_TEST_PCH),$(TEST_PCH))
@@ -256,7 +258,7 @@ $(OBJ)/%_test.o: %_test.cc $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch
 	@$(CCACHE) $(call COMPILE,$(call pch_of_test,$@))
 $(OBJ)/%.o: %.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"
-	@$(CCACHE) $(call COMPILE,$(PCH))
+	@$(CCACHE) $(call COMPILE,$(PCH)) $(PIC)
 # A unit of several sources includes them.
 define unit_rule
 $(OUT)/units/$(1).cc: $(call note,$(notes)/unit-$(subst /,-,$(1)),$(sources_of_$(1)))
@@ -268,7 +270,7 @@ $(OBJ)/%_test.o: $(OUT)/units/%_test.cc $(TEST_PCH).gch $(COMPARING_TEST_PCH).gc
 	@$(CCACHE) $(call COMPILE,$(call pch_of_test,$@))
 $(OBJ)/%.o: $(OUT)/units/%.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $(sources_of_$*)"
-	@$(CCACHE) $(call COMPILE,$(PCH))
+	@$(CCACHE) $(call COMPILE,$(PCH)) $(PIC)
 # The page's files are embedded in this object.
 $(OBJ)/pkg/ui/assets.o: $(wildcard pkg/ui/assets/*)
 # The commit, from git or given to a source package as COMMIT=..., is compiled into one file.
@@ -288,7 +290,7 @@ $(foreach r,$(PACKAGES),$(eval $(call library_rule,$(r))))
 define link_rule
 $(1): $(2) $(3) $(call note,$(notes)/link-$(notdir $(1)),$(2) $(3) $(4) $(LDFLAGS) $(LDLIBS))
 	@mkdir -p $$(@D); echo "  LINK  $$@"
-	@$(CXX) $(LDFLAGS) -o $$@ $(2) $(3) $(4) $(LDLIBS)
+	@$(CXX) $(LDFLAGS) -o $$@ $(2) $(3) $(4) $(if $(filter %.so.1,$(1)),$(filter-out $(TCMALLOC),$(LDLIBS)),$(LDLIBS))
 endef
 plugins_for = $(if $(filter cmd/kube-scheduler cmd/schedsim plugin test,$(1)),$(PLUGIN_OBJECTS))
 $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdir $(p)),$(call objects,$(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
@@ -298,9 +300,9 @@ $(OBJ)/cmd/%/renamed_main.o: $(OBJ)/cmd/%/main.o
 	@objcopy --redefine-sym main=$(subst -,_,$*)_main $< $@
 $(eval $(call link_rule,$(BIN)/berth,$(call objects,cmd/berth/main.cc $(filter-out %/main.cc,$(foreach p,$(PROGRAMS),$(call sources,cmd/$(p))))) $(PROGRAMS:%=$(OBJ)/cmd/%/renamed_main.o) $(PLUGIN_OBJECTS),$(foreach r,$(PACKAGES),$(call library,$(r)))))
 
-# The library exports what berth.map names.
+# The library exports what berth.map names, and has the rules of plugin/.
 $(OUT)/lib/libberth.so.1: pkg/capi/berth.map
-$(eval $(call link_rule,$(OUT)/lib/libberth.so.1,$(call objects,$(call sources,pkg/capi)),$(call libraries,pkg/capi),-shared -Wl$(,)-soname$(,)libberth.so.1 -Wl$(,)--version-script=pkg/capi/berth.map))
+$(eval $(call link_rule,$(OUT)/lib/libberth.so.1,$(call objects,$(call sources,pkg/capi)) $(PLUGIN_OBJECTS),$(call libraries,pkg/capi),-shared -Wl$(,)-soname$(,)libberth.so.1 -Wl$(,)--version-script=pkg/capi/berth.map -Wl$(,)-z$(,)defs -Wl$(,)--as-needed))
 
 # A program's tests are linked with its sources except main.cc.
 $(foreach r,$(TEST_PACKAGES),$(eval $(call link_rule,$(call test_program,$(r)),$(call objects,$(call tests,$(r)) $(if $(filter cmd/%,$(r)),$(filter-out %/main.cc,$(call sources,$(r))))) $(OBJ)/hack/test_logging.o $(call plugins_for,$(r)),$(call libraries,$(r)),-lrapidcheck -lCatch2WithMain)))

@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <utility>
@@ -125,6 +126,9 @@ int32_t AddRule(berth_cluster* cluster, const char* name, OwnRule rule) {
     if (name == nullptr) return Null("the name of the rule");
     if (rule.function == nullptr) return Null("the function of the rule");
     if (absl::Status s = scheduler::Registry::CheckName(name); !s.ok()) return Fail(s);
+    if (!std::isfinite(rule.weight)) {
+      return Fail(BERTH_INVALID, absl::StrCat("weight ", rule.weight, ": must be a finite number"));
+    }
     rule.name = name;
     rule.symbol = util::Symbol(rule.name);
     c.own.rules.push_back(std::move(rule));
@@ -306,7 +310,9 @@ int32_t berth_pod_name(berth_pods* pods, size_t pod, const char** name) {
 }
 
 int32_t berth_schedule(berth_cluster* cluster, berth_pods* pods, size_t first, size_t count, int32_t* nodes) {
-  if (count == 0) return BERTH_OK;
+  if (count == 0) {
+    return WithCluster(cluster, [&](Cluster&) { return WithPods(pods, [](Pods&) { return int32_t{BERTH_OK}; }); });
+  }
   return WithPod(cluster, pods, first, [&](Cluster& c, Pods& p, const berth::api::PodPtr&) {
     if (nodes == nullptr) return Null("nodes");
     if (count > p.pods.size() - first) {

@@ -17,6 +17,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 
 #define BERTH_ABI_VERSION 1
 
@@ -137,6 +140,9 @@ int32_t berth_add_priority(berth_cluster* cluster, const char* name, double weig
                            void* user);
 int32_t berth_add_predicate(berth_cluster* cluster, const char* name, berth_rule_function rule, void* user);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -20,7 +20,7 @@ bool OwnRules::Chooses() const {
   return ties != Ties::kTurn || std::any_of(rules.begin(), rules.end(), [](const OwnRule& r) { return r.is_priority; });
 }
 
-// Returns false and notes the error when the rule fails or writes a number that is not finite where the pod fits.
+// Returns false and notes the error when the rule fails.
 bool OwnRules::Call(const OwnRule& rule, const api::Pod& pod, std::vector<uint8_t>* feasible,
                     std::vector<double>* scores) {
   const std::string key = pod.meta.Key();
@@ -37,12 +37,6 @@ bool OwnRules::Call(const OwnRule& rule, const api::Pod& pod, std::vector<uint8_
   why[sizeof(why) - 1] = '\0';
   if (code != 0) {
     error_ = absl::StrCat("rule ", rule.name, ": ", why[0] == '\0' ? "failed without saying why" : why);
-    return false;
-  }
-  for (size_t i = 0; scores != nullptr && i < scores->size(); ++i) {
-    if ((*feasible)[i] == 0 || std::isfinite((*scores)[i])) continue;
-    error_ = absl::StrCat("rule ", rule.name, ": the score of node ", cache->row(static_cast<Row>(i)).name.string(),
-                          " is ", (*scores)[i], ": must be a finite number");
     return false;
   }
   return true;
@@ -92,7 +86,14 @@ std::optional<size_t> OwnRules::Choose(const api::PodPtr& pod, std::span<const R
     for (Row r : rows) feasible_[r] = 1;
     scores_.assign(cache->row_count(), 0);
     if (!Call(rule, *pod, &feasible_, &scores_)) return std::nullopt;
-    for (size_t i = 0; i < rows.size(); ++i) sums[i] += rule.weight * scores_[rows[i]];
+    for (size_t i = 0; i < rows.size(); ++i) {
+      sums[i] += rule.weight * scores_[rows[i]];
+      if (std::isfinite(sums[i])) continue;
+      error_ = absl::StrCat("rule ", rule.name, ": the score of node ", cache->row(rows[i]).name.string(), " is ",
+                            scores_[rows[i]], ", which times ", rule.weight,
+                            " makes no finite total: must be a finite number");
+      return std::nullopt;
+    }
   }
   double most = -std::numeric_limits<double>::infinity();
   for (double s : sums) most = std::max(most, s);

@@ -87,7 +87,7 @@ void GenericScheduler::ScoreRows(const api::PodPtr& pod, Evaluation* out) {
 
 // The incremental scheduler knows which rows fit. It is stopped before it chooses one, so that nothing is decided. Its
 // totals are not those of the release: it leaves out what all rows share.
-void GenericScheduler::Evaluate(const api::PodPtr& pod, Evaluation* out) {
+void GenericScheduler::Evaluate(const api::PodPtr& pod, Evaluation* out, bool totals) {
   out->fits.Clear();
   out->fits.Resize(cache_->row_count());
   out->rows.clear();
@@ -122,6 +122,7 @@ void GenericScheduler::Evaluate(const api::PodPtr& pod, Evaluation* out) {
     EvaluateByReference(pod, out);
     return;
   }
+  if (!totals) return;
   out->fits.ForEach([&](Row r) { out->rows.push_back(r); });
   ScoreRows(pod, out);
 }
