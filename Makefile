@@ -101,7 +101,8 @@ LDLIBS := $(TCMALLOC) -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_op
 PROGRAMS := kube-scheduler schedsim hollow-apiserver
 # One library for each package, the lowest layer last, in the order of includes (pkg/README.md).
 PACKAGES := pkg/apiserver pkg/capi pkg/client pkg/ui pkg/simulate pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util
-sources = $(sort $(shell find $(1) -name '*.cc' ! -name '*_test.cc' ! -name '*_bench.cc' 2>/dev/null))
+# glog_standin.cc replaces a library, and is linked by name.
+sources = $(sort $(shell find $(1) -name '*.cc' ! -name '*_test.cc' ! -name '*_bench.cc' ! -name 'glog_standin.cc' 2>/dev/null))
 tests = $(sort $(shell find $(1) -name '*_test.cc' 2>/dev/null))
 # The objects of sources. Neighbouring sources are compiled as one unit, which takes half of the time.
 UNIT ?= $(if $(SAN),30,12)
@@ -120,7 +121,7 @@ all_below = $(call below,$(call below,$(call below,$(1))))
 libraries = $(call with_included,$(1) pkg/http pkg/api pkg/release pkg/util $(call includes,$(1)))
 with_included = $(foreach r,$(filter $(call all_below,$(1)),$(PACKAGES)),$(call library,$(r)))
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
-TEST_PACKAGES := $(foreach r,pkg/util pkg/release pkg/api pkg/http pkg/world pkg/scheduler pkg/releases pkg/explain pkg/lab pkg/recording pkg/simulate pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
+TEST_PACKAGES := $(foreach r,pkg/util pkg/release pkg/api pkg/http pkg/world pkg/scheduler pkg/releases pkg/explain pkg/lab pkg/capi pkg/recording pkg/simulate pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
 # The former name of this variable.
 PACKAGE ?= $(ROOM)
@@ -132,11 +133,11 @@ BENCH_SOURCES := $(sort $(shell find pkg test -name '*_bench.cc' 2>/dev/null))
 # contains that already. What depends on FILE is therefore remade when flags change and when sources are added or
 # removed. Only goals that build write notes.
 differ = $(subst |$(1)|,,|$(2)|)$(subst |$(2)|,,|$(1)|)
-BUILDS := $(filter-out all help deps deps-test lib python test simulate fuzz fuzz-asan soak deb image bench run fmt clean install,$(or $(MAKECMDGOALS),all))
+BUILDS := $(filter-out all help deps deps-test lib python wheel test simulate fuzz fuzz-asan soak deb image bench run fmt clean install,$(or $(MAKECMDGOALS),all))
 note = $(if $(BUILDS),$(if $(call differ,$(strip $(file <$(1))),$(strip $(2))),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(strip $(2)))))$(1)
 notes := $(OUT)/notes
 
-.PHONY: all help deps deps-test lib python test simulate fuzz fuzz-asan soak deb image bench run fmt lint clean install programs test-programs
+.PHONY: all help deps deps-test lib python wheel test simulate fuzz fuzz-asan soak deb image bench run fmt lint clean install programs test-programs
 all: deps  ## build every program into _output/bin (WHAT=cmd/NAME: one)
 	+@$(BUILD_WITH) programs
 programs: $(addprefix $(BIN)/,$(if $(WHAT),$(notdir $(WHAT)),$(PROGRAMS))) $(OUT)/compile_commands.json
@@ -158,7 +159,7 @@ test: deps-test  ## build and run every test; the last line is "N passed, N fail
 test-programs: $(TEST_PROGRAMS) $(if $(PACKAGE),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay $(BIN)/berth)
 	@:
 
-lib: deps $(filter all programs,$(MAKECMDGOALS))  ## libberth.so, the engine as a library, into _output/lib, and berth.h into _output/include
+lib: deps $(filter all programs,$(MAKECMDGOALS:deb=all))  ## libberth.so, the engine as a library, into _output/lib, and berth.h into _output/include
 	+@$(BUILD_WITH) $(OUT)/lib/libberth.so.1
 	@install -d $(OUT)/lib/pkgconfig $(OUT)/include && ln -sfn libberth.so.1 $(OUT)/lib/libberth.so
 	@install -m 644 pkg/capi/berth.h $(OUT)/include/berth.h
@@ -167,8 +168,11 @@ lib: deps $(filter all programs,$(MAKECMDGOALS))  ## libberth.so, the engine as 
 python: lib  ## the Python module berth over it, into _output/python (PYTHONPATH=_output/python)
 	@hack/install-deps.sh python
 	@rm -rf $(OUT)/python && install -d $(OUT)/python/berth
-	@install -m 644 pkg/python/berth/*.py $(OUT)/python/berth
+	@install -m 644 pkg/python/berth/*.py pkg/python/berth/py.typed $(OUT)/python/berth
 	@strip -g -o $(OUT)/python/berth/libberth.so.1 $(OUT)/lib/libberth.so.1
+
+wheel: python  ## a wheel of the Python module, in _output/package; it installs without network
+	@hack/package/wheel.py $(OUT)
 
 SEEDS ?= 1..100
 simulate: deps  ## run a simulated cluster for each seed (SEEDS=A..B or NEW_S=SECONDS), and those that once failed
@@ -190,9 +194,10 @@ PODS ?= 20000
 soak: all  ## PODS pods (20000) through real processes with churn, leader changes and server restarts
 	@OUT=$(OUT) hack/soak.py $(PODS) $(SOAKARGS)
 
-deb: all  ## a Debian package of the programs, in _output/package
+deb: all python  ## Debian packages of the programs and of the library, in _output/package
 	@hack/install-deps.sh package
 	+@$(BUILD_WITH) $(BIN)/berth
+	@hack/package/library-debs.sh $(OUT)
 	@hack/package/deb.sh $(OUT)
 
 image: all  ## an OCI image of kube-scheduler, from scratch, in _output/image
@@ -290,7 +295,7 @@ $(foreach r,$(PACKAGES),$(eval $(call library_rule,$(r))))
 define link_rule
 $(1): $(2) $(3) $(call note,$(notes)/link-$(notdir $(1)),$(2) $(3) $(4) $(LDFLAGS) $(LDLIBS))
 	@mkdir -p $$(@D); echo "  LINK  $$@"
-	@$(CXX) $(LDFLAGS) -o $$@ $(2) $(3) $(4) $(if $(filter %.so.1,$(1)),$(filter-out $(TCMALLOC),$(LDLIBS)),$(LDLIBS))
+	@$(CXX) $(LDFLAGS) -o $$@ $(2) $(3) $(4) $(if $(filter %.so.1,$(1)),$(filter-out $(TCMALLOC) -lglog,$(LDLIBS)),$(LDLIBS))
 endef
 plugins_for = $(if $(filter cmd/kube-scheduler cmd/schedsim plugin test,$(1)),$(PLUGIN_OBJECTS))
 $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdir $(p)),$(call objects,$(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
@@ -302,7 +307,7 @@ $(eval $(call link_rule,$(BIN)/berth,$(call objects,cmd/berth/main.cc $(filter-o
 
 # The library exports what berth.map names, and has the rules of plugin/.
 $(OUT)/lib/libberth.so.1: pkg/capi/berth.map
-$(eval $(call link_rule,$(OUT)/lib/libberth.so.1,$(call objects,$(call sources,pkg/capi)) $(PLUGIN_OBJECTS),$(call libraries,pkg/capi),-shared -Wl$(,)-soname$(,)libberth.so.1 -Wl$(,)--version-script=pkg/capi/berth.map -Wl$(,)-z$(,)defs -Wl$(,)--as-needed))
+$(eval $(call link_rule,$(OUT)/lib/libberth.so.1,$(call objects,$(call sources,pkg/capi) pkg/capi/glog_standin.cc) $(PLUGIN_OBJECTS),$(call libraries,pkg/capi),-shared -Wl$(,)-soname$(,)libberth.so.1 -Wl$(,)--version-script=pkg/capi/berth.map -Wl$(,)-z$(,)defs -Wl$(,)--as-needed))
 
 # A program's tests are linked with its sources except main.cc.
 $(foreach r,$(TEST_PACKAGES),$(eval $(call link_rule,$(call test_program,$(r)),$(call objects,$(call tests,$(r)) $(if $(filter cmd/%,$(r)),$(filter-out %/main.cc,$(call sources,$(r))))) $(OBJ)/hack/test_logging.o $(call plugins_for,$(r)),$(call libraries,$(r)),-lrapidcheck -lCatch2WithMain)))

@@ -17,8 +17,8 @@ commands=(python3:python3 ccache:ccache curl:curl kubectl:kubernetes-client open
 for group in "$@"; do
   case $group in
     # promtool and a Prometheus that scrapes the daemon; rsvg-convert renders the pictures of schedsim; systemd-analyze
-    # checks the unit and lintian the package. Tests open the page in a browser.
-    test) commands+=(chromium:chromium zstdcat:zstd promtool:prometheus rsvg-convert:librsvg2-bin systemd-analyze:systemd lintian:lintian dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
+    # checks the unit and lintian the packages. Tests open the page in a browser. abidiff compares the interface of libberth.so.
+    test) commands+=(chromium:chromium zstdcat:zstd promtool:prometheus rsvg-convert:librsvg2-bin systemd-analyze:systemd lintian:lintian abidiff:abigail-tools dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     package) commands+=(dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     # Arrays of the module berth (pkg/python/README.md).
     python) packages+=(python3-numpy) ;;

@@ -100,6 +100,16 @@ def test_arguments_of_own_plugins():
     assert run.returncode == 1 and "plugin RackSpread: args: maxSkew: 0" in run.stderr, run.stderr
 
 
+def test_own_rules_with_arguments_are_not_called_built_in():
+    policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "RackSpread", "argument": {"maxSkew": 2}}],
+              "priorities": [{"name": "EqualPriority", "weight": 1}]}
+    for name, argument, expected in (("RackSpread", {"maxSkew": 2}, 0), ("PodFitsPorts", {"labelsPresence": {"labels": ["x"], "presence": True}}, 1)):
+        policy["predicates"] = [{"name": name, "argument": argument}]
+        status, out, err = schedsim("check", "-", feed=json.dumps(policy))
+        check_equal("%s: exit status" % name, status, 0)
+        check_equal("%s: notes that it never runs" % name, out.count("never runs"), expected)
+
+
 def test_all_mistakes_at_once_with_their_places():
     text = json.dumps(configuration({"plugins": {"filter": {"enabled": [{"name": "NodePort"}]}}}, parallelism=0,
                                     parallelsm=3), indent=1)

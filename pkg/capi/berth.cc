@@ -3,12 +3,13 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <exception>
 #include <utility>
 
 #include "pkg/api/stream.h"
+#include "pkg/capi/calls.h"
 #include "pkg/capi/cluster.h"
 #include "pkg/lab/input_forms.h"
 #include "pkg/util/status.h"
@@ -18,55 +19,6 @@ namespace berth::capi {
 namespace {
 
 using scheduler::Row;
-
-// Runs a function, and makes an error of whatever it throws.
-template <typename F>
-int32_t Guarded(F f) {
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-    return Fail(BERTH_INTERNAL, "there is not enough memory");
-  } catch (const std::exception& e) {
-    return Fail(BERTH_INTERNAL, e.what());
-  } catch (...) {
-    return Fail(BERTH_INTERNAL, "an exception of an unknown kind");
-  }
-}
-
-int32_t Null(const char* what) {
-  return Fail(BERTH_INVALID, absl::StrCat(what, " is NULL"));
-}
-
-// Runs f(cluster).
-template <typename F>
-int32_t WithCluster(berth_cluster* handle, F f) {
-  return Guarded([&] {
-    Use<Cluster> cluster(handle, "clusters");
-    return cluster ? f(*cluster) : cluster.code();
-  });
-}
-template <typename F>
-int32_t WithPods(berth_pods* handle, F f) {
-  return Guarded([&] {
-    Use<Pods> pods(handle, "pods");
-    return pods ? f(*pods) : pods.code();
-  });
-}
-// Runs f(cluster, pods, pod) for one pod of the list.
-template <typename F>
-int32_t WithPod(berth_cluster* c, berth_pods* p, size_t index, F f) {
-  return WithCluster(c, [&](Cluster& cluster) {
-    return WithPods(p, [&](Pods& pods) {
-      if (index >= pods.pods.size()) {
-        return Fail(BERTH_INVALID, absl::StrCat("pod ", index, ": there are ", pods.pods.size(), " pods"));
-      }
-      if (pods.release != cluster.algorithm.release) {
-        return Fail(BERTH_INVALID, "the pods were read for another release than the cluster's");
-      }
-      return f(cluster, pods, pods.pods[index]);
-    });
-  });
-}
 
 // A text of the caller, which may be NULL only if it is empty.
 absl::StatusOr<lab::NamedText> TextOf(const char* text, size_t size, const char* name) {
@@ -93,22 +45,6 @@ absl::Status AppendInput(const berth_input& input, std::vector<lab::NamedText>* 
     out->push_back({file, std::make_shared<const std::string>(std::move(*text))});
   }
   return absl::OkStatus();
-}
-
-int32_t CheckNodes(const Cluster& c, size_t nodes) {
-  const size_t rows = const_cast<Cluster&>(c).cache().row_count();
-  if (nodes == rows) return BERTH_OK;
-  return Fail(BERTH_INVALID, absl::StrCat("arrays of ", nodes, " nodes: the cluster has ", rows));
-}
-
-// Writes the name of a listed node; empty for an unused index.
-int32_t NameOf(Cluster& c, int64_t node, util::Symbol* name) {
-  if (node < 0 || node >= static_cast<int64_t>(c.cache().row_count()) ||
-      !c.cache().listed().Has(static_cast<Row>(node))) {
-    return Fail(BERTH_INVALID, absl::StrCat("node ", node, ": there is no node of this index"));
-  }
-  *name = c.cache().row(static_cast<Row>(node)).name;
-  return BERTH_OK;
 }
 
 int32_t Status(const absl::Status& s) {
@@ -144,12 +80,19 @@ void Write(size_t rows, double* out, const Column& column, const Scalar& scalar)
   for (size_t r = 0; r < rows; ++r) out[r] = static_cast<double>(column != nullptr ? (*column)[r] : scalar(r));
 }
 
-int64_t AmountOf(const scheduler::Resource& of, std::string_view resource) {
-  if (resource == "cpu") return of.milli_cpu;
-  if (resource == "memory") return of.memory;
-  if (resource == "ephemeral-storage") return of.ephemeral_storage;
-  if (resource == "pods") return 1;
-  return of.Scalar(util::Symbol::Find(resource));
+// Closes a handle; of one that broke, the object stays in memory.
+template <typename T>
+int32_t Close(void* handle, const char* kind) {
+  return Guarded([&] {
+    if (auto held = std::dynamic_pointer_cast<T>(Find(handle)); held != nullptr && held->broken) {
+      Remove(handle);
+      return int32_t{BERTH_OK};
+    }
+    Use<T> use(handle, kind);
+    if (!use) return use.code();
+    Remove(handle);
+    return int32_t{BERTH_OK};
+  });
 }
 
 }  // namespace
@@ -200,10 +143,7 @@ int32_t berth_copy(berth_cluster* cluster, berth_cluster** out) {
 }
 
 int32_t berth_close(berth_cluster* cluster) {
-  return WithCluster(cluster, [&](Cluster&) {
-    Remove(cluster);
-    return int32_t{BERTH_OK};
-  });
+  return Close<Cluster>(cluster, "clusters");
 }
 
 int32_t berth_warnings(berth_cluster* cluster, const char** text, size_t* size) {
@@ -286,10 +226,7 @@ int32_t berth_read_pods(berth_cluster* cluster, const char* text, size_t size, c
 }
 
 int32_t berth_close_pods(berth_pods* pods) {
-  return WithPods(pods, [&](Pods&) {
-    Remove(pods);
-    return int32_t{BERTH_OK};
-  });
+  return Close<Pods>(pods, "pods");
 }
 
 int32_t berth_pods_count(berth_pods* pods, size_t* count) {
@@ -323,6 +260,7 @@ int32_t berth_schedule(berth_cluster* cluster, berth_pods* pods, size_t first, s
       const bool placed = d.outcome == Decision::Outcome::kPlaced;
       nodes[i - first] = placed ? static_cast<int32_t>(c.cache().FindRow(d.host)) : -1;
       p.reasons[i] = std::move(d.error);
+      if (placed) c.Tell(*p.pods[i], static_cast<Row>(nodes[i - first]), true);
       if (!placed && c.own.needed() && !c.own.Error().empty()) return Fail(BERTH_CALLBACK, c.own.Error());
     }
     return int32_t{BERTH_OK};
@@ -343,7 +281,9 @@ int32_t berth_assume(berth_cluster* cluster, berth_pods* pods, size_t pod, int32
   return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
     berth::util::Symbol name;
     if (const int32_t code = NameOf(c, node, &name); code != BERTH_OK) return code;
-    return Status(c.simulation->PlaceOn(of, name));
+    if (absl::Status s = c.simulation->PlaceOn(of, name); !s.ok()) return Fail(s);
+    c.Tell(*of, static_cast<Row>(node), true);
+    return int32_t{BERTH_OK};
   });
 }
 
@@ -351,7 +291,10 @@ int32_t berth_forget(berth_cluster* cluster, berth_pods* pods, size_t pod) {
   return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
     const berth::api::PodPtr placed = c.cache().GetPod(of->meta.uid);
     if (placed == nullptr) return Fail(BERTH_INVALID, absl::StrCat("Pod \"", of->meta.Key(), "\" is on no node"));
-    return Status(c.simulation->Forget(*placed));
+    const Row row = c.cache().FindRow(placed->node_name);
+    if (absl::Status s = c.simulation->Forget(*placed); !s.ok()) return Fail(s);
+    c.Tell(*placed, row, false);
+    return int32_t{BERTH_OK};
   });
 }
 
@@ -359,7 +302,10 @@ int32_t berth_bind(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t
   return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
     berth::util::Symbol name;
     if (const int32_t code = NameOf(c, node, &name); code != BERTH_OK) return code;
-    return Status(c.cache().AddPod(PlacedAs(of, name)));
+    const bool known = c.cache().GetPod(of->meta.uid) != nullptr;
+    if (absl::Status s = c.cache().AddPod(PlacedAs(of, name)); !s.ok()) return Fail(s);
+    if (!known) c.Tell(*of, static_cast<Row>(node), true);
+    return int32_t{BERTH_OK};
   });
 }
 
@@ -371,7 +317,10 @@ int32_t berth_delete_pod(berth_cluster* cluster, const char* name) {
       if (placed.pod->meta.Key() == name) found = placed.pod;
     });
     if (found == nullptr) return Fail(BERTH_INVALID, absl::StrCat("Pod \"", name, "\" is on no node"));
-    return Status(c.cache().RemovePod(*found));
+    const Row row = c.cache().FindRow(found->node_name);
+    if (absl::Status s = c.cache().RemovePod(*found); !s.ok()) return Fail(s);
+    c.Tell(*found, row, false);
+    return int32_t{BERTH_OK};
   });
 }
 
@@ -473,7 +422,8 @@ int32_t berth_amounts(berth_cluster* cluster, const char* resource, size_t nodes
 int32_t berth_request(berth_cluster* cluster, berth_pods* pods, size_t pod, const char* resource, double* amount) {
   return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
     if (resource == nullptr || amount == nullptr) return Null("resource or amount");
-    *amount = static_cast<double>(AmountOf(c.cache().Info(of->tmpl)->request, resource));
+    const berth::util::Symbol symbol = berth::util::Symbol::Find(resource);
+    *amount = static_cast<double>(AmountOf(c.cache().Info(of->tmpl)->request, resource, symbol));
     return int32_t{BERTH_OK};
   });
 }

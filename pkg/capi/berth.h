@@ -129,7 +129,9 @@ struct berth_question {
   uint64_t template_; /* equal for pods of one template, while one of them exists */
   size_t nodes;
   uint8_t* feasible;
-  double* scores; /* NULL for a predicate; zeros before the call */
+  double* scores;         /* NULL for a predicate; zeros before the call */
+  const double* requests; /* of the pod, by the resources of berth_use_columns */
+  size_t resources;       /* how many these are */
   char* error;
   size_t error_size;
 };
@@ -139,6 +141,59 @@ typedef int32_t (*berth_rule_function)(void* user, berth_question* question);
 int32_t berth_add_priority(berth_cluster* cluster, const char* name, double weight, berth_rule_function rule,
                            void* user);
 int32_t berth_add_predicate(berth_cluster* cluster, const char* name, berth_rule_function rule, void* user);
+
+/* Columns for rules and agents. berth_resources writes the names of all resources that nodes offer or placed pods
+ * request, each ended by a line feed: cpu, memory, ephemeral-storage, pods, then the others in ascending order. Valid
+ * until the next call of this function on the cluster. */
+int32_t berth_resources(berth_cluster* cluster, const char** names, size_t* size);
+/* Gives arrays of yours to the cluster: allocatable[n * count + r] and free[n * count + r] are what node n offers of
+ * resource r, and what is left of it. The library writes what has changed before it calls a rule, and in berth_refresh,
+ * berth_feasible and berth_step. The arrays must stay where they are until other ones, or NULL twice for none, are
+ * given. When the number of nodes has changed, new arrays are needed: BERTH_INVALID before that. */
+int32_t berth_use_columns(berth_cluster* cluster, const char* const* resources, size_t count, size_t nodes,
+                          double* allocatable, double* free);
+int32_t berth_refresh(berth_cluster* cluster);
+
+/* For agents that choose themselves. berth_feasible marks where a pod fits (feasible[n] is 1) and writes what it
+ * requests of the resources in use; `requests` may be NULL. berth_step first places `pod` on `node` without asking
+ * whether it fits there, or leaves it pending if `node` is -1, and then does so for the pod `next`; if that is the
+ * number of pods, it marks nothing. */
+int32_t berth_feasible(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t nodes, uint8_t* feasible,
+                       double* requests);
+int32_t berth_step(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t node, size_t next, size_t nodes,
+                   uint8_t* feasible, double* requests);
+
+/* Finds out whom to evict so that a pod fits that does not fit now: writes {"node", "victims", "nominatedToClear",
+ * "error"}; an empty node: nobody helps. If `apply` is not 0, the victims are taken from the node. The cluster is to be
+ * opened with the option preempt. Rules of yours are not asked about victims. The text is valid until the next call of
+ * this function on the cluster. */
+int32_t berth_preempt(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t apply, const char** json,
+                      size_t* size);
+
+/* Write the value of a label, valid until the next call on the handle; NULL if there is none. */
+int32_t berth_node_label(berth_cluster* cluster, size_t node, const char* key, const char** value);
+int32_t berth_pod_label(berth_pods* pods, size_t pod, const char* key, const char** value);
+
+/* A pod came to a node (placed is 1), or left it (0). Valid during the call. */
+struct berth_event {
+  const char* pod; /* "namespace/name" */
+  uint64_t template_;
+  size_t node;
+  int32_t placed;
+  size_t resources;       /* how many resources are in use (berth_use_columns) */
+  const double* requests; /* of the pod, by these */
+};
+typedef struct berth_event berth_event;
+typedef void (*berth_hook_function)(void* user, const berth_event* event);
+/* Sets what is told of pods that come and go, for rules with a state of their own; NULL: nothing. It is first told of
+ * the pods that are on nodes now. It must not use the cluster. */
+int32_t berth_set_hook(berth_cluster* cluster, berth_hook_function hook, void* user);
+
+/* Sets what gets the messages of the engine, which are not written anywhere else; NULL: nothing. Those of berth_open
+ * are among berth_warnings. Severities: 0 information, 1 warning, 2 error, 3 a broken invariant, which the call then
+ * returns as BERTH_INTERNAL. `text` is valid during the call. */
+typedef void (*berth_log_function)(void* user, int32_t severity, const char* text);
+int32_t berth_set_log(berth_cluster* cluster, berth_log_function log, void* user);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
@@ -157,9 +158,63 @@ absl::Status Cluster::Build() {
   return absl::OkStatus();
 }
 
+void Cluster::Log(int32_t severity, std::string_view text) {
+  if (simulation == nullptr) {
+    absl::StrAppend(&warnings, util::ToAbsl(text), "\n");
+  } else if (log != nullptr) {
+    log(log_user, severity, std::string(text).c_str());
+  }
+}
+
+void Cluster::Tell(const api::Pod& pod, scheduler::Row row, bool placed) {
+  if (hook == nullptr || row == scheduler::kNoRow) return;
+  const std::string key = pod.meta.Key();
+  const double* requests = own.columns.Requests(cache().Info(pod.tmpl)->request);
+  const berth_event event = {
+      key.c_str(), reinterpret_cast<uintptr_t>(pod.tmpl.get()), row, placed ? 1 : 0, own.columns.resources().size(),
+      requests};
+  hook(hook_user, &event);
+}
+
+absl::StatusOr<std::string> Preempt(Cluster* cluster, const api::PodPtr& pod, bool apply) {
+  lab::Simulation& s = *cluster->simulation;
+  if (!s.preempts()) return util::InvalidArgument("the cluster does not preempt: open it with the option preempt");
+  auto* scheduler = s.SchedulerOf(*pod);
+  if (const std::string why = s.WhyHeld(pod); scheduler == nullptr || !why.empty()) {
+    return util::InvalidArgument(absl::StrCat("Pod \"", pod->meta.Key(), "\" is not tried: ", why));
+  }
+  scheduler::Evaluation e;
+  scheduler->Evaluate(pod, &e, /*totals=*/false);
+  if (!e.error.empty()) return util::InvalidArgument(e.error);
+  if (!e.fits.empty()) {
+    return util::InvalidArgument(absl::StrCat("Pod \"", pod->meta.Key(), "\" fits: it needs no victims"));
+  }
+  const uint64_t turn = s.turn();
+  const scheduler::Decision d = s.Place(pod);
+  s.set_turn(turn);
+  api::JsonWriter w;
+  scheduler::Preemption chosen;
+  if (d.outcome == scheduler::Decision::Outcome::kUnfit) {
+    if (auto p = s.Preempt(pod, d)) chosen = std::move(*p);
+  }
+  std::vector<std::string> victims, clear;
+  for (const api::PodPtr& v : chosen.victims) victims.push_back(v->meta.Key());
+  for (const api::PodPtr& n : chosen.nominated_to_clear) clear.push_back(n->meta.Key());
+  w.Object().Member("node", chosen.node.str()).Key("victims").Texts(victims);
+  w.Key("nominatedToClear").Texts(clear).Member("error", chosen.error).End();
+  if (!apply) return w.Finish();
+  for (const api::PodPtr& v : chosen.victims) {
+    const scheduler::Row row = s.cache().FindRow(v->node_name);
+    BERTH_RETURN_IF_ERROR(s.cache().RemovePod(*v));
+    cluster->Tell(*v, row, false);
+  }
+  return w.Finish();
+}
+
 absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(std::string_view options,
                                                      const std::vector<lab::NamedText>& texts) {
   auto c = std::make_shared<Cluster>();
+  NoteInUse(c.get());
   BERTH_RETURN_IF_ERROR(ReadOptions(options, c.get()));
   c->scenario = std::make_shared<lab::Scenario>();
   c->scenario->algorithm = c->algorithm;
@@ -216,7 +271,11 @@ absl::StatusOr<size_t> Apply(Cluster* cluster, const lab::NamedText& text) {
     for (const api::Object& o : s.cluster) {
       ++count;
       if (const auto* pod = std::get_if<api::PodPtr>(&o)) {
-        if (!(*pod)->Finished()) BERTH_RETURN_IF_ERROR(cache.UpdatePod(*pod));
+        const api::PodPtr before = cache.GetPod((*pod)->meta.uid);
+        if ((*pod)->Finished()) continue;
+        BERTH_RETURN_IF_ERROR(cache.UpdatePod(*pod));
+        if (before != nullptr) cluster->Tell(*before, cache.FindRow(before->node_name), false);
+        cluster->Tell(**pod, cache.FindRow((*pod)->node_name), true);
         continue;
       }
       if (const auto* node = std::get_if<api::NodePtr>(&o)) {

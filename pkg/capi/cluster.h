@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/capi/columns.h"
 #include "pkg/capi/handles.h"
 #include "pkg/lab/scenario.h"
 #include "pkg/lab/simulation.h"
@@ -33,6 +34,7 @@ struct Pods : Held {
   std::vector<api::PodPtr> pods;
   std::vector<std::string> names;    // by pod: "namespace/name"
   std::vector<std::string> reasons;  // by pod
+  std::string label;                 // what was asked for last
   const release::Id* release = nullptr;
 };
 // Returns the list of these pods.
@@ -42,7 +44,8 @@ std::shared_ptr<Pods> ListOf(std::vector<api::PodPtr> pods, const release::Id* r
 class OwnRules final : public scheduler::Guest {
  public:
   // `cache` must be set before a rule is called, and outlive it.
-  const scheduler::Cache* cache = nullptr;
+  scheduler::Cache* cache = nullptr;
+  Columns columns;  // what rules read
   std::vector<OwnRule> rules;
   Ties ties = Ties::kTurn;
   uint64_t random = 0;  // the state of the generator
@@ -71,8 +74,17 @@ struct Cluster : Held {
   std::shared_ptr<lab::Scenario> scenario;
   std::unique_ptr<lab::Simulation> simulation;
   OwnRules own;
-  std::string explanation;
+  std::string explanation, preemption, resources, label;
+  scheduler::Evaluation evaluation;  // kept for its memory
+  berth_log_function log = nullptr;
+  void* log_user = nullptr;
+  berth_hook_function hook = nullptr;
+  void* hook_user = nullptr;
 
+  // Before there is a simulation, messages become warnings.
+  void Log(int32_t severity, std::string_view text) override;
+  // Tells the hook that a pod came to a node, or leaves it.
+  void Tell(const api::Pod& pod, scheduler::Row row, bool placed);
   scheduler::Cache& cache() { return simulation->cache(); }
   // Makes the simulation of `scenario`.
   absl::Status Build();
@@ -82,6 +94,9 @@ struct Cluster : Held {
 
 absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(std::string_view options,
                                                      const std::vector<lab::NamedText>& texts);
+// Finds out whom to evict so that a pod fits that does not. Returns JSON: node, victims, nominatedToClear. If `apply`
+// is true, the victims are taken from the node.
+absl::StatusOr<std::string> Preempt(Cluster* cluster, const api::PodPtr& pod, bool apply);
 // Reads the pods of a text, as they would be created in the cluster.
 absl::StatusOr<std::vector<api::PodPtr>> ReadPods(const Cluster& cluster, const lab::NamedText& text);
 // Adds the objects of a text to the cluster, and returns their number.

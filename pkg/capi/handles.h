@@ -19,7 +19,10 @@ namespace berth::capi {
 class Held {
  public:
   virtual ~Held() = default;
+  // Takes a message of the engine; severities are those of berth_log_function.
+  virtual void Log(int32_t /*severity*/, std::string_view /*text*/) {}
   std::atomic_flag busy;
+  std::atomic<bool> broken = false;  // an invariant broke while it was in use: it can only be closed
 };
 
 // Enters an object, and returns its handle, which is never null and never used again.
@@ -33,6 +36,9 @@ int32_t Fail(int32_t code, std::string_view why);
 int32_t Fail(const absl::Status& status);
 const char* LastError();
 
+// Tells the innermost call of this thread what it uses (guard.h).
+void NoteInUse(Held* held);
+
 // The right to use what a handle stands for, as long as the object exists. Null if there is none: code() says why.
 template <typename T>
 class Use {
@@ -44,6 +50,13 @@ class Use {
       held_ = nullptr;
       code_ = Fail(BERTH_BUSY, std::string("the handle of ") + kind +
                                    " is in use: by another thread, or by the call that runs this callback");
+    } else if (held_->broken.load(std::memory_order_relaxed)) {
+      held_->busy.clear(std::memory_order_release);
+      held_ = nullptr;
+      code_ = Fail(BERTH_INTERNAL, std::string("an invariant of the engine broke when this handle of ") + kind +
+                                       " was used: it can only be closed");
+    } else {
+      NoteInUse(held_.get());
     }
   }
   ~Use() {

@@ -23,6 +23,10 @@ bool OwnRules::Chooses() const {
 // Returns false and notes the error when the rule fails.
 bool OwnRules::Call(const OwnRule& rule, const api::Pod& pod, std::vector<uint8_t>* feasible,
                     std::vector<double>* scores) {
+  if (absl::Status s = columns.Refresh(*cache); !s.ok()) {
+    error_ = util::Message(s);
+    return false;
+  }
   const std::string key = pod.meta.Key();
   char why[512] = "";
   berth_question q{};
@@ -31,6 +35,8 @@ bool OwnRules::Call(const OwnRule& rule, const api::Pod& pod, std::vector<uint8_
   q.nodes = feasible->size();
   q.feasible = feasible->data();
   q.scores = scores == nullptr ? nullptr : scores->data();
+  q.resources = columns.resources().size();
+  q.requests = columns.Requests(cache->Info(pod.tmpl)->request);
   q.error = why;
   q.error_size = sizeof(why);
   const int32_t code = rule.function(rule.user, &q);

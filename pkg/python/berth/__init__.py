@@ -12,23 +12,34 @@ GIL. Clusters cannot be pickled, and must not be used in a forked child: open on
 
 A rule of your own is a function of a pod and of all nodes at once (priority, predicate). It is an experiment in Python; what a
 daemon is to run is configured, or written in C++ (plugin/README.md).
+
+    @berth.priority(weight=5)
+    def best_fit(pod, nodes):      # nodes.free[n, resource], nodes.allocatable, pod.requests[resource]
+        return 100 - (nodes.free - pod.requests).clip(0).sum(axis=1) / nodes.allocatable.sum(axis=1) * 100
+    c.add(best_fit)
+
+Env lets an agent choose the nodes, in the form of Gymnasium.
 """
 import json
 import os
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy
 
+from . import _frames
 from . import _library as _c
+from ._env import Env
 from ._library import Error
-from ._rules import Nodes, Pod, Predicate, Priority, attach, predicate, priority
+from ._rules import Columns, Nodes, Pod, Predicate, Priority, attach, hook, predicate, priority
 
-__all__ = ["Cluster", "Error", "Nodes", "Pod", "Predicate", "Priority", "Result", "Scores", "predicate", "priority", "version"]
+__all__ = ["Cluster", "Env", "Error", "Nodes", "Pod", "Predicate", "Preemption", "Priority", "Result", "Scores", "predicate", "priority",
+           "version"]
 __version__ = _c.LIBRARY.berth_version().decode()
 
 _AT_ONCE = 512  # pods decided in one call; Ctrl-C works between calls
 
 
-def version():
+def version() -> str:
     """Returns the version of the engine."""
     return __version__
 
@@ -69,11 +80,11 @@ class Result:
         self.placements = {pod: names[n] if n >= 0 else None for pod, n in zip(pods.names, nodes.tolist())}
         self.pending = [pod for pod, n in zip(pods.names, nodes.tolist()) if n < 0]
 
-    def reason(self, pod):
+    def reason(self, pod: str) -> str:
         """Returns why a pod ("namespace/name") was not placed; empty if it was."""
         return _c.sized_text("reason", self._list.handle, self._index(pod))
 
-    def explain(self, pod):
+    def explain(self, pod: str) -> Dict[str, Any]:
         """Returns a dict that says why the pod would go where it would in the cluster as it is now: `schedsim explain -o json`."""
         return self._cluster._explain(self._list, self._index(pod))
 
@@ -91,6 +102,15 @@ class Result:
 
     def __repr__(self):
         return "<berth.Result: %d pods, %d pending>" % (len(self.pods), len(self.pending))
+
+
+class Preemption(NamedTuple):
+    """Whom to evict so that a pod fits."""
+
+    node: Optional[str]             # None: evicting helps nowhere
+    victims: List[str]              # "namespace/name"
+    nominated_to_clear: List[str]   # pods that lose their promise of the node
+    error: str                      # what the release says when it finds nothing
 
 
 class Scores:
@@ -127,13 +147,13 @@ class Scores:
             self._rule[name.value.decode()], self._weight[name.value.decode()] = scores[i], weight.value
 
     @property
-    def rule(self):
+    def rule(self) -> Dict[str, numpy.ndarray]:
         if self._rule is None:
             self._read_rules()
         return self._rule
 
     @property
-    def weight(self):
+    def weight(self) -> Dict[str, int]:
         if self._weight is None:
             self._read_rules()
         return self._weight
@@ -143,15 +163,19 @@ class Cluster:
     """Nodes, the pods on them, and the scheduler of a release. Opened by load or from_objects; close() ends it."""
 
     def __init__(self, inputs, options):
-        self._handle, self._names, self._changes, self._rules, self._error = None, None, 0, [], None
+        self._begin()
         text = json.dumps({k: v for k, v in options.items() if v is not None}).encode()
         given = (_c.Input * max(1, len(inputs)))(*inputs)
         self._handle = _c.handle("open", text, len(text), given, len(inputs))
         self._pid = os.getpid()
         self._pending = _Pods(_c.handle("pending", self._handle))
 
+    def _begin(self):
+        self._handle, self._names, self._changes, self._rules, self._error, self._columns = None, None, 0, [], None, None
+        self._hook = self._log = None
+
     @classmethod
-    def load(cls, paths, release=None, policy=None, configuration=None, **options):
+    def load(cls, paths, release: Optional[str] = None, policy=None, configuration=None, **options) -> "Cluster":
         """Opens a cluster with the objects of files or folders, which are what `schedsim run` reads.
 
         paths          a path, or a list of them
@@ -167,11 +191,22 @@ class Cluster:
         return cls(inputs, dict(options, release=release, policy=_document(policy), configuration=_document(configuration)))
 
     @classmethod
-    def from_objects(cls, objects, release=None, policy=None, configuration=None, **options):
+    def from_objects(cls, objects, release: Optional[str] = None, policy=None, configuration=None, **options) -> "Cluster":
         """Opens a cluster with Kubernetes objects: dicts as `kubectl get -o json` prints them. Options are those of load."""
         text = _text_of(objects)
         inputs = [_c.Input(text=text, size=len(text), name=b"objects")]
         return cls(inputs, dict(options, release=release, policy=_document(policy), configuration=_document(configuration)))
+
+    @classmethod
+    def from_frames(cls, nodes: Any, pods: Any = None, release: Optional[str] = None, policy=None, configuration=None, **options) -> "Cluster":
+        """Opens a cluster with tables: pandas.DataFrames, dicts of columns, or lists of dicts. Options are those of load.
+
+        nodes  columns: name; cpu (thousandths), memory (bytes) and any other resource (as counted), whole numbers; labels (a
+               dict); unschedulable. Without a column pods, a node takes 110
+        pods   columns: name; namespace ("default"); resources as above; labels, node_selector (dicts); node (of a pod that
+               is placed); priority. The columns arrival and duration are left to Env
+        """
+        return cls.from_objects(_frames.objects(nodes, pods), release, policy, configuration, **options)
 
     def _open(self):
         if self._handle is None:
@@ -180,7 +215,7 @@ class Cluster:
             raise Error("the cluster was opened by another process: open one in the child of a fork", -2)
         return self._handle
 
-    def close(self):
+    def close(self) -> None:
         """Ends the cluster. Its results stay."""
         if self._handle is not None:
             _c.call("close", self._handle)
@@ -199,10 +234,10 @@ class Cluster:
     def __reduce__(self):
         raise Error("a Cluster cannot be pickled: load its inputs in the other process")
 
-    def copy(self):
+    def copy(self) -> "Cluster":
         """Returns a cluster that is as this one now, without its Python rules, and changes by itself."""
         other = Cluster.__new__(Cluster)
-        other._handle, other._names, other._changes, other._rules, other._error = None, None, 0, [], None
+        other._begin()
         other._handle = _c.handle("copy", self._open())
         other._pid, other._pending = os.getpid(), self._pending
         return other
@@ -211,7 +246,7 @@ class Cluster:
         return _c.number("node_count", self._open())
 
     @property
-    def nodes(self):
+    def nodes(self) -> List[str]:
         """The names of the nodes. The index of a node that was removed has an empty name until another node gets it."""
         if self._names is None:
             names = []
@@ -223,11 +258,11 @@ class Cluster:
         return self._names
 
     @property
-    def warnings(self):
+    def warnings(self) -> List[str]:
         """What reading the input had to say: a list of sentences."""
         return _c.sized_text("warnings", self._open()).splitlines()
 
-    def node(self, name):
+    def node(self, name: str) -> int:
         """Returns the index of a node."""
         index = _c.c_int32()
         _c.call("node_index", self._open(), _c.encoded(name, "node"), _c.byref(index))
@@ -235,66 +270,126 @@ class Cluster:
             raise Error("there is no node %r" % (name,))
         return index.value
 
-    def amounts(self, resource):
+    def amounts(self, resource: str) -> Tuple[numpy.ndarray, numpy.ndarray]:
         """Returns float64[nodes] twice: what nodes offer of a resource, and what the pods on them request."""
         allocatable, requested = numpy.zeros(self._node_count()), numpy.zeros(self._node_count())
         _c.call("amounts", self._handle, _c.encoded(resource, "resource"), len(allocatable), _c.address(allocatable),
                 _c.address(requested))
         return allocatable, requested
 
-    def apply(self, objects):
+    def apply(self, objects) -> int:
         """Adds objects (dicts or text), or replaces those of the same name: nodes, pods with a node, and what rules read."""
         text = _text_of(objects)
-        count = _c.number("apply", self._open(), text, len(text), b"objects")
+        count = _c.c_size_t()
+        self._columns = None
+        self._call("apply", self._open(), text, len(text), b"objects", _c.byref(count))
         self._changed()
-        return count
+        return count.value
 
-    def remove_node(self, name):
+    def remove_node(self, name: str) -> None:
+        """Removes a node. The pods on it stay known until they are deleted."""
         _c.call("remove_node", self._open(), _c.encoded(name, "node"))
         self._changed()
 
-    def delete_pod(self, name):
+    def delete_pod(self, name: str) -> None:
         """Takes a placed pod, "namespace/name", from its node."""
-        _c.call("delete_pod", self._open(), _c.encoded(name, "pod"))
+        self._call("delete_pod", self._open(), _c.encoded(name, "pod"))
         self._changed()
 
-    def schedule(self, pods=None):
-        """Decides for pods, one after another, and assumes each on its node. Returns a Result.
+    def schedule(self, pods=None, progress: bool = False) -> Result:
+        """Decides for pods, one after another, and assumes each on its node. Returns a Result. Ctrl-C ends it between two
+        decisions; what was placed until then is placed.
 
-        pods: None (the pending ones of the input), the path of a file, or objects (dicts).
+        pods      None (the pending ones of the input), the path of a file, or objects (dicts)
+        progress  whether tqdm, if it is installed, shows a bar
         """
         batch = self._pods_of(pods)
         nodes = numpy.full(len(batch), -1, numpy.int32)
+        if self._rules or self._hook:
+            self._use_columns(batch)
         self._changed()
-        for first in range(0, len(batch), _AT_ONCE):
+        for first in _shown(range(0, len(batch), _AT_ONCE), progress):
             count = min(_AT_ONCE, len(batch) - first)
             self._call("schedule", self._open(), batch.handle, first, count, _c.address(nodes[first:]))
         return Result(self, batch, nodes)
 
-    def scores(self, pod):
+    def scores(self, pod) -> Scores:
         """Returns the Scores of a pod, and decides nothing. pod: "namespace/name" of a pending pod, or an object (dict)."""
-        return Scores(self, *self._one(pod))
+        pods, index = self._one(pod)
+        if self._rules:
+            self._use_columns(pods)
+        return Scores(self, pods, index)
 
-    def explain(self, pod):
+    def preempt(self, pod, apply: bool = False) -> Preemption:
+        """Finds out whom the release would evict so that a pod fits that does not fit now; apply: takes them from their node.
+        The cluster is to be opened with preempt=True; releases up to 1.13 need featureGates={"PodPriority": True} too."""
+        pods, index = self._one(pod)
+        text, size = _c.c_char_p(), _c.c_size_t()
+        self._call("preempt", self._open(), pods.handle, index, int(apply), _c.byref(text), _c.byref(size))
+        found = json.loads(_c.text_at(text, size))
+        if apply:
+            self._changed()
+        return Preemption(found["node"] or None, found["victims"], found["nominatedToClear"], found["error"])
+
+    def columns(self) -> Nodes:
+        """Returns the nodes as arrays (Nodes), as they are now; the next decision of a rule, or call of this function, changes
+        them."""
+        columns = self._use_columns(None)
+        _c.call("refresh", self._handle)
+        return columns.nodes
+
+    def label(self, key: str) -> List[Optional[str]]:
+        """Returns the value of a label of each node; None where it has none."""
+        values, encoded = [], _c.encoded(key, "label")
+        for i in range(self._node_count()):
+            value = _c.c_char_p()
+            _c.call("node_label", self._handle, i, encoded, _c.byref(value))
+            values.append(None if value.value is None else value.value.decode(errors="replace"))
+        return values
+
+    def on_change(self, function: Optional[Callable]) -> None:
+        """Sets what is called when a pod comes to a node or leaves it: function(pod, node, placed), with a Pod, the index of the
+        node, and whether it came. It is called at once for the pods that are on nodes, so that a rule can keep a state of its
+        own, such as that of devices. It must not use the cluster. What it raises is raised by the call that moved the pod."""
+        self._use_columns(None)
+        self._hook = _c.HOOK() if function is None else hook(self, function)
+        self._call("set_hook", self._open(), self._hook, None)
+        if function is None:
+            self._hook = None
+
+    def on_log(self, function: Optional[Callable]) -> None:
+        """Sets what gets the messages of the engine: function(severity, text), severity 0 (information) to 3 (a defect)."""
+        self._log = _c.LOG() if function is None else _c.LOG(lambda _user, severity, text: function(severity, text.decode(errors="replace")))
+        _c.call("set_log", self._open(), self._log, None)
+
+    def explain(self, pod) -> Dict[str, Any]:
         """Returns a dict that says why a pod would go where it would, or what keeps it pending."""
         return self._explain(*self._one(pod))
 
     def place(self, pod, node):
         """Places a pod on a node (name or index) without a decision."""
         pods, index = self._one(pod)
-        _c.call("assume", self._open(), pods.handle, index, node if isinstance(node, int) else self.node(node))
+        self._call("assume", self._open(), pods.handle, index, self.node(node) if isinstance(node, str) else int(node))
         self._changed()
 
     def forget(self, pod):
         """Takes a pod that was placed, but is not bound, from its node again."""
         pods, index = self._one(pod)
-        _c.call("forget", self._open(), pods.handle, index)
+        self._call("forget", self._open(), pods.handle, index)
         self._changed()
 
     def add(self, rule):
         """Adds a rule that was made by berth.priority or berth.predicate. Returns it."""
+        self._use_columns(None)
         attach(self, rule)
         return rule
+
+    def _use_columns(self, pods) -> Columns:
+        """Returns the arrays that the library writes, for the nodes and resources that there are."""
+        self._open()
+        if self._columns is None or len(self._columns.nodes) != self._node_count():
+            self._columns = Columns(self, _c.sized_text("resources", self._handle).split())
+        return self._columns
 
     def _call(self, name, *arguments):
         """Calls the library; what a rule raised meanwhile is raised here."""
@@ -304,8 +399,13 @@ class Cluster:
         except Error as e:
             if self._error is not None:
                 error, self._error = self._error, None
+                if not isinstance(error, Exception):
+                    raise error  # KeyboardInterrupt and its like
                 raise e from error
             raise
+        if self._error is not None:  # of a hook
+            error, self._error = self._error, None
+            raise error
 
     def _changed(self):
         self._changes += 1
@@ -336,6 +436,17 @@ class Cluster:
 
     def __repr__(self):
         return "<berth.Cluster: closed>" if self._handle is None else "<berth.Cluster: %d nodes>" % self._node_count()
+
+
+def _shown(steps, progress: bool):
+    """Returns the steps, with a bar if that is wanted and possible."""
+    if progress:
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            return steps
+        return tqdm(steps, unit_scale=_AT_ONCE, unit=" pods")
+    return steps
 
 
 def _document(given):

@@ -20,10 +20,17 @@ class Input(ctypes.Structure):
 
 class Question(ctypes.Structure):
     _fields_ = [("pod", c_char_p), ("template", c_uint64), ("nodes", c_size_t), ("feasible", c_void_p), ("scores", c_void_p),
-                ("error", c_void_p), ("error_size", c_size_t)]
+                ("requests", POINTER(c_double)), ("resources", c_size_t), ("error", c_void_p), ("error_size", c_size_t)]
+
+
+class Event(ctypes.Structure):
+    _fields_ = [("pod", c_char_p), ("template", c_uint64), ("node", c_size_t), ("placed", c_int32), ("resources", c_size_t),
+                ("requests", POINTER(c_double))]
 
 
 RULE = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(Question))
+HOOK = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Event))
+LOG = ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 _HANDLE, _TEXT = c_void_p, POINTER(c_char_p)
 _SIZE = POINTER(c_size_t)
 _SIGNATURES = {
@@ -56,6 +63,16 @@ _SIGNATURES = {
     "request": [_HANDLE, _HANDLE, c_size_t, c_char_p, POINTER(c_double)],
     "add_priority": [_HANDLE, c_char_p, c_double, RULE, c_void_p],
     "add_predicate": [_HANDLE, c_char_p, RULE, c_void_p],
+    "resources": [_HANDLE, _TEXT, _SIZE],
+    "use_columns": [_HANDLE, POINTER(c_char_p), c_size_t, c_size_t, c_void_p, c_void_p],
+    "refresh": [_HANDLE],
+    "feasible": [_HANDLE, _HANDLE, c_size_t, c_size_t, c_void_p, c_void_p],
+    "step": [_HANDLE, _HANDLE, c_size_t, c_int32, c_size_t, c_size_t, c_void_p, c_void_p],
+    "preempt": [_HANDLE, _HANDLE, c_size_t, c_int32, _TEXT, _SIZE],
+    "node_label": [_HANDLE, c_size_t, c_char_p, _TEXT],
+    "pod_label": [_HANDLE, c_size_t, c_char_p, _TEXT],
+    "set_hook": [_HANDLE, HOOK, c_void_p],
+    "set_log": [_HANDLE, LOG, c_void_p],
 }
 
 
@@ -104,6 +121,11 @@ def sized_text(name, *arguments):
     return ctypes.string_at(text, size.value).decode(errors="replace")
 
 
+def text_at(text, size):
+    """Returns the text that the library wrote where these two are."""
+    return ctypes.string_at(text, size.value).decode(errors="replace")
+
+
 def encoded(text, what):
     """Returns the text as C takes it. Raises Error for one that C would cut short, or that is no text."""
     if isinstance(text, str):
@@ -122,5 +144,5 @@ def address(array):
     return array.ctypes.data
 
 
-__all__ = ["Error", "Input", "LIBRARY", "Question", "RULE", "address", "byref", "c_char_p", "c_double", "c_int32", "c_int64", "c_uint8",
-           "call", "encoded", "handle", "last_error", "number", "sized_text"]
+__all__ = ["Error", "Event", "HOOK", "Input", "LIBRARY", "LOG", "Question", "RULE", "address", "byref", "c_char_p", "c_double", "c_int32", "c_int64", "c_uint8",
+           "call", "encoded", "handle", "last_error", "number", "c_size_t", "sized_text", "text_at"]

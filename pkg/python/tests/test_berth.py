@@ -138,6 +138,150 @@ class Rules(unittest.TestCase):
             c.schedule()
 
 
+    def test_a_rule_reads_columns(self):
+        c = small(0)
+        seen = []
+
+        @berth.priority(weight=1000)
+        def best_fit(pod, nodes):
+            seen.append((pod.name, dict(zip(nodes.resources, pod.requests.tolist())), nodes.free[:, 0].tolist(), nodes.feasible.all()))
+            return 100 - (nodes.free - pod.requests).clip(0).sum(axis=1) / nodes.allocatable.sum(axis=1) * 100
+
+        c.add(best_fit)
+        c.place(pod("first"), "b")
+        self.assertEqual(c.schedule([pod("x"), pod("y")]).placements, {"default/x": "b", "default/y": "b"})
+        self.assertEqual(seen[0], ("default/x", {"cpu": 1000, "memory": 2**30, "ephemeral-storage": 0, "pods": 1}, [4000, 3000, 8000], True))
+        self.assertEqual(seen[1][2], [4000, 2000, 8000])
+        with self.assertRaises(ValueError):
+            c.columns().free[0, 0] = 1
+        c.apply([node("d")])
+        self.assertEqual(c.schedule([pod("z")]).placements, {"default/z": "b"})
+        self.assertEqual(len(seen[-1][2]), 4)
+
+    def test_hooks_tell_of_pods_that_come_and_go(self):
+        c, told = small(1), []
+        c.apply([pod("there", on="a")])
+        names = c.nodes
+        c.on_change(lambda p, n, placed: told.append((p.name, names[n], placed, p.requests[0])))
+        c.place("default/p0", "b")
+        c.forget("default/p0")
+        c.delete_pod("default/there")
+        where = c.schedule().placements["default/p0"]
+        self.assertEqual(told, [("default/there", "a", True, 1000), ("default/p0", "b", True, 1000), ("default/p0", "b", False, 1000),
+                                ("default/there", "a", False, 1000), ("default/p0", where, True, 1000)])
+
+        def fails(p, n, placed):
+            raise KeyError("of the hook")
+
+        with self.assertRaisesRegex(KeyError, "of the hook"):
+            c.on_change(fails)
+        c.on_change(None)
+        c.delete_pod("default/p0")
+
+    def test_an_interrupt_passes(self):
+        def interrupted(pod, nodes):
+            raise KeyboardInterrupt
+
+        c = small()
+        c.add(berth.priority(interrupted))
+        with self.assertRaises(KeyboardInterrupt):
+            c.schedule()
+
+    def test_priority_of_arrays_that_are_no_numbers(self):
+        c = small()
+        c.add(berth.priority(lambda pod, nodes: numpy.array(["a"] * len(nodes)), name="texts"))
+        with self.assertRaisesRegex(berth.Error, "not of numbers"):
+            c.schedule()
+        with self.assertRaisesRegex(berth.Error, "finite"):
+            c.add(berth.priority(lambda pod, nodes: None, weight=float("nan"), name="weightless"))
+
+
+class Frames(unittest.TestCase):
+    def test_columns_make_a_cluster(self):
+        nodes = {"name": ["a", "b"], "cpu": [4000, 8000], "memory": [2**33, 2**33], "example.com/gpu": [0, 2],
+                 "labels": [{"disk": "ssd"}, None]}
+        pods = {"name": ["x", "y", "z"], "cpu": [1000] * 3, "example.com/gpu": [2, None, None], "node_selector": [None, {"disk": "ssd"}, None],
+                "node": [None, None, "b"]}
+        c = berth.Cluster.from_frames(nodes, pods, release="1.29")
+        self.assertEqual(c.columns().resources, ("cpu", "memory", "ephemeral-storage", "pods", "example.com/gpu"))
+        self.assertEqual(c.columns().requested[:, 0].tolist(), [0, 1000])
+        self.assertEqual(c.label("disk"), ["ssd", None])
+        self.assertEqual(c.schedule().placements, {"default/x": "b", "default/y": "a"})
+
+    def test_wrong_tables(self):
+        for nodes, text in (({"name": ["a"], "cpu": [-1]}, "column cpu: -1"), ({"name": ["a", "b"], "cpu": [1]}, "different lengths"),
+                            ({"name": [1]}, "column name"), ({"name": ["a"], "cpu": [1.5]}, "whole number"),
+                            ({"name": ["a"], "labels": ["x"]}, "must be a dict")):
+            with self.assertRaisesRegex(berth.Error, text):
+                berth.Cluster.from_frames(nodes)
+
+
+class Preempting(unittest.TestCase):
+    def test_victims(self):
+        low, high = pod("low", "4", on="a"), pod("high", "4")
+        low["spec"]["priority"], high["spec"]["priority"] = 1, 10
+        c = berth.Cluster.from_objects([node("a"), low, high], release="1.29", preempt=True)
+        p = c.preempt("default/high")
+        self.assertEqual((p.node, p.victims), ("a", ["default/low"]))
+        self.assertEqual(c.schedule().placements, {"default/high": None})
+        c.preempt("default/high", apply=True)
+        self.assertEqual(c.schedule().placements, {"default/high": "a"})
+        with self.assertRaisesRegex(berth.Error, "option preempt"):
+            small().preempt("default/p0")
+
+
+class Environment(unittest.TestCase):
+    def test_an_episode_places_as_it_is_told(self):
+        c = small(4)
+        env = berth.Env(c)
+        o, info = env.reset(seed=0)
+        self.assertEqual((info["pod"], o["mask"].tolist(), o["requests"][0]), ("default/p0", [True] * 3, 1000))
+        before = berth.Env.copy_of(o)
+        o, reward, done, truncated, info = env.step(1)
+        self.assertEqual((reward, done, truncated, info["pod"], o["free"][1, 0], before["free"][1, 0]), (1.0, False, False, "default/p1", 3000, 4000))
+        o, reward, done, _, _ = env.step(-1)
+        self.assertEqual((reward, done), (0.0, False))
+        env.step(1)
+        _, _, done, _, info = env.step(2)
+        self.assertEqual((done, info["pod"]), (True, None))
+        with self.assertRaisesRegex(berth.Error, "over"):
+            env.step(0)
+        self.assertEqual(c.amounts("cpu")[1].tolist(), [0, 0, 0])
+        self.assertEqual(env.reset()[0]["free"][:, 0].tolist(), [4000, 4000, 8000])
+
+    def test_seeds_and_masks(self):
+        def orders(seed):
+            env, names = berth.Env(small(8), shuffle=True), []
+            _, info = env.reset(seed=seed)
+            done = False
+            while not done:
+                names.append(info["pod"])
+                _, _, done, _, info = env.step(int(numpy.flatnonzero(env.mask)[0]))
+            return names
+
+        self.assertEqual(orders(3), orders(3))
+        self.assertNotEqual(orders(3), orders(4))
+        env = berth.Env(berth.Cluster.from_objects([node("a"), node("b", "1"), pod("x", "2")], release="1.29"))
+        o, _ = env.reset()
+        self.assertEqual(o["mask"].tolist(), [True, False])
+        with self.assertRaisesRegex(berth.Error, "does not fit"):
+            env.step(1)
+        with self.assertRaisesRegex(berth.Error, "does not fit"):
+            env.step(5)
+
+    def test_pods_leave_when_their_time_is_over(self):
+        objects = [node("a", "1")] + [pod("p%d" % i) for i in range(3)]
+        env = berth.Env(berth.Cluster.from_objects(objects, release="1.29"), arrivals=[0, 5, 10], durations=[10, 1, numpy.inf])
+        env.reset()
+        o, _, _, _, info = env.step(0)
+        self.assertEqual((info["time"], o["mask"].tolist()), (5.0, [False]))
+        o, _, _, _, info = env.step(-1)
+        self.assertEqual((info["time"], o["mask"].tolist()), (10.0, [True]))
+        for times in ([1, 2], [-1, 0, 0], [float("nan"), 1, 2]):
+            with self.assertRaisesRegex(berth.Error, "numbers from 0 on"):
+                berth.Env(env._base, arrivals=times)
+
+
 class Misuse(unittest.TestCase):
     def test_bad_input(self):
         for options, text in (({"release": "1.2"}, "1.2"), ({"nonsense": 1}, "there is no such option"), ({"ties": "x"}, "turn, first"),
@@ -162,6 +306,28 @@ class Misuse(unittest.TestCase):
                 use()
         with self.assertRaisesRegex(berth.Error, "pickled"):
             pickle.dumps(small())
+
+    def test_a_forked_child_opens_its_own(self):
+        c = small()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                c.schedule()
+            except berth.Error as e:
+                status = 0 if "another process" in str(e) and small().schedule().pending == [] else 2
+            finally:
+                os._exit(status)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(c.schedule().pending, [])
+
+    def test_a_rule_keeps_its_arrays_after_the_cluster_is_closed(self):
+        c, kept = small(), []
+        c.add(berth.priority(lambda pod, nodes: kept.extend((nodes.free, nodes.feasible, pod.requests)) or numpy.zeros(len(nodes)), name="keeps"))
+        c.schedule()
+        c.close()
+        self.assertEqual([a.shape for a in kept[:3]], [(3, 4), (3,), (4,)])
+        self.assertEqual(sum(float(a.sum()) for a in kept[-3:]) > 0, True)
 
     def test_handles_that_are_none(self):
         from berth import _library

@@ -1,0 +1,158 @@
+"""An environment for learning, in Gymnasium's form."""
+from typing import Any, Callable, Dict, Optional, Tuple
+
+import heapq
+import math
+
+import numpy
+
+from . import _library as _c
+from ._rules import Nodes
+
+
+class Env:
+    """Pods come one after another, and an agent chooses a node for each among those where it fits by the rules of the release.
+
+        env = berth.Env(cluster)
+        observation, info = env.reset(seed=0)
+        done = False
+        while not done:
+            fits = numpy.flatnonzero(env.mask)
+            observation, reward, done, truncated, info = env.step(fits[0] if len(fits) else -1)
+
+    An observation is a dict of views, which the next step changes; Env.copy_of(observation) returns one that stays:
+        free         float64[nodes, resources], read-only: what is left of nodes.resources (cpu in thousandths, memory in bytes)
+        allocatable  float64[nodes, resources], read-only
+        requests     float64[resources]: of the pod that is to be placed
+        mask         bool[nodes]: where it fits
+    An action is the index of a node, or -1 to leave the pod pending. The reward is 1.0 for a pod that is placed and 0.0
+    otherwise, or reward(env, pod, node), called after the pod is placed. Equal seeds and actions give equal episodes. The
+    cluster that is given stays as it is: every episode runs on a copy.
+
+    pods       None (the pending ones of the cluster's input), or what Cluster.schedule takes
+    shuffle    whether the pods come in an order of their own in each episode, which the seed decides
+    arrivals   float[pods], seconds: when they come; None: one after another, at the times 0, 1, 2 ...
+    durations  float[pods], seconds from a pod's arrival until it leaves its node; infinity: it stays. Pods that leave at a
+               time do so before those that arrive at it
+    time       when the pod that is to be placed has come
+    """
+
+    metadata: Dict[str, Any] = {"render_modes": []}
+    render_mode = None
+
+    def __init__(self, cluster, pods=None, *, reward: Optional[Callable] = None, shuffle: bool = False, arrivals=None, durations=None):
+        cluster._open()
+        self._base, self._reward, self._shuffle = cluster, reward, shuffle
+        self._pods = cluster._pods_of(pods)
+        count = len(self._pods)
+        self._arrivals = self._times(arrivals, count, "arrivals")
+        self._durations = self._times(durations, count, "durations")
+        if shuffle and arrivals is not None:
+            raise _c.Error("shuffle: the arrivals say in which order pods come")
+        if self._arrivals is not None and not numpy.isfinite(self._arrivals).all():
+            raise _c.Error("arrivals: must be finite numbers")
+        self.cluster, self._position, self._order, self._random = None, 0, [], numpy.random.default_rng()
+        self.time = 0.0
+
+    @staticmethod
+    def _times(given, count: int, what: str):
+        if given is None:
+            return None
+        times = numpy.asarray(given, numpy.float64)
+        if times.shape != (count,) or not (times >= 0).all():
+            raise _c.Error("%s: must be %d numbers from 0 on, one for each pod" % (what, count))
+        return times
+
+    def reset(self, *, seed: Optional[int] = None, options: Optional[dict] = None) -> Tuple[Dict[str, numpy.ndarray], Dict[str, Any]]:
+        """Begins an episode. Returns an observation and information: pod ("namespace/name"), time."""
+        if seed is not None:
+            self._random = numpy.random.default_rng(seed)
+        count = len(self._pods)
+        if self._shuffle:
+            self._order = self._random.permutation(count).tolist()
+        elif self._arrivals is not None:
+            self._order = numpy.argsort(self._arrivals, kind="stable").tolist()
+        else:
+            self._order = list(range(count))
+        self._order.append(count)  # the pod after the last is none
+        if self.cluster is not None:
+            self.cluster.close()
+        self.cluster = self._base.copy()
+        columns = self.cluster._use_columns(self._pods)
+        self.nodes: Nodes = columns.nodes
+        size = len(self.nodes)
+        self.mask, self._requests = numpy.zeros(size, numpy.bool_), numpy.zeros(len(columns.resources))
+        self._mask_at, self._requests_at = _c.address(self.mask), _c.address(self._requests)
+        self._observation = {"free": self.nodes.free, "allocatable": self.nodes.allocatable, "requests": self._requests, "mask": self.mask}
+        self._size, self._position, self._ends, self.placed = size, 0, [], 0
+        self._step = _c.LIBRARY.berth_step
+        if count:
+            self._advance(self._order[0])
+            _c.call("feasible", self.cluster._handle, self._pods.handle, self._order[0], size, self._mask_at, self._requests_at)
+        return self._observation, self._info()
+
+    def _info(self) -> Dict[str, Any]:
+        pod = self._order[self._position]
+        return {"pod": self._pods.names[pod] if pod < len(self._pods) else None, "time": self.time}
+
+    def _advance(self, pod: int) -> None:
+        """Lets time pass until a pod comes: those that end before leave their nodes."""
+        if pod < len(self._pods):
+            self.time = float(self._position if self._arrivals is None else self._arrivals[pod])
+            while self._ends and self._ends[0][0] <= self.time:
+                _c.call("forget", self.cluster._handle, self._pods.handle, heapq.heappop(self._ends)[1])
+
+    def step(self, action: int) -> Tuple[Dict[str, numpy.ndarray], float, bool, bool, Dict[str, Any]]:
+        """Places the pod on a node, or leaves it pending (-1). Returns observation, reward, terminated, truncated (always
+        False), information. A node where the pod does not fit is an error."""
+        if self.cluster is None:
+            raise _c.Error("call reset before step")
+        position, node = self._position, int(action)
+        pod, after = self._order[position], position + 1
+        if after >= len(self._order):
+            raise _c.Error("the episode is over: call reset")
+        if node != -1 and not (0 <= node < self._size and self.mask[node]):
+            raise _c.Error("action %d: the pod %s does not fit there" % (node, self._pods.names[pod]))
+        following = self._order[after]
+        handle = self.cluster._open()
+        self._position = after
+        if self._durations is None:
+            if self._arrivals is not None:
+                self._advance(following)
+            else:
+                self.time = float(after)
+            code = self._step(handle, self._pods.handle, pod, node, following, self._size, self._mask_at, self._requests_at)
+        else:
+            code = self._step(handle, self._pods.handle, pod, node, len(self._pods), self._size, self._mask_at, self._requests_at)
+        if code != 0:
+            raise _c.Error(_c.last_error(), code)
+        if node >= 0:
+            self.placed += 1
+        if self._durations is not None:
+            self._leave_and_look(pod, node, following, handle)
+        reward = (1.0 if node >= 0 else 0.0) if self._reward is None else float(self._reward(self, pod, node))
+        name = self._pods.names[following] if following < len(self._pods.names) else None
+        return self._observation, reward, name is None, False, {"pod": name, "time": self.time}
+
+    def _leave_and_look(self, pod: int, node: int, following: int, handle) -> None:
+        end = self.time + float(self._durations[pod])
+        if node >= 0 and not math.isinf(end):
+            heapq.heappush(self._ends, (end, pod))
+        self._advance(following)
+        if following < len(self._pods):
+            _c.call("feasible", handle, self._pods.handle, following, self._size, self._mask_at, self._requests_at)
+
+    def action_mask(self) -> numpy.ndarray:
+        """Returns where the pod fits: bool[nodes], a view."""
+        return self.mask
+
+    @staticmethod
+    def copy_of(observation: Dict[str, numpy.ndarray]) -> Dict[str, numpy.ndarray]:
+        """Returns an observation that stays as it is."""
+        return {k: v.copy() for k, v in observation.items()}
+
+    def close(self) -> None:
+        """Ends the episode. The cluster that was given stays open."""
+        if self.cluster is not None:
+            self.cluster.close()
+            self.cluster = None
