@@ -53,24 +53,26 @@ class Extender:
         return {path.rsplit("/", 1)[1] for path, _ in self.asked}
 
 
-def policy(**extender):
-    return ["--policy-config-file", write_file("policy.json", {
+def policy(release):
+    return lambda **extender: ["--emulated-version=" + release, "--policy-config-file", write_file("policy.json", {
         "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}],
         "priorities": [{"name": "LeastRequestedPriority", "weight": 1}],
         "extenders": [{"enableHttps" if k == "enableHTTPS" else k: v for k, v in extender.items()}]})]
 
 
-def profiles(version, plugin_config=None):
+def profiles(release, version, plugin_config=None):
     def write(**extender):
         if isinstance(extender.get("httpTimeout"), int):
             extender["httpTimeout"] = "%dms" % (extender["httpTimeout"] // 1_000_000)
-        return ["--config", write_file("config.json", {
+        return ["--emulated-version=" + release, "--config", write_file("config.json", {
             "kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/" + version, "extenders": [extender],
             "profiles": [{"pluginConfig": plugin_config or []}]})]
     return write
 
 
-FORMS = {"Policy": policy, "v1": profiles("v1"), "v1beta3": profiles("v1beta3")}
+POLICIES = {release + " Policy": policy(release) for release in ("1.10", "1.13", "1.19")}
+VERSIONS = [("1.19", "v1beta1"), ("1.29", "v1beta3"), ("1.29", "v1"), ("1.36", "v1")]
+FORMS = {**POLICIES, **{" ".join(v): profiles(*v) for v in VERSIONS}}
 
 
 def place(flags, pods=(), want=None):
@@ -101,7 +103,8 @@ def test_the_verbs_the_weight_and_the_prefix():
         other = Extender()
         other.answer = lambda verb, body: [{"host": n, "score": 1 if n == "b" else 0} for n in "abc"]
         weak, strong = (place(form(urlPrefix=other.url, prioritizeVerb="prioritize", weight=w)) for w in (1, 40))
-        assert (weak, strong) == ("a" if name != "Policy" else weak, "b"), (name, weak, strong)
+        # Scores of rules reach 10 until 1.13, as those of extenders do, and then 100.
+        assert (weak, strong) == (weak if name in ("1.10 Policy", "1.13 Policy") else "a", "b"), (name, weak, strong)
 
 
 def test_whether_it_gets_names_or_nodes():
@@ -127,8 +130,8 @@ def test_the_resources_that_it_manages():
 
 def test_the_resources_of_extenders_replace_those_of_the_profile():
     own = [{"name": "NodeResourcesFit", "args": {"ignoredResources": ["own.example/r"]}}]
-    for version in ("v1", "v1beta3"):
-        e, form = Extender(), profiles(version, own)
+    for release, version in VERSIONS:
+        e, form = Extender(), profiles(release, version, own)
         managed = dict(urlPrefix=e.url, filterVerb="filter", managedResources=[{"name": GPU}])
         assert place(form(**managed), want=wants("own.example/r")) == "a"
         managed["managedResources"] = [{"name": GPU, "ignoredByScheduler": True}]
@@ -141,7 +144,7 @@ def test_whether_it_may_fail_how_long_it_may_take_and_https():
         dead = dict(urlPrefix="http://127.0.0.1:1/x", filterVerb="filter")
         assert "connection refused" in place(form(**dead)), name
         # Policies know it since release 1.11.
-        assert ("connection refused" if name == "Policy" else "a") in place(form(**dead, ignorable=True)), name
+        assert ("connection refused" if name == "1.10 Policy" else "a") in place(form(**dead, ignorable=True)), name
         slow = Extender(delay=2)
         assert "within 100ms" in place(form(urlPrefix=slow.url, filterVerb="filter", httpTimeout=100_000_000)), name
         assert place(form(urlPrefix=slow.url, filterVerb="filter", httpTimeout=60_000_000_000)) == "b", name
@@ -151,9 +154,38 @@ def test_whether_it_may_fail_how_long_it_may_take_and_https():
         assert https not in ("a", "b") and not plain.asked, (name, https)
 
 
+# Whom a release asks about preemption: every extender by its filter, those with a preemptVerb by that, or none.
+ASKS_ABOUT_VICTIMS = {"1.10": "filter", "1.13": "preempt", "1.19": None, "1.29": "preempt", "1.36": "preempt"}
+
+
+def test_its_say_in_preemption():
+    for name, form in FORMS.items():
+        asks = ASKS_ABOUT_VICTIMS[name.split()[0]]
+        e = Extender()
+
+        def answer(verb, body, e=e):
+            if verb != "preempt":
+                return Extender.answer(verb, body)
+            # It spares the node a, and on b it wants another victim than the cheapest.
+            return {"nodeNameToMetaVictims": {"b": {"pods": [{"uid": "uid-b2"}]}}}
+        e.answer = answer
+        placed = []
+        for uid, where, priority in (("a1", "a", 1), ("b1", "b", 2), ("b2", "b", 3)):
+            placed.append(pod(uid, cpu="4", on=where, uid="uid-" + uid, priority=priority))
+        flags = ["--feature-gates=PodPriority=true"] if name == "1.10 Policy" else []
+        status, out, err = schedsim("run", "-", "-o", "json", "--preempt", *flags,
+                                    *form(urlPrefix=e.url, filterVerb="filter" if asks == "filter" else "", preemptVerb="preempt"),
+                                    feed=items(node("a", cpu="4"), node("b", cpu="8"), *placed, pod("p", cpu="4", priority=100)))
+        assert status == 0, (name, err)
+        assert ("preempt" in e.verbs()) == (asks == "preempt"), (name, e.verbs())
+        [decision] = [d for d in json.loads(out)["decisions"] if d["pod"] == "default/p"]
+        victim = {"preempt": "b2", "filter": "b1", None: "a1"}[asks]
+        assert decision["preemption"]["victims"] == ["default/" + victim], (name, decision)
+
+
 def test_the_daemon_asks_it_and_lets_it_bind():
     for name, form in FORMS.items():
-        e, api = Extender(), Api.start(flags=[] if name == "Policy" else ["--emulated-version=1.29"])
+        e, api = Extender(), Api.start(flags=["--emulated-version=" + name.split()[0]])
         for n in "ab":
             api.add_node(n)
         s = Scheduler(api.url, *form(urlPrefix=e.url, filterVerb="filter", bindVerb="bind", nodeCacheCapable=True,

@@ -184,6 +184,7 @@ const Rules& Decides() {
       .fit_error_text = FitErrorText,
       .gates = util::FeatureGates(),
       .checks_claims_first = true,
+      .by_importance = {.asks_extenders = false},  // but whether they accept the pod on the node
   };
   return kRelease;
 }

@@ -14,6 +14,7 @@
 #include <optional>
 #include <tuple>
 
+#include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
 #include "pkg/scheduler/core/checks.h"
@@ -32,6 +33,18 @@ bool StillMakingRoom(const Cache& cache, const api::Pod& pod) {
   const auto& pods = cache.row(r).pods;
   return std::any_of(pods.begin(), pods.end(),
                      [&](const PlacedPod& p) { return p.pod->meta.deleting() && p.pod->Priority() < pod.Priority(); });
+}
+
+// Returns whether no node need be looked at, and sets what comes of it.
+bool EndsEarly(const Cache& cache, const api::Pod& pod, Preemption* out) {
+  if (StillMakingRoom(cache, pod)) {
+    VLOG(5) << "Pod " << pod.meta.name << " is not eligible for more preemption.";
+    return true;
+  }
+  if (cache.node_count() > 0) return false;
+  out->outcome = Preemption::Outcome::kFailed;
+  out->error = "no nodes available to schedule pods";
+  return true;
 }
 
 // Returns whether evicting a pod of the template violates a budget. As in 1.10, each pod is compared with the number of
@@ -89,6 +102,101 @@ struct Freed {
            ephemeral_storage >= n.ephemeral_storage && pods >= n.pods;
   }
 };
+
+// A node with the pods to evict from it.
+struct Proposal {
+  Row row = kNoRow;
+  std::vector<const PlacedPod*> victims;
+
+  // Returns what is compared between proposals; the smallest is best. The violations of budgets do not count, because
+  // 1.13 drops them from the answers of extenders.
+  std::tuple<int, int32_t, int64_t, size_t> Rank() const {
+    if (victims.empty()) return {-1, std::numeric_limits<int32_t>::min(), 0, 0};
+    int64_t sum = 0;
+    for (const PlacedPod* v : victims) sum += int64_t{v->pod->Priority()} + (int64_t{1} << 31);
+    return {0, victims[0]->pod->Priority(), sum, victims.size()};
+  }
+};
+using Extenders = std::vector<std::unique_ptr<Extender>>;
+
+// Returns the pods of lower priority that are nominated to the node.
+std::vector<api::PodPtr> LessImportant(const NominatedPods* nominated, Symbol node, const api::Pod& pod) {
+  std::vector<api::PodPtr> out;
+  if (nominated == nullptr) return out;
+  for (const api::PodPtr& p : nominated->For(node)) {
+    if (p->Priority() < pod.Priority()) out.push_back(p);
+  }
+  return out;
+}
+
+// Returns whether an extender has a say in which pods are evicted for the pod.
+bool AnyHasSay(const Extenders& extenders, const api::Pod& pod) {
+  return std::any_of(extenders.begin(), extenders.end(),
+                     [&](const auto& e) { return e->SupportsPreemption() && e->IsInterested(pod); });
+}
+
+// Replaces the proposals by those that the extender accepts. Returns what is wrong with its answer, or an empty text.
+// 1.13 crashes when the answer names a node that does not exist (fixed).
+std::string TakeAccepted(const Extender& extender, const std::vector<Extender::AgreedEviction>& agreed,
+                         const Cache& cache, std::vector<Proposal>* proposals) {
+  proposals->clear();
+  for (const Extender::AgreedEviction& e : agreed) {
+    Proposal p;
+    p.row = cache.FindRow(e.node);
+    if (p.row == kNoRow || !cache.listed().Has(p.row)) return absl::StrCat("unknown node ", e.node.string());
+    const std::vector<PlacedPod>& pods = cache.row(p.row).pods;
+    for (const std::string& uid : e.uids) {
+      const auto found =
+          std::find_if(pods.begin(), pods.end(), [&](const PlacedPod& one) { return one.pod->meta.uid == uid; });
+      if (found == pods.end()) {
+        return absl::StrCat("extender: ", extender.name(), " claims to preempt pod (UID: ", uid,
+                            ") on node: ", e.node.string(), ", but the pod is not found on that node");
+      }
+      // The answer may name a pod twice; it is evicted once.
+      if (std::find(p.victims.begin(), p.victims.end(), &*found) == p.victims.end()) p.victims.push_back(&*found);
+    }
+    proposals->push_back(std::move(p));
+  }
+  return {};
+}
+
+// Lets each extender that has a say drop nodes and change their victims, as 1.13 does. Returns an error, or an empty
+// text. The answer of an ignorable extender is not used when it is wrong.
+std::string AskAboutVictims(const Extenders& extenders, const api::Pod& pod, const Cache& cache,
+                            std::vector<Proposal>* proposals) {
+  for (const auto& extender : extenders) {
+    if (proposals->empty()) break;
+    if (!extender->SupportsPreemption() || !extender->IsInterested(pod)) continue;
+    std::vector<Extender::Eviction> evictions;
+    for (const Proposal& p : *proposals) {
+      Extender::Eviction& e = evictions.emplace_back();
+      e.node = cache.row(p.row).name;
+      for (const PlacedPod* v : p.victims) e.victims.push_back(v->pod);
+    }
+    const auto agreed = extender->ProcessPreemption(pod, evictions);
+    std::vector<Proposal> taken;
+    const std::string mistake =
+        agreed.ok() ? TakeAccepted(*extender, *agreed, cache, &taken) : util::Message(agreed.status());
+    if (mistake.empty()) {
+      *proposals = std::move(taken);
+    } else if (extender->IsIgnorable()) {
+      LOG(WARNING) << "Skipping extender " << extender->name() << " as it returned error " << mistake
+                   << " and has ignorable flag set";
+    } else {
+      return mistake;
+    }
+  }
+  return {};
+}
+
+// Returns the best of the proposals that all extenders accept; without a row if there is none, or an error.
+Proposal BestForAll(const Extenders& extenders, const api::Pod& pod, const Cache& cache,
+                    std::vector<Proposal> proposals, std::string* error) {
+  *error = AskAboutVictims(extenders, pod, cache, &proposals);
+  if (!error->empty() || proposals.empty()) return {};
+  return *std::min_element(proposals.begin(), proposals.end(),
+                           [](const Proposal& a, const Proposal& b) { return a.Rank() < b.Rank(); });
+}
 
 }  // namespace
 
@@ -241,21 +349,13 @@ GenericScheduler::Kept::Costs& GenericScheduler::Kept::CostsFor(const api::Pod& 
   return kept;
 }
 
-// Extenders are called for the cheapest node first, and the first node that all of them accept is taken. Without
-// extenders the nodes are not sorted.
+// Extenders that are asked by their filter are called for the cheapest node first, and the first node that all of them
+// accept is taken. Without them the nodes are not sorted.
 Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
   if (!config_.release->claims_plugin.empty()) return RunPostFilters(pod, failures);
   if (config_.release->preemption == PreemptionStyle::kByImportance) return PreemptByImportance(pod, failures);
   Preemption out;
-  if (StillMakingRoom(*cache_, *pod)) {
-    VLOG(5) << "Pod " << pod->meta.name << " is not eligible for more preemption.";
-    return out;
-  }
-  if (cache_->node_count() == 0) {
-    out.outcome = Preemption::Outcome::kFailed;
-    out.error = "no nodes available to schedule pods";
-    return out;
-  }
+  if (EndsEarly(*cache_, *pod, &out)) return out;
   const std::vector<Row> candidates = PreemptionCandidates(failures);  // by name, ascending
   if (candidates.empty()) {
     VLOG(3) << "Preemption will not help schedule pod " << pod->meta.name << " on any node.";
@@ -287,25 +387,37 @@ Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures&
     }
     if (cost) options.push_back({row, *cost});
   }
-  auto cheaper = [](const Option& a, const Option& b) { return a.cost < b.cost; };
-  if (config_.extenders.empty() && !options.empty()) {
-    options = {*std::min_element(options.begin(), options.end(), cheaper)};
-  } else {
+  const auto victims_on = [&](Row row) {
+    Victims v;
+    SelectVictims(*pod, checks, row, &v);
+    return v.pods;
+  };
+  const auto choose = [&](Row row, const std::vector<const PlacedPod*>& victims) {
+    out.outcome = Preemption::Outcome::kChosen;
+    out.node = cache_->row(row).name;
+    for (const PlacedPod* p : victims) out.victims.push_back(p->pod);
+    out.nominated_to_clear = LessImportant(nominated_, out.node, *pod);
+  };
+  const bool asks_victims = config_.release->by_importance.asks_extenders;  // 1.10 asks extenders by their filter
+  if (asks_victims && AnyHasSay(config_.extenders, *pod)) {
+    std::vector<Proposal> proposals;
+    for (const Option& option : options) proposals.push_back({option.row, victims_on(option.row)});
+    const Proposal best = BestForAll(config_.extenders, *pod, *cache_, std::move(proposals), &out.error);
+    if (!out.error.empty()) out.outcome = Preemption::Outcome::kFailed;
+    if (best.row != kNoRow) choose(best.row, best.victims);
+    return out;
+  }
+  const bool by_filter = !asks_victims && !config_.extenders.empty();
+  const auto cheaper = [](const Option& a, const Option& b) { return a.cost < b.cost; };
+  if (by_filter) {
     std::stable_sort(options.begin(), options.end(), cheaper);
+  } else if (!options.empty()) {
+    options = {*std::min_element(options.begin(), options.end(), cheaper)};
   }
   for (const Option& option : options) {
-    if (!config_.extenders.empty() && !ExtendersAgree(*pod, option.row)) continue;
-    Victims v;
-    SelectVictims(*pod, checks, option.row, &v);
-    out.outcome = Preemption::Outcome::kChosen;
-    out.node = cache_->row(option.row).name;
-    for (const PlacedPod* p : v.pods) out.victims.push_back(p->pod);
-    if (nominated_ != nullptr) {
-      for (const api::PodPtr& p : nominated_->For(out.node)) {
-        if (p->Priority() < pod->Priority()) out.nominated_to_clear.push_back(p);
-      }
-    }
-    break;
+    if (by_filter && !ExtendersAgree(*pod, option.row)) continue;
+    choose(option.row, victims_on(option.row));
+    return out;
   }
   return out;
 }

@@ -11,6 +11,9 @@
 #include "pkg/scheduler/algorithm/nodelabel/nodelabel.h"
 #include "pkg/scheduler/algorithm/noderesources/requested_to_capacity_ratio.h"
 #include "pkg/scheduler/algorithm/serviceaffinity/serviceaffinity.h"
+#include "pkg/scheduler/configuration/policy_profile.h"
+#include "pkg/scheduler/factory/from_profile.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/policy/validation.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -244,6 +247,12 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromKeys(const std::set<
 absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProvider(std::string_view name, FactoryArgs args,
                                                                      EffectiveAlgorithm* effective) {
   VLOG(2) << "Creating scheduler from algorithm provider '" << name << "'";
+  if (args.release->policy_names != nullptr) {
+    auto profile = configuration::ProfileOfProvider(name, args.hard_pod_affinity_symmetric_weight,
+                                                    PluginsToConfigure(*args.release));
+    if (!profile.ok()) return profile.status();
+    return CreateFromProfile(*profile, {}, std::move(args), effective);
+  }
   Build build;
   build.registry = RegistryFor(args);
   const Registry::Provider* provider = build.registry.MutableProvider(name);
@@ -257,6 +266,12 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProvider(std::string
 
 absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy& policy, FactoryArgs args,
                                                                    EffectiveAlgorithm* effective) {
+  if (args.release->policy_names != nullptr) {
+    auto profile = configuration::ProfileOfPolicy(policy, args.release->policy_names(),
+                                                  PluginsToConfigure(*args.release), args.release->plugins());
+    if (!profile.ok()) return profile.status();
+    return CreateFromProfile(*profile, policy.extenders, std::move(args), effective);
+  }
   Build build;
   build.registry = RegistryFor(args);
   // All mistakes of the Policy are collected, so that users see them together.

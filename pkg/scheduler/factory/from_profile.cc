@@ -21,6 +21,8 @@ using configuration::ExtensionPoint;
 using configuration::ResolvedProfile;
 
 constexpr int64_t kMaxExtenderScore = 10;
+// Since when extenders may answer that evictions cannot help on a node.
+constexpr release::Span kAnswersUnresolvable = release::Since(21);
 
 // Finds a rule by name among those of the release and then among those of plugin/.
 template <typename Map>
@@ -229,7 +231,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
   std::stable_partition(asked.begin(), asked.end(), [](const ExtenderConfig& e) { return !e.ignorable; });
   for (ExtenderConfig& e : asked) {
     e.weight *= config->release->max_score / kMaxExtenderScore;
-    e.as_v1_29 = true;
+    e.as_v1_29 = kAnswersUnresolvable.Has(args.release->version);
     if (args.make_extender == nullptr) {
       errors.push_back(
           absl::StrCat("extender ", http::RedactUrl(e.url_prefix), ": extenders cannot be called from here"));

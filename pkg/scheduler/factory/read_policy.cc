@@ -57,12 +57,12 @@ absl::StatusOr<Policy> Checked(DecodedPolicy decoded, const Release& release, co
 
 absl::StatusOr<Policy> ReadPolicy(std::string_view text, const Release& release, const SchedulerGates& gates,
                                   std::vector<std::string>* warnings) {
-  return Checked(DecodeWholePolicy(text), release, gates, warnings);
+  return Checked(DecodeWholePolicy(text, release.version), release, gates, warnings);
 }
 
 absl::StatusOr<Policy> ReadPolicy(api::Json value, const Release& release, const SchedulerGates& gates,
                                   std::vector<std::string>* warnings) {
-  return Checked(DecodeWholePolicy(value), release, gates, warnings);
+  return Checked(DecodeWholePolicy(value, release.version), release, gates, warnings);
 }
 
 }  // namespace berth::scheduler

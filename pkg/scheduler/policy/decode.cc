@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "pkg/api/stream.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 
@@ -23,7 +24,8 @@ using api::Json;
 // decoder for JSON does; `later` spellings matter for warnings only.
 class Reader {
  public:
-  Reader(std::string_view text, std::vector<std::string>* warnings) : text_(text), warnings_(warnings) {}
+  Reader(std::string_view text, release::Version release, std::vector<std::string>* warnings)
+      : text_(text), release_(release), warnings_(warnings) {}
 
   void Read(Json j, Policy* out) {
     std::string kind, version;
@@ -276,8 +278,10 @@ class Reader {
   }
 
   void Entry(Json j, const std::string& path, ExtenderConfig* out) {
+    const bool later = release::Since(11).Has(release_);
     auto ignored = [&](Json v, const std::string& p) {
-      Warn(v, absl::StrCat(p, ": a field of 1.11 or later, ignored"));
+      if (!later) Warn(v, absl::StrCat(p, ": a field of 1.11 or later, ignored"));
+      return !later;
     };
     return Members(
         j, path,
@@ -299,35 +303,48 @@ class Reader {
             List(v, p, &list);
             out->managed_resources = list.value_or(std::vector<ExtenderManagedResource>());
           }},
-         {"preemptVerb", ignored},
-         {"ignorable", ignored}});
+         {"preemptVerb",
+          [&](Json v, const std::string& p) {
+            if (!ignored(v, p)) String(v, p, &out->preempt_verb);
+          }},
+         {"ignorable", [&](Json v, const std::string& p) {
+            if (!ignored(v, p)) Bool(v, p, &out->ignorable);
+          }}});
   }
 
   static constexpr char kUnread[] = "unread.invalid";  // replaces a name or host that could not be read
 
   std::string_view text_;
+  release::Version release_;
   std::vector<std::string>* warnings_;
   std::vector<std::string> errors_;
 };
 
 }  // namespace
 
-DecodedPolicy DecodeWholePolicy(std::string_view text) {
+DecodedPolicy DecodeWholePolicy(std::string_view text, release::Version release) {
   DecodedPolicy out;
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (release::Since(18).Has(release) && first != std::string_view::npos && text[first] != '{') {
+    const auto yaml = api::ReadDocument(text);
+    if (yaml.ok()) return DecodeWholePolicy(yaml->root(), release);
+    out.errors.push_back(util::Message(yaml.status()));
+    return out;
+  }
   api::Document document;
   if (absl::Status s = document.Parse(text); !s.ok()) {
     out.errors.push_back(util::Message(s));
     return out;
   }
-  Reader reader(text, &out.warnings);
+  Reader reader(text, release, &out.warnings);
   reader.Read(document.root(), &out.policy);
   out.errors = reader.errors();
   return out;
 }
 
-DecodedPolicy DecodeWholePolicy(Json value) {
+DecodedPolicy DecodeWholePolicy(Json value, release::Version release) {
   DecodedPolicy out;
-  Reader reader({}, &out.warnings);
+  Reader reader({}, release, &out.warnings);
   reader.Read(value, &out.policy);
   out.errors = reader.errors();
   return out;
@@ -337,14 +354,14 @@ std::string JoinedErrors(const std::vector<std::string>& errors) {
   return errors.size() == 1 ? errors[0] : absl::StrCat("[", absl::StrJoin(errors, ", "), "]");
 }
 
-absl::StatusOr<Policy> DecodePolicy(std::string_view text) {
-  DecodedPolicy decoded = DecodeWholePolicy(text);
+absl::StatusOr<Policy> DecodePolicy(std::string_view text, release::Version release) {
+  DecodedPolicy decoded = DecodeWholePolicy(text, release);
   if (!decoded.errors.empty()) return util::InvalidArgument(JoinedErrors(decoded.errors));
   return std::move(decoded.policy);
 }
 
-absl::StatusOr<Policy> DecodePolicy(Json value) {
-  DecodedPolicy decoded = DecodeWholePolicy(value);
+absl::StatusOr<Policy> DecodePolicy(Json value, release::Version release) {
+  DecodedPolicy decoded = DecodeWholePolicy(value, release);
   if (!decoded.errors.empty()) return util::InvalidArgument(JoinedErrors(decoded.errors));
   return std::move(decoded.policy);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pkg/api/json.h"
+#include "pkg/release/release.h"
 #include "pkg/scheduler/policy/policy.h"
 
 namespace berth::scheduler {
@@ -21,15 +22,16 @@ struct DecodedPolicy {
   std::vector<std::string> warnings;
 };
 
-// Reads a Policy as 1.10 does: `kind: Policy` and `apiVersion: v1` may be omitted, keys may be in any letter case,
-// unknown keys are ignored, null counts as absent, and the last of several duplicate keys counts.
-DecodedPolicy DecodeWholePolicy(std::string_view text);
+// Reads a Policy as releases with Policies do, with the members of that release: `kind: Policy` and `apiVersion: v1`
+// may be omitted, keys may be in any letter case, unknown keys are ignored, null counts as absent, and the last of
+// several duplicate keys counts. It is JSON, and since 1.18 it may be YAML.
+DecodedPolicy DecodeWholePolicy(std::string_view text, release::Version release = {});
 // The same for a value inside another document, such as the "policy" of a Scenario.
-DecodedPolicy DecodeWholePolicy(api::Json value);
+DecodedPolicy DecodeWholePolicy(api::Json value, release::Version release = {});
 
 // Return the Policy, or an error that contains all of its mistakes. ReadPolicy (factory/read_policy.h) finds more.
-absl::StatusOr<Policy> DecodePolicy(std::string_view text);
-absl::StatusOr<Policy> DecodePolicy(api::Json value);
+absl::StatusOr<Policy> DecodePolicy(std::string_view text, release::Version release = {});
+absl::StatusOr<Policy> DecodePolicy(api::Json value, release::Version release = {});
 
 // Returns a single error as it is, and several as "[a, b]", as Kubernetes does.
 std::string JoinedErrors(const std::vector<std::string>& errors);

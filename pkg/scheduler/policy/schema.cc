@@ -148,8 +148,8 @@ class PolicySchemaWriter {
       text("prioritizeVerb", "The same for scoring.");
       text("bindVerb", "The same for binding; one extender at most.");
       text("BindVerb", "The same, as release 1.10 spells it.");
-      text("preemptVerb", "A member of later releases, ignored.");
-      flag("ignorable", "A member of later releases, ignored.");
+      text("preemptVerb", "The same for preemption; ignored before release 1.11.");
+      flag("ignorable", "Whether pods are scheduled without it when it fails; ignored before release 1.11.");
       Described("weight", "How much its scores count, 1 and up.", [&] { Integer(0, 922337203685477579); });
       flag("enableHttps", "Whether it is called by HTTPS.");
       Described("httpTimeout", "How long a call may take, in nanoseconds; 5 seconds when absent.",
