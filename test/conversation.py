@@ -62,7 +62,7 @@ class Reading:
             self.lanes.setdefault((WHOLE if lane == "lock" else phase, lane), []).append(line)
         for (_, lane), lines in self.lanes.items():
             if lane == "lock":
-                lines[:] = without_repetitions(lines)
+                lines[:] = without_repetitions(without_look_at_the_other_kind(lines))
 
     def _learn(self, e):
         path = e["request"]["path"].partition("?")[0]
@@ -164,6 +164,14 @@ def lane_of(e):
 def reference(event):
     """Returns the object that an event of either API group is about."""
     return event["regarding"] if "regarding" in event else event["involvedObject"]
+
+
+def without_look_at_the_other_kind(lines):
+    """Removes the looks that our scheduler has, when it starts, at the lock of the kind that it does not use (DIFFERENCES.md)."""
+    counts = collections.Counter(m[1] for l in lines if (m := re.search("/(endpoints|leases)(?=[/ ?])", l.text)))
+    own = {kind for kind, n in counts.items() if n == max(counts.values())}
+    own |= {kind for kind in counts for l in lines if f"/{kind}" in l.text and not l.text.startswith("GET ")}
+    return [l for l in lines if any(f"/{kind}" in l.text for kind in own)]
 
 
 def without_repetitions(lines):

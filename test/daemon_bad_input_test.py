@@ -51,6 +51,7 @@ WRONG = {
     "context": ("there", '--context: invalid value "there": contexts are in a kubeconfig, and none is given'),
     "master": ("ftp://h", '--master: unsupported protocol scheme "ftp" in "ftp://h"'),
     "pod-max-in-unschedulable-pods-duration": ("-1s", "--pod-max-in-unschedulable-pods-duration: invalid value -1s"),
+    "percentage-of-nodes-to-score": ("most", "must be a number or release"),
     "policy-config-file": (NOT_THERE, f"missing policy config file {NOT_THERE}"),
     "kept-answers-max-bytes": ("1", "must be 0 or a quantity of bytes of 1Mi at least"),
     "record-max-bytes": ("many", 'invalid argument "many" for "--record-max-bytes" flag'),

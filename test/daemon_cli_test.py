@@ -102,6 +102,61 @@ def test_configuration_is_written_and_read_back():
     assert 'schedulerName: "other"' in text and "qps: 7" in text, text
 
 
+# The version that each release writes, and flags of it that decide.
+WRITTEN = {
+    "1.10": ("componentconfig/v1alpha1", ["--algorithm-provider=ClusterAutoscalerProvider"]),
+    "1.13": ("kubescheduler.config.k8s.io/v1alpha1", ["--algorithm-provider=ClusterAutoscalerProvider"]),
+    "1.19": ("kubescheduler.config.k8s.io/v1beta1", ["--algorithm-provider=ClusterAutoscalerProvider", "--hard-pod-affinity-symmetric-weight=7"]),
+    "1.29": ("kubescheduler.config.k8s.io/v1", ["--scheduler-name=other"]),
+    "1.36": ("kubescheduler.config.k8s.io/v1", ["--scheduler-name=other"]),
+}
+
+
+def written(name, *flags):
+    """Returns the file that is written with these flags, its text, and what is said."""
+    path = scratch(name)
+    r = subprocess.run([PROGRAM, f"--write-config-to={path}", *flags], capture_output=True, text=True, timeout=30)
+    assert r.returncode == 0 and f"Wrote configuration to: {path}" in r.stderr, (flags, r.stderr[-800:])
+    with open(path) as f:
+        return path, f.read(), r.stderr
+
+
+def test_configuration_is_written_in_the_version_of_the_release():
+    for release, (version, flags) in WRITTEN.items():
+        emulated = f"--emulated-version={release}"
+        path, text, _ = written("written.yaml", emulated, *flags)
+        assert f"apiVersion: {version}\n" in text, (release, text)
+        again, second, _ = written("again.yaml", emulated, f"--config={path}")
+        if "/v1alpha1" in version:
+            assert text == second and 'provider: "ClusterAutoscalerProvider"' in text, text
+            continue
+        # Profiles are copied from a file as they are, so that the third text is the second one, and both run the same.
+        assert written("third.yaml", emulated, f"--config={again}")[1] == second, second
+        reports = []
+        for file in (path, again):
+            r = subprocess.run([f"{BIN}/schedsim", "check", emulated, "-o", "json", file], capture_output=True, text=True)
+            reports.append(json.loads(r.stdout))
+            assert r.returncode == 0 and reports[-1]["emulatedVersion"] == release, r
+        assert reports[0]["profiles"] == reports[1]["profiles"], reports
+        if release == "1.19":
+            score = {p["name"] for p in reports[0]["profiles"][0]["plugins"]["score"]}
+            assert "NodeResourcesMostAllocated" in score and "NodeResourcesLeastAllocated" not in score, text
+            assert "hardPodAffinityWeight: 7" in text, text
+        else:
+            assert reports[0]["profiles"][0]["schedulerName"] == "other", reports
+
+
+def test_profiles_of_a_file_are_written_as_they_are():
+    profiles = [{"schedulerName": "a", "plugins": {"score": {"disabled": [{"name": "ImageLocality"}]}}}, {"schedulerName": "b"}]
+    given = write_file("given.yaml", json.dumps({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+                                                 "percentageOfNodesToScore": 30, "profiles": profiles}))
+    text = written("written.yaml", "--config=" + given)[1]
+    assert json.loads(re.search("(?m)^profiles: (.*)$", text)[1]) == profiles and "percentageOfNodesToScore: 30\n" in text, text
+    policy = write_file("policy.json", json.dumps({"kind": "Policy", "apiVersion": "v1"}))
+    said = written("written.yaml", "--emulated-version=1.19", "--policy-config-file=" + policy)[2]
+    assert "The file has no field for what --policy-config-file says" in said, said
+
+
 def test_log_lines():
     r = ends(1, "-v=1", "--algorithm-provider=Nope", "--leader-elect=false")
     line = next(l for l in r.stderr.splitlines() if "--algorithm-provider" in l)

@@ -20,6 +20,21 @@ CIPHERS = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_ECDHE_ECDSA_WITH_AES_256_GC
 INSTALLERS = {
     ("1.10", "kubeadm"): ["--address=127.0.0.1", CONF, "--leader-elect=true"],
     ("1.10", "kubespray"): ["--leader-elect=true", CONF, "--policy-config-file=/etc/kubernetes/policy.json", "--profiling=false", "--v=2"],
+    ("1.13", "kubeadm"): ["--address=127.0.0.1", CONF, "--leader-elect=true"],
+    ("1.13", "kubespray"): ["--leader-elect=true", CONF, "--profiling=false", "--feature-gates=", "--address=127.0.0.1"],
+    ("1.13", "kops"): ["--kubeconfig=/var/lib/kube-scheduler/kubeconfig", "--leader-elect=true", "--v=2"],
+    ("1.13", "OpenShift"): ["--config=" + write_file("v1alpha1.yaml", "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+                                                     "algorithmSource: {provider: DefaultProvider}\n"), "--cert-dir=/var/run/kubernetes", "-v=2"],
+    ("1.19", "kubeadm"): [*DELEGATES, "--bind-address=127.0.0.1", CONF, "--leader-elect=true", "--port=0"],
+    ("1.19", "kubespray"): [*DELEGATES, "--bind-address=0.0.0.0", CONF, "--leader-elect=true", "--profiling=False", "--feature-gates=", "--port=0",
+                            "--tls-cipher-suites=" + CIPHERS, "--tls-min-version=VersionTLS12"],
+    ("1.19", "kops"): ["--config=" + write_file("v1beta1.yaml", "apiVersion: kubescheduler.config.k8s.io/v1beta1\nkind: KubeSchedulerConfiguration\n"
+                                                "clientConnection: {kubeconfig: /var/lib/kube-scheduler/kubeconfig}\n"
+                                                "leaderElection: {leaderElect: true}\n"), "--leader-elect=true", "--v=2"],
+    ("1.19", "OpenShift"): [CONF, "--cert-dir=/var/run/kubernetes", "--port=0", *DELEGATES, "--feature-gates=NodeDisruptionExclusion=true",
+                            "-v=2", "--policy-configmap=policy", "--tls-cert-file=/s/tls.crt", "--tls-private-key-file=/s/tls.key",
+                            "--tls-cipher-suites=" + CIPHERS, "--tls-min-version=VersionTLS12"],
+    ("1.19", "k3s"): ["--bind-address=127.0.0.1", "--kubeconfig=/k/s.kubeconfig", "--port=10251", "--profiling=false", "--secure-port=0"],
     ("1.29", "kubeadm"): [*DELEGATES, "--bind-address=127.0.0.1", CONF, "--leader-elect=true"],
     ("1.29", "kubespray"): [*DELEGATES, "--bind-address=0.0.0.0", CONF, "--leader-elect=true", "--profiling=False", "--feature-gates=",
                             "--tls-min-version=VersionTLS12", "--tls-cipher-suites=" + CIPHERS],
@@ -39,6 +54,14 @@ INSTALLERS = {
                              "--http2-max-streams-per-connection=100", "--permit-address-sharing=false", "--permit-port-sharing",
                              "--show-hidden-metrics-for-version=1.28", "--disabled-metrics=x", "--allow-metric-labels=a,b=c",
                              "--log-json-split-stream", "--log-json-info-buffer-size=1Mi", "--pod-max-in-unschedulable-pods-duration=5m"],
+    ("1.36", "kubeadm"): [*DELEGATES, "--bind-address=127.0.0.1", CONF, "--leader-elect=true"],
+    ("1.36", "Talos"): [CONF, "--authentication-tolerate-lookup-failure=false", *DELEGATES, "--bind-address=127.0.0.1", "--leader-elect=true",
+                        "--profiling=false", "--tls-min-version=VersionTLS13",
+                        "--config=" + write_file("v1.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")],
+    ("1.36", "kops"): [*DELEGATES, CONF, "--leader-elect=true", "--tls-cert-file=/srv/server.crt", "--tls-private-key-file=/srv/server.key",
+                       "--v=2", "--logging-format=text"],
+    ("1.36", "k3s"): ["--authentication-kubeconfig=/k/s.kubeconfig", "--authorization-kubeconfig=/k/s.kubeconfig", "--bind-address=127.0.0.1",
+                      "--kubeconfig=/k/s.kubeconfig", "--profiling=false", "--secure-port=10259"],
 }
 
 
@@ -72,6 +95,8 @@ def test_flags_that_the_release_does_not_have():
             ("1.29", "--use-legacy-policy-config", "unknown flag: --use-legacy-policy-config "),
             ("1.29", "--requestheader-uid-headers=x", "unknown flag: --requestheader-uid-headers (release 1.29 does not have it; releases since 1.32 do)"),
             ("1.29", "--log-file=x", "unknown flag: --log-file "),
+            ("1.36", "--policy-config-file=p.json", "unknown flag: --policy-config-file (release 1.36 does not have it; releases before 1.23 do)"),
+            ("1.36", "--algorithm-provider=Nope", "unknown flag: --algorithm-provider "),
             ("1.10", "--authentication-kubeconfig=x", "unknown flag: --authentication-kubeconfig (release 1.10 does not have it; releases since 1.12 do)")]:
         r = run("--emulated-version=" + release, flag)
         assert r.returncode == 1 and says in r.stderr, (release, flag, r.stderr)

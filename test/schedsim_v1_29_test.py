@@ -117,7 +117,7 @@ def test_configuration():
         check("a release that contradicts", code == 2 and "contradicts --config" in err, err)
         config("", "componentconfig/v1alpha1")
         code, _, err = schedsim("run", "--config", path, "-", feed=objects)
-        check("another kind of file", code != 0 and "kubescheduler.config.k8s.io/v1" in err, err)
+        check("another kind of file", code != 0 and "must be a version of kubescheduler.config.k8s.io with profiles" in err, err)
 
 
 def test_provider():

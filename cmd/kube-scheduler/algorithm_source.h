@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cmd/kube-scheduler/component_config.h"
+#include "cmd/kube-scheduler/options.h"
 #include "pkg/scheduler/factory/factory.h"
 
 namespace berth::kube_scheduler {
@@ -14,6 +15,10 @@ namespace berth::kube_scheduler {
 // Returns the text under policy.cfg in a ConfigMap. Errors: "couldn't get policy config map ns/name: ...", "missing
 // policy config map value at key "policy.cfg"".
 using PolicyConfigMapReader = std::function<absl::StatusOr<std::string>(const PolicyConfigMapSource&)>;
+
+// Returns the release, its gates and the weight of hard affinity, which all schedulers of the process share, and logs
+// gates that mean something else here.
+scheduler::FactoryArgs ArgumentsOfRules(const Configuration& config, const Options& options);
 
 // Builds the scheduler and logs what it will run. Error texts are 1.10's. `*node_json` is set to true if an extender
 // needs whole nodes. `*policy_text`, unless it is null, is set to the Policy's JSON if there is one.

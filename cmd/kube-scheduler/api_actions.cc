@@ -78,8 +78,9 @@ struct ApiActions::Bindery {
 };
 
 ApiActions::ApiActions(client::Executor* executor, client::Requests* requests,
-                       std::map<std::string, client::EventRecorder*, std::less<>> recorders, Inbox* inbox)
-    : executor_(executor), requests_(requests), recorders_(std::move(recorders)), inbox_(inbox) {}
+                       std::map<std::string, client::EventRecorder*, std::less<>> recorders, Inbox* inbox,
+                       const api::Dialect& dialect)
+    : executor_(executor), requests_(requests), recorders_(std::move(recorders)), inbox_(inbox), dialect_(dialect) {}
 
 ApiActions::~ApiActions() = default;
 
@@ -151,10 +152,14 @@ void ApiActions::SetNominatedNode(RequestId id, const api::PodPtr& pod, util::Sy
   PutStatus(id, pod, std::move(change));
 }
 
+int64_t ApiActions::GenerationOf(const api::Pod& pod) const {
+  return dialect_.generation_of_conditions ? pod.meta.generation : 0;
+}
+
 void ApiActions::PatchPodStatus(RequestId id, const api::PodPtr& pod, const std::optional<api::PodCondition>& scheduled,
                                 std::optional<util::Symbol> nominated_node) {
   client::PodStatusPatch patch;
-  if (scheduled) patch.condition = {"PodScheduled", pod->scheduled, *scheduled};
+  if (scheduled) patch.condition = {"PodScheduled", pod->scheduled, *scheduled, GenerationOf(*pod)};
   if (pod->raw != nullptr) patch.types = client::ConditionTypes(*pod->raw);
   if (nominated_node) patch.nominated_node_name = nominated_node->string();
   PatchStatus(id, pod, client::ToJson(patch));
@@ -162,7 +167,7 @@ void ApiActions::PatchPodStatus(RequestId id, const api::PodPtr& pod, const std:
 
 void ApiActions::MarkVictim(RequestId id, const api::PodPtr& victim, const api::PodCondition& disruption_target) {
   client::PodStatusPatch patch;
-  patch.condition = {"DisruptionTarget", {}, disruption_target};
+  patch.condition = {"DisruptionTarget", {}, disruption_target, GenerationOf(*victim)};
   // The JSON of bound pods is not kept. An order that names only some of the conditions leaves the others in place.
   if (victim->scheduled) patch.types = {"PodScheduled"};
   PatchStatus(id, victim, client::ToJson(patch));

@@ -25,7 +25,8 @@ class ApiActions final : public scheduler::Actions {
   // `recorders` has one recorder for each scheduler name with a profile. The one under "" is for pods with any other
   // scheduler name. All arguments must outlive the object.
   ApiActions(client::Executor* executor, client::Requests* requests,
-             std::map<std::string, client::EventRecorder*, std::less<>> recorders, Inbox* inbox);
+             std::map<std::string, client::EventRecorder*, std::less<>> recorders, Inbox* inbox,
+             const api::Dialect& dialect);
   ~ApiActions() override;
 
   // Sends the requests since the last call.
@@ -51,6 +52,8 @@ class ApiActions final : public scheduler::Actions {
 
  private:
   struct Bindery;  // the thread that binds through extenders
+  // Returns the generation that a condition of the pod names; 0: none.
+  int64_t GenerationOf(const api::Pod& pod) const;
   void Send(std::function<void()> f) { batch_.push_back(std::move(f)); }
   void PutStatus(scheduler::RequestId id, const api::PodPtr& pod, client::PodStatusChange change);
   void PatchStatus(scheduler::RequestId id, const api::PodPtr& pod, std::string body);
@@ -61,6 +64,7 @@ class ApiActions final : public scheduler::Actions {
   client::Requests* requests_;
   std::map<std::string, client::EventRecorder*, std::less<>> recorders_;
   Inbox* inbox_;
+  const api::Dialect& dialect_;
   std::vector<std::function<void()>> batch_;
   std::unique_ptr<Bindery> bindery_;
 };

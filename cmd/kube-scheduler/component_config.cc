@@ -17,6 +17,7 @@
 #include "pkg/api/stream.h"
 #include "pkg/client/leaderelection.h"
 #include "pkg/scheduler/configuration/decode.h"
+#include "pkg/scheduler/configuration/versions.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -231,14 +232,15 @@ std::string JoinHostPort(std::string_view host, std::string_view port) {
 }
 
 absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings,
-                                                const release::Id* release) {
+                                                const ReadAs& as) {
   absl::StatusOr<std::string> text = ReadFile(path);
   if (!text.ok()) return text.status();
-  return ParseConfiguration(*text, path, warnings, release);
+  return ParseConfiguration(*text, path, warnings, as);
 }
 
+// NOLINT(readability-function-size): reads each field by itself, one after another.
 absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const std::string& origin,
-                                                 std::vector<std::string>* warnings, const release::Id* release) {
+                                                 std::vector<std::string>* warnings, const ReadAs& as) {
   const auto here = [&](const absl::Status& s) {
     return absl::InvalidArgumentError(absl::StrCat(origin, ": ", s.message()));
   };
@@ -251,12 +253,17 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   if (!document.ok()) return here(document.status());
   api::Json root = document->root();
   if (!root.IsObject()) return missing("Kind");
-  if (scheduler::configuration::IsConfigurationVersion(root.FindExact("apiVersion").Text())) {
-    auto later = FromLaterConfiguration(root, {}, warnings, release);
-    if (later.ok()) later->configuration_text = std::string(text);
+  namespace configuration = scheduler::configuration;
+  const std::string_view given_version = root.FindExact("apiVersion").Text();
+  const release::Id* reader = configuration::ReaderOf(given_version, as.release);
+  const bool by_profiles =
+      configuration::IsConfigurationVersion(given_version) && configuration::ReadsProfiles(given_version);
+  if (by_profiles) {
+    auto read = FromLaterConfiguration(root, reader, as.provider, warnings);
+    if (read.ok()) read->configuration_text = std::string(text);
     // A document that is not for this program at all is reported in upstream's words without an addition.
-    if (later.ok() || later.status().message().find("no kind ") == 0) return later;
-    return here(later.status());
+    if (read.ok() || read.status().message().find("no kind ") == 0) return read;
+    return here(read.status());
   }
   Reader r(root, "", warnings);
   std::string kind, version;
@@ -265,17 +272,18 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   if (!r.status().ok()) return here(r.status());
   if (kind.empty()) return missing("Kind");
   if (version.empty()) return missing("apiVersion");
-  if (version != kGroupVersion || kind != kKind) {
+  if ((version != kGroupVersion && reader == nullptr) || kind != kKind) {
     return absl::InvalidArgumentError(absl::StrCat("no kind \"", kind, "\" is registered for version \"", version,
                                                    "\" (the only one is ", std::string(kKind), " in ",
                                                    std::string(kGroupVersion), ")"));
   }
 
   Configuration c;
+  if (reader != nullptr) UseDefaultsOf(*reader, &c);
   r.String("schedulerName", &c.scheduler_name);
   c.algorithm = ReadAlgorithm(r, "algorithmSource");
   r.Int32("hardPodAffinitySymmetricWeight", &c.hard_pod_affinity_symmetric_weight);
-  c.leader_election.leader_elect = false;
+  c.leader_election.leader_elect = reader != nullptr;
   if (auto l = r.Object("leaderElection")) {
     auto& le = c.leader_election;
     l->Bool("leaderElect", &le.leader_elect);
@@ -305,6 +313,8 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   r.String("failureDomains", &c.failure_domains);
 
   r.Int32("percentageOfNodesToScore", &c.percentage_of_nodes_to_score);
+  r.Bool("disablePreemption", &c.disable_preemption);
+  r.Seconds("bindTimeoutSeconds", &c.bind_timeout);
   r.Seconds("podInitialBackoffSeconds", &c.pod_initial_backoff);
   r.Seconds("podMaxBackoffSeconds", &c.pod_max_backoff);
   r.Duration("podMaxInUnschedulablePodsDuration", &c.pod_max_in_unschedulable);
@@ -446,12 +456,18 @@ std::string ConfigurationToYaml(const Configuration& c) {
   const auto& le = c.leader_election;
   const auto& cc = c.client_connection;
   AlgorithmToYaml(c.algorithm, "", &out);
-  absl::StrAppend(&out, "apiVersion: ", std::string(kGroupVersion),
-                  "\nclientConnection:\n  acceptContentTypes: ", Yaml(cc.accept_content_types), "\n  burst: ", cc.burst,
-                  "\n  contentType: ", Yaml(cc.content_type));
+  const auto* version = scheduler::configuration::NewestReadBy(c.release->version);
+  absl::StrAppend(&out, "apiVersion: ",
+                  version == nullptr ? std::string(kGroupVersion) : scheduler::configuration::NameOf(*version));
+  if (version != nullptr) {
+    absl::StrAppend(&out, "\nbindTimeoutSeconds: ", c.bind_timeout / absl::Seconds(1));
+  }
+  absl::StrAppend(&out, "\nclientConnection:\n  acceptContentTypes: ", Yaml(cc.accept_content_types),
+                  "\n  burst: ", cc.burst, "\n  contentType: ", Yaml(cc.content_type));
   absl::StrAppend(&out, "\n  kubeconfig: ", Yaml(cc.kubeconfig), "\n  qps: ", JsonFloat32(cc.qps), "\n");
-  absl::StrAppend(&out, "delayCacheUntilActive: ", Text(c.delay_cache_until_active),
-                  "\nenableContentionProfiling: ", Text(c.enable_contention_profiling),
+  absl::StrAppend(&out, "delayCacheUntilActive: ", Text(c.delay_cache_until_active), "\n");
+  if (version != nullptr) absl::StrAppend(&out, "disablePreemption: ", Text(c.disable_preemption), "\n");
+  absl::StrAppend(&out, "enableContentionProfiling: ", Text(c.enable_contention_profiling),
                   "\nenableProfiling: ", Text(c.enable_profiling), "\nfailureDomains: ", Yaml(c.failure_domains));
   absl::StrAppend(&out, "\nhardPodAffinitySymmetricWeight: ", c.hard_pod_affinity_symmetric_weight,
                   "\nhealthzBindAddress: ", Yaml(c.healthz_bind_address), "\nkind: ", std::string(kKind), "\n");

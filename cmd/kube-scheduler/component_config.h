@@ -70,6 +70,7 @@ struct Configuration {
   // ---- a release that is configured by profiles, in place of `algorithm` and `profiles` ----
   std::vector<scheduler::configuration::ResolvedProfile> plugin_profiles;
   std::vector<scheduler::ExtenderConfig> extenders;
+  bool plain_profiles = true;      // no profile of the file changes plugins or arguments
   std::string configuration_text;  // the text of the configuration file, for recordings; empty: the default profile
 
   // Return what the release is, and whether profiles of plugins decide in this configuration.
@@ -79,7 +80,9 @@ struct Configuration {
 
   // ---- fields that came after 1.10 ----
   std::vector<Profile> profiles;             // more schedulers in this process, in addition to `scheduler_name`
-  int32_t percentage_of_nodes_to_score = 0;  // has no effect: every node is scored
+  int32_t percentage_of_nodes_to_score = 0;  // of the file; counts only with --percentage-of-nodes-to-score=release
+  bool disable_preemption = false;           // 1.13
+  absl::Duration bind_timeout = absl::Minutes(10);  // 1.13: bindTimeoutSeconds, for all claims of a pod
   absl::Duration pod_initial_backoff = absl::Seconds(1);
   absl::Duration pod_max_backoff = absl::Seconds(60);
   absl::Duration pod_max_in_unschedulable = absl::Seconds(60);
@@ -87,17 +90,22 @@ struct Configuration {
   bool delay_cache_until_active = false;  // start to follow the API server only when this process leads
 };
 
-// Reads a file in JSON or YAML. componentconfig/v1alpha1 chooses release 1.10; kubescheduler.config.k8s.io chooses
-// `release` if it has profiles, 1.29 otherwise, and is read strictly (later_config.h). In a file of the former, absent
-// fields get their defaults (leaderElect: false, as in 1.10), names of fields may be in any case, and unknown fields
-// and odd values that 1.10 accepts silently are returned in `warnings`. The error is the text after "error: ":
-// upstream's if there is one, and otherwise one that begins with the path.
+// What flags say about how a file is read.
+struct ReadAs {
+  const release::Id* release = nullptr;  // --emulated-version; null: the first one that reads the file's version
+  std::string provider;                  // --algorithm-provider, the base of profiles; empty: the default one
+};
+
+// Reads a file in JSON or YAML. Its apiVersion chooses the release. v1alpha1, of either group, has a provider or a
+// Policy: absent fields get their defaults (of componentconfig/v1alpha1: leaderElect false, as in 1.10), names of
+// fields may be in any case, and unknown fields and odd values that the release accepts silently are returned in
+// `warnings`. Later versions have profiles and are read strictly (later_config.h). The error is the text after "error:
+// ": upstream's if there is one, and otherwise one that begins with the path.
 absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings,
-                                                const release::Id* release = nullptr);
+                                                const ReadAs& as = {});
 // Like LoadConfiguration, but from a text. `origin` names it in errors.
 absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const std::string& origin,
-                                                 std::vector<std::string>* warnings,
-                                                 const release::Id* release = nullptr);
+                                                 std::vector<std::string>* warnings, const ReadAs& as = {});
 
 // How messages name a value: "--kube-api-qps" or "clientConnection.qps".
 enum class Spelling { kFlags, kFile };

@@ -38,6 +38,7 @@
 #include "pkg/client/rest.h"
 #include "pkg/recording/tap.h"
 #include "pkg/releases/releases.h"
+#include "pkg/scheduler/core/node_sampler.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/scheduler.h"
@@ -86,8 +87,9 @@ class Daemon {
   absl::Status Connect();
   void MakeBinders(const scheduler::FactoryArgs& args);
   absl::Status Build();
-  scheduler::FactoryArgs ArgumentsOfRules() const;
   void MakeQueue(bool pod_priority);
+  // Makes what chooses the nodes that a decision looks at, where the release need not look at all.
+  void MakeSampler(scheduler::FactoryArgs* args);
   absl::Status AddProfiles(const scheduler::FactoryArgs& args, bool* node_json,
                            std::vector<recording::ProfileSource>* sources);
   absl::Status AddProfile(const std::string& name,
@@ -134,6 +136,7 @@ class Daemon {
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
   // In a release that provisions claims, instead of volume_binder_.
   std::unique_ptr<scheduler::ClaimBinder> claim_binder_;
+  std::unique_ptr<scheduler::NodeSampler> sampler_;  // shared by all schedulers; null if the release has no such rules
   Algorithms algorithms_;
   std::unique_ptr<ApiActions> actions_;
   std::unique_ptr<recording::Recorder> recorder_;  // null without --record-dir
@@ -233,36 +236,14 @@ absl::StatusOr<std::string> Daemon::ReadPolicyMap(const PolicyConfigMapSource& s
   }
 }
 
-scheduler::FactoryArgs Daemon::ArgumentsOfRules() const {
-  scheduler::FactoryArgs args;
-  scheduler::AlgorithmGates& gates = args.gates.algorithm;
-  args.release = &ReleaseToRun(config_);
-  args.hard_pod_affinity_symmetric_weight = config_.hard_pod_affinity_symmetric_weight;
-  if (config_.ByProfiles()) {
-    gates.pod_priority = gates.volume_scheduling = gates.block_volume = gates.storage_object_in_use_protection = true;
-    return args;
-  }
-  args.gates = scheduler::MakeGates([&](std::string_view name) { return options_.GateOn(name, args.release->gates); });
-  if (args.gates.taint_nodes_by_condition) {
-    LOG(WARNING) << "TaintNodesByCondition is enabled, PodToleratesNodeTaints predicate is mandatory";
-  }
-  if (options_.GateOn("EnableEquivalenceClassCache")) {
-    LOG(INFO) << "EnableEquivalenceClassCache has no effect: decisions are never taken from a cache that may be stale";
-  }
-  if (config_.percentage_of_nodes_to_score % 100 != 0) {
-    LOG(WARNING) << "percentageOfNodesToScore is " << config_.percentage_of_nodes_to_score
-                 << ": every node is scored all the same";
-  }
-  return args;
-}
-
 void Daemon::MakeQueue(bool pod_priority) {
-  if (config_.ByProfiles()) {
+  const scheduler::Release& release = ReleaseToRun(config_);
+  if (release.plugins != nullptr) {
     scheduler::EventQueueOptions q;
     q.initial_backoff = config_.pod_initial_backoff;
     q.max_backoff = config_.pod_max_backoff;
     q.unschedulable_limit = config_.pod_max_in_unschedulable;
-    q.wakes = ReleaseToRun(config_).wakes;
+    q.wakes = release.wakes;
     q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
       const auto algorithm = algorithms_.find(pod.tmpl->scheduler_name);
       return algorithm == algorithms_.end() ||
@@ -272,10 +253,19 @@ void Daemon::MakeQueue(bool pod_priority) {
     return;
   }
   scheduler::QueueOptions q;
+  q.wakes = release.wakes;
   q.initial_backoff = config_.pod_initial_backoff;
   q.max_backoff = config_.pod_max_backoff;
   q.unschedulable_limit = config_.pod_max_in_unschedulable;
   queue_ = pod_priority ? scheduler::NewPriorityQueue(q) : scheduler::NewFifo();
+}
+
+void Daemon::MakeSampler(scheduler::FactoryArgs* args) {
+  if (args->release->sampling == nullptr) return;
+  const std::optional<int64_t> percentage = options_.PercentageOfNodes(config_);
+  sampler_ = std::make_unique<scheduler::NodeSampler>(&cache_, *args->release->sampling, percentage.value_or(100));
+  args->sampler = percentage ? sampler_.get() : nullptr;
+  args->sampler_without_scores = sampler_.get();
 }
 
 absl::Status Daemon::AddProfile(const std::string& name,
@@ -316,7 +306,7 @@ absl::Status Daemon::AddProfiles(const scheduler::FactoryArgs& args, bool* node_
 }
 
 void Daemon::MakeBinders(const scheduler::FactoryArgs& args) {
-  if (config_.ByProfiles()) {
+  if (args.release->plugins != nullptr) {
     claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_, args.release->claims, args.release->volume_rules);
   } else if (args.gates.algorithm.volume_scheduling && args.release->provisions_claims) {
     scheduler::ClaimRules rules = args.release->claims;
@@ -328,9 +318,10 @@ void Daemon::MakeBinders(const scheduler::FactoryArgs& args) {
 }
 
 absl::Status Daemon::Build() {
-  scheduler::FactoryArgs args = ArgumentsOfRules();
+  scheduler::FactoryArgs args = ArgumentsOfRules(config_, options_);
   MakeQueue(args.gates.algorithm.pod_priority);
   MakeBinders(args);
+  MakeSampler(&args);
   args.cache = &cache_;
   args.nominated = queue_->nominated();
   args.clock = &clock_;
@@ -346,10 +337,12 @@ absl::Status Daemon::Build() {
   std::map<std::string, client::EventRecorder*, std::less<>> recorders;
   for (const auto& [name, r] : recorders_) recorders[name] = r.get();
   recorders[""] = recorders_.find(config_.scheduler_name)->second.get();
-  actions_ = std::make_unique<ApiActions>(pods_io_.executor(), requests_.get(), std::move(recorders), &inbox_);
+  actions_ = std::make_unique<ApiActions>(pods_io_.executor(), requests_.get(), std::move(recorders), &inbox_,
+                                          config_.Form().dialect);
 
   scheduler::SchedulerOptions o;
   o.pod_priority = args.gates.algorithm.pod_priority;
+  o.preempts = !config_.disable_preemption;
   o.volume_bind_timeouts = VolumeBindTimeouts(config_);
   o.initial_backoff = config_.pod_initial_backoff;
   o.max_backoff = config_.pod_max_backoff;
@@ -375,8 +368,9 @@ absl::Status Daemon::Build() {
   bool node_json = false;
   std::vector<recording::ProfileSource> sources;
   if (auto s = AddProfiles(args, &node_json, &sources); !s.ok()) return s;
-  const auto core =
+  auto core =
       CoreConfigurationOf(config_, args.gates, std::move(sources), requests_limit_, options_.ignore_unknown_fields);
+  core.percentage = options_.PercentageOfNodes(config_);
   const ui::LiveScheduler live{&cache_, queue_.get(), scheduler_.get(), [this] { return leading_ && MayWrite(); }};
   if (live_page_ != nullptr) live_page_->Begin(live, config_, core, algorithms_);
   if (tap_ != nullptr) {

@@ -16,11 +16,12 @@ EventRecorders MakeRecorders(const Configuration& config, int burst, client::Exe
   std::vector<std::string> names;
   if (config.ByProfiles()) {
     for (const auto& p : config.plugin_profiles) names.push_back(p.scheduler_name);
-    names.emplace_back();
   } else {
     names.push_back(config.scheduler_name);
     for (const Profile& p : config.profiles) names.push_back(p.scheduler_name);
   }
+  // Events about the lock are written in v1 in every release.
+  if (dialect.event_series) names.emplace_back();
   EventRecorders recorders;
   for (const std::string& name : names) {
     client::EventRecorderOptions o;

@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "pkg/release/release.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/load.h"
@@ -12,22 +14,42 @@
 namespace berth::kube_scheduler {
 namespace {
 
-// The release whose configuration v1 and v1beta3 are.
-constexpr std::string_view kReadBy = "1.29";
+// Returns an address "host:port" as v1beta1 completes it: a host alone gets the default port, a port alone every
+// address; what is neither becomes the default.
+std::string BindAddress(const std::string& given) {
+  const std::string by_default = Configuration().healthz_bind_address;
+  if (given.empty()) return {};
+  if (const auto parts = SplitHostPort(given)) return parts->host.empty() ? "0.0.0.0:" + parts->port : given;
+  return IsIpAddress(given) ? JoinHostPort(given, SplitHostPort(by_default)->port) : by_default;
+}
+
+// Returns the newest release, whose versions errors name where no release reads a file.
+const release::Id& NewestRelease() {
+  return release::All().back();
+}
 
 }  // namespace
 
-absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
-                                                     std::vector<std::string>* warnings, const release::Id* release) {
+absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const release::Id* release,
+                                                     const std::string& provider, std::vector<std::string>* warnings) {
   Configuration c;
-  const bool reads = release != nullptr && releases::Of(*release).decides.plugins != nullptr;
-  c.release = reads ? release : *release::Named(kReadBy);
-  auto loaded = scheduler::configuration::LoadOrError(document, scheduler::PluginsToConfigure(ReleaseToRun(c)), gates);
+  UseDefaultsOf(release == nullptr ? NewestRelease() : *release, &c);
+  auto catalogue = scheduler::PluginsToConfigure(ReleaseToRun(c));
+  if (!provider.empty() && !catalogue.UseProvider(provider)) {
+    return util::InvalidArgument(absl::StrCat("couldn't create scheduler using provider ", util::GoQuoted(provider),
+                                              ": algorithm provider ", util::GoQuoted(provider), " is not registered"));
+  }
+  auto loaded = scheduler::configuration::LoadOrError(document, catalogue, {});
   if (!loaded.ok()) return loaded.status();
   if (warnings != nullptr) warnings->insert(warnings->end(), loaded->notices.begin(), loaded->notices.end());
   const scheduler::configuration::KubeSchedulerConfiguration& from = loaded->configuration;
   c.plugin_profiles = std::move(loaded->profiles);
   c.extenders = from.extenders;
+  c.plain_profiles = std::all_of(from.profiles.begin(), from.profiles.end(), [](const auto& p) {
+    return p.plugin_config.empty() && p.plugins == scheduler::configuration::Plugins();
+  });
+  c.healthz_bind_address = BindAddress(from.healthz_bind_address);
+  c.metrics_bind_address = BindAddress(from.metrics_bind_address);
   c.scheduler_name = c.plugin_profiles[0].scheduler_name;
   c.leader_election.leader_elect = from.leader_election.leader_elect;
   c.leader_election.lease_duration = from.leader_election.lease_duration;
@@ -46,7 +68,6 @@ absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const s
   c.percentage_of_nodes_to_score = from.percentage_of_nodes_to_score;
   c.pod_initial_backoff = absl::Seconds(from.pod_initial_backoff_seconds);
   c.pod_max_backoff = absl::Seconds(from.pod_max_backoff_seconds);
-  c.pod_max_in_unschedulable = absl::Minutes(5);
   c.parallelism = from.parallelism;
   c.delay_cache_until_active = from.delay_cache_until_active;
   return c;
@@ -54,6 +75,7 @@ absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const s
 
 std::map<util::Symbol, absl::Duration> VolumeBindTimeouts(const Configuration& c) {
   std::map<util::Symbol, absl::Duration> out;
+  if (!c.ByProfiles()) out[util::Symbol(c.scheduler_name)] = c.bind_timeout;
   for (const auto& p : c.plugin_profiles) {
     const auto args = p.Args<scheduler::configuration::VolumeBindingArgs>("VolumeBinding");
     out[util::Symbol(p.scheduler_name)] = absl::Seconds(args.bind_timeout_seconds);
@@ -65,24 +87,25 @@ const scheduler::Release& ReleaseToRun(const Configuration& c) {
   return c.Release().decides;
 }
 
+void UseDefaultsOf(const release::Id& release, Configuration* c) {
+  c->release = &release;
+  const releases::DaemonForm& form = c->Form();
+  c->pod_max_backoff = form.max_backoff;
+  c->pod_max_in_unschedulable = form.unschedulable_limit;
+  c->leader_election.resource_lock = std::string(form.dialect.lock);
+}
+
 absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c) {
   if (emulated_version.empty()) return absl::OkStatus();
   auto named = release::Named(emulated_version);
   if (!named.ok()) return util::InvalidArgument(absl::StrCat("--emulated-version: ", named.status().message()));
   if (*named == c->release) return absl::OkStatus();
-  // A file of a release with profiles is read by every such release.
-  const bool reads = c->ByProfiles() && releases::Of(**named).decides.plugins != nullptr;
-  if (!config_file.empty() && !reads) {
+  if (!config_file.empty()) {
     return util::InvalidArgument(absl::StrCat("--emulated-version=", emulated_version,
                                               " contradicts --config=", config_file,
                                               ", which is a configuration of release ", std::string(c->release->name)));
   }
-  c->release = *named;
-  if (!config_file.empty()) return absl::OkStatus();
-  const releases::DaemonForm& form = c->Form();
-  c->pod_max_backoff = form.max_backoff;
-  c->pod_max_in_unschedulable = form.unschedulable_limit;
-  c->leader_election.resource_lock = std::string(form.dialect.lock);
+  UseDefaultsOf(**named, c);
   const bool by_policy = c->Release().decides.has_policies && (c->algorithm.policy || c->algorithm.provider);
   if (c->Release().decides.plugins != nullptr && !by_policy) {
     c->plugin_profiles = {scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(ReleaseToRun(*c)))};

@@ -1,5 +1,4 @@
-// Converts a configuration file of kubescheduler.config.k8s.io (v1, v1beta3), which chooses release 1.29, into a
-// Configuration.
+// Converts a configuration file of kubescheduler.config.k8s.io with profiles (v1beta1 and later) into a Configuration.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -14,17 +13,20 @@
 
 namespace berth::kube_scheduler {
 
-// Returns the configuration in the document, with the plugins and defaults of `release` if it has profiles, and of 1.29
-// otherwise. An error lists all mistakes in Kubernetes' words. Settings that are accepted but have no effect are added
-// to `warnings`, which may be null.
-absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
-                                                     std::vector<std::string>* warnings, const release::Id* release);
+// Returns the configuration in the document, with the defaults of the release; null: no release reads its version. An
+// error lists all mistakes in the release's words. `provider` is the one whose plugins profiles change; empty: the
+// default one. Settings that are accepted but have no effect are added to `warnings`, which may be null.
+absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const release::Id* release,
+                                                     const std::string& provider, std::vector<std::string>* warnings);
+
+// Sets the release, and what it has by default: its lock and the times of its queue.
+void UseDefaultsOf(const release::Id& release, Configuration* c);
 
 // Returns the body of /configz. It shows the plugins that are called at each extension point, but neither their
 // arguments nor the extenders.
 std::string LaterConfigurationToConfigz(const Configuration& c);
 
-// Returns bindTimeoutSeconds of the plugin VolumeBinding by scheduler name; empty in release 1.10.
+// Returns by scheduler name how long the claims of a pod may take to be bound (bindTimeoutSeconds).
 std::map<util::Symbol, absl::Duration> VolumeBindTimeouts(const Configuration& c);
 
 // Sets the release from --emulated-version (empty: not given). Returns an error if it contradicts the configuration

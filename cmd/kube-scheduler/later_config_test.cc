@@ -31,7 +31,7 @@ TEST_CASE("A configuration of kubescheduler.config.k8s.io chooses release 1.29 a
 TEST_CASE("A profile has the plugins of the emulated release") {
   using scheduler::configuration::ExtensionPoint;
   const auto filters = [](const release::Id* release) {
-    const auto c = ParseConfiguration(kModernHead, "file", nullptr, release);
+    const auto c = ParseConfiguration(kModernHead, "file", nullptr, {release, ""});
     REQUIRE(c.ok());
     return c->plugin_profiles[0].Has(ExtensionPoint::kFilter, "NodeDeclaredFeatures");
   };

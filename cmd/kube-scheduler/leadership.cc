@@ -16,7 +16,9 @@ client::LeaderElectionOptions LockOptionsOf(const Configuration& config, std::st
   o.renew_deadline = le.renew_deadline;
   o.retry = le.retry_period;
   o.identity = std::move(identity);
-  if (config.Form().dialect.lock_timeout) o.server_timeout = FormatGoDuration(le.renew_deadline / 2);
+  o.warns_of_other_kinds = true;
+  const int part = config.Form().dialect.lock_timeout;
+  if (part > 0) o.server_timeout = FormatGoDuration(le.renew_deadline / part);
   return o;
 }
 

@@ -23,7 +23,7 @@ ui::Algorithms AlgorithmsOf(const Configuration& config, const recording::CoreCo
     for (const auto& [gate, on] : core.gates) a.gates[gate] = on;
     a.hard_pod_affinity_symmetric_weight = core.hard_pod_affinity_symmetric_weight;
     if (!p.provider.empty()) a.provider = p.provider;
-    if (auto policy = scheduler::DecodePolicy(p.policy); !p.policy.empty() && policy.ok()) {
+    if (auto policy = scheduler::DecodePolicy(p.policy, config.release->version); !p.policy.empty() && policy.ok()) {
       extenders = extenders || !policy->extenders.empty();
       policy->extenders.clear();
       a.policy = *std::move(policy);

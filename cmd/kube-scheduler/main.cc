@@ -1,6 +1,7 @@
 // kube-scheduler: watches for pods without a node and binds each to the best one.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
 #include <glog/logging.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/log_setup.h"
 #include "cmd/kube-scheduler/options.h"
+#include "cmd/kube-scheduler/written_config.h"
 #include "pkg/util/checked_output.h"
 #include "pkg/util/completion.h"
 #include "pkg/util/status.h"
@@ -48,13 +50,18 @@ int PrintVersion(const std::string& how, const release::Id& release) {
 
 int WriteConfiguration(const Configuration& c, const std::string& path) {
   FILE* f = std::fopen(path.c_str(), "w");
-  const std::string text = ConfigurationToYaml(c);
+  std::vector<std::string> lost;
+  const std::string text = WrittenConfiguration(c, &lost);
   const bool ok = f != nullptr && std::fwrite(text.data(), 1, text.size(), f) == text.size();
   if (f == nullptr || std::fclose(f) != 0 || !ok) {
     PrintError(absl::StrCat("--write-config-to: cannot write ", path, ": ", std::strerror(errno)));
     return 1;
   }
   LOG(INFO) << "Wrote configuration to: " << path;
+  if (!lost.empty()) {
+    LOG(WARNING) << "The file has no field for what " << absl::StrJoin(lost, ", ")
+                 << " says; give that again with --config=" << path;
+  }
   return 0;
 }
 

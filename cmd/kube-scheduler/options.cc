@@ -93,6 +93,10 @@ constexpr const char* kFileWins[] = {
     "use-legacy-policy-config",
 };
 
+// Those of them that choose the algorithm, also beside a file with profiles, in releases that have Policies.
+constexpr std::string_view kChooseAlgorithm[] = {"algorithm-provider", "policy-config-file", "policy-configmap",
+                                                 "policy-configmap-namespace", "use-legacy-policy-config"};
+
 absl::Status ParseSeverity(const std::string& text, int* out) {
   static constexpr std::array<std::string_view, 4> kNames = {"INFO", "WARNING", "ERROR", "FATAL"};
   for (size_t i = 0; i < kNames.size(); ++i) {
@@ -128,10 +132,28 @@ Options::Options() {
   flags_.String(&config_file_, "config",
                 "The path to the configuration file. All other flags but --master, --feature-gates and the logging "
                 "flags are then without effect.");
-  flags_.String(
-      &emulated_version_, "emulated-version",
-      "The release of Kubernetes whose decisions are made: 1.10 (the default) or 1.29. A configuration file of "
-      "kubescheduler.config.k8s.io means 1.29, one of componentconfig/v1alpha1 1.10.");
+  flags_.String(&emulated_version_, "emulated-version",
+                absl::StrCat("The release of Kubernetes whose decisions are made: ", release::NamesWith(", "),
+                             ". By default the first of them that reads the configuration file, or ",
+                             std::string(release::Default().name), "."));
+  flags_.Custom(
+      "percentage-of-nodes-to-score", "number|release",
+      "How many of the nodes a decision looks at, in percent, as the release would do with this value in its "
+      "configuration; release: with the value that its configuration has. By default all nodes are looked at, "
+      "whatever a configuration says, which is faster here and places pods better.",
+      "all",
+      [this](const std::string& s) {
+        int64_t number = 0;
+        samples_as_release_ = s == "release";
+        if (!samples_as_release_ && !absl::SimpleAtoi(s, &number)) {
+          return absl::InvalidArgumentError("must be a number or release");
+        }
+        percentage_ = number;
+        return absl::OkStatus();
+      },
+      [this] { return samples_as_release_ ? "release"
+                      : percentage_       ? absl::StrCat(*percentage_)
+                                          : "all"; });
   flags_.String(&write_config_to, "write-config-to", "If set, write the configuration values to this file and exit.");
   flags_.String(&master, "master", "The address of the Kubernetes API server (overrides any value in kubeconfig)");
   flags_.String(&cc.kubeconfig, "kubeconfig",
@@ -459,22 +481,9 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
   }
   if (!positional_.empty()) return util::InvalidArgument("no arguments are supported");
   if (!config_file_.empty()) {
-    // SetRelease reports a name that does not exist.
-    const auto emulated = release::Named(emulated_version_);
-    auto loaded = LoadConfiguration(config_file_, warnings, emulated.ok() ? *emulated : nullptr);
+    auto loaded = LoadFile(warnings);
     if (!loaded.ok()) return loaded.status();
     c = *std::move(loaded);
-    std::vector<std::string> lost;
-    for (const std::string name : kFileWins) {
-      const bool serving = c.Form().plain_port == 0 && (name == "port" || name == "address");
-      if (flags_.Changed(name) && !serving) lost.push_back(absl::StrCat("--", name));
-    }
-    if (!lost.empty()) {
-      warnings->push_back(absl::StrCat("without effect, as --config is given: ", absl::StrJoin(lost, ", ")));
-    }
-    if (flags_.Changed("pod-max-in-unschedulable-pods-duration")) {
-      c.pod_max_in_unschedulable = flag_config_.pod_max_in_unschedulable;
-    }
   } else if (port_ < -1 || port_ > 65535) {
     return absl::InvalidArgumentError(
         absl::StrCat("--port: invalid value ", port_, ": must be -1 (not served) or between 0 and 65535"));
@@ -492,6 +501,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
   BERTH_RETURN_IF_ERROR(SetRelease(emulated_version_, config_file_, &c));
   BERTH_RETURN_IF_ERROR(CheckFlagsOfRelease(flags_, *c.release, warnings));
   FollowRelease(&c);
+  BERTH_RETURN_IF_ERROR(CheckPercentage(c, warnings));
   const std::vector<std::string> bad = CheckConfiguration(c, config_file_.empty() ? Spelling::kFlags : Spelling::kFile);
   if (!bad.empty()) {
     std::string text;
@@ -500,6 +510,84 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     return absl::InvalidArgumentError(text);
   }
   return c;
+}
+
+absl::StatusOr<Configuration> Options::LoadFile(std::vector<std::string>* warnings) const {
+  ReadAs as;
+  if (const auto named = release::Named(emulated_version_); !emulated_version_.empty() && named.ok()) {
+    as.release = *named;
+  }
+  as.provider = provider_;
+  auto loaded = LoadConfiguration(config_file_, warnings, as);
+  if (!loaded.ok()) return loaded.status();
+  Configuration& c = *loaded;
+  const bool policies_act = c.ByProfiles() && c.Release().decides.has_policies;
+  std::vector<std::string> lost;
+  for (const std::string name : kFileWins) {
+    const bool serving = c.Form().plain_port == 0 && (name == "port" || name == "address");
+    const bool acts = policies_act && std::find(std::begin(kChooseAlgorithm), std::end(kChooseAlgorithm), name) !=
+                                          std::end(kChooseAlgorithm);
+    if (flags_.Changed(name) && !serving && !acts) lost.push_back(absl::StrCat("--", name));
+  }
+  if (!lost.empty()) {
+    warnings->push_back(absl::StrCat("without effect, as --config is given: ", absl::StrJoin(lost, ", ")));
+  }
+  if (flags_.Changed("pod-max-in-unschedulable-pods-duration")) {
+    c.pod_max_in_unschedulable = flag_config_.pod_max_in_unschedulable;
+  }
+  if (policies_act) BERTH_RETURN_IF_ERROR(UsePolicyFlags(&c));
+  return loaded;
+}
+
+// Puts the Policy that flags name in the place of a file's profiles, as releases with both do.
+absl::Status Options::UsePolicyFlags(Configuration* c) const {
+  PolicySource source;
+  if (legacy_policy_ || (!policy_file_.empty() && policy_map_.empty())) {
+    if (policy_file_.empty()) {
+      return absl::InvalidArgumentError(
+          "policyConfigFile: Required value: required when --use-legacy-policy-config is true");
+    }
+    source.file = policy_file_;
+  } else if (!policy_map_.empty()) {
+    source.config_map = PolicyConfigMapSource{policy_map_ns_.empty() ? "kube-system" : policy_map_ns_, policy_map_};
+  } else {
+    return absl::OkStatus();
+  }
+  if (!c->plain_profiles) return absl::InvalidArgumentError("cannot set a Plugin config and Policy config");
+  c->algorithm.policy = source;
+  for (const auto& p : c->plugin_profiles) {
+    if (p.scheduler_name != c->scheduler_name) c->profiles.push_back({p.scheduler_name, c->algorithm});
+  }
+  c->plugin_profiles.clear();
+  return absl::OkStatus();
+}
+
+absl::Status Options::CheckPercentage(const Configuration& c, std::vector<std::string>* warnings) const {
+  if (!percentage_) {
+    const bool samples = c.Release().decides.sampling != nullptr && c.percentage_of_nodes_to_score % 100 != 0;
+    if (samples) {
+      warnings->push_back(absl::StrCat("percentageOfNodesToScore is ", c.percentage_of_nodes_to_score,
+                                       ": all nodes are looked at all the same; with "
+                                       "--percentage-of-nodes-to-score=release it counts"));
+    }
+    return absl::OkStatus();
+  }
+  if (c.Release().decides.sampling == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("--percentage-of-nodes-to-score: release ",
+                                                   std::string(c.release->name), " looks at all nodes; leave it out"));
+  }
+  if (check_decisions == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "--check-decisions: cannot be used with --percentage-of-nodes-to-score, because the second way to decide would "
+      "look at other nodes");
+}
+
+std::optional<int64_t> Options::PercentageOfNodes(const Configuration& c) const {
+  if (!percentage_) return std::nullopt;
+  if (!samples_as_release_) return percentage_;
+  const scheduler::SamplingRules* rules = c.Release().decides.sampling;
+  const bool configured = c.percentage_of_nodes_to_score != 0 || rules == nullptr;
+  return configured ? c.percentage_of_nodes_to_score : rules->default_percentage;
 }
 
 // Gives flags precedence over the defaults of the release. A release without a plain port serves one only if a flag

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,6 +71,8 @@ class Options {
   LoggingOptions logging;
   std::string record_dir;  // empty: nothing is recorded
   int64_t record_max_bytes = int64_t{1} << 30;
+  // Returns the percentage of nodes that decisions look at; nothing: all nodes.
+  std::optional<int64_t> PercentageOfNodes(const Configuration& c) const;
   double check_decisions = 0;         // the share of decisions that are made both ways, 0 to 1
   size_t kept_answers_max_bytes = 0;  // 0: a quarter of the memory that the cached cluster takes, at least 64 MiB
   SecureServingOptions secure;        // as given by the flags
@@ -93,6 +96,9 @@ class Options {
  private:
   absl::Status SetGates(const std::string& text);
   void FollowRelease(Configuration* c) const;
+  absl::StatusOr<Configuration> LoadFile(std::vector<std::string>* warnings) const;
+  absl::Status UsePolicyFlags(Configuration* c) const;
+  absl::Status CheckPercentage(const Configuration& c, std::vector<std::string>* warnings) const;
 
   FlagSet flags_;
   Configuration flag_config_;
@@ -100,6 +106,9 @@ class Options {
   int32_t port_ = 10251;
   std::string provider_, policy_file_, policy_map_, policy_map_ns_;
   bool legacy_policy_ = false;
+  // --percentage-of-nodes-to-score: a number, or what the release would do.
+  std::optional<int64_t> percentage_;
+  bool samples_as_release_ = false;
   std::map<std::string, bool, std::less<>> gates_;
   std::vector<std::string> gate_log_;
   std::vector<std::string> positional_;

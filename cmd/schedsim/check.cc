@@ -52,7 +52,11 @@ class Checker {
 
   void Check() {
     const Policy& policy = report_->policy;
-    if (!document_.Parse(text_).ok()) return;
+    if (!document_.Parse(text_).ok()) {
+      auto yaml = api::ReadDocument(text_);
+      if (!yaml.ok()) return;
+      document_ = *std::move(yaml);
+    }
     some_unreadable_ = !report_->errors.empty();
     // First each entry by itself, so that each mistake can be reported with its position.
     Policy none;
@@ -83,7 +87,8 @@ class Checker {
     if (readable.predicates) std::erase_if(*readable.predicates, [&](const auto& p) { return Unreadable(p); });
     if (readable.priorities) std::erase_if(*readable.priorities, [&](const auto& p) { return Unreadable(p); });
     for (const std::string& problem : Build(readable, &report_->effective)) {
-      if (said_.contains(problem)) continue;
+      // Where a Policy becomes a profile, all mistakes come in one list, and the entries have told theirs.
+      if (said_.contains(problem) || (!said_.empty() && problem.front() == '[')) continue;
       const bool weight = problem.find("hardPodAffinitySymmetricWeight") != std::string::npos;
       const bool extenders = problem.find("xtender") != std::string::npos;
       Error(weight ? "hardPodAffinitySymmetricWeight" : extenders ? "extenders" : "priorities", problem);
@@ -156,16 +161,18 @@ void NoteReplaced(std::string_view member, const List& list, std::vector<std::st
 }
 
 // Notes are about entries that are valid but have no effect, or another one than a reader would expect.
-void NotePredicates(const PolicyReport& r, const scheduler::SchedulerGates& gates, std::vector<std::string>* notes) {
+void NotePredicates(const PolicyReport& r, const Algorithm& algorithm, std::vector<std::string>* notes) {
+  const scheduler::Release& decides = algorithm.Decides();
+  const scheduler::SchedulerGates gates = algorithm.Gates();
   const auto& running = r.effective.predicates;
   auto runs = [&](std::string_view name) { return std::find(running.begin(), running.end(), name) != running.end(); };
   if (r.policy.predicates) {
     NoteReplaced("predicates", *r.policy.predicates, notes);
     for (const auto& p : *r.policy.predicates) {
       if (!p.argument) continue;
-      // An argument of no kind that 1.10 has is read by the rule itself, which is one of plugin/.
+      // An argument of no kind that the release has is read by the rule itself, which is one of plugin/.
       const bool built_in = p.argument->labels_presence || p.argument->service_affinity;
-      if (built_in && scheduler::IsFitPredicateRegistered(releases::Of(release::Default()).decides, p.name)) {
+      if (built_in && scheduler::IsFitPredicateRegistered(decides, p.name)) {
         notes->push_back(absl::StrCat(p.name,
                                       ": the built-in predicate of this name never runs, its argument makes "
                                       "another of it"));
@@ -186,7 +193,7 @@ void NotePredicates(const PolicyReport& r, const scheduler::SchedulerGates& gate
       }
     }
   }
-  auto ordering = releases::Of(release::Default()).decides.predicate_ordering;
+  auto ordering = decides.predicate_ordering;
   for (const std::string& name : running) {
     if (std::find(ordering.begin(), ordering.end(), name) == ordering.end()) {
       notes->push_back(absl::StrCat(name, ": runs behind the others; 1.10 itself silently never ran it"));
@@ -194,7 +201,7 @@ void NotePredicates(const PolicyReport& r, const scheduler::SchedulerGates& gate
   }
 }
 
-void NotePriorities(const PolicyReport& r, std::vector<std::string>* notes) {
+void NotePriorities(const PolicyReport& r, const scheduler::Release& decides, std::vector<std::string>* notes) {
   auto weight_of = [&](std::string_view name) -> int64_t {
     for (const auto& [n, weight] : r.effective.priorities) {
       if (n == name) return weight;
@@ -206,7 +213,7 @@ void NotePriorities(const PolicyReport& r, std::vector<std::string>* notes) {
     for (const auto& p : *r.policy.priorities) {
       const bool built_in = p.argument && (p.argument->service_anti_affinity || p.argument->label_preference ||
                                            p.argument->requested_to_capacity_ratio);
-      if (built_in && scheduler::IsPriorityFunctionRegistered(releases::Of(release::Default()).decides, p.name)) {
+      if (built_in && scheduler::IsPriorityFunctionRegistered(decides, p.name)) {
         notes->push_back(absl::StrCat(p.name,
                                       ": the built-in priority of this name never runs, its argument makes "
                                       "another of it"));
@@ -250,13 +257,15 @@ void NoteExtenders(const PolicyReport& r, std::vector<std::string>* notes) {
 PolicyReport Examine(const std::string& file, std::string_view text, const Algorithm& algorithm) {
   PolicyReport r;
   r.file = file;
-  scheduler::DecodedPolicy decoded = scheduler::DecodeWholePolicy(text);
+  scheduler::DecodedPolicy decoded = scheduler::DecodeWholePolicy(text, algorithm.release->version);
   r.policy = std::move(decoded.policy);
   r.warnings = std::move(decoded.warnings);
   r.errors = std::move(decoded.errors);
   size_t first = text.find_first_not_of(" \t\r\n");
   if (!r.errors.empty() && first != std::string_view::npos && text[first] != '{') {
-    r.errors.back() += " (a Policy is a JSON object; YAML is not taken)";
+    if (algorithm.Decides().policy_names == nullptr) {
+      r.errors.back() += " (a Policy is a JSON object; YAML is not taken)";
+    }
     return r;
   }
   Checker(text, algorithm, &r).Check();
@@ -264,8 +273,8 @@ PolicyReport Examine(const std::string& file, std::string_view text, const Algor
   r.hard_weight = r.policy.hard_pod_affinity_symmetric_weight != 0
                       ? static_cast<int>(r.policy.hard_pod_affinity_symmetric_weight)
                       : algorithm.hard_pod_affinity_symmetric_weight;
-  NotePredicates(r, algorithm.Gates(), &r.notes);
-  NotePriorities(r, &r.notes);
+  NotePredicates(r, algorithm, &r.notes);
+  NotePriorities(r, algorithm.Decides(), &r.notes);
   NoteExtenders(r, &r.notes);
   return r;
 }
@@ -400,8 +409,8 @@ int Check(const Invocation& options, std::ostream& out) {
       continue;
     }
     int status = IsConfiguration(*text)
-                     ? Print(ExamineConfiguration(shown, *text, options.algorithm), options, out, ConfigurationTable,
-                             WriteConfigurationReport)
+                     ? Print(ExamineConfiguration(shown, *text, options.algorithm, options.Has("emulated-version")),
+                             options, out, ConfigurationTable, WriteConfigurationReport)
                      : Print(Examine(shown, *text, options.algorithm), options, out, ReportTable, WriteReport);
     exit_status = std::max(exit_status, status);
   }
@@ -418,8 +427,9 @@ extern const Command kCheckCommand = {
     .outputs = "table json yaml",
     .examples =
         "  schedsim check policies/most-pods.json\n"
-        "  schedsim check -o json scheduler-configuration.yaml\n",
-    .groups = kGateFlags,
+        "  schedsim check -o json scheduler-configuration.yaml\n"
+        "  schedsim check --emulated-version=1.19 policy.json\n",
+    .groups = kGateFlags | kReleaseFlag,
     .run = Check,
 };
 

@@ -10,6 +10,7 @@
 #include "pkg/http/url.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/decode.h"
+#include "pkg/scheduler/configuration/versions.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/util/status.h"
@@ -83,7 +84,7 @@ static_assert(std::size(kInOrder) == scheduler::configuration::kExtensionPointCo
 }  // namespace
 
 ConfigurationReport ExamineConfiguration(const std::string& file, std::string_view text,
-                                         const lab::Algorithm& algorithm) {
+                                         const lab::Algorithm& algorithm, bool strictly) {
   ConfigurationReport r;
   r.file = file;
   auto document = api::ReadDocument(text);
@@ -98,7 +99,25 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
                                     "kube-scheduler --config checks componentconfig/v1alpha1 when it starts"));
     return r;
   }
-  const scheduler::Release& release = releases::Of(**release::Named("1.29")).decides;
+  const std::string_view version = root.FindExact("apiVersion").Text();
+  if (!scheduler::configuration::ReadsProfiles(version)) {
+    r.errors.push_back(absl::StrCat("apiVersion ", root.FindExact("apiVersion").Brief(),
+                                    " has a provider or a Policy and no profiles; kube-scheduler --config checks it "
+                                    "when it starts, and this command checks its Policy"));
+    return r;
+  }
+  // Where no release reads the version, the newest one says which there are.
+  const release::Id* reader = scheduler::configuration::ReaderOf(version, algorithm.release);
+  const release::Id& id = strictly ? *algorithm.release : reader != nullptr ? *reader : release::All().back();
+  r.release = std::string(id.name);
+  const scheduler::Release& release = releases::Of(id).decides;
+  if (release.plugins == nullptr) {
+    r.errors.push_back(absl::StrCat(
+        "release ", r.release, " is not configured by profiles; ",
+        reader == nullptr ? "" : absl::StrCat("release ", std::string(reader->name), " is the first that reads "),
+        root.FindExact("apiVersion").Brief()));
+    return r;
+  }
   r.loaded =
       scheduler::configuration::Load(root, scheduler::PluginsToConfigure(release), algorithm.ConfigurationGates());
   if (r.loaded.problems.empty()) FindArgumentProblems(release, r.loaded, &r.loaded.problems);
@@ -111,7 +130,7 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
 
 std::string ConfigurationTable(const ConfigurationReport& r) {
   const auto& c = r.loaded.configuration;
-  std::string out = absl::StrCat(r.file, ": a good KubeSchedulerConfiguration, for release 1.29\n");
+  std::string out = absl::StrCat(r.file, ": a good KubeSchedulerConfiguration, for release ", r.release, "\n");
   for (const ResolvedProfile& profile : r.loaded.profiles) {
     absl::StrAppend(&out, "\nProfile ", profile.scheduler_name, ", its plugins in the order they are called:\n");
     constexpr size_t kIndent = 14;
@@ -133,7 +152,7 @@ void WriteConfigurationReport(const ConfigurationReport& r, JsonOut* out) {
   out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "ConfigurationReport").Member("file", r.file);
   out->Member("good", r.errors.empty()).Key("errors").Texts(r.errors).Key("warnings").Texts(r.warnings);
   if (r.errors.empty()) {
-    out->Member("emulatedVersion", "1.29").Key("profiles").Array();
+    out->Member("emulatedVersion", r.release).Key("profiles").Array();
     for (const ResolvedProfile& profile : r.loaded.profiles) {
       out->Object().Member("schedulerName", profile.scheduler_name).Key("plugins").Object();
       for (ExtensionPoint p : kInOrder) {

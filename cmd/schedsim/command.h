@@ -23,6 +23,7 @@ enum FlagGroup : unsigned {
   kAlgorithmFlags = 1,  // --algorithm-provider, --policy-config-file, --hard-pod-affinity-symmetric-weight
   kGateFlags = 2,       // --feature-gates
   kInputFlags = 4,      // --expand, --validate
+  kReleaseFlag = 8,     // --emulated-version, which is also one of kAlgorithmFlags
 };
 
 struct Command;
@@ -32,7 +33,7 @@ struct Invocation {
   const Command* command = nullptr;
   std::vector<std::string> files;
   std::string output;        // -o; empty for a command without formats
-  lab::Algorithm algorithm;  // from kAlgorithmFlags and kGateFlags
+  lab::Algorithm algorithm;  // from kAlgorithmFlags, kGateFlags and kReleaseFlag
   boost::program_options::variables_map flags;
   // flags with their values, in the order of the command line
   std::vector<std::pair<std::string, std::string>> ordered;

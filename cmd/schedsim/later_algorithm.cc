@@ -10,6 +10,7 @@
 #include "pkg/release/release.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/configuration/load.h"
+#include "pkg/scheduler/configuration/versions.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/status.h"
@@ -30,13 +31,15 @@ absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm
   auto document = api::ReadDocument(*text);
   if (!document.ok()) return util::FailedPrecondition(absl::StrCat(file, ": ", document.status().message()));
   const api::Json version = document->root().FindExact("apiVersion");
-  if (!configuration::IsConfigurationVersion(version.Text())) {
-    return util::FailedPrecondition(absl::StrCat(file, ": apiVersion: ", version.Brief(),
-                                                 ": must be kubescheduler.config.k8s.io/v1 or v1beta3; a Policy is "
-                                                 "given by --policy-config-file"));
+  if (!configuration::IsConfigurationVersion(version.Text()) || !configuration::ReadsProfiles(version.Text())) {
+    return util::FailedPrecondition(absl::StrCat(
+        file, ": apiVersion: ", version.Brief(),
+        ": must be a version of kubescheduler.config.k8s.io with profiles, v1beta1 or later; a Policy is given by "
+        "--policy-config-file, a provider by --algorithm-provider"));
   }
-  // These versions are read by releases with profiles only.
-  if (algorithm->Decides().plugins == nullptr) BERTH_RETURN_IF_ERROR(UseRelease("1.29", algorithm));
+  // The release that was asked for, if it reads the version. If no release does, the error names those of the newest.
+  const release::Id* reader = configuration::ReaderOf(version.Text(), algorithm->release);
+  algorithm->release = reader == nullptr ? &release::All().back() : reader;
   auto loaded = configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(algorithm->Decides()),
                                            algorithm->ConfigurationGates());
   if (!loaded.ok()) return util::FailedPrecondition(absl::StrCat(file, ": ", loaded.status().message()));

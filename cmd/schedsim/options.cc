@@ -78,6 +78,9 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
     a->ties = *ties;
   }
   if (vm.contains("preempt")) a->preempt = vm["preempt"].as<bool>();
+  if ((command.groups & kReleaseFlag) != 0 && vm.contains("emulated-version")) {
+    BERTH_RETURN_IF_ERROR(UseRelease(vm["emulated-version"].as<std::string>(), a));
+  }
   if ((command.groups & kAlgorithmFlags) == 0) return absl::OkStatus();
   a->hard_pod_affinity_symmetric_weight = vm["hard-pod-affinity-symmetric-weight"].as<int>();
   a->ignore_unknown_fields = vm["ignore-unknown-fields"].as<bool>();
@@ -87,11 +90,13 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   }
   if (vm.contains("config")) {
     const std::string file = vm["config"].as<std::string>();
-    if (vm.contains("emulated-version") && a->Decides().plugins == nullptr) {
-      return util::InvalidArgument(absl::StrCat("--emulated-version=", std::string(a->release->name),
-                                                " contradicts --config=", file, ", which is for release 1.29"));
-    }
+    const release::Id* asked = a->release;
     BERTH_RETURN_IF_ERROR(UseConfiguration(file, a));
+    if (vm.contains("emulated-version") && a->release != asked) {
+      return util::InvalidArgument(absl::StrCat("--emulated-version=", std::string(asked->name),
+                                                " contradicts --config=", file, ", which is for release ",
+                                                std::string(a->release->name)));
+    }
   }
   BERTH_RETURN_IF_ERROR(ReadPercentage(vm, a));
   if (!a->Decides().has_policies) {
@@ -274,13 +279,18 @@ po::options_description FlagsOf(const Command& command) {
     add("emulated-version", po::value<std::string>()->value_name(release::NamesWith("|")),
         "release of Kubernetes whose decisions are made (default 1.10)");
     add("config", po::value<std::string>()->value_name("FILE"),
-        "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) to schedule by, as release 1.29 does");
+        "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) to schedule by, as the first release that reads "
+        "it does");
     add("percentage-of-nodes-to-score", po::value<std::string>()->value_name("N|release"),
         "look for nodes until N % of them fit, or as many as the release does, in its order (default: look at all)");
     add("ignore-unknown-fields", po::bool_switch(),
         "take pods as release 1.10 saw them, without fields that came later");
     add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
         "weight of placed pods' required affinity, 1-100");
+  }
+  if ((command.groups & kReleaseFlag) != 0) {
+    add("emulated-version", po::value<std::string>()->value_name(release::NamesWith("|")),
+        "release of Kubernetes that reads the file (default: the first one that does)");
   }
   if ((command.groups & kGateFlags) != 0) {
     add("feature-gates", po::value<WordList>()->value_name("NAME=true,..."),

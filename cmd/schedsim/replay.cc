@@ -15,6 +15,7 @@
 #include "pkg/release/release.h"
 #include "pkg/releases/daemon_form.h"
 #include "pkg/releases/releases.h"
+#include "pkg/scheduler/configuration/versions.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -72,15 +73,18 @@ void UseRelease(const std::string& release, CoreConfiguration* c) {
   c->unschedulable_limit = form.unschedulable_limit;
 }
 
-// The release that reads the file of --config.
-constexpr std::string_view kConfigured = "1.29";
-
 absl::Status UseConfiguration(const std::string& file, CoreConfiguration* c) {
   auto text = api::ReadInput(file);
   if (!text.ok()) return text.status();
-  auto loaded = recording::LoadConfiguration(*text, releases::Of(**release::Named(kConfigured)).decides);
+  auto document = api::ReadDocument(*text);
+  if (!document.ok()) return util::InvalidArgument(absl::StrCat(file, ": ", util::Message(document.status())));
+  const auto recorded = release::Named(c->release);
+  const release::Id* reader = scheduler::configuration::ReaderOf(document->root().FindExact("apiVersion").Text(),
+                                                                 recorded.ok() ? *recorded : nullptr);
+  const release::Id& release = reader == nullptr ? release::All().back() : *reader;
+  auto loaded = recording::LoadConfiguration(*text, releases::Of(release).decides);
   if (!loaded.ok()) return util::InvalidArgument(absl::StrCat(file, ": ", util::Message(loaded.status())));
-  UseRelease(std::string(kConfigured), c);
+  UseRelease(std::string(release.name), c);
   c->profiles.clear();
   for (const auto& profile : loaded->profiles) c->profiles.push_back({profile.scheduler_name, "", "", *text});
   c->initial_backoff = absl::Seconds(loaded->configuration.pod_initial_backoff_seconds);

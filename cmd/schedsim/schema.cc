@@ -2,10 +2,14 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <iostream>
+#include <set>
 
 #include "cmd/schedsim/command.h"
 #include "pkg/releases/releases.h"
+#include "pkg/scheduler/configuration/policy_profile.h"
 #include "pkg/scheduler/configuration/schema.h"
+#include "pkg/scheduler/configuration/versions.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/policy/schema.h"
 #include "pkg/util/status.h"
@@ -27,13 +31,50 @@ absl::Status CheckKind(const Invocation& options) {
                                             util::SuggestionFor(kind, Kinds()), ": should be policy or configuration"));
 }
 
+// Returns the names of what a Policy of the release may run: what the release knows, and what plugin/ adds.
+struct PolicyWords {
+  std::vector<std::string> predicates, priorities;
+};
+PolicyWords WordsOf(const scheduler::Release& release) {
+  if (release.policy_names == nullptr) {
+    return {scheduler::ListRegisteredFitPredicates(release), scheduler::ListRegisteredPriorityFunctions(release)};
+  }
+  namespace configuration = scheduler::configuration;
+  const configuration::PolicyNames& names = release.policy_names();
+  const configuration::PluginCatalogue all = scheduler::PluginsToConfigure(release), in_tree = release.plugins();
+  std::set<std::string> predicates, priorities;
+  for (const auto& p : names.predicates) predicates.emplace(p.name);
+  for (const auto& p : names.priorities) priorities.emplace(p.name);
+  for (const auto& [alias, name] : names.aliases) {
+    (predicates.contains(std::string(name)) ? predicates : priorities).emplace(alias);
+  }
+  for (const std::string& own : all.Names()) {
+    if (in_tree.Has(own)) continue;
+    if (all.Implements(own, configuration::ExtensionPoint::kFilter)) predicates.insert(own);
+    if (all.Implements(own, configuration::ExtensionPoint::kScore)) priorities.insert(own);
+  }
+  return {{predicates.begin(), predicates.end()}, {priorities.begin(), priorities.end()}};
+}
+
 int PrintSchema(const Invocation& options, std::ostream& out) {
-  out << (options.files[0] == "policy"
-              ? scheduler::PolicySchema(
-                    scheduler::ListRegisteredFitPredicates(releases::Of(release::Default()).decides),
-                    scheduler::ListRegisteredPriorityFunctions(releases::Of(release::Default()).decides))
-              : scheduler::configuration::Schema(
-                    scheduler::PluginsToConfigure(releases::Of(**release::Named("1.29")).decides)));
+  const bool policy = options.files[0] == "policy";
+  // Without a release, a Policy is of the default one, and a configuration of the first that has profiles of v1.
+  const auto given = options.Has("emulated-version") ? options.algorithm.release : nullptr;
+  const release::Id& id = given != nullptr ? *given
+                          : policy         ? release::Default()
+                                   : *scheduler::configuration::ReaderOf("kubescheduler.config.k8s.io/v1", nullptr);
+  const scheduler::Release& release = releases::Of(id).decides;
+  if (policy ? !release.has_policies : release.plugins == nullptr) {
+    std::cerr << "schedsim: schema: release " << id.name << " has no "
+              << (policy ? "Policies" : "configuration with profiles") << "\n";
+    return kExitBadInput;
+  }
+  if (policy) {
+    const PolicyWords words = WordsOf(release);
+    out << scheduler::PolicySchema(words.predicates, words.priorities);
+  } else {
+    out << scheduler::configuration::Schema(scheduler::PluginsToConfigure(release), id.version);
+  }
   return kExitOk;
 }
 
@@ -45,7 +86,9 @@ extern const Command kSchemaCommand = {
     .summary = "a JSON Schema, for editors that complete and check",
     .examples =
         "  schedsim schema policy > policy.schema.json\n"
-        "  schedsim schema configuration > configuration.schema.json\n",
+        "  schedsim schema configuration > configuration.schema.json\n"
+        "  schedsim schema configuration --emulated-version=1.19\n",
+    .groups = kReleaseFlag,
     .check = CheckKind,
     .run = PrintSchema,
 };

@@ -110,6 +110,9 @@ absl::StatusOr<std::shared_ptr<const PriorityClass>> DecodePriorityClass(Json j,
 absl::StatusOr<std::shared_ptr<const ConfigMap>> DecodeConfigMap(Json j, const DecodeOptions& o = {});
 absl::StatusOr<std::shared_ptr<const CsiNode>> DecodeCsiNode(Json j, const DecodeOptions& o = {});
 absl::StatusOr<std::shared_ptr<const CsiDriver>> DecodeCsiDriver(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const ResourceClaim>> DecodeResourceClaim(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const ResourceSlice>> DecodeResourceSlice(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const DeviceClass>> DecodeDeviceClass(Json j, const DecodeOptions& o = {});
 absl::StatusOr<std::shared_ptr<const CsiStorageCapacity>> DecodeCsiStorageCapacity(Json j, const DecodeOptions& o = {});
 absl::StatusOr<std::shared_ptr<const VolumeAttachment>> DecodeVolumeAttachment(Json j, const DecodeOptions& o = {});
 

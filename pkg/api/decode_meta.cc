@@ -276,6 +276,8 @@ void Reader::ReadMeta(const Path& at, Json j, ObjectMeta* out) {
       ReadTime(p, v, &out->creation_seconds);
     } else if (Is(key, "deletionTimestamp")) {
       ReadTime(p, v, &out->deletion_seconds.emplace());
+    } else if (Is(key, "generation")) {
+      if (v.IsInt()) out->generation = v.Int();
     }
   });
 }

@@ -1,4 +1,5 @@
-// Decodes CSINode, CSIDriver, CSIStorageCapacity and VolumeAttachment (storage.k8s.io, Kubernetes 1.29).
+// Decodes CSINode, CSIDriver, CSIStorageCapacity and VolumeAttachment (storage.k8s.io, Kubernetes 1.29), and
+// ResourceClaim, ResourceSlice and DeviceClass (resource.k8s.io, Kubernetes 1.34).
 #include <absl/strings/str_split.h>
 
 #include "pkg/api/decode_internal.h"
@@ -114,6 +115,40 @@ absl::StatusOr<std::shared_ptr<const VolumeAttachment>> DecodeVolumeAttachment(J
     }
   });
   return internal::Finish(r, "VolumeAttachment", j, std::move(a));
+}
+
+absl::StatusOr<std::shared_ptr<const ResourceClaim>> DecodeResourceClaim(Json j, const DecodeOptions& o) {
+  Reader r;
+  ResourceClaim claim;
+  r.Fields({}, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "metadata")) {
+      r.ReadMeta(p, v, &claim.meta);
+    } else if (Is(key, "status")) {
+      r.Fields(p, v, [&](std::string_view inner, const Path&, Json w) {
+        if (Is(inner, "allocation")) claim.allocated = w.IsObject();
+      });
+    }
+  });
+  if (o.server_defaults) internal::DefaultNamespace(&claim.meta);
+  return internal::Finish(r, "ResourceClaim", j, std::move(claim));
+}
+
+absl::StatusOr<std::shared_ptr<const ResourceSlice>> DecodeResourceSlice(Json j, const DecodeOptions&) {
+  Reader r;
+  ResourceSlice slice;
+  SpecFields(r, j, &slice.meta, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "nodeName")) r.Read(p, v, &slice.node_name);
+  });
+  return internal::Finish(r, "ResourceSlice", j, std::move(slice));
+}
+
+absl::StatusOr<std::shared_ptr<const DeviceClass>> DecodeDeviceClass(Json j, const DecodeOptions&) {
+  Reader r;
+  DeviceClass c;
+  SpecFields(r, j, &c.meta, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "extendedResourceName")) r.Read(p, v, &c.extended_resource);
+  });
+  return internal::Finish(r, "DeviceClass", j, std::move(c));
 }
 
 }  // namespace berth::api

@@ -12,15 +12,19 @@ struct Dialect {
   // Whether watches ask for bookmarks and carry their timeout twice, and a list after a failed watch asks for the last
   // version seen instead of any version in the server's cache (client-go 1.29).
   bool bookmarks = false;
+  // Whether lists are asked for as beginnings of watches (client-go 1.35).
+  bool streams_lists = false;
   // Whether events are written in events.k8s.io with series, instead of core/v1 with counts.
   bool event_series = false;
-  // Whether requests for the lock carry a timeout, which is half of the time to renew it.
-  bool lock_timeout = false;
+  // Requests for the lock carry a timeout, which is this part of the time to renew it: 1 the whole, 2 half; 0: none.
+  int lock_timeout = 0;
   // Whether log lines about events and the lock use named values.
   bool structured_log = false;
+  // Whether a pod's condition names the generation of the pod that it is about (Kubernetes 1.33).
+  bool generation_of_conditions = false;
   // Whether claims are written back by the scheduler, so that their JSON is kept.
   bool writes_claims = false;
-  // The kind of lock that is taken unless another one is configured: "endpoints" or "leases".
+  // The kind of lock that is taken unless another one is configured: "endpoints", "endpointsleases" or "leases".
   std::string_view lock;
 };
 

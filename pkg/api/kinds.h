@@ -38,7 +38,12 @@
   X(CsiStorageCapacity, "CSIStorageCapacity", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "csistoragecapacities",      \
     csi_capacities, 21, 24)                                                                                            \
   X(VolumeAttachment, "VolumeAttachment", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "volumeattachments",             \
-    attachments, 21, 13)
+    attachments, 21, 13)                                                                                               \
+  X(ResourceClaim, "ResourceClaim", "resource.k8s.io/v1 resource.k8s.io/v1beta1", "resourceclaims", device_claims, 34, \
+    34)                                                                                                                \
+  X(ResourceSlice, "ResourceSlice", "resource.k8s.io/v1 resource.k8s.io/v1beta1", "resourceslices", device_slices, 34, \
+    34)                                                                                                                \
+  X(DeviceClass, "DeviceClass", "resource.k8s.io/v1 resource.k8s.io/v1beta1", "deviceclasses", device_classes, 34, 34)
 
 // Nodes and pods are in the node table and have no stores of their own. Pods come last, because the objects to which a
 // pod refers should be stored before the pod.

@@ -110,6 +110,9 @@ constexpr KindFields kKindFields[] = {
     {"CSIStorageCapacity",
      "metadata{" META "} storageClassName=name nodeTopology{" SELECTOR "} capacity maximumVolumeSize"},
     {"VolumeAttachment", "metadata{" META "} spec{attacher=driver nodeName=node source{persistentVolumeName=name}}"},
+    {"ResourceClaim", "metadata{" META "} status{allocation{nodeSelector{nodeSelectorTerms{" NODE_TERM "}}}}"},
+    {"ResourceSlice", "metadata{" META "} spec{nodeName=node driver=driver}"},
+    {"DeviceClass", "metadata{" META "} spec{extendedResourceName=resource}"},
 };
 
 // Annotations whose text is JSON.

@@ -33,6 +33,7 @@ struct ObjectMeta {
   util::SharedSymbol ns;  // "namespace"; empty for cluster-wide kinds
   std::string uid;
   std::string resource_version;
+  int64_t generation = 0;                   // counts changes of spec (of pods: Kubernetes 1.33); 0 when absent
   int64_t creation_seconds = 0;             // Unix time; 0 when absent
   std::optional<int64_t> deletion_seconds;  // deletionTimestamp, Unix time
   // The fields that scheduling reads, as JSON. Null for pods, and unless decoders keep them (scheduling_fields.h).
@@ -404,6 +405,21 @@ struct VolumeAttachment {
   ObjectMeta meta;
   Symbol attacher, node_name;
   std::string volume_name;  // spec.source.persistentVolumeName
+};
+
+// Kinds of dynamic resource allocation (resource.k8s.io, Kubernetes 1.34). Nothing allocates devices here, so only what
+// says who needs them, and that there are some, is read.
+struct ResourceClaim {
+  ObjectMeta meta;
+  bool allocated = false;  // status.allocation is there
+};
+struct ResourceSlice {
+  ObjectMeta meta;
+  Symbol node_name;  // spec.nodeName; empty: of several nodes
+};
+struct DeviceClass {
+  ObjectMeta meta;
+  Symbol extended_resource;  // spec.extendedResourceName
 };
 
 struct PodDisruptionBudget {

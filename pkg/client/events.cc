@@ -12,6 +12,7 @@
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/random/random.h>
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
@@ -104,6 +105,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     std::string object;  // its key in busy_, once it has been taken
     Event event;
     bool patch = false;
+    bool in_series = false;  // it was sent in events.k8s.io/v1
     int tries = 0;
   };
   using SendingPtr = std::shared_ptr<Sending>;
@@ -198,7 +200,9 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   void Send(const SendingPtr& s) {
     const Event& e = s->event;
     Request r;
-    r.pipeline = r.discard_body = true;
+    s->in_series = series();
+    r.pipeline = true;
+    r.discard_body = !series() || has_series_;  // until then, a refusal may mean that the server lacks the group
     r.target = absl::StrCat(series() ? "/apis/events.k8s.io/v1/namespaces/" : "/api/v1/namespaces/",
                             PercentEncode(e.ns), "/events");
     if (s->patch) {
@@ -218,8 +222,18 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
 
   void OnReply(const SendingPtr& s, const Reply& reply) {
     if (reply.ok()) {
+      has_series_ |= s->in_series;
       stats_.sent.fetch_add(1, std::memory_order_relaxed);
       Finish(s);
+      return;
+    }
+    if (reply.status == 404 && s->in_series && !has_series_ && LacksGroup(reply)) {
+      if (series()) {
+        LOG(INFO) << "The API server has no events.k8s.io/v1; events are written in v1";
+        options_.series_instance.clear();
+      }
+      s->patch = false;
+      Send(s);
       return;
     }
     if (reply.status == 404 && s->patch) {
@@ -255,6 +269,14 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
       auto self = w.lock();
       if (self != nullptr && !self->stopped_) self->Send(s);
     });
+  }
+
+  // Returns whether a 404 is about the path, and not about a namespace that is gone.
+  static bool LacksGroup(const Reply& reply) {
+    Request post;
+    post.method = Method::kPost;
+    const ApiError error = ErrorFrom(post, reply, "events");
+    return !absl::StrContains(error.message, "namespaces ");
   }
 
   void LogRejected(const Sending& s, const ApiError& error) const {
@@ -329,7 +351,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   // objects with an event in flight -> events that wait for it
   absl::flat_hash_map<std::string, std::vector<SendingPtr>> busy_;
   int in_flight_ = 0;
-  int unwritten_ = 0;  // events without a response in the second that is being logged
+  bool has_series_ = false;  // the server has taken an event in events.k8s.io/v1
+  int unwritten_ = 0;        // events without a response in the second that is being logged
   EventCorrelator correlator_;
   EventSeries series_;
   bool looking_after_series_ = false;

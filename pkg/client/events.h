@@ -58,7 +58,8 @@ struct EventRecorderOptions {
   // How long the I/O thread lets events gather after the first one before it sends them, so that it is woken for many.
   absl::Duration gather = absl::ZeroDuration();
   // If not empty, events are written in events.k8s.io/v1 with series (event_series.h), and this is their
-  // reportingInstance, "<scheduler name>-<host>" (Kubernetes 1.29). If empty, they are written in core/v1 with counts.
+  // reportingInstance, "<scheduler name>-<host>" (Kubernetes 1.19). If empty, or once the server turns out not to have
+  // that group, they are written in core/v1 with counts.
   std::string series_instance;
   int tries = 12;
   absl::Duration retry = absl::Seconds(10);

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "pkg/client/leaderelection.h"
-#include "pkg/client/requests.h"
+#include "pkg/client/lock_objects.h"
 
 namespace berth::client {
 
@@ -22,13 +22,17 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
   Impl(Executor* executor, HttpClient* client, EventRecorder* events, LeaderElectionOptions options,
        LeaderElectorCallbacks callbacks)
       : executor_(executor),
-        requests_(client),
+        objects_(client, options),
         events_(events),
         options_(options),
         callbacks_(std::move(callbacks)),
-        election_(std::move(options), [g = std::make_shared<absl::BitGen>()] { return absl::Uniform(*g, 0.0, 1.0); }) {}
+        election_(OfFirstObject(std::move(options)),
+                  [g = std::make_shared<absl::BitGen>()] { return absl::Uniform(*g, 0.0, 1.0); }) {}
 
-  void Start() { Act(election_.Tick(Now(), Wall())); }
+  void Start() {
+    if (options_.warns_of_other_kinds) objects_.WarnOfOtherKinds(Wall());
+    Act(election_.Tick(Now(), Wall()));
+  }
 
   void Release() {
     executor_->Post([w = weak_from_this()] {
@@ -62,9 +66,10 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
   absl::Duration Now() const { return executor_->clock().Steady(); }
   absl::Time Wall() const { return executor_->clock().Wall(); }
 
-  std::string Path() const {
-    std::string_view group = options_.lock_type == "leases" ? "/apis/coordination.k8s.io/v1" : "/api/v1";
-    return absl::StrCat(std::string(group), "/namespaces/", PercentEncode(options_.ns), "/", options_.lock_type);
+  // The state machine knows one object.
+  static LeaderElectionOptions OfFirstObject(LeaderElectionOptions o) {
+    o.lock_type = std::string(KindsOfLock(o.lock_type)->first);
+    return o;
   }
 
   // Carries out an action. The state is published first, so that callbacks read the new state.
@@ -75,19 +80,11 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
       case Step::kGet:
       case Step::kCreate:
       case Step::kUpdate: {
-        Request r;
-        r.method = a.step == Step::kGet ? Method::kGet : a.step == Step::kCreate ? Method::kPost : Method::kPut;
-        r.target = a.step == Step::kCreate ? Path() : absl::StrCat(Path(), "/", PercentEncode(options_.name));
-        if (!options_.server_timeout.empty()) absl::StrAppend(&r.target, "?timeout=", options_.server_timeout);
-        r.body = std::move(a.body);
-        r.timeout = a.timeout;
-        r.throttled = false;
-        requests_.Raw(std::move(r), options_.lock_type, options_.name,
-                      [w = weak_from_this()](ApiResult<std::string> answer) {
-                        auto me = w.lock();
-                        if (me == nullptr || me->stopped_) return;
-                        me->Act(me->election_.Answer(answer, me->Now(), me->Wall()));
-                      });
+        objects_.Do(a.step, std::move(a.body), a.timeout, [w = weak_from_this()](const ApiResult<std::string>& answer) {
+          auto me = w.lock();
+          if (me == nullptr || me->stopped_) return;
+          me->Act(me->election_.Answer(answer, me->Now(), me->Wall()));
+        });
         break;
       }
       case Step::kWait:
@@ -142,15 +139,9 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
 
   void Record(const char* what) {
     if (events_ == nullptr) return;
-    ObjectReference o;
-    bool lease = options_.lock_type == "leases";
-    o.kind = lease ? "Lease" : options_.lock_type == "configmaps" ? "ConfigMap" : "Endpoints";
-    o.api_version = lease ? "coordination.k8s.io/v1" : "v1";
-    o.ns = options_.ns;
-    o.name = options_.name;
-    o.uid = election_.lock().uid;
-    o.resource_version = election_.lock().resource_version;
-    events_->Record(std::move(o), EventType::kNormal, "LeaderElection", absl::StrCat(options_.identity, " ", what));
+    for (ObjectReference& o : objects_.References(election_.lock())) {
+      events_->Record(std::move(o), EventType::kNormal, "LeaderElection", absl::StrCat(options_.identity, " ", what));
+    }
   }
 
   // The watchdog's thread. It calls on_watchdog when three quarters of the time between our own deadline and the expiry
@@ -188,7 +179,7 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
   }
 
   Executor* executor_;
-  Requests requests_;
+  LockObjects objects_;
   EventRecorder* events_;
   const LeaderElectionOptions options_;
   LeaderElectorCallbacks callbacks_;

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "pkg/client/lock_objects.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {
@@ -27,7 +28,7 @@ bool Whole(absl::Duration d) {
 }  // namespace
 
 absl::Status CheckLockType(const std::string& type) {
-  if (type == "endpoints" || type == "configmaps" || type == "leases") return absl::OkStatus();
+  if (KindsOfLock(type)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("couldn't create resource lock: Invalid lock-type ", type));
 }
 

@@ -35,13 +35,16 @@
 namespace berth::client {
 
 struct LeaderElectionOptions {
-  std::string lock_type = "endpoints";  // "endpoints", "configmaps" or "leases"
+  // "endpoints", "configmaps", "leases", or two objects: "endpointsleases", "configmapsleases" (lock_objects.h)
+  std::string lock_type = "endpoints";
   std::string ns = "kube-system", name = "kube-scheduler";
   std::string identity;  // "<host>_<uuid>", see NewIdentity
   absl::Duration lease = absl::Seconds(15), renew_deadline = absl::Seconds(10), retry = absl::Seconds(2);
   // The parameter ?timeout= of requests, as a Go duration. If empty, requests have none. In 1.29 it is half of the
   // renew deadline.
   std::string server_timeout;
+  // Whether a warning is logged at the start if somebody holds a lock of this name and another kind.
+  bool warns_of_other_kinds = false;
 };
 
 // Returns OK, or an error with upstream's text: "couldn't create resource lock: Invalid lock-type foo".

@@ -30,6 +30,10 @@ constexpr absl::Duration kWatchGrace = absl::Seconds(30);  // after timeoutSecon
 constexpr absl::Duration kProbeAfter = absl::Milliseconds(200);
 constexpr absl::Duration kListSilence = absl::Seconds(60);
 constexpr absl::Duration kAbsentRetry = absl::Minutes(5);
+// A server that does not know streaming lists may take one for a watch, whose list never ends. After this time without
+// an event it is asked for a list.
+constexpr absl::Duration kStreamSilence = absl::Seconds(30);
+constexpr std::string_view kEndOfList = "k8s.io/initial-events-end";  // annotation of the bookmark behind a list
 
 std::optional<uint64_t> Number(std::string_view s) {
   uint64_t n = 0;
@@ -137,7 +141,79 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     continue_.clear();
     consistent_ = false;
     whole_ = false;
+    if (resource_.streams_lists) {
+      OpenStream();
+    } else {
+      OpenList();
+    }
+  }
+
+  // Opens a watch that begins with the objects that exist, at a version that is not older than what was seen.
+  void OpenStream() {
+    sink_->BeginList();
+    stats_.lists.fetch_add(1, std::memory_order_relaxed);
+    listing_ = true;
+    std::string more = "resourceVersionMatch=NotOlderThan&sendInitialEvents=true&";
+    if (!version_.empty() && !consistent_) more = absl::StrCat("resourceVersion=", version_, "&", more);
+    OpenWatch(more);
+    AwaitStream();
+  }
+
+  // Gives up a stream that has been silent for too long before its list has ended.
+  void AwaitStream() {
+    stream_heard_ = false;
+    After(kStreamSilence, &Impl::StreamSilent);
+  }
+  void StreamSilent() {
+    if (!listing_) return;
+    if (stream_heard_) {
+      AwaitStream();
+      return;
+    }
+    LOG(WARNING) << options_.name << ": the server does not end the list of " << resource_.type
+                 << " that begins a watch; asking for a list";
+    ListInstead();
+  }
+
+  // Asks for a list, because the server does not stream it.
+  void ListInstead() {
+    CloseStream();
+    listing_ = false;
+    executor_->Cancel(timer_);
+    timer_ = 0;
     OpenList();
+  }
+
+  // The server refused a streaming list, or it ended before its bookmark.
+  void StreamFailed(const std::string& why) {
+    listing_ = false;
+    executor_->Cancel(timer_);
+    timer_ = 0;
+    if (error_.code == 404) {
+      NextPath();
+    } else if (VersionRefused()) {
+      LOG(WARNING) << options_.name << ": the server cannot list " << resource_.type << " from its cache: " << why
+                   << "; reading the list from the store";
+      ListFromStore();
+    } else if (error_.code == 403 && options_.optional) {
+      ListAbsent();
+    } else if (error_.code == 429 || error_.code == 0) {
+      ListFailed(why);  // overloaded, not reachable, or broken off
+    } else {
+      // client-go falls back to a list in each round, because the next server may know how.
+      VLOG(2) << options_.name << ": the list of " << resource_.type << " cannot begin a watch: " << why
+              << "; asking for a list";
+      ListInstead();
+    }
+  }
+
+  void StreamedListEnded(std::string_view version) {
+    listing_ = false;
+    executor_->Cancel(timer_);
+    timer_ = 0;
+    stats_.streamed_lists.fetch_add(1, std::memory_order_relaxed);
+    ListEnded(std::string(version));
+    failures_ = 0;
   }
 
   void OpenList() {
@@ -264,6 +340,11 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
       return;
     }
     framer_.reset();
+    ListEnded(std::move(version));
+    if (!stopped_) Watch();
+  }
+
+  void ListEnded(std::string version) {
     version_ = std::move(version);
     newest_ = Number(version_).value_or(0);
     tried_paths_ = 0;
@@ -271,7 +352,6 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     stats_.absent = false;
     sink_->EndList();
     if (resource_.bookmarks) VLOG(2) << "Caches populated for " << resource_.type << " from " << options_.name;
-    if (!stopped_) Watch();
   }
 
   bool IsStale(uint64_t version) const { return !consistent_ && version < newest_; }
@@ -295,7 +375,11 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     CloseStream();
     continue_.clear();
     consistent_ = true;
-    OpenList();
+    if (resource_.streams_lists) {
+      OpenStream();
+    } else {
+      OpenList();
+    }
   }
 
   void ListFailed(const std::string& why) {
@@ -345,13 +429,24 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   // ---- watch ----
 
   void Watch() {
+    listing_ = false;
+    OpenWatch(absl::StrCat("resourceVersion=", version_, "&"));
+    if (torn_) {
+      resumed_at_ = newest_;
+      probe_wait_ = kProbeAfter;
+      After(probe_wait_, &Impl::Probe);
+    }
+  }
+
+  // `from` says where the watch begins: parameters, each with an ampersand behind it.
+  void OpenWatch(const std::string& from) {
     int seconds = 300 + static_cast<int>(options_.random() * 300);
     request_ = Request{};
     request_.throttled = false;
+    const std::string twice =
+        resource_.bookmarks ? absl::StrCat("timeout=", util::FormatGoDuration(absl::Seconds(seconds)), "&") : "";
     request_.target = absl::StrCat(Path(), "?", resource_.bookmarks ? "allowWatchBookmarks=true&" : "", Selector(),
-                                   "resourceVersion=", version_, resource_.bookmarks ? "&timeout=" : "",
-                                   resource_.bookmarks ? util::FormatGoDuration(absl::Seconds(seconds)) : "",
-                                   "&timeoutSeconds=", seconds, "&watch=true");
+                                   from, twice, "timeoutSeconds=", seconds, "&watch=true");
     framer_.reset();
     values_ = ValueFramer();
     error_ = ApiError{};
@@ -365,11 +460,6 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     o.idle_timeout = absl::Seconds(seconds) + kWatchGrace;
     auto handlers = Handlers(&Impl::OnHead, &Impl::OnWatchData, &Impl::OnWatchEnd);
     stream_ = client_->Open(request_, o, std::move(handlers));
-    if (torn_) {
-      resumed_at_ = newest_;
-      probe_wait_ = kProbeAfter;
-      After(probe_wait_, &Impl::Probe);
-    }
   }
 
   // A server that was restarted without its data counts versions from the beginning. A watch from a version that it has
@@ -405,9 +495,12 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
       return !stopped_ && problem_.empty();
     });
     if (stopped_) return;
-    sink_->Flush();
+    if (!listing_) sink_->Flush();
     if (stopped_) return;
-    if (!problem_.empty()) {
+    if (!problem_.empty() && listing_) {
+      CloseStream();
+      StreamFailed(problem_);
+    } else if (!problem_.empty()) {
       stats_.watch_failures.fetch_add(1, std::memory_order_relaxed);
       LOG(WARNING) << options_.name << ": watch of " << resource_.type << " ended with: " << problem_;
       if (Lived() >= kShortWatch) failures_ = 0;
@@ -415,7 +508,11 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     } else if (!s.ok()) {
       LOG(ERROR) << options_.name << ": Unable to decode an event from the watch stream: " << util::Message(s);
       CloseStream();
-      WatchEnded("");
+      if (listing_) {
+        StreamFailed(util::Message(s));
+      } else {
+        WatchEnded("");
+      }
     }
   }
 
@@ -432,22 +529,31 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     if (type == "ERROR") {
       problem_ = std::string(object.Find("message").Text());
       if (problem_.empty()) problem_ = object.Brief();
+      if (listing_) error_.code = static_cast<int>(Number(object.Find("code").Text()).value_or(0));
       return;
     }
     std::string_view version = VersionOf(object);
+    stream_heard_ = true;
+    if (listing_ && type == "BOOKMARK" && !version.empty() &&
+        object.Find("metadata").Find("annotations").Find(kEndOfList).Text() == "true") {
+      StreamedListEnded(version);
+      return;
+    }
     using Change = ReflectorSink::Change;
     std::optional<Change> change;
     if (type == "ADDED") change = Change::kAdded;
     if (type == "MODIFIED") change = Change::kModified;
     if (type == "DELETED") change = Change::kDeleted;
     if (change) {
-      s = sink_->Changed(*change, object);
-      if (!s.ok()) Undecodable("an event", s);
+      s = listing_ && *change != Change::kDeleted ? sink_->Listed(object) : sink_->Changed(*change, object);
+      if (!s.ok()) Undecodable(listing_ ? "an object of the list" : "an event", s);
     } else if (type != "BOOKMARK") {
       Undecodable("an event",
                   util::InvalidArgument(absl::StrCat("unknown event type ", doc_.root().Find("type").Brief())));
     }
-    if (!version.empty()) {
+    // Objects of a list come in the order of their names, so the last one's version says nothing.
+    if (!version.empty() && listing_) newest_ = std::max(newest_, Number(version).value_or(0));
+    if (!version.empty() && !listing_) {
       version_ = std::string(version);
       newest_ = std::max(newest_, Number(version_).value_or(0));
     }
@@ -459,6 +565,10 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     // would replace the one of that step, and the resource would never be read again.
     ++turn_;
     stats_.watching = false;
+    if (listing_) {
+      StreamFailed(!error_.ok() ? error_.message : end_error.empty() ? "the watch ended inside its list" : end_error);
+      return;
+    }
     if (!error_.ok() || !opened_) {
       stats_.watch_failures.fetch_add(1, std::memory_order_relaxed);
       if (error_.ok()) error_.message = end_error.empty() ? "EOF" : end_error;
@@ -541,6 +651,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   bool version_first_ = false;  // the current list's version preceded its items
 
   // State of a watch.
+  bool listing_ = false;       // it is still in the list that it began with
+  bool stream_heard_ = false;  // an event has come since the last look (AwaitStream)
   ValueFramer values_;
   std::string problem_;  // message of an ERROR event
   bool opened_ = false;

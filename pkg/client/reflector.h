@@ -4,6 +4,10 @@
 //   list  -> watch -> (ends) -> watch from the last resourceVersion -> ...
 //     ^                 | version too old, ERROR event, failure to open, very short watch: after 1 s
 //     +-----------------+
+// With `streams_lists`, a list is the beginning of a watch: the objects that exist, then a bookmark that says so, then
+// the changes, on one connection and without a version in a server's cache that could be old. A server that refuses
+// that, or whose bookmark does not come, is asked for a list instead.
+//
 // A failed list is repeated after 1 s, and then after longer and longer delays of at most 10 s, with jitter (1.10
 // always waits 1 s). If the server answers 429 or 5xx with Retry-After, the delay is that one.
 //
@@ -47,6 +51,8 @@ struct Resource {
   // Whether requests have the form of client-go 1.29: watches ask for bookmarks and carry their timeout twice, and a
   // list after a failed watch asks for the last version seen instead of any version in the server's cache.
   bool bookmarks = false;
+  // Whether a list is asked for as the beginning of a watch (WatchList, client-go 1.35), with a list to fall back to.
+  bool streams_lists = false;
 };
 
 // Receives the objects. All calls are made on the I/O thread.
@@ -72,6 +78,7 @@ class ReflectorSink {
 struct ReflectorStats {
   std::atomic<uint64_t> lists{0}, list_failures{0}, watches{0}, watch_failures{0}, short_watches{0};
   std::atomic<uint64_t> events{0}, undecodable{0}, stale_lists{0};
+  std::atomic<uint64_t> streamed_lists{0};  // complete lists that were beginnings of watches
   std::atomic<bool> watching{false};
   std::atomic<bool> absent{false};  // the resource is optional and the last list found it not served or not permitted
   std::atomic<int64_t> last_activity_nanos{0};  // steady clock: when the server last sent something

@@ -28,6 +28,7 @@ Resource ResourceOf(const api::KindDescription& kind, const api::Dialect& dialec
     r.paths.push_back(absl::StrCat(absl::StrContains(v, "/") ? "/apis/" : "/api/", v, "/", plural));
   }
   r.bookmarks = dialect.bookmarks;
+  r.streams_lists = dialect.streams_lists;
   if (plural == "pods") {
     r.field_selector =
         r.bookmarks ? "status.phase!=Succeeded,status.phase!=Failed" : "status.phase!=Failed,status.phase!=Succeeded";

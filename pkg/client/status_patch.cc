@@ -26,9 +26,14 @@ std::string Changes(const PodStatusPatch::Condition& c) {
   add("lastProbeTime", old.last_probe_time, c.now.last_probe_time, true);
   add("lastTransitionTime", old.last_transition_time, c.now.last_transition_time, true);
   add("message", old.message, c.now.message, false);
+  const size_t before_generation = fields.size();
   add("reason", old.reason, c.now.reason, false);
   add("status", old.status, c.now.status, false);
   if (fields.empty()) return "";
+  if (c.generation != 0) {
+    fields.insert(fields.begin() + static_cast<std::ptrdiff_t>(before_generation),
+                  absl::StrCat("\"observedGeneration\":", c.generation));
+  }
   fields.push_back(absl::StrCat("\"type\":", JsonString(c.type)));
   return absl::StrCat("{", absl::StrJoin(fields, ","), "}");
 }

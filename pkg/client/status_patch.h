@@ -14,6 +14,7 @@ struct PodStatusPatch {
     std::string type;                      // "PodScheduled"
     std::optional<api::PodCondition> old;  // the server's; absent: the server has none of this type
     api::PodCondition now;                 // an empty time is written as null
+    int64_t generation = 0;                // the pod's, which the condition is about; 0: not written
   };
   std::optional<Condition> condition;  // absent: conditions do not change
   // The types of all conditions that the server has, in the server's order.

@@ -66,7 +66,7 @@ std::string SimulationV1_29::WhyNotAttempted(const api::Pod& pod) {
     return profile->resolved.Has(ExtensionPoint::kPreEnqueue, plugin);
   };
   std::string why = gates("SchedulingGates") ? scheduler::GatedText(*pod.tmpl) : "";
-  if (why.empty() && gates("DynamicResources")) why = scheduler::resourceclaims::WhyClaimsHold(pod);
+  if (why.empty() && gates("DynamicResources")) why = scheduler::resourceclaims::WhyClaimsHold(pod, cache_->listers());
   return why;
 }
 

@@ -123,7 +123,8 @@ constexpr std::string_view kHeaderWords[] = {"format",
                                              "maxBackoffMicros",
                                              "unschedulableLimitMicros",
                                              "maxRequestsInFlight",
-                                             "ignoreUnknownFields"};
+                                             "ignoreUnknownFields",
+                                             "percentageOfNodesToScore"};
 
 // Returns whether a text consists of such characters only. Programs' versions and the names of runs do.
 bool ConsistsOf(std::string_view text, std::string_view characters) {

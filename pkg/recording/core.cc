@@ -20,21 +20,10 @@ namespace berth::recording {
 
 using scheduler::GenericScheduler;
 
-namespace {
-
-// Returns whether profiles of plugins decide: the release has them, and no profile is a Policy or a provider.
-bool ByProfiles(const CoreConfiguration& config, const scheduler::Release& release) {
-  return release.plugins != nullptr && std::all_of(config.profiles.begin(), config.profiles.end(), [](const auto& p) {
-           return p.policy.empty() && p.provider.empty();
-         });
-}
-
-}  // namespace
-
 // Returns a queue like the daemon's.
-std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfiguration& config, bool by_profiles,
+std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfiguration& config, bool by_events,
                                                            const scheduler::Wakes& wakes) {
-  if (by_profiles) {
+  if (by_events) {
     scheduler::EventQueueOptions q;
     q.initial_backoff = config.initial_backoff;
     q.max_backoff = config.max_backoff;
@@ -47,6 +36,7 @@ std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfigurati
     return scheduler::NewEventQueue(q);
   }
   scheduler::QueueOptions q;
+  q.wakes = wakes;
   q.initial_backoff = config.initial_backoff;
   q.max_backoff = config.max_backoff;
   q.unschedulable_limit = config.unschedulable_limit;
@@ -63,9 +53,9 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   args.gates = scheduler::MakeGates([&](std::string_view name) { return config.Gate(std::string(name)); });
   const scheduler::AlgorithmGates& gates = args.gates.algorithm;
 
-  const bool by_profiles = ByProfiles(config, release.decides);
-  core->queue = core->NewQueue(config, by_profiles, release.decides.wakes);
-  if (by_profiles) {
+  const bool by_plugins = release.decides.plugins != nullptr;
+  core->queue = core->NewQueue(config, by_plugins, release.decides.wakes);
+  if (by_plugins) {
     core->claim_binder =
         std::make_unique<scheduler::ClaimBinder>(&core->cache, release.decides.claims, release.decides.volume_rules);
   } else if (gates.volume_scheduling && release.decides.provisions_claims) {
@@ -74,6 +64,12 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
     core->claim_binder = std::make_unique<scheduler::ClaimBinder>(&core->cache, rules);
   } else if (gates.volume_scheduling) {
     core->volume_binder = std::make_unique<scheduler::VolumeBinder>(&core->cache, gates);
+  }
+  if (release.decides.sampling != nullptr) {
+    core->sampler = std::make_unique<scheduler::NodeSampler>(&core->cache, *release.decides.sampling,
+                                                             config.percentage.value_or(100));
+    args.sampler = config.percentage ? core->sampler.get() : nullptr;
+    args.sampler_without_scores = core->sampler.get();
   }
   args.cache = &core->cache;
   args.nominated = core->queue->nominated();
@@ -132,7 +128,7 @@ absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text, c
   const api::Json version = document->root().FindExact("apiVersion");
   if (!scheduler::configuration::IsConfigurationVersion(version.Text())) {
     return util::InvalidArgument(
-        absl::StrCat("apiVersion: ", version.Brief(), ": must be kubescheduler.config.k8s.io/v1 or v1beta3"));
+        absl::StrCat("apiVersion: ", version.Brief(), ": must be a version of kubescheduler.config.k8s.io"));
   }
   return scheduler::configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(release), {});
 }
@@ -149,7 +145,7 @@ absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::Fact
   } else if (!source.configuration.empty()) {
     return util::InvalidArgument("the release is not configured by a KubeSchedulerConfiguration");
   } else if (!source.policy.empty()) {
-    auto policy = scheduler::DecodePolicy(source.policy);
+    auto policy = scheduler::DecodePolicy(source.policy, args.release->version);
     if (!policy.ok()) return policy.status();
     built = scheduler::CreateFromConfig(*policy, args, &profile.effective);
   } else {

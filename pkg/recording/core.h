@@ -12,6 +12,7 @@
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/node_sampler.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/scheduler.h"
@@ -21,8 +22,8 @@
 
 namespace berth::recording {
 
-// Parses a KubeSchedulerConfiguration (v1 or v1beta3, in JSON or YAML) with the plugins of the release. An error lists
-// everything that is wrong with it. REQUIRES: the release has profiles.
+// Parses a KubeSchedulerConfiguration with profiles, in JSON or YAML, as the release does. An error lists everything
+// that is wrong with it.
 absl::StatusOr<scheduler::configuration::LoadedConfiguration> LoadConfiguration(const std::string& text,
                                                                                 const scheduler::Release& release);
 
@@ -41,6 +42,7 @@ class Core {
   std::unique_ptr<scheduler::SchedulingQueue> queue;
   std::unique_ptr<scheduler::VolumeBinder> volume_binder;  // null without VolumeScheduling, and in release 1.29
   std::unique_ptr<scheduler::ClaimBinder> claim_binder;    // in release 1.29 only
+  std::unique_ptr<scheduler::NodeSampler> sampler;         // null if the release always looks at all nodes
   struct Profile {
     std::unique_ptr<scheduler::GenericScheduler> algorithm;
     scheduler::EffectiveAlgorithm effective;
@@ -52,7 +54,7 @@ class Core {
   Profile* ProfileOf(const api::Pod& pod);
 
  private:
-  std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config, bool by_profiles,
+  std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config, bool by_events,
                                                        const scheduler::Wakes& wakes);
   absl::Status AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args);
   explicit Core(const scheduler::Release& release) : cache(release.describe_template, release.cache) {}

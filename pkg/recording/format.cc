@@ -268,6 +268,7 @@ std::string HeaderLine(const Header& h) {
   Number("unschedulableLimitMicros", absl::ToInt64Microseconds(c.unschedulable_limit), &s);
   Number("maxRequestsInFlight", c.max_requests_in_flight, &s);
   if (c.ignore_unknown_fields) s += ",\"ignoreUnknownFields\":true";
+  if (c.percentage) Number("percentageOfNodesToScore", *c.percentage, &s);
   if (!h.flags.empty()) {
     Key("flags", &s);
     s.push_back('{');

@@ -44,6 +44,7 @@ struct CoreConfiguration {
   absl::Duration unschedulable_limit = absl::Seconds(60);
   int64_t max_requests_in_flight = 4096;
   bool ignore_unknown_fields = false;  // the flag --ignore-unknown-fields
+  std::optional<int64_t> percentage;   // how many of the nodes decisions look at; nothing: all
 
   bool Gate(const std::string& name) const {
     auto it = gates.find(name);

@@ -178,6 +178,7 @@ absl::Status LineReader::ReadHeader(Json j, Header* out) {
   c.unschedulable_limit = absl::Microseconds(NumberOf(j, "unschedulableLimitMicros", 60'000'000));
   c.max_requests_in_flight = NumberOf(j, "maxRequestsInFlight", 4096);
   c.ignore_unknown_fields = IsTrue(j, "ignoreUnknownFields");
+  if (j.FindExact("percentageOfNodesToScore").IsInt()) c.percentage = NumberOf(j, "percentageOfNodesToScore", 0);
   for (auto [flag, value] : j.FindExact("flags").Children()) {
     out->flags.emplace_back(std::string(flag), std::string(value.Text()));
   }

@@ -31,7 +31,7 @@ DaemonForm WithProfiles(uint8_t minor) {
   f.dialect = {.version = {minor},
                .bookmarks = true,
                .event_series = true,
-               .lock_timeout = true,
+               .lock_timeout = 2,
                .structured_log = true,
                .writes_claims = true,
                .lock = "leases"};
@@ -48,11 +48,28 @@ DaemonForm WithProfiles(uint8_t minor) {
   return f;
 }
 
+// Events in series, and a lock that schedulers of both kinds of locks see. Watches ask for bookmarks, and requests for
+// the lock carry a timeout.
+DaemonForm WithTwoLocks(uint8_t minor) {
+  DaemonForm f = WithProfiles(minor);
+  f.dialect.lock = "endpointsleases";
+  f.dialect.lock_timeout = 1;
+  return f;
+}
+
 // The plain port is gone, and pods wait for five minutes before they are tried without an event.
 DaemonForm WithoutPlainPort(uint8_t minor) {
   DaemonForm f = WithProfiles(minor);
   f.plain_port = 0;
   f.unschedulable_limit = absl::Minutes(5);
+  return f;
+}
+
+// Lists are beginnings of watches, and conditions name the generation of the pod.
+DaemonForm WithStreamedLists(uint8_t minor) {
+  DaemonForm f = WithoutPlainPort(minor);
+  f.dialect.streams_lists = true;
+  f.dialect.generation_of_conditions = true;
   return f;
 }
 
@@ -65,9 +82,9 @@ const DaemonForm& DaemonFormOf(const release::Id& id) {
   };
   static const Row kForms[] = {{{10}, WithPoliciesOnly(10)},
                                {{13}, WithSecurePort(13)},
-                               {{19}, WithProfiles(19)},
+                               {{19}, WithTwoLocks(19)},
                                {{29}, WithoutPlainPort(29)},
-                               {{36}, WithoutPlainPort(36)}};
+                               {{36}, WithStreamedLists(36)}};
   for (const Row& row : kForms) {
     if (row.version == id.version) return row.form;
   }

@@ -21,11 +21,9 @@ struct Folder {
 // In ascending order.
 std::span<const Folder> Folders() {
   static const Folder kFolders[] = {
-      {{10}, {v1_10::Decides(), scheduler::Process110()}},
-      {{13}, {v1_13::Decides(), scheduler::Process110()}},
-      {{19}, {v1_19::Decides(), scheduler::Process129()}},
-      {{29}, {v1_29::Decides(), scheduler::Process129()}},
-      {{36}, {v1_36::Decides(), scheduler::Process129()}},
+      {{10}, {v1_10::Decides(), scheduler::Process110()}}, {{13}, {v1_13::Decides(), scheduler::Process113()}},
+      {{19}, {v1_19::Decides(), scheduler::Process119()}}, {{29}, {v1_29::Decides(), scheduler::Process129()}},
+      {{36}, {v1_36::Decides(), scheduler::Process136()}},
   };
   return kFolders;
 }

@@ -18,6 +18,20 @@ struct Process {
   // Whether the pod is read after a bind that met a conflict, before anything is written about it. It may be bound
   // already, and then its condition must not say that it is not.
   bool reads_pod_after_conflict = false;
+  // The reason of the PodScheduled condition after an attempt that ended with an error.
+  std::string_view error_reason = "SchedulerError";
+  // Whether a failure after the decision clears the pod's nomination. Otherwise only a preemption that helps nowhere
+  // does.
+  bool errors_end_nominations = true;
+  // Whether the message of a failed attempt says what came of preemption.
+  bool tells_of_preemption = true;
+  // Whether the pod is read from the API server before others are evicted for it, where that is part of the attempt.
+  bool reads_preemptor = false;
+  // Whether a victim gets the condition DisruptionTarget before it is deleted.
+  bool marks_victims = true;
+  // Whether the node is written as the pod's nomination before volumes are claimed for it.
+  bool nominates_before_volumes = false;
+
   // The reason of the PodScheduled condition after a failed bind, and whether its message is the error of the bind.
   std::string_view bind_failed_reason;
   bool condition_has_bind_error = false;
@@ -34,6 +48,9 @@ struct Process {
 };
 
 const Process& Process110();
+const Process& Process113();
+const Process& Process119();
 const Process& Process129();
+const Process& Process136();
 
 }  // namespace berth::scheduler

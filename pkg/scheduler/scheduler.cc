@@ -482,8 +482,10 @@ void Store(Cache* cache, const Change<T>& c) {
 // Returns the event for the queue, or nothing if no event is passed to the queue for this change.
 template <typename T>
 std::optional<Kind> EventOf(const Change<T>& c) {
-  constexpr bool kStorageEvents = std::is_same_v<T, api::CsiNode> || std::is_same_v<T, api::CsiDriver> ||
-                                  std::is_same_v<T, api::CsiStorageCapacity>;
+  constexpr bool kOtherEvents = std::is_same_v<T, api::CsiNode> || std::is_same_v<T, api::CsiDriver> ||
+                                std::is_same_v<T, api::CsiStorageCapacity> || std::is_same_v<T, api::ResourceClaim> ||
+                                std::is_same_v<T, api::ResourceSlice> || std::is_same_v<T, api::DeviceClass> ||
+                                std::is_same_v<T, api::VolumeAttachment>;
   if constexpr (std::is_same_v<T, api::Service>) return Kind::kService;
   if constexpr (std::is_same_v<T, api::StorageClass>) {
     if (c.before != nullptr && c.after != nullptr) return Kind::kStorageClassUpdate;
@@ -494,7 +496,16 @@ std::optional<Kind> EventOf(const Change<T>& c) {
     if (c.after == nullptr) return Kind::kPersistentVolumeClaimDelete;
     return c.before == nullptr ? Kind::kPersistentVolumeClaimAdd : Kind::kPersistentVolumeClaimUpdate;
   }
+  if constexpr (std::is_same_v<T, api::VolumeAttachment>) {
+    return c.after == nullptr ? std::optional(Kind::kVolumeAttachmentDelete) : std::nullopt;
+  }
   if (c.after == nullptr) return std::nullopt;
+  if constexpr (std::is_same_v<T, api::ResourceClaim>) {
+    return c.before == nullptr ? Kind::kResourceClaimAdd : Kind::kResourceClaimUpdate;
+  }
+  if constexpr (std::is_same_v<T, api::ResourceSlice> || std::is_same_v<T, api::DeviceClass>) {
+    return Kind::kDevicesChange;
+  }
   if constexpr (std::is_same_v<T, api::PersistentVolume>) {
     return c.before == nullptr ? Kind::kPersistentVolumeAdd : Kind::kPersistentVolumeUpdate;
   }
@@ -503,7 +514,7 @@ std::optional<Kind> EventOf(const Change<T>& c) {
   if constexpr (std::is_same_v<T, api::CsiStorageCapacity>) {
     return c.before ? Kind::kCsiStorageCapacityUpdate : Kind::kCsiStorageCapacityAdd;
   }
-  if constexpr (!kStorageEvents) return std::nullopt;
+  if constexpr (!kOtherEvents) return std::nullopt;
 }
 
 }  // namespace
@@ -583,6 +594,7 @@ void Scheduler::Apply(const Reply& reply) {
     case Asked::kRefetch:
       return Refetched(*request.pod, r.answer, r.pod);
     case Asked::kPreemptor:
+      if (process_.requeues_at_once) return PreemptorRead(*request.pod, r.answer, r.pod);
       return Preempt(*request.pod, r.answer, r.pod);
     case Asked::kNominate:
       return Nominated(*request.pod, r.answer, r.pod);

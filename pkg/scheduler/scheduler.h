@@ -53,6 +53,7 @@ struct Change {
 struct SchedulerOptions {
   // Gate PodPriority. REQUIRES: it is false with a FIFO and true with a PriorityQueue.
   bool pod_priority = false;
+  bool preempts = true;  // with pod_priority: whether a pod that fits no node has others evicted
   // Without PodPriority, how long a pod waits after a failed attempt before it is read again.
   absl::Duration initial_backoff = absl::Seconds(1), max_backoff = absl::Seconds(60);
   const Process* process = &Process110();  // what the release does around decisions; never null
@@ -312,6 +313,9 @@ class Scheduler {
 
   // scheduler_rejection.cc: what follows a failed attempt in release 1.29.
   void Reject(Pending& p, const Decision& d);
+  void PreemptIfEligible(Pending& p);
+  void PreemptorRead(Pending& p, const Answer& a, const api::PodPtr& fresh);
+  void TellOfPreemption(Pending& p, std::string_view text);
   void MakeRoom(Pending& p, const NodeFailures& failures);
   void EvictNextVictim(Pending& p);
   void VictimMarked(Pending& p, const Answer& a);

@@ -153,7 +153,7 @@ void Scheduler::NotPlaced(Pending& p, std::unique_ptr<Attempt> attempt, const De
   if (unfit && p.pod->tmpl->never_preempts) {
     VLOG(3) << "Pod " << Name(*p.pod) << " does not preempt: its preemptionPolicy is Never";
   } else if (unfit) {
-    if (options_.pod_priority) {
+    if (options_.pod_priority && options_.preempts) {
       attempt->failures = d.failures;
       p.attempt = std::move(attempt);
     } else {

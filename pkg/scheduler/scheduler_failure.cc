@@ -37,7 +37,8 @@ void Scheduler::Fail(Pending& p, Failure f) {
                                    : f.why == Requeue::kUnschedulable ? SchedulerLog::Failure::kUnfit
                                                                       : SchedulerLog::Failure::kError,
                             .plugins = {},
-                            .nomination = Symbol()};
+                            .nomination = {}};
+    if (process_.errors_end_nominations) p.attempt->rejection.nomination = Symbol();
     return FinishRejection(p);
   }
   if (!options_.pod_priority) {

@@ -15,18 +15,44 @@ void Scheduler::Reject(Pending& p, const Decision& d) {
   Rejection r{
       .message = d.error, .reason = "Unschedulable", .why = WhyFailed(d), .plugins = d.rejected_by, .nomination = {}};
   const bool unfit = d.outcome == Decision::Outcome::kUnfit;
-  if (d.outcome == Decision::Outcome::kError) r.reason = "SchedulerError";
-  if (!unfit) r.nomination = Symbol();
+  if (d.outcome == Decision::Outcome::kError) r.reason = process_.error_reason;
+  if (!unfit && process_.errors_end_nominations) r.nomination = Symbol();
   auto attempt = std::make_unique<Attempt>();
   attempt->begun = now_;
   attempt->rejection = std::move(r);
   p.attempt = std::move(attempt);
-  if (!unfit || d.failures == nullptr || !options_.pod_priority) return FinishRejection(p);
-  if (p.pod->tmpl->never_preempts && !AsksOtherPostFilters(*p.pod)) {
-    absl::StrAppend(&p.attempt->rejection.message, " preemption: not eligible due to preemptionPolicy=Never.");
+  if (!unfit || d.failures == nullptr || !options_.pod_priority || !options_.preempts) {
     return FinishRejection(p);
   }
-  MakeRoom(p, *d.failures);
+  p.attempt->failures = d.failures;
+  if (process_.reads_preemptor) {
+    SetPlace(p, Place::kPreempting);
+    actions_->GetPod(Ask(Asked::kPreemptor, &p), *p.pod);
+    return;
+  }
+  PreemptIfEligible(p);
+}
+
+void Scheduler::PreemptIfEligible(Pending& p) {
+  if (p.pod->tmpl->never_preempts && !AsksOtherPostFilters(*p.pod)) {
+    TellOfPreemption(p, "preemption: not eligible due to preemptionPolicy=Never.");
+    return FinishRejection(p);
+  }
+  MakeRoom(p, *p.attempt->failures);
+}
+
+// Goes on with the pod as the API server has it (1.19). If it cannot be read, nobody is evicted.
+void Scheduler::PreemptorRead(Pending& p, const Answer& a, const api::PodPtr& fresh) {
+  if (!a.ok() || fresh == nullptr || fresh->meta.uid != p.pod->meta.uid) {
+    log_.NotPreempting(*p.pod, a.ok() ? "the pod is another one now" : std::string_view(a.message));
+    return FinishRejection(p);
+  }
+  PreemptIfEligible(p);
+}
+
+// Appends to the message of the failed attempt what came of preemption, where the release says it.
+void Scheduler::TellOfPreemption(Pending& p, std::string_view text) {
+  if (process_.tells_of_preemption) absl::StrAppend(&p.attempt->rejection.message, " ", std::string(text));
 }
 
 // Returns whether plugins besides that for preemption have a say when no node fits. The text of a preemption is then
@@ -50,15 +76,14 @@ void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
   if (!t.preemption.victims.empty()) metrics_.victims.Observe(metrics_.preemption_victims);
   if (!t.preemption.error.empty()) {
     log_.NotPreempting(*p.pod, t.preemption.error);
-    absl::StrAppend(&t.rejection.message, " ", t.preemption.error);
+    TellOfPreemption(p, t.preemption.error);
     // A pod that must not preempt now keeps its nomination.
     if (t.preemption.outcome == Preemption::Outcome::kHelpsNowhere) t.rejection.nomination = Symbol();
     return FinishRejection(p);
   }
   if (t.preemption.outcome != Preemption::Outcome::kChosen) {
     if (RoomIsBeingMade(*p.pod)) {
-      absl::StrAppend(&t.rejection.message,
-                      " preemption: not eligible due to a terminating pod on the nominated node.");
+      TellOfPreemption(p, "preemption: not eligible due to a terminating pod on the nominated node.");
     } else {
       t.rejection.nomination = Symbol();
     }
@@ -82,6 +107,7 @@ void Scheduler::EvictNextVictim(Pending& p) {
     for (const api::PodPtr& pod : t.preemption.nominated_to_clear) TakeNomination(*pod);
     return FinishRejection(p);
   }
+  if (!process_.marks_victims) return VictimMarked(p, {});
   api::PodCondition target{
       "True", "PreemptionByScheduler",
       absl::StrCat(p.pod->tmpl->scheduler_name.string(), ": preempting to accommodate a higher priority pod"), "",
@@ -114,7 +140,7 @@ void Scheduler::VictimEvicted(Pending& p, const Answer& a) {
 
 void Scheduler::EvictionFailed(Pending& p, const api::Pod& victim, const Answer& a) {
   log_.VictimNotEvicted(*p.pod, victim, a.message);
-  absl::StrAppend(&p.attempt->rejection.message, " preemption: preparing pod ", Name(victim), ": ", a.message);
+  TellOfPreemption(p, absl::StrCat("preemption: preparing pod ", Name(victim), ": ", a.message));
   p.attempt->rejection.nomination.reset();
   p.pod = WithNomination(*p.pod, Symbol());
   queue_->nominated()->Remove(*p.pod);

@@ -35,6 +35,10 @@ bool Scheduler::ReserveVolumes(Pending& p) {
     ReservationFailed(p, absl::StrCat("running Reserve plugin \"VolumeBinding\": ", t.reserved.error));
     return false;
   }
+  if (process_.nominates_before_volumes && t.reserved.error.empty() && p.written_nomination != t.assumed->node_name) {
+    actions_->PatchPodStatus(Ask(Asked::kLateCondition, nullptr, Name(*p.pod)), p.pod, {}, t.assumed->node_name);
+    p.written_nomination = t.assumed->node_name;
+  }
   WriteNextReservation(p);
   return false;
 }

@@ -60,7 +60,7 @@ std::unique_ptr<scheduler::GenericScheduler> Build(const recording::ProfileSourc
     }
   }
   if (source.policy.empty()) return scheduler::CreateFromProvider(source.provider, args).value();
-  const auto policy = scheduler::DecodePolicy(source.policy);
+  const auto policy = scheduler::DecodePolicy(source.policy, args.release->version);
   CHECK(policy.ok()) << policy.status().message();
   return scheduler::CreateFromConfig(*policy, args).value();
 }
@@ -95,7 +95,7 @@ SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name
                  .node_json = false,
                  .random = [this] { return random_.Unit(); }}),
       actions_(&executor_, &requests_, std::map<std::string, client::EventRecorder*, std::less<>>{{"", &recorder_}},
-               &inbox_),
+               &inbox_, releases::DaemonFormOf(**release::Named(world->options.release)).dialect),
       checked_(world, name_, &actions_),
       profiles_(ProfilesOf(world->Later(), world->rollout)),
       sink_(Sink()),

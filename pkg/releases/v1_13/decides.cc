@@ -28,10 +28,10 @@ using Rules = scheduler::Release;
 
 // Before feature gates. Source of the key sets and names: pkg/scheduler/algorithmprovider/defaults/defaults.go (1.13).
 std::set<std::string> DefaultPredicates() {
-  return {"NoVolumeZoneConflict",  "MaxEBSVolumeCount",  "MaxGCEPDVolumeCount",    "MaxAzureDiskVolumeCount",
-          "MatchInterPodAffinity", "NoDiskConflict",     "GeneralPredicates",      "CheckNodeMemoryPressure",
-          "CheckNodeDiskPressure", "CheckNodeCondition", "PodToleratesNodeTaints", "CheckVolumeBinding",
-          "CheckNodePIDPressure", "MaxCSIVolumeCountPred"};
+  return {"NoVolumeZoneConflict",  "MaxEBSVolumeCount",    "MaxGCEPDVolumeCount",    "MaxAzureDiskVolumeCount",
+          "MatchInterPodAffinity", "NoDiskConflict",       "GeneralPredicates",      "CheckNodeMemoryPressure",
+          "CheckNodeDiskPressure", "CheckNodeCondition",   "PodToleratesNodeTaints", "CheckVolumeBinding",
+          "CheckNodePIDPressure",  "MaxCSIVolumeCountPred"};
 }
 
 std::set<std::string> DefaultPriorities() {
@@ -73,11 +73,11 @@ void RegisterAlgorithms(Registry* r) {
             PredicateTraits(kPodTolerations, ClusterPart::kNode));
   using volumes::CloudDisk;
   predicate(
-      "MaxEBSVolumeCount", [](const PluginFactoryArgs& a) { return volumes::MaxPdVolumeCountOfNode(CloudDisk::kEbs, a); },
-      kVolumeRule);
+      "MaxEBSVolumeCount",
+      [](const PluginFactoryArgs& a) { return volumes::MaxPdVolumeCountOfNode(CloudDisk::kEbs, a); }, kVolumeRule);
   predicate(
-      "MaxGCEPDVolumeCount", [](const PluginFactoryArgs& a) { return volumes::MaxPdVolumeCountOfNode(CloudDisk::kGcePd, a); },
-      kVolumeRule);
+      "MaxGCEPDVolumeCount",
+      [](const PluginFactoryArgs& a) { return volumes::MaxPdVolumeCountOfNode(CloudDisk::kGcePd, a); }, kVolumeRule);
   predicate(
       "MaxAzureDiskVolumeCount",
       [](const PluginFactoryArgs& a) { return volumes::MaxPdVolumeCountOfNode(CloudDisk::kAzure, a); }, kVolumeRule);
@@ -126,17 +126,29 @@ std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRe
 
 // The order of evaluation. Source: predicatesOrdering in pkg/scheduler/algorithm/predicates/predicates.go (1.13). Some
 // names are not registered.
-constexpr std::string_view kOrdering[] = {"CheckNodeCondition",     "CheckNodeUnschedulable",
-                                          "GeneralPredicates",      "HostName",
-                                          "PodFitsHostPorts",       "MatchNodeSelector",
-                                          "PodFitsResources",       "NoDiskConflict",
-                                          "PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints",
-                                          "CheckNodeLabelPresence", "CheckServiceAffinity",
-                                          "MaxEBSVolumeCount",      "MaxGCEPDVolumeCount",
-                                          "MaxCSIVolumeCountPred",  "MaxAzureDiskVolumeCount",
-                                          "CheckVolumeBinding",     "NoVolumeZoneConflict",
+constexpr std::string_view kOrdering[] = {"CheckNodeCondition",      "CheckNodeUnschedulable",
+                                          "GeneralPredicates",       "HostName",
+                                          "PodFitsHostPorts",        "MatchNodeSelector",
+                                          "PodFitsResources",        "NoDiskConflict",
+                                          "PodToleratesNodeTaints",  "PodToleratesNodeNoExecuteTaints",
+                                          "CheckNodeLabelPresence",  "CheckServiceAffinity",
+                                          "MaxEBSVolumeCount",       "MaxGCEPDVolumeCount",
+                                          "MaxCSIVolumeCountPred",   "MaxAzureDiskVolumeCount",
+                                          "CheckVolumeBinding",      "NoVolumeZoneConflict",
                                           "CheckNodeMemoryPressure", "CheckNodePIDPressure",
-                                          "CheckNodeDiskPressure",  "MatchInterPodAffinity"};
+                                          "CheckNodeDiskPressure",   "MatchInterPodAffinity"};
+
+// The events that move pods (pkg/scheduler/factory/factory.go and internal/queue, 1.13). With PodPriority nothing backs
+// off: a pod that failed is active again as soon as anything has moved since its attempt began.
+constexpr Wakes kWakes = [] {
+  using enum ClusterEvent::Kind;
+  return Wakes{.noticed = EventsOf({kAssignedPodAdd, kAssignedPodUpdate, kAssignedPodDelete, kNodeAdd,
+                                    kNodeBecameSchedulable, kNodeAllocatable, kNodeLabels, kNodeTaints, kNodeConditions,
+                                    kPersistentVolumeAdd, kPersistentVolumeUpdate, kPersistentVolumeClaimAdd,
+                                    kPersistentVolumeClaimUpdate, kService, kStorageClassAdd}),
+               .rules = {},
+               .queue = {.counts_any_node_change = true, .backs_off = false}};
+}();
 
 // What nodesWherePreemptionMightHelp in pkg/scheduler/core/generic_scheduler.go (1.13) adds to the reasons of 1.10.
 constexpr std::string_view kUnresolvable[] = {"node(s) didn't match pod affinity rules", "node(s) had memory pressure",
@@ -194,6 +206,7 @@ const Rules& Decides() {
       .fit_error_text = FitErrorText,
       .gates = Gates(),
       .checks_claims_first = true,
+      .wakes = kWakes,
       .cache = {.order = NodeOrder::kZoneTree, .keeps_tree = true, .notes_image_spread = true},
       .sampling = &kSampling,
       .claims = {.selected_node_is_immediate = true,

@@ -1,5 +1,5 @@
-// Source: pkg/features/kube_features.go and the gates of the API server's libraries (1.13). Those of other components are
-// accepted and have no effect here.
+// Source: pkg/features/kube_features.go and the gates of the API server's libraries (1.13). Those of other components
+// are accepted and have no effect here.
 #include <array>
 
 #include "pkg/releases/v1_13/decides.h"

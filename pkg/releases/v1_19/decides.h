@@ -1,5 +1,7 @@
 // Release 1.19: its plugins as registered rules, its algorithm providers, and what a Policy stands for.
 #pragma once
+#include <span>
+
 #include "pkg/scheduler/configuration/plugins.h"
 #include "pkg/scheduler/configuration/policy_profile.h"
 #include "pkg/scheduler/registry/release.h"
@@ -8,6 +10,10 @@ namespace berth::releases::v1_19 {
 
 const scheduler::Release& Decides();
 const scheduler::configuration::PluginCatalogue& Plugins();
+// Which events wake which pods.
+const scheduler::Wakes& RejectionWakes();
 const scheduler::configuration::PolicyNames& PolicyNames();
+// Returns the feature gates with their defaults, sorted by name.
+std::span<const util::FeatureGate> Gates();
 
 }  // namespace berth::releases::v1_19

@@ -266,7 +266,7 @@ const Rules& Decides() {
       .tries_nominated_node_first = true,
       .reports_first_error_only = true,
       .error_text = ErrorText,
-      .wakes = v1_29::RejectionWakes(),
+      .wakes = RejectionWakes(),
       .cache = {.keeps_tree = true, .zones_by_either_label = true},
       .sampling = &kSampling,
       .claims = kClaimRules,

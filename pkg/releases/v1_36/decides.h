@@ -7,5 +7,7 @@ namespace berth::releases::v1_36 {
 
 const scheduler::Release& Decides();
 const scheduler::configuration::PluginCatalogue& Plugins();
+// Which events wake which pods.
+const scheduler::Wakes& RejectionWakes();
 
 }  // namespace berth::releases::v1_36

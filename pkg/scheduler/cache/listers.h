@@ -193,6 +193,10 @@ struct Listers {
   ObjectStore<api::CsiDriver> csi_drivers;
   ObjectStore<api::CsiStorageCapacity> csi_capacities;
   ObjectStore<api::VolumeAttachment> attachments;
+  // Read by release 1.36 only.
+  ObjectStore<api::ResourceClaim> device_claims;
+  ObjectStore<api::ResourceSlice> device_slices;  // stored under the empty namespace
+  ObjectStore<api::DeviceClass> device_classes;   // stored under the empty namespace
 
   // Returns the store of a kind. REQUIRES: T is one of api::StoredKinds.
   template <typename T>

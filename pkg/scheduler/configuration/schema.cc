@@ -4,6 +4,7 @@
 
 #include "pkg/api/json_writer.h"
 #include "pkg/scheduler/configuration/fields.h"
+#include "pkg/scheduler/configuration/versions.h"
 
 namespace berth::scheduler::configuration {
 namespace {
@@ -46,7 +47,8 @@ constexpr char kDuration[] = R"(^[-+]?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|
 // Writes the schema of a type, one member after another.
 class SchemaWriter {
  public:
-  SchemaWriter(const PluginCatalogue& catalogue, api::JsonWriter* out) : catalogue_(catalogue), out_(*out) {}
+  SchemaWriter(const PluginCatalogue& catalogue, Version version, api::JsonWriter* out)
+      : catalogue_(catalogue), version_(version), out_(*out) {}
 
   template <typename T>
   void operator()(std::string_view name, T&& member, std::string_view what) {
@@ -64,24 +66,24 @@ class SchemaWriter {
       out_.Key("apiVersion").Object().Member("type", "string").End();
       out_.Key("kind").Object().Member("type", "string").End();
     }
-    if constexpr (requires { VisitFields(*this, t, Version::kV1); }) {
-      VisitFields(*this, t, Version::kV1);
+    if constexpr (requires { VisitFields(*this, t, version_); }) {
+      VisitFields(*this, t, version_);
     } else {
       VisitFields(*this, t);
     }
     out_.End();
   }
 
-  void Document() {
+  // `versions` are the versions with the same fields, the newest first.
+  void Document(const std::vector<std::string>& versions) {
     out_.Object().Member("$schema", "http://json-schema.org/draft-07/schema#");
-    out_.Member("title", "KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1");
+    out_.Member("title", "KubeSchedulerConfiguration of " + versions[0]);
     out_.Member("type", "object").Member("additionalProperties", false);
     out_.Key("required").Texts({"apiVersion", "kind"}).Key("properties").Object();
-    out_.Key("apiVersion").Object().Key("enum");
-    out_.Texts({"kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"}).End();
+    out_.Key("apiVersion").Object().Key("enum").Texts(versions).End();
     out_.Key("kind").Object().Member("const", "KubeSchedulerConfiguration").End();
     KubeSchedulerConfiguration c;
-    VisitFields(*this, c, Version::kV1);
+    VisitFields(*this, c, version_);
     out_.End().End();
   }
 
@@ -130,12 +132,18 @@ class SchemaWriter {
   void Value(PluginConfig& t) {
     ObjectOf(t);
     out_.Key("required").Texts({"name"}).Key("allOf").Array();
-    ArgumentsOf<DefaultPreemptionArgs>("DefaultPreemption");
+    const bool older = version_ == Version::kV1Beta1;
+    if (!older) ArgumentsOf<DefaultPreemptionArgs>("DefaultPreemption");
     ArgumentsOf<InterPodAffinityArgs>("InterPodAffinity");
-    ArgumentsOf<NodeAffinityArgs>("NodeAffinity");
-    ArgumentsOf<NodeResourcesBalancedAllocationArgs>("NodeResourcesBalancedAllocation");
+    if (!older) ArgumentsOf<NodeAffinityArgs>("NodeAffinity");
+    if (older) ArgumentsOf<NodeLabelArgs>("NodeLabel");
+    if (!older) ArgumentsOf<NodeResourcesBalancedAllocationArgs>("NodeResourcesBalancedAllocation");
     ArgumentsOf<NodeResourcesFitArgs>("NodeResourcesFit");
+    if (older) ArgumentsOf<NodeResourcesLeastAllocatedArgs>("NodeResourcesLeastAllocated");
+    if (older) ArgumentsOf<NodeResourcesMostAllocatedArgs>("NodeResourcesMostAllocated");
     ArgumentsOf<PodTopologySpreadArgs>("PodTopologySpread");
+    if (older) ArgumentsOf<RequestedToCapacityRatioArgs>("RequestedToCapacityRatio");
+    if (older) ArgumentsOf<ServiceAffinityArgs>("ServiceAffinity");
     ArgumentsOf<VolumeBindingArgs>("VolumeBinding");
     out_.End();
   }
@@ -171,15 +179,21 @@ class SchemaWriter {
   }
 
   const PluginCatalogue& catalogue_;
+  const Version version_;
   api::JsonWriter& out_;
   std::string_view field_;
 };
 
 }  // namespace
 
-std::string Schema(const PluginCatalogue& catalogue) {
+std::string Schema(const PluginCatalogue& catalogue, release::Version release) {
+  const Version version = NewestReadBy(release)->version.value();
+  std::vector<std::string> versions = {ApiVersion(version)};
+  if (version == Version::kV1 && FindVersion(ApiVersion(Version::kV1Beta3))->read_by.Has(release)) {
+    versions.push_back(ApiVersion(Version::kV1Beta3));
+  }
   api::JsonWriter out;
-  SchemaWriter(catalogue, &out).Document();
+  SchemaWriter(catalogue, version, &out).Document(versions);
   return out.Finish();
 }
 

@@ -32,6 +32,7 @@ struct Plugins {
   PluginSet pre_enqueue, queue_sort, pre_filter, filter, post_filter, pre_score, score, reserve, permit, pre_bind, bind,
       post_bind;
   PluginSet multi_point;  // applies to every extension point that a plugin implements
+  friend bool operator==(const Plugins&, const Plugins&) = default;
 };
 
 struct PluginConfig {

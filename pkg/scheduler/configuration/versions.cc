@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -33,9 +34,34 @@ const VersionRow* FindVersion(std::string_view api_version) {
   return nullptr;
 }
 
+const release::Id* ReaderOf(std::string_view api_version, const release::Id* asked) {
+  const VersionRow* row = FindVersion(api_version);
+  if (row == nullptr) return nullptr;
+  if (asked != nullptr && row->read_by.Has(asked->version)) return asked;
+  for (const release::Id& id : release::All()) {
+    if (row->read_by.Has(id.version)) return &id;
+  }
+  return nullptr;
+}
+
+const VersionRow* NewestReadBy(release::Version release) {
+  const auto it = std::find_if(std::rbegin(kVersions), std::rend(kVersions),
+                               [&](const VersionRow& row) { return row.read_by.Has(release); });
+  return it == std::rend(kVersions) ? nullptr : &*it;
+}
+
+std::string NameOf(const VersionRow& row) {
+  return absl::StrCat(util::ToAbsl(kApiGroup), util::ToAbsl(row.name));
+}
+
+bool ReadsProfiles(std::string_view api_version) {
+  const VersionRow* row = FindVersion(api_version);
+  return row != &kVersions[0];
+}
+
 std::string ApiVersion(Version version) {
   for (const VersionRow& row : kVersions) {
-    if (row.version == version) return absl::StrCat(util::ToAbsl(kApiGroup), util::ToAbsl(row.name));
+    if (row.version == version) return NameOf(row);
   }
   return {};
 }

@@ -17,6 +17,16 @@ struct VersionRow {
 };
 // Returns the row of an apiVersion such as "kubescheduler.config.k8s.io/v1beta1", or null if there is none.
 const VersionRow* FindVersion(std::string_view api_version);
+// Returns the release that a file of this apiVersion is for: `asked`, which may be null, if it reads the version, and
+// otherwise the first emulated release that does. Returns null if there is none.
+const release::Id* ReaderOf(std::string_view api_version, const release::Id* asked);
+// Returns the newest version that the release reads, or null if it reads none of the group.
+const VersionRow* NewestReadBy(release::Version release);
+// Returns the apiVersion of a row.
+std::string NameOf(const VersionRow& row);
+// Returns whether files of this apiVersion have profiles of plugins, or there is no such version in the group. Those of
+// v1alpha1 have a provider or a Policy.
+bool ReadsProfiles(std::string_view api_version);
 // Returns "kubescheduler.config.k8s.io/v1beta1".
 std::string ApiVersion(Version version);
 // Returns what reads the version, in words: "releases 1.22 to 1.27".

@@ -1,5 +1,6 @@
-// The queue of release 1.29 (Kubernetes 1.29 internal/queue). Pods with higher priority are popped first, and of pods
-// with equal priority the one that has waited longest since it was added or given back.
+// The queue of releases with plugins (Kubernetes 1.29 internal/queue). Pods with higher priority are popped first, and
+// of pods with equal priority the one that has waited longest since it was added or given back. What differs between
+// releases is in QueueRules.
 //
 // A pod in the queue is in one of three places:
 //   active          ready to be tried
@@ -42,12 +43,71 @@ enum Cause : size_t {
   kPodUpdate,
   kAttemptFailed,
   kBackoffOver,
+  kPoppedEarly,  // from the pods that back off, because none was active
   kCauses,
 };
+
+// Returns the name of a Kind as 1.36 makes it of the resource and what happened to it; empty for the others, which are
+// called as before (pkg/scheduler/framework/events.go).
+std::string_view NameByResource(Kind kind) {
+  switch (kind) {
+    case Kind::kAssignedPodLabels:
+      return "AssignedPodUpdatePodLabel";
+    case Kind::kAssignedPodScaleDown:
+      return "AssignedPodUpdatePodScaleDown";
+    case Kind::kNodeBecameSchedulable:
+    case Kind::kNodeTaints:
+      return "NodeUpdateNodeTaint";
+    case Kind::kNodeAllocatable:
+      return "NodeUpdateNodeAllocatable";
+    case Kind::kNodeLabels:
+      return "NodeUpdateNodeLabel";
+    case Kind::kNodeConditions:
+      return "NodeUpdateNodeCondition";
+    case Kind::kNodeFeatures:
+      return "NodeUpdateNodeDeclaredFeature";
+    case Kind::kPersistentVolumeAdd:
+      return "PersistentVolumeAdd";
+    case Kind::kPersistentVolumeUpdate:
+      return "PersistentVolumeUpdate";
+    case Kind::kPersistentVolumeClaimAdd:
+      return "PersistentVolumeClaimAdd";
+    case Kind::kPersistentVolumeClaimUpdate:
+      return "PersistentVolumeClaimUpdate";
+    case Kind::kStorageClassAdd:
+      return "storage.k8s.io/StorageClassAdd";
+    case Kind::kStorageClassUpdate:
+      return "storage.k8s.io/StorageClassUpdate";
+    case Kind::kCsiNodeAdd:
+      return "storage.k8s.io/CSINodeAdd";
+    case Kind::kCsiNodeUpdate:
+      return "storage.k8s.io/CSINodeUpdate";
+    case Kind::kCsiDriverAdd:
+      return "storage.k8s.io/CSIDriverAdd";
+    case Kind::kCsiDriverUpdate:
+      return "storage.k8s.io/CSIDriverUpdate";
+    case Kind::kCsiStorageCapacityAdd:
+      return "storage.k8s.io/CSIStorageCapacityAdd";
+    case Kind::kCsiStorageCapacityUpdate:
+      return "storage.k8s.io/CSIStorageCapacityUpdate";
+    case Kind::kVolumeAttachmentDelete:
+      return "storage.k8s.io/VolumeAttachmentDelete";
+    case Kind::kResourceClaimAdd:
+      return "resource.k8s.io/ResourceClaimAdd";
+    case Kind::kResourceClaimUpdate:
+      return "resource.k8s.io/ResourceClaimUpdate";
+    case Kind::kDevicesChange:
+      return "resource.k8s.io/ResourceSliceUpdate";
+    default:
+      return {};
+  }
+}
 
 // Returns the name of a Kind or Cause as in Kubernetes 1.29 internal/queue/events.go.
 std::string_view NameOf(size_t cause) {
   switch (cause) {
+    case kPoppedEarly:
+      return "PopFromBackoffQ";
     case kPodAdd:
       return "PodAdd";
     case kPodUpdate:
@@ -103,6 +163,8 @@ std::string_view NameOf(size_t cause) {
       return "CSIStorageCapacityAdd";
     case Kind::kCsiStorageCapacityUpdate:
       return "CSIStorageCapacityUpdate";
+    case Kind::kService:
+      return "ServiceUpdate";
     case Kind::kUnschedulableTimeout:
       return "UnschedulableTimeout";
     default:
@@ -112,8 +174,8 @@ std::string_view NameOf(size_t cause) {
 
 class EventQueue final : public SchedulingQueue {
  public:
-  explicit EventQueue(const EventQueueOptions& o) : options_(o) {
-    for (const auto& w : options_.wakes.rules) wakes_[Symbol(w.rule)] = w.events;
+  explicit EventQueue(const EventQueueOptions& o) : options_(o), rules_(o.wakes.queue) {
+    for (const berth::scheduler::Wake& w : options_.wakes.rules) wakes_[Symbol(w.rule)] = w;
   }
 
   void Add(const api::PodPtr& pod) override {
@@ -121,13 +183,13 @@ class EventQueue final : public SchedulingQueue {
     Entry& e = it->second;
     if (added) {
       e.since = ++seq_;
-      e.attempts = TakeAttempts(*pod);
+      e.failed = TakeFailed(*pod);
     } else {
       Take(e);
     }
     e.pod = pod;
     Put(e, Place::kActive);
-    if (added) Count(e.attempts == 0 ? kPodAdd : kPodUpdate, e.place);
+    if (added) Count(e.failed == Failed() ? kPodAdd : kPodUpdate, e.place);
     nominated_.Add(pod);
   }
 
@@ -139,31 +201,39 @@ class EventQueue final : public SchedulingQueue {
     AddRejected(pod, why, {}, cycle, now);
   }
 
-  void AddRejected(const api::PodPtr& pod, Requeue, const std::vector<Symbol>& plugins, uint64_t,
+  void AddRejected(const api::PodPtr& pod, Requeue, const std::vector<Symbol>& plugins, uint64_t cycle,
                    absl::Duration now) override {
     auto [it, added] = entries_.try_emplace(pod->meta.Key());
     if (!added) return;
     Entry& e = it->second;
     e.pod = pod;
     e.since = ++seq_;  // the pod is behind those that were added during its attempt
-    e.attempts = TakeAttempts(*pod);
+    e.failed = TakeFailed(*pod);
+    if (!rules_.errors_back_off_apart) {
+      ++e.failed.rejections;
+    } else if (plugins.empty()) {
+      ++e.failed.errors;
+    } else {
+      ++e.failed.rejections;
+      e.failed.errors = 0;
+    }
     e.failed_at = now;
     e.rejected_by = plugins;
-    // An event since the last Pop may be the one that this pod needs. It does not wait for another one.
-    const bool missed_an_event = moved_in_cycle_ >= cycle_;
-    Put(e, missed_an_event || plugins.empty() ? Place::kBackoff : Place::kUnschedulable);
+    const bool waits_for_none = plugins.empty() && !rules_.errors_wait_for_events;
+    Put(e, waits_for_none || MissedAnEvent(e, cycle) ? Place::kBackoff : Place::kUnschedulable);
     Count(kAttemptFailed, e.place);
     CountRejected(e, 1);
     nominated_.Add(pod);
   }
 
   api::PodPtr Pop() override {
-    if (active_.empty()) return nullptr;
-    Entry* e = active_.begin()->second;
+    if (active_.empty() && !PopsEarly()) return nullptr;
+    if (active_.empty()) Count(kPoppedEarly, Place::kActive);
+    Entry* e = active_.empty() ? backoff_.begin()->second : active_.begin()->second;
     Take(*e);
     CountRejected(*e, -1);
     api::PodPtr pod = std::move(e->pod);
-    in_flight_[pod->meta.uid] = e->attempts + 1;
+    in_flight_[pod->meta.uid] = e->failed;
     nominated_.Remove(*pod);
     entries_.erase(pod->meta.Key());
     ++cycle_;
@@ -180,8 +250,10 @@ class EventQueue final : public SchedulingQueue {
     CountRejected(e, -1);
     e.pod = pod;
     CountRejected(e, 1);
-    const bool moves = e.place == Place::kUnschedulable && changed;
-    Put(e, !moves ? e.place : BackoffEnd(e) > now ? Place::kBackoff : Place::kActive);
+    const bool moves =
+        changed && (e.place == Place::kUnschedulable || (rules_.updates_end_backoff && e.place == Place::kBackoff));
+    const bool waits = BackoffEnd(e) > now && !rules_.updates_end_backoff;
+    Put(e, !moves ? e.place : waits ? Place::kBackoff : Place::kActive);
     if (moves) Count(kPodUpdate, e.place);
     nominated_.Add(pod);
   }
@@ -199,17 +271,24 @@ class EventQueue final : public SchedulingQueue {
   bool Has(const api::Pod& pod) const override { return entries_.contains(pod.meta.Key()); }
 
   void ClusterChanged(const ClusterEvent& event, absl::Duration now) override {
-    if ((options_.wakes.noticed & EventsOf({event.kind})) == 0 && event.kind != Kind::kUnschedulableTimeout) return;
+    if ((options_.wakes.noticed & EventsOf({event.kind})) == 0 && event.kind != Kind::kUnschedulableTimeout) {
+      const bool counts = rules_.counts_any_node_change && event.kind == Kind::kNodeOther && unschedulable_.empty();
+      if (counts) moved_in_cycle_ = cycle_;
+      return;
+    }
     // The event counts for pods whose attempt is under way, even if no pod in the queue is moved.
     moved_in_cycle_ = cycle_;
-    if (event.kind == Kind::kAssignedPodAdd || event.kind == Kind::kAssignedPodUpdate) {
+    last_of_kind_[static_cast<size_t>(event.kind)] = cycle_ + 1;
+    const bool placed = event.kind == Kind::kAssignedPodAdd || event.kind == Kind::kAssignedPodUpdate;
+    if (placed && !rules_.placed_pods_wake_by_rule) {
       if (event.pod == nullptr) return;
       return MoveIf(event.kind, now, [&](const Entry& e) { return WantsToBeNear(*e.pod, *event.pod); });
     }
-    if (event.node != nullptr && options_.may_fit) {
+    if (event.node != nullptr && options_.may_fit && rules_.looks_at_nodes) {
       return MoveIf(event.kind, now, [&](const Entry& e) { return options_.may_fit(*e.pod, *event.node); });
     }
-    MoveIf(event.kind, now, [](const Entry&) { return true; });
+    MoveIf(
+        event.kind, now, [](const Entry&) { return true; }, placed ? event.pod : nullptr);
   }
   void MoveAllToActiveQueue(absl::Duration now) override { ClusterChanged({.kind = Kind::kUnschedulableTimeout}, now); }
   void AssignedPodAdded(const api::Pod& pod, absl::Duration now) override {
@@ -224,11 +303,13 @@ class EventQueue final : public SchedulingQueue {
     // end.
     if (now >= next_backoff_flush_) {
       next_backoff_flush_ = now + absl::Seconds(1);
-      while (!backoff_.empty() && backoff_.begin()->first.first <= now) {
-        Entry& e = *backoff_.begin()->second;
-        Take(e);
-        Put(e, Place::kActive);
-        Count(kBackoffOver, e.place);
+      for (BackoffIndex* index : {&backoff_, &error_backoff_}) {
+        while (!index->empty() && ReadyAt(*index) <= now) {
+          Entry& e = *index->begin()->second;
+          Take(e);
+          Put(e, Place::kActive);
+          Count(kBackoffOver, e.place);
+        }
       }
     }
     if (now < next_long_flush_) return;
@@ -244,19 +325,26 @@ class EventQueue final : public SchedulingQueue {
 
   absl::Duration NextFlush() const override {
     absl::Duration next = unschedulable_.empty() ? absl::InfiniteDuration() : next_long_flush_;
-    if (!backoff_.empty()) next = std::min(next, std::max(next_backoff_flush_, backoff_.begin()->first.first));
+    for (const BackoffIndex* index : {&backoff_, &error_backoff_}) {
+      if (!index->empty()) next = std::min(next, std::max(next_backoff_flush_, ReadyAt(*index)));
+    }
     return next;
   }
 
   NominatedPods* nominated() override { return &nominated_; }
-  Depth depth() const override { return {active_.size(), backoff_.size(), unschedulable_.size()}; }
+  Depth depth() const override {
+    return {active_.size(), backoff_.size() + error_backoff_.size(), unschedulable_.size()};
+  }
   QueueCounts counts() const override {
     static constexpr std::array<std::string_view, 3> kQueues = {"active", "backoff", "unschedulable"};
     QueueCounts counts;
     for (size_t cause = 0; cause < kCauses; ++cause) {
       for (size_t place = 0; place < kQueues.size(); ++place) {
         const uint64_t pods = incoming_[cause][place];
-        if (pods > 0) counts.incoming.push_back({NameOf(cause), kQueues[place], pods});
+        if (pods == 0) continue;
+        const bool kind = rules_.names_resources && cause <= static_cast<size_t>(Kind::kUnschedulableTimeout);
+        const std::string_view name = kind ? NameByResource(static_cast<Kind>(cause)) : std::string_view();
+        counts.incoming.push_back({name.empty() ? NameOf(cause) : name, kQueues[place], pods});
       }
     }
     for (const auto& [key, pods] : rejected_) counts.rejected.push_back({key.first, key.second, pods});
@@ -265,32 +353,61 @@ class EventQueue final : public SchedulingQueue {
 
  private:
   enum class Place : uint8_t { kActive, kBackoff, kUnschedulable };
+  // The attempts of a pod that failed. Errors in a row stand for the rejections while they last, if they count apart;
+  // otherwise all count as rejections.
+  struct Failed {
+    int rejections = 0, errors = 0;
+    friend bool operator==(const Failed&, const Failed&) = default;
+  };
   struct Entry {
     api::PodPtr pod;
     Place place = Place::kActive;
-    uint64_t since = 0;        // sequence number of when it was added or given back; moves between the places keep it
-    int attempts = 0;          // number of failed attempts
-    absl::Duration failed_at;  // end of the last attempt
+    uint64_t since = 0;  // sequence number of when it was added or given back; moves between the places keep it
+    Failed failed;
+    absl::Duration failed_at;         // end of the last attempt
     std::vector<Symbol> rejected_by;  // the rules that rejected the pod in its last attempt
   };
   using ActiveKey = std::pair<int64_t, uint64_t>;  // minus the priority; Entry::since
+  // End of the back-off; within one second of 1.36 like the active pods.
+  using BackoffIndex = absl::btree_map<std::pair<absl::Duration, ActiveKey>, Entry*>;
 
   ActiveKey KeyOf(const Entry& e) const { return {-static_cast<int64_t>(e.pod->Priority()), e.since}; }
 
   // Returns when the back-off ends. It doubles with each attempt, up to the maximum.
   absl::Duration BackoffEnd(const Entry& e) const {
+    const int attempts = e.failed.errors > 0 ? e.failed.errors : e.failed.rejections;
     absl::Duration d = options_.initial_backoff;
-    for (int i = 1; i < e.attempts && d < options_.max_backoff; ++i) d *= 2;
-    return e.failed_at + std::min(d, options_.max_backoff);
+    for (int i = 1; i < attempts && d < options_.max_backoff; ++i) d *= 2;
+    const absl::Duration end = e.failed_at + std::min(d, options_.max_backoff);
+    return rules_.errors_back_off_apart ? absl::Trunc(end, absl::Seconds(1)) : end;
+  }
+  BackoffIndex& IndexOf(const Entry& e) { return e.failed.errors > 0 ? error_backoff_ : backoff_; }
+  BackoffIndex::key_type BackoffKey(const Entry& e) const {
+    return {BackoffEnd(e), rules_.errors_back_off_apart ? KeyOf(e) : ActiveKey(0, e.since)};
+  }
+  // Returns when the first pod of the index becomes active. Ends that are whole seconds must have passed.
+  absl::Duration ReadyAt(const BackoffIndex& index) const {
+    return index.begin()->first.first + (rules_.errors_back_off_apart ? absl::Seconds(1) : absl::ZeroDuration());
+  }
+  bool PopsEarly() const { return rules_.pops_from_backoff && !backoff_.empty(); }
+
+  // Returns whether an event since the pod's Pop may be the one that it needs, so that it does not wait for another
+  // one. By default, any event since the last Pop is; where rules say which events wake, it is one of those.
+  bool MissedAnEvent(const Entry& e, uint64_t cycle) const {
+    if (!rules_.placed_pods_wake_by_rule) return moved_in_cycle_ >= cycle_;
+    for (size_t kind = 0; kind < last_of_kind_.size(); ++kind) {
+      if (last_of_kind_[kind] > cycle && IsWoken(static_cast<Kind>(kind), e, nullptr)) return true;
+    }
+    return false;
   }
 
-  // Returns the number of attempts of a popped pod and removes it from in_flight_; 0 when it is not there.
-  int TakeAttempts(const api::Pod& pod) {
+  // Returns the failed attempts of a popped pod and removes it from in_flight_; none when it is not there.
+  Failed TakeFailed(const api::Pod& pod) {
     auto it = in_flight_.find(pod.meta.uid);
-    if (it == in_flight_.end()) return 0;
-    const int attempts = it->second;
+    if (it == in_flight_.end()) return {};
+    const Failed failed = it->second;
     in_flight_.erase(it);
-    return attempts;
+    return failed;
   }
 
   // Puts the entry into the index of the place. While it is there, nothing that its key is made of may change.
@@ -301,7 +418,7 @@ class EventQueue final : public SchedulingQueue {
         active_[KeyOf(e)] = &e;
         break;
       case Place::kBackoff:
-        backoff_[{BackoffEnd(e), e.since}] = &e;
+        IndexOf(e)[BackoffKey(e)] = &e;
         break;
       case Place::kUnschedulable:
         unschedulable_[e.since] = &e;
@@ -316,7 +433,7 @@ class EventQueue final : public SchedulingQueue {
         active_.erase(KeyOf(e));
         break;
       case Place::kBackoff:
-        backoff_.erase({BackoffEnd(e), e.since});
+        IndexOf(e).erase(BackoffKey(e));
         break;
       case Place::kUnschedulable:
         unschedulable_.erase(e.since);
@@ -338,40 +455,45 @@ class EventQueue final : public SchedulingQueue {
     }
   }
 
-  // Returns whether the event wakes a pod that these rules rejected.
-  bool IsWoken(Kind kind, const std::vector<Symbol>& rejected_by) const {
-    if (kind == Kind::kUnschedulableTimeout || rejected_by.empty()) return true;
-    return std::any_of(rejected_by.begin(), rejected_by.end(), [&](Symbol rule) {
+  // Returns whether the event wakes the pod, by the rules that rejected it. `placed` is the pod of an event of a placed
+  // pod, or null.
+  bool IsWoken(Kind kind, const Entry& e, const api::Pod* placed) const {
+    if (kind == Kind::kUnschedulableTimeout || e.rejected_by.empty()) return true;
+    return std::any_of(e.rejected_by.begin(), e.rejected_by.end(), [&](Symbol rule) {
       auto it = wakes_.find(rule);
-      return it == wakes_.end() || (it->second & EventsOf({kind})) != 0;
+      if (it == wakes_.end()) return true;
+      if ((it->second.events & EventsOf({kind})) == 0) return false;
+      return placed == nullptr || it->second.placed_helps == nullptr || it->second.placed_helps(*e.pod, *placed);
     });
   }
 
   // Wakes the unschedulable pods that the event concerns and for which `may_help` returns true.
   template <typename F>
-  void MoveIf(Kind kind, absl::Duration now, F may_help) {
+  void MoveIf(Kind kind, absl::Duration now, F may_help, const api::Pod* placed = nullptr) {
     std::vector<Entry*> woken;
     for (const auto& [since, e] : unschedulable_) {
-      if (IsWoken(kind, e->rejected_by) && may_help(*e)) woken.push_back(e);
+      if (IsWoken(kind, *e, placed) && may_help(*e)) woken.push_back(e);
     }
     for (Entry* e : woken) Wake(*e, kind, now);
   }
 
   const EventQueueOptions options_;
-  absl::flat_hash_map<Symbol, EventSet> wakes_;  // options_.wakes.rules
+  const QueueRules rules_;
+  absl::flat_hash_map<Symbol, berth::scheduler::Wake> wakes_;  // options_.wakes.rules
   NominatedPods nominated_;
   // The pods in the queue by namespace and name. An unordered_map, because the indexes below point to its elements.
   // Invariant: each entry is in exactly one of the indexes, the one of Entry::place.
   std::unordered_map<std::string, Entry> entries_;
   absl::btree_map<ActiveKey, Entry*> active_;
-  absl::btree_map<std::pair<absl::Duration, uint64_t>, Entry*> backoff_;  // by end of the back-off and Entry::since
-  absl::btree_map<uint64_t, Entry*> unschedulable_;                       // by Entry::since
-  absl::flat_hash_map<std::string, int> in_flight_;          // number of attempts of the pods being tried, by uid
-  std::array<std::array<uint64_t, 3>, kCauses> incoming_{};  // by Cause or Kind, and by Place
+  BackoffIndex backoff_, error_backoff_;                              // the latter: after errors that count apart
+  absl::btree_map<uint64_t, Entry*> unschedulable_;                   // by Entry::since
+  absl::flat_hash_map<std::string, Failed> in_flight_;                // of the pods being tried, by uid
+  std::array<std::array<uint64_t, 3>, kCauses> incoming_{};           // by Cause or Kind, and by Place
   absl::flat_hash_map<std::pair<Symbol, Symbol>, int64_t> rejected_;  // by plugin and profile
   uint64_t seq_ = 0;
-  uint64_t cycle_ = 0;           // number of pods popped so far
-  uint64_t moved_in_cycle_ = 0;  // cycle_ at the last event
+  uint64_t cycle_ = 0;                            // number of pods popped so far
+  uint64_t moved_in_cycle_ = 0;                   // cycle_ at the last event
+  std::array<uint64_t, kPodAdd> last_of_kind_{};  // cycle_ + 1 at the last event of each kind
   absl::Duration next_backoff_flush_, next_long_flush_;
 };
 
@@ -383,6 +505,7 @@ ClusterEvent::Kind NodeChange(const api::Node& before, const api::Node& after) {
   if (before.labels != after.labels) return Kind::kNodeLabels;
   if (before.taints != after.taints) return Kind::kNodeTaints;
   if (before.conditions != after.conditions) return Kind::kNodeConditions;
+  if (before.declared_features != after.declared_features) return Kind::kNodeFeatures;
   return Kind::kNodeOther;
 }
 

@@ -7,6 +7,8 @@
 //   - Changes are compared with the scheduling cycle of a pod's attempt and not kept in one flag. So only changes since
 //     the attempt began make the pod active again.
 //   - A pod that has waited for a minute is tried again without a change.
+// In 1.13 (QueueRules::backs_off) pods do not back off: a failed pod is active again at once if anything has moved pods
+// since its attempt began.
 #include <absl/container/btree_map.h>
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
@@ -84,9 +86,13 @@ class PriorityQueue final : public SchedulingQueue {
     Entry& e = it->second;
     e.pod = pod;
     e.ready = now + backoff_.Next(key, now);
-    const uint64_t outdated_by = HasRequiredAffinity(*pod) ? std::max(last_move_, last_assigned_) : last_move_;
+    // In 1.13 a placed pod counts as a move for every pod, whether its affinity selects it or not.
+    const bool both = !options_.wakes.queue.backs_off || HasRequiredAffinity(*pod);
+    const uint64_t outdated_by = both ? std::max(last_move_, last_assigned_) : last_move_;
     if (why == Requeue::kUnschedulable && outdated_by <= cycle) {
       Put(e, Place::kUnschedulable, now);
+    } else if (!options_.wakes.queue.backs_off) {
+      Put(e, Place::kActive, now);
     } else {
       Put(e, Place::kBackoff, now);
     }
@@ -140,6 +146,11 @@ class PriorityQueue final : public SchedulingQueue {
 
   bool Has(const api::Pod& pod) const override { return entries_.contains(pod.meta.Key()); }
 
+  void ClusterChanged(const ClusterEvent& event, absl::Duration now) override {
+    const bool known = (options_.wakes.noticed & EventsOf({event.kind})) != 0;
+    const bool any_change = options_.wakes.queue.counts_any_node_change && event.kind == ClusterEvent::Kind::kNodeOther;
+    if (known || (any_change && unschedulable_.empty())) SchedulingQueue::ClusterChanged(event, now);
+  }
   void MoveAllToActiveQueue(absl::Duration now) override {
     last_move_ = cycle_ + 1;
     while (!unschedulable_.empty()) Wake(*unschedulable_.begin()->second, now);
@@ -229,7 +240,8 @@ class PriorityQueue final : public SchedulingQueue {
 
   void Wake(Entry& e, absl::Duration now) {
     Take(e);
-    Put(e, e.ready <= now ? Place::kActive : Place::kBackoff, now);
+    const bool ready = e.ready <= now || !options_.wakes.queue.backs_off;
+    Put(e, ready ? Place::kActive : Place::kBackoff, now);
   }
 
   QueueOptions options_;

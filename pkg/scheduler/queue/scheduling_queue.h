@@ -102,6 +102,7 @@ class SchedulingQueue {
 };
 
 struct QueueOptions {
+  Wakes wakes = {};  // of the release: the events that it notices, and whether pods back off
   absl::Duration initial_backoff = absl::Seconds(1);
   absl::Duration max_backoff = absl::Seconds(60);
   // Pods that have waited this long are tried again without a change in the cluster. Flush looks for such pods once in

@@ -16,7 +16,7 @@ class ClaimsCheck final : public FitCheck {
  public:
   explicit ClaimsCheck(const PodContext& ctx) {
     if (ctx.pod.tmpl->resource_claims.empty()) return;
-    if (const std::string why = WhyClaimsHold(ctx.pod); !why.empty()) {
+    if (const std::string why = WhyClaimsHold(ctx.pod, ctx.cache.listers()); !why.empty()) {
       rejection_ = PodRejection{{Symbol::Passing(why), true}};
     }
   }
@@ -32,7 +32,7 @@ class ClaimsCheck final : public FitCheck {
 
 }  // namespace
 
-std::string WhyClaimsHold(const api::Pod& pod) {
+std::string WhyClaimsHold(const api::Pod& pod, const Listers& listers) {
   for (const api::PodResourceClaim& c : pod.tmpl->resource_claims) {
     const std::string quoted = api::GoQuoted(pod.meta.Key());
     std::string claim = c.claim;
@@ -47,7 +47,11 @@ std::string WhyClaimsHold(const api::Pod& pod) {
       if (!status->second) continue;  // the pod needs no claim for this entry
       claim = *status->second;
     }
-    return absl::StrCat("could not find ResourceClaim ", api::GoQuoted(pod.tmpl->ns.string() + "/" + claim));
+    const std::string name = api::GoQuoted(pod.tmpl->ns.string() + "/" + claim);
+    if (listers.device_claims.Get(pod.tmpl->ns, claim) == nullptr) {
+      return absl::StrCat("could not find ResourceClaim ", name);
+    }
+    return absl::StrCat("ResourceClaim ", name, " needs devices, which this scheduler does not allocate");
   }
   return {};
 }

@@ -4,12 +4,14 @@
 #include <string>
 
 #include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/cache/listers.h"
 
 namespace berth::scheduler::resourceclaims {
 
 // Returns what the pod waits for, as the PreEnqueue of DynamicResources words it (1.36): the first of its claims that
-// was not created yet or does not exist. Returns an empty text if it needs no claim.
-std::string WhyClaimsHold(const api::Pod& pod);
+// was not created yet or does not exist. For a claim that exists, it says that nobody allocates devices for it. Returns
+// an empty text if it needs no claim.
+std::string WhyClaimsHold(const api::Pod& pod, const Listers& listers);
 
 // DynamicResources (1.36): rejects a pod that needs a claim, with the text of WhyClaimsHold.
 FitPredicate ResourceClaims(const PluginFactoryArgs&);
