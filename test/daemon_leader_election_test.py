@@ -237,4 +237,36 @@ def test_other_kinds_of_locks():
         assert s.stop() == 0
 
 
+def test_an_upgrade_across_kinds_of_locks():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]), flags=["--emulated-version=1.29"])
+
+    def begin(release):
+        return start(api, release, "--emulated-version=" + release)
+
+    def says_held(s):
+        return "of kind Endpoints is held by" in s.log()
+    old = begin("1.13")
+    wait_until("1.13 leads with Endpoints", lambda: is_leader(old))
+    new = begin("1.29")
+    wait_until("1.29 warns", lambda: says_held(new))
+    assert "--leader-elect-resource-lock" in new.log()
+    assert new.stop() == 0
+    # 1.19 has both kinds, so that it waits for the one, and the other waits for it.
+    between = begin("1.19")
+    between.wait_for_log("attempting to acquire leader lease")
+    api.add_pod("p0", cpu="100m")
+    wait_until("p0 placed", lambda: api.placements()["p0"])
+    assert not is_leader(between)
+    assert old.stop() == 0
+    wait_until("1.19 leads", lambda: is_leader(between))
+    new = begin("1.29")
+    new.wait_for_log("ttempting to acquire leader lease")
+    api.add_pod("p1", cpu="100m")
+    wait_until("p1 placed", lambda: api.placements()["p1"])
+    assert not is_leader(new) and not says_held(new)
+    assert between.stop() == 0
+    wait_until("1.29 leads", lambda: is_leader(new))
+    assert new.stop() == 0
+
+
 harness.main(globals())
