@@ -191,9 +191,10 @@ TEST_CASE("configuration file: errors") {
         "Object 'apiVersion' is missing in 'kind: KubeSchedulerConfiguration\n'");
   CHECK(ErrorOf("kind: Foo\napiVersion: componentconfig/v1alpha1\n")
             .find("no kind \"Foo\" is registered for version \"componentconfig/v1alpha1\"") == 0);
-  CHECK(ErrorOf("kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/v1alpha1\n")
+  CHECK(ErrorOf("kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/v1alpha2\n")
             .find("no kind \"KubeSchedulerConfiguration\" is registered for version "
-                  "\"kubescheduler.config.k8s.io/v1alpha1\"") == 0);
+                  "\"kubescheduler.config.k8s.io/v1alpha2\"") == 0);
+  CHECK(ErrorOf("kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/v1alpha1\n").empty());
   CHECK(ErrorOf(kHead + "leaderElection: {leaseDuration: 15}\n") ==
         "f: leaderElection.leaseDuration: invalid value 15: must be a string such as \"15s\"");
   CHECK(ErrorOf(kHead + "leaderElection: {leaseDuration: 15 s}\n")
