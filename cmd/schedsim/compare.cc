@@ -8,6 +8,7 @@
 #include <iostream>
 #include <map>
 
+#include "cmd/schedsim/ladder.h"
 #include "cmd/schedsim/progress.h"
 #include "cmd/schedsim/variants.h"
 #include "pkg/explain/output.h"
@@ -34,6 +35,7 @@ struct ScenarioComparison {
   std::vector<Trial> trials;
   bool by_pod = false;  // whether each pod's difference from the first variant is listed
   std::vector<std::vector<lab::PodDifference>> differences;  // by variant; none for the first
+  std::vector<UpgradeStep> steps;                            // of an upgrade over more than two releases
 
   // Returns how many pods go to another node than with the first variant, or are placed by only one of the two.
   int64_t Moves(size_t variant) const {
@@ -148,6 +150,7 @@ void WriteJson(const ScenarioComparison& c, explain::JsonOut* out) {
   }
   out->End();
   DifferencesJson(c, out);
+  if (!c.steps.empty()) StepsJson(c.steps, out);
   out->End();
 }
 
@@ -236,9 +239,22 @@ void WriteDifferences(const ScenarioComparison& c, size_t variant, size_t most, 
   }
 }
 
+// Returns whether the variants are more than two releases and nothing else: then each is compared with the one before.
+bool IsUpgrade(const Invocation& options) {
+  if (options.List("emulated-version").size() < 3) return false;
+  return options.List("policy").empty() && options.List("config").empty() && options.List("algorithm-provider").empty();
+}
+
 // Computes the differences by pod if two releases are compared or --changes is given.
 absl::Status FindDifferences(const Invocation& options, ScenarioComparison* c) {
   c->differences.resize(c->variants.size());
+  if (IsUpgrade(options)) {
+    if (options.output == "csv" && !options.Has("svg")) return absl::OkStatus();
+    auto steps = StepsOfUpgrade(*c->scenario, c->variants, c->trials);
+    if (!steps.ok()) return steps.status();
+    c->steps = *std::move(steps);
+    return absl::OkStatus();
+  }
   const bool asked = options.Has("changes") && options.Get<int64_t>("changes") > 0;
   const bool releases = c->variants.size() == 2 && c->variants[0].algorithm.release != c->variants[1].algorithm.release;
   c->by_pod = options.output != "csv" && (asked || (releases && !options.Has("changes")));
@@ -267,7 +283,7 @@ bool WriteChart(const ScenarioComparison& c, const std::string& file) {
   std::vector<lab::Curve> curves;
   for (size_t v = 0; v < c.variants.size(); ++v) curves.push_back({c.variants[v].name, c.trials[v].samples});
   std::ofstream out(file, std::ios::binary);
-  out << lab::ChartSvg(c.workload->resources()[c.workload->scarcest()], curves);
+  out << (c.steps.empty() ? lab::ChartSvg(c.workload->resources()[c.workload->scarcest()], curves) : StepsSvg(c.steps));
   out.close();
   if (out) return true;
   std::cerr << "schedsim: --svg: cannot write " << file << "\n";
@@ -324,6 +340,7 @@ int CompareScenarios(const Invocation& options, std::ostream& out) {
     explain::Page page(wide ? explain::Screen() : explain::ScreenOfStdout());
     WriteTable(c, wide, &page);
     for (size_t v = 1; v < c.variants.size() && c.by_pod; ++v) WriteDifferences(c, v, most, &page);
+    if (!c.steps.empty()) WriteSteps(c.steps, options.Has("changes") ? most : 0, &page);
     out << page.text();
   } else {
     explain::JsonOut data;
@@ -340,7 +357,9 @@ void AddCompareFlags(boost::program_options::options_description_easy_init& add)
   add("changes", po::value<int64_t>()->value_name("N"),
       "say of the first N pods that go elsewhere than with the first policy which rule made the difference (of two "
       "releases by default the first 20); 0: of none");
-  add("svg", po::value<std::string>()->value_name("FILE"), "draw allocation and fragmentation over arrived load");
+  add("svg", po::value<std::string>()->value_name("FILE"),
+      "draw allocation and fragmentation over arrived load; of more than two releases, how many pods each step "
+      "touches");
 }
 
 absl::Status CheckCompare(const Invocation& options) {
