@@ -100,7 +100,7 @@ LDLIBS := $(TCMALLOC) -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_op
 # ---- what there is -------------------------------------------------------------------------------
 PROGRAMS := kube-scheduler schedsim hollow-apiserver
 # One library for each package, the lowest layer last, in the order of includes (pkg/README.md).
-PACKAGES := pkg/apiserver pkg/capi pkg/client pkg/ui pkg/simulate pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util
+PACKAGES := pkg/apiserver pkg/capi pkg/client pkg/ui pkg/simulate pkg/recording pkg/convert pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util
 # glog_standin.cc replaces a library, and is linked by name.
 sources = $(sort $(shell find $(1) -name '*.cc' ! -name '*_test.cc' ! -name '*_bench.cc' ! -name 'glog_standin.cc' 2>/dev/null))
 tests = $(sort $(shell find $(1) -name '*_test.cc' 2>/dev/null))
@@ -121,7 +121,7 @@ all_below = $(call below,$(call below,$(call below,$(1))))
 libraries = $(call with_included,$(1) pkg/http pkg/api pkg/release pkg/util $(call includes,$(1)))
 with_included = $(foreach r,$(filter $(call all_below,$(1)),$(PACKAGES)),$(call library,$(r)))
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
-TEST_PACKAGES := $(foreach r,pkg/util pkg/release pkg/api pkg/http pkg/world pkg/scheduler pkg/releases pkg/explain pkg/lab pkg/capi pkg/recording pkg/simulate pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
+TEST_PACKAGES := $(foreach r,pkg/util pkg/release pkg/api pkg/http pkg/world pkg/scheduler pkg/releases pkg/explain pkg/convert pkg/lab pkg/capi pkg/recording pkg/simulate pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
 # The former name of this variable.
 PACKAGE ?= $(ROOM)

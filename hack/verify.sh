@@ -22,13 +22,14 @@ allowed() {  # prints the packages that a package may include
     pkg/apiserver) echo pkg/apiserver pkg/world pkg/http pkg/api pkg/release pkg/util ;;
     pkg/releases) echo pkg/releases pkg/scheduler pkg/http pkg/api pkg/release pkg/util ;;
     pkg/explain) echo pkg/explain pkg/scheduler pkg/http pkg/api pkg/release pkg/util ;;
+    pkg/convert) echo pkg/convert pkg/explain pkg/releases pkg/scheduler pkg/http pkg/api pkg/release pkg/util ;;
     pkg/lab) echo pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;
     pkg/capi) echo pkg/capi pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;
     pkg/ui) echo pkg/ui pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;
     pkg/recording) echo pkg/recording pkg/releases pkg/scheduler pkg/http pkg/api pkg/release pkg/util ;;
     pkg/simulate) echo pkg/simulate pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;
     plugin) echo plugin pkg/scheduler pkg/http pkg/api pkg/release pkg/util ;;
-    cmd/*) echo "$1" pkg/ui pkg/client pkg/simulate pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/apiserver pkg/world pkg/http pkg/api pkg/release pkg/util ;;
+    cmd/*) echo "$1" pkg/convert pkg/ui pkg/client pkg/simulate pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/apiserver pkg/world pkg/http pkg/api pkg/release pkg/util ;;
   esac
 }
 while IFS=: read -r file line include; do

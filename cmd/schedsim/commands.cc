@@ -18,6 +18,7 @@ namespace berth::schedsim {
   X(kTuneCommand)            \
   X(kSimulateCommand)        \
   X(kCheckCommand)           \
+  X(kConvertCommand)         \
   X(kSchemaCommand)          \
   X(kSnapshotCommand)        \
   X(kReplayCommand)          \

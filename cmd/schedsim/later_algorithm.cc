@@ -35,7 +35,7 @@ absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm
     return util::FailedPrecondition(absl::StrCat(
         file, ": apiVersion: ", version.Brief(),
         ": must be a version of kubescheduler.config.k8s.io with profiles, v1beta1 or later; a Policy is given by "
-        "--policy-config-file, a provider by --algorithm-provider"));
+        "--policy-config-file, a provider by --algorithm-provider, and schedsim convert converts older versions"));
   }
   // The release that was asked for, if it reads the version. If no release does, the error names those of the newest.
   const release::Id* reader = configuration::ReaderOf(version.Text(), algorithm->release);

@@ -214,7 +214,8 @@ TEST_CASE("a version that the release does not read is named, with its readers")
         "scheme \"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:30\"");
   CHECK(loaded.problems[0].hint ==
         "supported are KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1beta1; "
-        "kubescheduler.config.k8s.io/v1beta2 is read by releases 1.22 to 1.27");
+        "kubescheduler.config.k8s.io/v1beta2 is read by releases 1.22 to 1.27 of Kubernetes: convert the file "
+        "with schedsim convert FILE --to RELEASE");
 }
 
 }  // namespace berth::scheduler::configuration

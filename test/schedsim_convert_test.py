@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""schedsim convert: Policies and configurations of all versions, for other releases, and the proof."""
+import json
+
+import harness
+from harness import check, check_equal, node, pod, schedsim, scratch, write_file, write_objects
+
+POLICY = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}, {"name": "PodToleratesNodeTaints"}],
+          "priorities": [{"name": "MostRequestedPriority", "weight": 3}]}
+
+
+def cluster():
+    """Returns a cluster in which no two nodes are alike, so that no release has to choose among equals."""
+    return write_objects("cluster.json", [node("n%d" % i, cpu=str(2 + i)) for i in range(3)] + [pod("p%d" % i) for i in range(4)])
+
+
+def test_policy_becomes_configuration():
+    policy = write_file("policy.json", POLICY)
+    status, out, err = schedsim("convert", policy, "--to", "1.29", "-o", "json")
+    check_equal("status", status, 0)
+    check_equal("version", json.loads(out)["apiVersion"], "kubescheduler.config.k8s.io/v1")
+    check("a note", "predicates: CheckNodeCondition: " in err, err)
+    check("each line names the file", all(line.startswith("schedsim: %s: " % policy) for line in err.splitlines()), err)
+    # What was written is read, and decides.
+    made = write_file("made.yaml", schedsim("convert", policy, "--to=1.29")[1])
+    status, out, err = schedsim("run", cluster(), "--config", made, "-o", "placements")
+    check_equal("run", status, 0)
+    check_equal("all pods are on one node", len({line.split()[1] for line in out.splitlines()}), 1)
+
+
+def test_proof():
+    policy = write_file("policy.json", POLICY)
+    status, out, err = schedsim("convert", policy, "--to=1.13", "--prove", cluster())
+    check_equal("equal decisions", status, 0)
+    check("says so", "Both decide the same for 4 pods." in err, err)
+    check_equal("the Policy is JSON", json.loads(out)["kind"], "Policy")
+    # Without taints, the Policy places pods that the mandatory predicate of the other release keeps away.
+    tainted = write_objects("tainted.json", [node("n0", taints=[{"key": "k", "effect": "NoSchedule"}]), pod("p0")])
+    bare = write_file("bare.json", {"kind": "Policy", "predicates": [{"name": "HostName"}], "priorities": []})
+    status, out, err = schedsim("convert", bare, "--from=1.10", "--to=1.13", "--prove", tainted)
+    check_equal("other decisions", status, 3)
+    check("the pod and the rule", "default/p0" in err and "PodToleratesNodeTaints" in err, err)
+    status, out, err = schedsim("convert", policy, "--to=1.29", "--prove", cluster())
+    check("in YAML the table is a comment", out.splitlines()[-1].startswith("# "), out)
+
+
+def test_unread_versions_are_recognised():
+    for version, release, readers in (("v1alpha2", "1.19", "release 1.18"), ("v1beta2", "1.29", "releases 1.22 to 1.27")):
+        file = write_file(version + ".yaml", "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\n" % version)
+        for command in (["run", cluster(), "--config", file], ["check", file], ["compare", cluster(), "--config", file]):
+            status, out, err = schedsim(*command)
+            check_equal("status of " + command[0], status, 1)
+            check("readers of " + version, "is read by %s of Kubernetes" % readers in err and "schedsim convert" in err, err)
+        status, out, err = schedsim("convert", file, "--to", release)
+        check_equal("converted", status, 0)
+        status, _, err = schedsim("run", cluster(), "--emulated-version", release, "--config", write_file("next.yaml", out))
+        check("the result is read", status == 0, err)
+
+
+def test_mistakes():
+    policy = write_file("policy.json", POLICY)
+    for arguments, want, text in (
+            ([policy], 2, "convert: --to RELEASE is needed"),
+            ([policy, "--to=1.20"], 2, '--to: invalid value "1.20"'),
+            ([policy, policy, "--to=1.29"], 2, "takes one FILE"),
+            ([scratch("none"), "--to=1.29"], 1, "none"),
+            ([write_file("pod.yaml", "kind: Pod\napiVersion: v1\n"), "--to=1.29"], 1, "must be Policy or KubeSchedulerConfiguration")):
+        status, out, err = schedsim("convert", *arguments)
+        check_equal("status of %s" % arguments, status, want)
+        check("message of %s" % arguments, text in err, err)
+
+
+harness.main(globals())
