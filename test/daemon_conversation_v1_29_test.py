@@ -565,6 +565,9 @@ def test_own_http_45():
         if (a["path"], a["status"]) in NOT_SERVED:
             assert r.status == 404, what
             continue
+        if a["path"] == "/" and r.status == 200:  # pkg/scheduler/DIFFERENCES.md: lists the pages
+            assert "/metrics" in text, what
+            continue
         assert r.status == a["status"], what
         for name in ("Content-Type", "X-Content-Type-Options", "Cache-Control"):
             if (a["path"], name) not in UNLIKE:

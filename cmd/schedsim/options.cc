@@ -132,8 +132,8 @@ std::string GeneralHelp() {
                   "  1  bad input, a failed write, or decisions that differ between the two ways\n"
                   "     to decide\n"
                   "  2  a mistake in the command line\n"
-                  "  3  --fail-on-pending was given, and a pod stays pending, or convert --prove found\n"
-                  "     a pod that differs\n"
+                  "  3  --fail-on-pending was given, and a pod stays pending, or convert --prove\n"
+                  "     found a pod that differs\n"
                   "\n\"schedsim help COMMAND\" or \"schedsim COMMAND --help\" lists a command's flags.\n");
   return out;
 }
