@@ -14,10 +14,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Play:
     """One conversation: an API server, the recorder in front of it, and the scheduler that talks with it."""
 
-    def __init__(self, number, differences, release="1.10", left_out=None, by_chance=None, bodies=True):
+    def __init__(self, number, differences, release="1.10", left_out=None, by_chance=None, bodies=True, api_flags=()):
         """`left_out` is a pattern for names of lanes that the recording lacks although the scheduler sent requests in them,
         `by_chance` one for requests that may or may not occur: "METHOD PATH BODY", or the same after "PHASE | ".
-        bodies=False compares of bodies only patches, and the objects of events, because the recording has no more of them."""
+        bodies=False compares of bodies only patches, and the objects of events, because the recording has no more of them.
+        `api_flags` are more flags of the API server."""
         self.number, self.left_out, self.by_chance, self.bodies = number, left_out, by_chance, bodies
         self.head, everything = load(number)
         self.recorded = self.certain(everything)
@@ -31,7 +32,7 @@ class Play:
             phase = e.get("mark", phase)
             if "injected" in e:
                 self.injected.setdefault((phase, self._key(e)), []).append({"status": e["status"], **e["injected"]})
-        self.api = Api.start(flags=[f"--emulated-version={release}"])
+        self.api = Api.start(flags=[f"--emulated-version={release}", *api_flags])
         self.proxy = Recorder(self.api.port, self._fault)
         self.scheduler = None
 

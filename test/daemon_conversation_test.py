@@ -32,7 +32,9 @@ CSI_NODES = "^watch .*/csinodes$"
 
 
 def begin(number, by_chance=None):
-    return Play(number, DIFFERENCES, left_out=CSI_NODES, by_chance=by_chance)
+    # The recorded server had no admission plugin but Priority.
+    return Play(number, DIFFERENCES, left_out=CSI_NODES, by_chance=by_chance,
+                api_flags=["--disable-admission-plugins=DefaultTolerationSeconds"])
 
 
 def event(name, number, reason, message, kind="Warning"):

@@ -55,6 +55,7 @@ WRONG = {
     "watch-cache-sizes": ("pods", 'invalid argument "pods" for --watch-cache-sizes: resource#size'),
     "event-ttl": ("soon", 'invalid argument "soon" for --event-ttl: a positive duration like 1h30m or 90s is wanted'),
     "emulated-version": ("1.11", '--emulated-version: invalid value "1.11": must be 1.10'),
+    "disable-admission-plugins": ("LimitRange", 'there is no plugin LimitRange (did you mean "LimitRanger"?)'),
     "v": ("loud", 'invalid argument "loud" for --v: a number is wanted'),
     "version": ("maybe", "version"),
     "help": ("maybe", "help"),

@@ -72,7 +72,8 @@ def test_recorded_bytes():
     with open(os.path.join(ROOT, "test", "wire", "11-raw.json")) as f:
         recorded = json.load(f)["raw"]
     compared = 0
-    with Api.start() as s:
+    # The recorded server had no admission plugin but Priority.
+    with Api.start(flags=["--disable-admission-plugins=DefaultTolerationSeconds"]) as s:
         s.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
         status, raw1 = s.call("POST", "/api/v1/namespaces/wire/pods", {
             "metadata": {"name": "raw1", "labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "busybox"}]}})

@@ -82,6 +82,10 @@ def test_fields(s):
             "volumes": [{"name": "e", "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"],
                                                                                      "resources": {"requests": {"storage": "1Gi"}}}}}}],
             "readinessGates": [{"conditionType": "x/y"}], "resourceClaims": [{"name": "r", "source": {"resourceClaimName": "c"}}]}
+    # Admission takes overhead and preemptionPolicy from classes; a pod may repeat them.
+    s.call("POST", "/apis/node.k8s.io/v1/runtimeclasses", {"metadata": {"name": "kata"}, "handler": "h", "overhead": {"podFixed": {"cpu": "1"}}})
+    s.call("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "polite"}, "value": 5, "preemptionPolicy": "Never"})
+    spec["priorityClassName"] = "polite"
     status, made = s.call("POST", PODS, pod("all", **spec))
     check_equal("created", status, 201)
     for key, value in spec.items():
@@ -102,13 +106,18 @@ def test_fields(s):
             (spread(matchLabelKeys=["a"]), "matchLabelKeys", "Forbidden: must not be specified when labelSelector is not set")]:
         check_equal(field, causes(s.call("POST", PODS, pod("bad", **spec))[1]), [("spec.topologySpreadConstraints[0]." + field, message)])
     for spec, want in [
-            ({"preemptionPolicy": "x"}, [("spec.preemptionPolicy", 'Unsupported value: "x": supported values: "PreemptLowerPriority", "Never"')]),
             ({"schedulingGates": [{"name": "a"}], "nodeName": "n"}, [("spec.nodeName", "Forbidden: cannot be set until all schedulingGates have been cleared")]),
             ({"schedulingGates": [{"name": "a"}, {"name": "a"}]}, [("spec.schedulingGates[1]", 'Duplicate value: "a"')]),
-            ({"overhead": {"cpu": "-1"}}, [("spec.overhead[cpu]", 'Invalid value: "-1": must be greater than or equal to 0')]),
             ({"initContainers": [{"name": "s", "image": "i", "restartPolicy": "Never"}]},
              [("spec.initContainers[0].restartPolicy", 'Unsupported value: "Never": supported values: "Always"')])]:
         check_equal(str(spec), causes(s.call("POST", PODS, pod("bad", **spec))[1]), want)
+    # Admission comes before validation, and refuses what only classes may say.
+    for spec, want in [
+            ({"preemptionPolicy": "x"}, "the string value of PreemptionPolicy (x) must not be provided in pod spec; priority admission controller "
+             "computed PreemptLowerPriority from the given PriorityClass name"),
+            ({"overhead": {"cpu": "-1"}}, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")]:
+        status, refused = s.call("POST", PODS, pod("bad", **spec))
+        check_equal(str(spec), (status, refused["message"]), (403, 'pods "bad" is forbidden: ' + want))
 
 
 @on("1.29")

@@ -3,6 +3,8 @@
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
 
 #include <boost/program_options.hpp>
 #include <sstream>
@@ -29,6 +31,9 @@ po::options_description Flags() {
       ("load", po::value<std::vector<std::string>>()->composing(),
        "file to fill the store from: what `kubectl get -o json|yaml` prints, or a Scenario; plain or gzip; may be given "
        "several times")
+      ("disable-admission-plugins", text(""),
+       ("admission plugins that do not run, separated by commas, of: " +
+        absl::StrJoin(world::AdmissionPlugins::Names(), ", ")).c_str())
       ("bind-address", text("0.0.0.0"), "address of the TLS port")
       ("secure-port", po::value<std::string>(), "port with TLS; 0 picks a free one; needs certificate and key")
       ("tls-cert-file", text(""), "PEM file with the server's certificate, CA certificates behind it")
@@ -125,6 +130,14 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   s.insecure_bind_address = text("insecure-bind-address");
   s.insecure_port = port("insecure-port");
   if (given.count("load")) s.load = given["load"].as<std::vector<std::string>>();
+  const std::string disabled = text("disable-admission-plugins");
+  for (absl::string_view plugin : absl::StrSplit(disabled, ',', absl::SkipEmpty())) {
+    if (s.admission_plugins.Disable(util::FromAbsl(plugin))) continue;
+    const std::vector<std::string> names = world::AdmissionPlugins::Names();
+    bad.Update(Bad("disable-admission-plugins", disabled,
+                   absl::StrCat("there is no plugin ", plugin, util::SuggestionFor(std::string(plugin), names),
+                                "; there are ", absl::StrJoin(names, ", "))));
+  }
   s.bind_address = text("bind-address");
   s.tls_cert_file = text("tls-cert-file");
   s.tls_private_key_file = text("tls-private-key-file");

@@ -4,6 +4,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <utility>
+
 #include "pkg/api/stream.h"
 #include "pkg/util/status.h"
 
@@ -52,7 +54,18 @@ class Loader final : public api::JsonSink {
     }
     if (list || kind == "Scenario") return absl::OkStatus();
     if (kind.empty()) return util::InvalidArgument("a document without kind");
+    // Admission looks up classes and limits, which may come later in the text.
+    if (kind == "Pod" || kind == "PersistentVolumeClaim") {
+      loose_.push_back(std::move(v));
+      return absl::OkStatus();
+    }
     return Store(std::move(v), false);
+  }
+
+  // Stores what waits for the end of the text.
+  absl::Status Finish() {
+    for (apiserver::Value& v : std::exchange(loose_, {})) BERTH_RETURN_IF_ERROR(Store(std::move(v), false));
+    return absl::OkStatus();
   }
 
  private:
@@ -87,7 +100,7 @@ class Loader final : public api::JsonSink {
 
   Registry* registry_;
   LoadReport* report_;
-  std::vector<apiserver::Value> kindless_;
+  std::vector<apiserver::Value> kindless_, loose_;
   size_t element_ = 0;
 };
 
@@ -97,6 +110,7 @@ absl::StatusOr<LoadReport> LoadText(std::string_view name, std::string_view text
   LoadReport report;
   Loader loader(registry, &report);
   absl::Status s = api::ReadDocuments(text, loader);
+  if (s.ok()) s = loader.Finish();
   if (!s.ok()) return util::InvalidArgument(absl::StrCat(std::string(name), ": ", util::Message(s)));
   return report;
 }

@@ -13,11 +13,11 @@
 
 #include "pkg/api/validation/defaults.h"
 #include "pkg/api/validation/validation.h"
+#include "pkg/world/workload.h"
 
 namespace berth::apiserver {
 namespace {
 
-constexpr int64_t kSystemCritical = 2'000'000'000;    // the priority of the class system-cluster-critical
 constexpr size_t kMostObjectBytes = 2 * 1024 * 1024;  // the limit of 1.10's etcd client
 
 constexpr std::string_view kModified =
@@ -114,48 +114,6 @@ std::string Registry::NewClusterIp() {
   return absl::StrCat("10.", next_ip_ >> 16 & 255, ".", next_ip_ >> 8 & 255, ".", next_ip_ & 255);
 }
 
-// The admission plugin Priority: sets spec.priority from the pod's priority class.
-std::optional<ApiError> Registry::AdmitPod(Value* pod) {
-  const ResourceInfo* classes = catalog().Find("scheduling.k8s.io", "v1", "priorityclasses");
-  Value& spec = pod->Child("spec");
-  std::string class_name(spec.Str("priorityClassName"));
-  int64_t priority = 0;
-  std::string preemption = "PreemptLowerPriority";
-  auto take = [&](const Value& priority_class) {
-    if (const Value* value = priority_class.Find("value")) priority = value->AsInt();
-    if (!priority_class.Str("preemptionPolicy").empty()) preemption = priority_class.Str("preemptionPolicy");
-  };
-  if (class_name.empty()) {
-    store_->Scan(*classes, "", "", [&](const ObjectPtr& o) {
-      Value v = ToValue(*classes, 0, *o);
-      const Value* by_default = v.Find("globalDefault");
-      if (by_default == nullptr || !by_default->AsBool()) return true;
-      take(v);
-      return false;
-    });
-  } else if (ObjectPtr o = store_->Get(*classes, "", class_name)) {
-    take(ToValue(*classes, 0, *o));
-  } else if (class_name == "system-cluster-critical") {
-    priority = kSystemCritical;
-  } else if (class_name == "system-node-critical") {
-    priority = kSystemCritical + 1000;
-  } else {
-    return ForbiddenError({"", "pods"}, pod->Find("metadata")->Str("name"),
-                          absl::StrCat("no PriorityClass with name ", class_name, " was found"));
-  }
-  const Value* given = spec.Find("priority");
-  if (given != nullptr && !given->IsNull() && given->AsInt() != priority) {
-    return ForbiddenError({"", "pods"}, pod->Find("metadata")->Str("name"),
-                          "the integer value of priority must not be provided in pod spec. Priority admission "
-                          "controller populates the value from the given PriorityClass name");
-  }
-  spec.Set("priority", Value::Int(priority));
-  if (validation::kPreemptionPolicies.Has(catalog().release()) && spec.Str("preemptionPolicy").empty()) {
-    spec.Set("preemptionPolicy", Value::String(preemption));
-  }
-  return std::nullopt;
-}
-
 // The admission plugin NamespaceLifecycle of 1.29: nothing can be created in a namespace that does not exist.
 std::optional<ApiError> Registry::AdmitToNamespace(const ResourceInfo& r, size_t version, std::string_view ns,
                                                    const Value& v) {
@@ -228,9 +186,8 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
   if (r.namespaced && validation::kChecksNamespaces.Has(r.release)) {
     if (auto refused = AdmitToNamespace(r, version, ns, v)) return *refused;
   }
-  if (r.kind == "Pod") {
-    if (auto refused = AdmitPod(&v)) return *refused;
-  }
+  FieldErrors errors;
+  if (auto refused = Complete(r, version, &v, false, &errors)) return *refused;
   Value* metadata = v.Find("metadata");
   std::string name(metadata->Str("name"));
   std::string prefix(metadata->Str("generateName"));
@@ -245,8 +202,9 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
   metadata->Erase("deletionTimestamp");
   metadata->Erase("deletionGracePeriodSeconds");
   metadata->Erase("generation");
+  if (r.kind == "Job") world::CompleteJob(world::RulesOf(r.release), &v);
   PrepareForCreate(r, version, &v);
-  FieldErrors errors = ValidateCreate(r, v);
+  for (FieldError& e : ValidateCreate(r, v)) errors.push_back(std::move(e));
   GroupResource gr = r.In(version);
   if (r.kind == "Service" && errors.empty()) {
     if (auto refused = AllocateNodePorts(r, &v)) return *refused;
@@ -255,6 +213,7 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
   if (!v.Find("metadata")->Str("resourceVersion").empty()) {
     return InternalError("resourceVersion should not be set on objects to be created");
   }
+  if (auto refused = CheckQuota(r, version, v)) return *refused;
   if (store_->Get(r, ns, name) != nullptr) return AlreadyExists(gr, name);
   ObjectPtr o = MakeObject(r, v, dry_run_ ? 0 : store_->rv() + 1);
   if (o->body.size() > kMostObjectBytes) return TooLarge(o->body.size());
@@ -343,6 +302,10 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
   if (r.kind == "Deployment") changed |= TextOf(metadata.Find("annotations")) != TextOf(old_meta.Find("annotations"));
   if (r.has_generation && how.subresource.empty() && changed) {
     BumpGeneration(&metadata);
+  }
+  if (r.kind == "PriorityClass") {
+    FieldErrors unused;
+    if (auto refused = Complete(r, version, &v, false, &unused)) return *refused;
   }
   if (how.subresource != "finalize") {
     FieldErrors errors = ValidateUpdate(r, v, before);
@@ -585,6 +548,9 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
     return std::nullopt;
   }
   ApplyDefaults(r, r.versions[version], &v);
+  FieldErrors invalid;
+  if (auto refused = Complete(r, version, &v, true, &invalid)) return refused->message;
+  if (!invalid.empty()) return invalid[0].Text();
   Value* metadata = v.Find("metadata");
   if (metadata->Str("creationTimestamp").empty()) metadata->Set("creationTimestamp", Value::String(NowText()));
   if (r.kind == "Pod") {
@@ -623,8 +589,8 @@ void Registry::CreateInitialObjects(int64_t secure_port) {
   authentication.Set("data", Value::Object());
   Create(catalog().Core("configmaps"), 0, "kube-system", std::move(authentication));
   const ResourceInfo* classes = catalog().Find("scheduling.k8s.io", "v1", "priorityclasses");
-  for (auto [name, value] :
-       {std::pair("system-cluster-critical", kSystemCritical), {"system-node-critical", kSystemCritical + 1000}}) {
+  for (auto [name, value] : {std::pair("system-cluster-critical", world::kSystemClusterCritical),
+                             {"system-node-critical", world::kSystemNodeCritical}}) {
     Value v = Value::Object();
     v.Child("metadata").Set("name", Value::String(name));
     v.Set("value", Value::Int(value));

@@ -16,6 +16,7 @@
 #include "pkg/apiserver/status.h"
 #include "pkg/apiserver/store.h"
 #include "pkg/util/clock.h"
+#include "pkg/world/admission.h"
 
 namespace berth::apiserver {
 
@@ -45,7 +46,8 @@ using Result = std::variant<T, ApiError>;
 class Registry {
  public:
   // `store` and `clock` must outlive the registry.
-  Registry(Store* store, const util::Clock* clock) : store_(store), clock_(clock) {}
+  Registry(Store* store, const util::Clock* clock, const world::AdmissionPlugins& plugins = {})
+      : store_(store), clock_(clock), plugins_(plugins), quotas_(catalog().Core("resourcequotas")) {}
 
   // Creates an object. `v` has been decoded for the resource. `ns` is the namespace in the URL.
   Result<ObjectPtr> Create(const ResourceInfo& r, size_t version, std::string_view ns, Value v);
@@ -78,8 +80,8 @@ class Registry {
   };
 
   // Stores an object of a file. If `verbatim`, it is stored as it is, plus what every stored object has (uid,
-  // namespace, version); otherwise with the server's defaults. It is not validated. Returns an error's text, for
-  // instance if another loaded object has the same uid.
+  // namespace, version); otherwise with the server's defaults and admission's, but quotas do not refuse it. It is not
+  // validated. Returns an error's text, for instance if another loaded object has the same uid.
   std::optional<std::string> Load(const ResourceInfo& r, size_t version, Value v, bool verbatim);
 
   // Creates the namespaces and the service that a new cluster has. REQUIRES: nothing is loaded afterwards.
@@ -92,14 +94,10 @@ class Registry {
  private:
   // Like those of the store, but a dry run changes nothing.
   uint64_t NextRv() { return dry_run_ ? 0 : store_->NextRv(); }
-  void Put(const ResourceInfo& r, ObjectPtr o) {
-    if (!dry_run_) store_->Put(r, std::move(o));
-  }
+  void Put(const ResourceInfo& r, ObjectPtr o);
   // Returns the last state of an object that is being removed.
   ObjectPtr Last(const Object& o) { return dry_run_ ? std::make_shared<Object>(o) : WithResourceVersion(o, NextRv()); }
-  void Remove(const ResourceInfo& r, ObjectPtr last) {
-    if (!dry_run_) store_->Remove(r, std::move(last));
-  }
+  void Remove(const ResourceInfo& r, ObjectPtr last);
   // Assigns node ports to those ports of a service that need one and do not name it.
   std::optional<ApiError> AllocateNodePorts(const ResourceInfo& r, Value* service);
   std::optional<ApiError> CheckBudget(const ResourceInfo& budgets, const Object& budget);
@@ -107,7 +105,15 @@ class Registry {
   uint64_t Random();
   std::string NewUid();
   std::string NewClusterIp();
-  std::optional<ApiError> AdmitPod(Value* pod);
+  world::AdmissionOptions HowToAdmit(bool loading) const;
+  // The admission plugins that complete an object. Appends what validation of the same fields would refuse to
+  // `invalid`.
+  std::optional<ApiError> Complete(const ResourceInfo& r, size_t version, Value* v, bool loading,
+                                   FieldErrors* invalid) const;
+  std::optional<ApiError> CheckQuota(const ResourceInfo& r, size_t version, const Value& v) const;
+  // Brings the status of the quotas of a namespace up to date after an object has changed. Null: it did not exist, or
+  // does not any more.
+  void CountInQuotas(const ResourceInfo& r, const Object* before, const Object* after);
   std::optional<ApiError> AdmitToNamespace(const ResourceInfo& r, size_t version, std::string_view ns, const Value& v);
   void PrepareForCreate(const ResourceInfo& r, size_t version, Value* v);
   ObjectPtr StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr& old);
@@ -117,6 +123,8 @@ class Registry {
 
   Store* store_;
   const util::Clock* clock_;
+  const world::AdmissionPlugins plugins_;
+  const ResourceInfo& quotas_;
   mutable int64_t now_second_ = -1;
   mutable std::string now_text_;
   bool dry_run_ = false;

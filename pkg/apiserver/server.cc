@@ -35,7 +35,7 @@ struct Server::Parts {
       : options(std::move(o)),
         clock(c == nullptr ? &real_clock : c),
         store(options.release),
-        registry(&store, clock),
+        registry(&store, clock, options.admission_plugins),
         api(&registry, clock),
         expiry(&store, clock, options.event_ttl, options.most_events),
         http_server(&io, &api, &store),

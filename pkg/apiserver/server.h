@@ -16,6 +16,7 @@
 
 #include "pkg/api/validation/behaviour.h"
 #include "pkg/util/clock.h"
+#include "pkg/world/admission.h"
 
 namespace berth::apiserver {
 
@@ -24,6 +25,7 @@ struct ServerOptions {
   std::string insecure_bind_address = "127.0.0.1";
   uint16_t insecure_port = 8080;  // 0: any free one
   std::vector<std::string> load;  // files, loaded in this order
+  world::AdmissionPlugins admission_plugins;
 
   bool secure = false;  // also serve TLS
   std::string bind_address = "0.0.0.0";

@@ -72,7 +72,35 @@ Value& ListIn(Value* v, std::string_view member) {
   return *v->Find(member);
 }
 
+struct PluginRow {
+  std::string_view name;
+  bool AdmissionPlugins::*runs;
+};
+constexpr PluginRow kPlugins[] = {
+    {"LimitRanger", &AdmissionPlugins::limit_ranger},
+    {"Priority", &AdmissionPlugins::priority},
+    {"DefaultTolerationSeconds", &AdmissionPlugins::default_tolerations},
+    {"DefaultStorageClass", &AdmissionPlugins::storage_class},
+    {"RuntimeClass", &AdmissionPlugins::runtime_class},
+    {"ResourceQuota", &AdmissionPlugins::quota},
+};
+
 }  // namespace
+
+bool AdmissionPlugins::Disable(std::string_view name) {
+  for (const PluginRow& row : kPlugins) {
+    if (row.name != name) continue;
+    this->*row.runs = false;
+    return true;
+  }
+  return false;
+}
+
+std::vector<std::string> AdmissionPlugins::Names() {
+  std::vector<std::string> names;
+  for (const PluginRow& row : kPlugins) names.emplace_back(row.name);
+  return names;
+}
 
 std::string Refusal::Message(std::string_view kind, std::string_view name) const {
   if (invalid.empty()) {
@@ -89,7 +117,7 @@ std::string Refusal::Message(std::string_view kind, std::string_view name) const
 }
 
 std::optional<Refusal> Admission::LimitRanges(std::string_view kind, Value* object, std::vector<AdmissionNote>* notes) {
-  std::optional<Refusal> refusal;
+  if (!options_.plugins.limit_ranger) return std::nullopt;
   std::vector<Value> ranges;
   objects_->Each("LimitRange", NamespaceOf(*object), [&](const Value& range) {
     ranges.push_back(range);
@@ -106,7 +134,7 @@ std::optional<Refusal> Admission::LimitRanges(std::string_view kind, Value* obje
     std::string text = LimitRangeRefusal(range, kind, *object);
     if (!text.empty()) return ForbiddenBecause(std::move(text));
   }
-  return refusal;
+  return std::nullopt;
 }
 
 std::optional<Refusal> Admission::Priority(Value* pod, std::vector<AdmissionNote>* notes) {
@@ -252,13 +280,15 @@ std::optional<Refusal> Admission::CompletePod(Value* pod, std::vector<AdmissionN
   if (options_.service_accounts) {
     if (auto refused = ServiceAccount(pod)) return refused;
   }
-  if (options_.rules.priority) {
+  if (options_.rules.priority && options_.plugins.priority) {
     if (auto refused = Priority(pod, notes)) return refused;
   }
-  if (AddDefaultTolerations(pod)) {
+  if (options_.plugins.default_tolerations && AddDefaultTolerations(pod)) {
     NoteThat(notes, AdmissionNote::Kind::kTolerations, "tolerations of DefaultTolerationSeconds");
   }
-  if (auto refused = RuntimeClass(pod, notes)) return refused;
+  if (options_.plugins.runtime_class) {
+    if (auto refused = RuntimeClass(pod, notes)) return refused;
+  }
   Refusal invalid;
   if (options_.rules.pod_level_resources && CompletePodResources(pod, &invalid.invalid)) {
     NoteThat(notes, AdmissionNote::Kind::kPodResources, "requests of the pod from those of its containers");
@@ -291,6 +321,7 @@ ValuePtr DefaultStorageClass(const Rules& rules, const Objects& objects, std::st
 }
 
 std::optional<Refusal> Admission::StorageClass(Value* claim, std::vector<AdmissionNote>* notes) {
+  if (!options_.plugins.storage_class) return std::nullopt;
   constexpr std::string_view kClassAnnotation = "volume.beta.kubernetes.io/storage-class";
   const Value* annotations = claim->At({"metadata", "annotations"});
   if (annotations != nullptr && annotations->Find(kClassAnnotation) != nullptr) return std::nullopt;
@@ -306,7 +337,8 @@ std::optional<Refusal> Admission::StorageClass(Value* claim, std::vector<Admissi
   return std::nullopt;
 }
 
-std::optional<Refusal> Admission::CheckPriorityClass(Value* c) {
+std::optional<Refusal> Admission::CheckPriorityClass(const Value& priority_class) {
+  const Value* c = &priority_class;
   const std::string name(NameOf(*c));
   const Value* by_default = c->Find("globalDefault");
   if (by_default != nullptr && by_default->AsBool()) {
@@ -320,21 +352,7 @@ std::optional<Refusal> Admission::CheckPriorityClass(Value* c) {
           absl::StrCat("PriorityClass ", other, " is already marked as default. Only one default can exist"));
     }
   }
-  const Value* value = c->Find("value");
-  const int64_t number = value == nullptr ? 0 : value->AsInt();
-  Refusal refusal;
-  if (name.starts_with("system-")) {
-    if (name == kClusterCritical || name == kNodeCritical) return std::nullopt;
-    refusal.invalid.push_back(validation::Forbidden(
-        "metadata.name", absl::StrCat("priority class names with 'system-' prefix are reserved for system use only. "
-                                      "error: ",
-                                      name, " is not a known system priority class")));
-  } else if (number > kHighestUserPriority) {
-    refusal.invalid.push_back(validation::Forbidden(
-        "value", absl::StrCat("maximum allowed value of a user defined priority is ", kHighestUserPriority)));
-  }
-  if (refusal.invalid.empty()) return std::nullopt;
-  return refusal;
+  return std::nullopt;
 }
 
 std::optional<Refusal> Admission::Complete(std::string_view kind, Value* object, std::vector<AdmissionNote>* notes) {
@@ -343,13 +361,13 @@ std::optional<Refusal> Admission::Complete(std::string_view kind, Value* object,
     if (auto refused = StorageClass(object, notes)) return refused;
     return LimitRanges(kind, object, notes);
   }
-  if (kind == "PriorityClass") return CheckPriorityClass(object);
+  if (kind == "PriorityClass") return CheckPriorityClass(*object);
   if (kind == "LimitRange") CompleteLimitRange(object);
   return std::nullopt;
 }
 
 std::optional<Refusal> Admission::CheckQuota(std::string_view kind, const Value& object) {
-  if (NamespaceOf(object).empty()) return std::nullopt;
+  if (!options_.plugins.quota || NamespaceOf(object).empty()) return std::nullopt;
   std::string text = ledger_.Refusal(kind, object);
   if (text.empty()) return std::nullopt;
   return ForbiddenBecause(std::move(text));

@@ -42,8 +42,19 @@ struct AdmissionNote {
   std::string text;  // "priority 1000 of PriorityClass high"
 };
 
+// Which admission plugins run.
+struct AdmissionPlugins {
+  bool limit_ranger = true, priority = true, default_tolerations = true, runtime_class = true, storage_class = true,
+       quota = true;
+  // Switches off the plugin of this name ("LimitRanger"). Returns false if there is none.
+  bool Disable(std::string_view name);
+  // Returns the names that Disable knows.
+  static std::vector<std::string> Names();
+};
+
 struct AdmissionOptions {
   Rules rules;
+  AdmissionPlugins plugins{};
   // Whether spec.priority of a pod without a class is kept, as files have it; a server refuses it.
   bool keeps_given_priority = false;
   // Whether a RuntimeClass that does not exist is noted instead of being refused: the input may be incomplete.
@@ -78,7 +89,7 @@ class Admission {
   std::optional<Refusal> RuntimeClass(Value* pod, std::vector<AdmissionNote>* notes);
   std::optional<Refusal> ServiceAccount(Value* pod);
   std::optional<Refusal> StorageClass(Value* claim, std::vector<AdmissionNote>* notes);
-  std::optional<Refusal> CheckPriorityClass(Value* priority_class);
+  std::optional<Refusal> CheckPriorityClass(const Value& priority_class);
 
   const AdmissionOptions options_;
   const Objects* objects_;

@@ -27,7 +27,9 @@ Value ToValue(const Amounts& amounts) {
 void AddAmounts(const Amounts& more, Amounts* to) {
   for (const auto& [name, amount] : more) {
     auto [it, is_new] = to->emplace(name, amount);
-    if (!is_new) it->second += amount;
+    if (is_new) continue;
+    // The sum has the notation of the first amount that is not 0.
+    it->second = it->second.Sign() == 0 ? amount : it->second + amount;
   }
 }
 

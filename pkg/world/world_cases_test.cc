@@ -49,7 +49,7 @@ class CaseServer {
     if (kind == "Job") CompleteJob(rules_, &object);
     if (auto refused = admission_.Complete(kind, &object)) return refused->Message(kind, NameOf(object));
     // Validation is another package's; of pods it is the same in both releases.
-    if (kind == "Pod") {
+    if (kind == "Pod" || kind == "PriorityClass") {
       Refusal refusal;
       refusal.invalid = validation::ValidateCreate(*r, object);
       if (!refusal.invalid.empty()) return refusal.Message(kind, NameOf(object));

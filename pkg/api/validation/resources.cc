@@ -31,7 +31,8 @@ constexpr size_t kLargeWindow = 1000;  // for pods and nodes, as in 1.10
 constexpr size_t kEventWindow = 1000;  // events have no such window in 1.10; etcd keeps the last five minutes
 
 // Kinds that came after 1.10, by the release in which their stable version did.
-constexpr release::Span kSince13 = release::Since(13), kCsiNodes = release::Since(17), kCsiDrivers = release::Since(18),
+constexpr release::Span kSince13 = release::Since(13), kRuntimeClasses = release::Since(14),
+                        kCsiNodes = release::Since(17), kCsiDrivers = release::Since(18),
                         kCsiCapacities = release::Since(24), kDevices = release::Since(34);
 
 // Returns those versions of a list that a release serves. "apps/v1beta1@-16" is served until 1.16, and
@@ -157,6 +158,11 @@ void AddCore(Maker* m) {
   services.storage_key = "services/specs";
   services.create_on_update = true;
 
+  add("limitranges", "LimitRange", "v1").short_names = {"limits"};
+  ResourceInfo& quotas = add("resourcequotas", "ResourceQuota", "v1");
+  quotas.subresources = {"status"};
+  quotas.short_names = {"quota"};
+
   add("secrets", "Secret", "v1").selectable_fields = {"type"};
   ResourceInfo& accounts = add("serviceaccounts", "ServiceAccount", "v1");
   accounts.short_names = {"sa"};
@@ -207,6 +213,8 @@ void AddWorkloads(Maker* m) {
       "priorityclasses", "PriorityClass",
       "scheduling.k8s.io/v1@14- scheduling.k8s.io/v1alpha1@-14 scheduling.k8s.io/v1beta1@-22 scheduling.k8s.io/v1@-14");
   priorities.short_names = {"pc"};
+  if (!kRuntimeClasses.Has(m->release())) return;
+  m->AddClusterWide("runtimeclasses", "RuntimeClass", "node.k8s.io/v1@20- node.k8s.io/v1beta1@14-25");
 }
 
 void AddStorage(Maker* m) {
@@ -267,16 +275,21 @@ std::vector<Group> GroupsOf(Version release) {
       {{16},
        "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1beta1/v1 "
        "rbac.authorization.k8s.io/v1/v1beta1 storage.k8s.io/v1/v1beta1 scheduling.k8s.io/v1/v1beta1 "
-       "coordination.k8s.io/v1/v1beta1"},
+       "coordination.k8s.io/v1/v1beta1 node.k8s.io/v1beta1"},
+      {{20},
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1beta1/v1 "
+       "rbac.authorization.k8s.io/v1/v1beta1 storage.k8s.io/v1/v1beta1 scheduling.k8s.io/v1/v1beta1 "
+       "coordination.k8s.io/v1/v1beta1 node.k8s.io/v1/v1beta1"},
       {{22},
        "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1/v1beta1 "
-       "rbac.authorization.k8s.io/v1 storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1"},
+       "rbac.authorization.k8s.io/v1 storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 "
+       "node.k8s.io/v1/v1beta1"},
       {{25},
        "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1 rbac.authorization.k8s.io/v1 "
-       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1"},
+       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 node.k8s.io/v1"},
       {{34},
        "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1 rbac.authorization.k8s.io/v1 "
-       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 resource.k8s.io/v1"}};
+       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 resource.k8s.io/v1 node.k8s.io/v1"}};
   std::vector<Group> out;
   bool name = true;
   std::string word;

@@ -439,6 +439,45 @@ PriorityClass proto
   globalDefault bool
   description string
   preemptionPolicy *string
+LimitRange
+  metadata ObjectMeta
+  spec LimitRangeSpec
+LimitRangeSpec
+  limits []LimitRangeItem!
+LimitRangeItem
+  type string
+  max rl
+  min rl
+  default rl
+  defaultRequest rl
+  maxLimitRequestRatio rl
+ResourceQuota proto
+  metadata ObjectMeta
+  spec ResourceQuotaSpec
+  status ResourceQuotaStatus
+ResourceQuotaSpec proto
+  hard rl
+  scopes []string
+  scopeSelector *ScopeSelector since=11
+ScopeSelector proto
+  matchExpressions []ScopedResourceSelectorRequirement
+ScopedResourceSelectorRequirement proto
+  scopeName string!
+  operator string!
+  values []string
+ResourceQuotaStatus proto
+  hard rl
+  used rl
+RuntimeClass
+  metadata ObjectMeta
+  handler string!
+  overhead *RuntimeOverhead since=16
+  scheduling *RuntimeScheduling since=16
+RuntimeOverhead
+  podFixed rl
+RuntimeScheduling
+  nodeSelector map
+  tolerations []Toleration
 Lease
   metadata ObjectMeta
   spec LeaseSpec

@@ -388,7 +388,12 @@ void ValidatePriorityClass(const Value& object, FieldErrors* errors) {
   std::string_view name = object.Find("metadata") == nullptr ? "" : object.Find("metadata")->Str("name");
   const Value* value = object.Find("value");
   bool system = name == "system-cluster-critical" || name == "system-node-critical";
-  if (!system && value != nullptr && value->AsInt() > kHighestOfUsers) {
+  if (!system && name.starts_with("system-")) {
+    errors->push_back(Forbidden("metadata.name",
+                                absl::StrCat("priority class names with 'system-' prefix are reserved for system use "
+                                             "only. error: ",
+                                             util::ToAbsl(name), " is not a known system priority class")));
+  } else if (!system && value != nullptr && value->AsInt() > kHighestOfUsers) {
     errors->push_back(
         Forbidden("value", absl::StrCat("maximum allowed value of a user defined priority is ", kHighestOfUsers)));
   }
@@ -451,6 +456,11 @@ FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Val
     ValidateEvent(object, &errors);
   } else if (r.kind == "Service") {
     ValidateService(object, r.release, &errors);
+  } else if (r.kind == "PriorityClass") {
+    const Value *now = object.Find("value"), *before = old.Find("value");
+    if ((now == nullptr ? 0 : now->AsInt()) != (before == nullptr ? 0 : before->AsInt())) {
+      errors.push_back(Forbidden("value", "may not be changed in an update."));
+    }
   } else if (r.kind == "PodDisruptionBudget" && kBudgetsAreFixed.Has(r.release)) {
     if (Text(object.Find("spec")) != Text(old.Find("spec"))) {
       errors.push_back(Forbidden("spec", "updates to poddisruptionbudget spec are forbidden."));
