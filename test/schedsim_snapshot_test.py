@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import harness
-from harness import BIN, Api, Proxy, Scheduler, node, scratch, status_body, wait_until, write_objects
+from harness import BIN, Api, Proxy, Scheduler, check, node, scratch, status_body, wait_until, write_objects
 
 
 def snapshot(*flags, ok=True, output="json", **environment):
@@ -49,6 +49,32 @@ def test_the_same_decision_as_the_daemon():
     wait_until("the next pod is bound", lambda: api.pods()["next"]["spec"].get("nodeName"))
     assert api.pods()["next"]["spec"]["nodeName"] == foreseen["default/next"]
     assert s.stop() == 0
+
+
+def test_what_later_questions_need():
+    """A manifest is admitted against a snapshot as in its cluster, and new nodes have the pods of its DaemonSets."""
+    with Api.start(write_objects("small.json", [node("n1", cpu="4")]), flags=["--emulated-version=1.29"]) as api:
+        api.post("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
+        api.post("/apis/node.k8s.io/v1/runtimeclasses", {"metadata": {"name": "vm"}, "handler": "h", "overhead": {"podFixed": {"cpu": "1"}}})
+        api.post("/api/v1/namespaces/default/limitranges", {"metadata": {"name": "lr"}, "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "500m"}}]}})
+        api.post("/api/v1/namespaces/default/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "1"}}})
+        template = {"metadata": {"labels": {"app": "ds"}}, "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}]}}
+        api.post("/apis/apps/v1/namespaces/kube-system/daemonsets", {"metadata": {"name": "ds"}, "spec": {"selector": {"matchLabels": {"app": "ds"}}, "template": template}})
+        taken = snapshot("--master", api.url).stdout
+    kinds = {item["kind"] for item in json.loads(taken)["items"]}
+    check("kinds", {"DaemonSet", "PriorityClass", "LimitRange", "RuntimeClass", "ResourceQuota"} <= kinds, kinds)
+    new = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": n}, "spec": {"priorityClassName": "high", "runtimeClassName": "vm", "containers": [{"name": "c", "image": "x"}]}} for n in "ab"]
+    text = taken + "\n" + "\n".join(json.dumps(p) for p in new)
+    p = subprocess.run([f"{BIN}/schedsim", "explain", "-", "--pod", "a", "--emulated-version=1.29"], input=text, capture_output=True, text=True, timeout=60)
+    page = " ".join(p.stdout.split())
+    check("admitted", "LimitRange lr" in page and "priority 1000 of PriorityClass high" in page and "RuntimeClass vm" in page, page)
+    check("the quota", 'pods "b" is forbidden: exceeded quota: q' in p.stderr, p.stderr)
+    spec = scratch("pod.json")
+    with open(spec, "w") as f:
+        json.dump({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "other"}, "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "2"}}}]}}, f)
+    p = subprocess.run([f"{BIN}/schedsim", "capacity", "-", "--pod-spec", spec, "--add-node", "n1", "--replicas", "3", "--expand=on", "--emulated-version=1.29"], input=taken,
+                       capture_output=True, text=True, timeout=60)
+    check("new nodes", p.stdout.startswith("2 nodes like n1 are needed"), p.stdout + p.stderr)
 
 
 def test_more_than_a_page_and_several_kubeconfigs():

@@ -154,6 +154,8 @@ def test_forms():
         os.rename(d + "/a.json", d + "/nodes.json")
         os.rename(d + "/deeper/b.yaml", d + "/deeper/pods.json")
         check("a folder of a dump", schedsim("run", d, "-o", "placements")[1] == "default/p n1\n")
+    code, _, err = schedsim("run", "-", feed=json.dumps({"type": "ADDED", "object": pod("p")}))
+    check("an event of a watch", code == 1 and "is an event of a watch" in err, err)
     err = schedsim("run", "-", feed="{{- if .Values.x }}\nkind: Pod\n{{- end }}\n")[2]
     check("a template of Helm", "helm template" in err, err)
     lower = dict(pod("p"), kind="pod")
@@ -199,6 +201,61 @@ def test_nodes():
     check("a percentage", guarded(True, {"maxUnavailable": "34%"}) == [] and guarded(True, {"maxUnavailable": "34%"}, count=3) != [])
     check("AlwaysAllow", guarded(False, {"minAvailable": 3, "unhealthyPodEvictionPolicy": "AlwaysAllow"}) == [])
     check("a status counts", guarded(True, {"minAvailable": 2}, status={"observedGeneration": 1, "disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 3}) != [])
+
+
+    def again(replicas):
+        """The pods of a ReplicaSet that are made again, of three on the drained node."""
+        of = workload("ReplicaSet", "web", replicas=replicas)
+        pods = [pod(f"w{i}", cpu="100m", meta=dict(owner("ReplicaSet", "web"), labels={"app": "web"}, uid=f"w{i}"), nodeName="n1", status=running) for i in range(3)]
+        d = drained(of, *pods)
+        return len(d["moves"]), d["notWanted"]
+    check("as many as the controller wants", again(3) == (3, []) and again(1) == (1, ["default/w0", "default/w1"]), again(1))
+    budgets = [{"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": n}, "spec": {"minAvailable": 0, "selector": {"matchLabels": {"app": "web"}}}} for n in "ab"]
+    d = drained(pod("w", meta=dict(owner("ReplicaSet", "web"), labels={"app": "web"}), nodeName="n1", status=running), *budgets)
+    check("several budgets", d["withSeveralBudgets"] == ["default/w"], d)
+
+
+def test_budgets_in_preemption():
+    """A budget without a status lets as many pods go as its controller would write."""
+    low = [pod(n, cpu="4", meta={"uid": n, "labels": {"app": app}}, nodeName=on, priority=p, status={"phase": "Running"})
+           for n, app, on, p in (("guarded", "w", "n1", 1), ("other", "x", "n2", 2), ("second", "w", "n3", 5000))]
+    def victims(least):
+        pdb = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}, "spec": {"minAvailable": least, "selector": {"matchLabels": {"app": "w"}}}}
+        out = schedsim("run", "-", "-o", "json", "--preempt", "--emulated-version=1.29",
+                       feed=documents(*[node(n) for n in ("n1", "n2", "n3")], *low, pdb, pod("high", cpu="4", meta={"uid": "high"}, priority=1000)))[1]
+        return json.loads(out)["decisions"][-1]["preemption"]["victims"]
+    check("one may go", victims(1) == ["default/guarded"], victims(1))
+    check("none may go", victims(2) == ["default/other"], victims(2))
+
+
+def test_explain():
+    limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "lr"}, "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "100m"}}]}}
+    runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "vm"}, "handler": "h", "overhead": {"podFixed": {"cpu": "3"}}}
+    default = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "usual"}, "value": 7, "globalDefault": True}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": {"metadata": {"labels": {"app": "j"}}, "spec": {
+        "restartPolicy": "Never", "runtimeClassName": "vm", "containers": [{"name": "c", "image": "x"}], "topologySpreadConstraints": [
+            {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["app"], "labelSelector": {"matchLabels": {"x": "y"}}}]}}}}
+    out = schedsim("explain", "-", "--pod", "j-0000", "--emulated-version=1.36", "-o", "json", feed=documents(node("n1"), limits, runtime, default, job))[1]
+    check("where all of it comes from", json.loads(out)["admission"] == [
+        "requests and limits of LimitRange lr", "priority 7 of PriorityClass usual", "tolerations of DefaultTolerationSeconds",
+        "overhead, nodeSelector and tolerations of RuntimeClass vm", "labels of matchLabelKeys in its selectors"], out)
+    out = schedsim("explain", "-", "--pod", "agent-n1", feed=documents(node("n1", unschedulable=True), workload("DaemonSet", "agent")))[1]
+    check("a node from the controller", "node n1 from its DaemonSet's controller" in " ".join(out.split()), out)
+
+
+def test_policies():
+    def run(policy, *flags):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+            f.write(policy)
+            f.flush()
+            return schedsim("run", "-", "-o", "placements", "--policy-config-file", f.name, *flags, feed=documents(node("n1"), pod("p")))
+    code, out, err = run('{"urlPrefix": "http://127.0.0.1:1", "filterVerb": "filter"}')
+    check("an extender alone has no effect, which is said", code == 0 and out == "default/p n1\n" and "is a single extender" in err, err)
+    twice = '{"kind": "Policy", "predicates": [{"name": "PodFitsResources"}],\n"predicates": [{"name": "PodFitsHostPorts"}]}'
+    code, _, err = run(twice)
+    check("a key twice", code == 0 and "line 2" in err and "predicates: given more than once" in err, err)
+    code, _, err = run(twice, "--validate=strict")
+    check("is an error when strict", code == 1 and "given more than once" in err, (code, err))
 
 
 def test_order():

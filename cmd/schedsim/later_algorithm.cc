@@ -51,7 +51,8 @@ absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm
   return absl::OkStatus();
 }
 
-absl::StatusOr<scheduler::Policy> ReadPolicyFile(const std::string& file, const lab::Algorithm& algorithm) {
+absl::StatusOr<scheduler::Policy> ReadPolicyFile(const std::string& file, const lab::Algorithm& algorithm,
+                                                 bool strict) {
   auto text = api::ReadInput(file);
   if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
   std::vector<std::string> warnings;
@@ -61,6 +62,11 @@ absl::StatusOr<scheduler::Policy> ReadPolicyFile(const std::string& file, const 
     return util::FailedPrecondition(else_it_is.empty()
                                         ? absl::StrCat(file, ": invalid policy: ", policy.status().message())
                                         : absl::StrCat(file, ": ", else_it_is));
+  }
+  for (const std::string& w : warnings) {
+    if (strict && w.find("given more than once") != std::string::npos) {
+      return util::FailedPrecondition(absl::StrCat(file, ": ", w));
+    }
   }
   // Some commands read their flags twice.
   static std::set<std::string>& said = *new std::set<std::string>;

@@ -17,7 +17,8 @@ absl::Status UseRelease(const std::string& name, lab::Algorithm* algorithm);
 absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm);
 
 // Returns the Policy in a file, for the release of the algorithm. What is wrong with it without making it unusable is
-// said on standard error, once for each file.
-absl::StatusOr<scheduler::Policy> ReadPolicyFile(const std::string& file, const lab::Algorithm& algorithm);
+// said on standard error, once for each file. If `strict`, a key that stands twice is an error.
+absl::StatusOr<scheduler::Policy> ReadPolicyFile(const std::string& file, const lab::Algorithm& algorithm,
+                                                 bool strict = false);
 
 }  // namespace berth::schedsim

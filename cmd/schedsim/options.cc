@@ -108,7 +108,9 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   }
   if (!vm.contains("policy-config-file")) return absl::OkStatus();
   if (a->provider) return util::InvalidArgument("give either --algorithm-provider or --policy-config-file");
-  auto policy = ReadPolicyFile(vm["policy-config-file"].as<std::string>(), *a);
+  // A key that stands twice is an error where manifests are checked strictly; the release passes over it.
+  const bool strict = vm.contains("validate") && vm["validate"].as<std::string>() == "strict";
+  auto policy = ReadPolicyFile(vm["policy-config-file"].as<std::string>(), *a, strict);
   if (!policy.ok()) return policy.status();
   a->policy = std::move(*policy);
   a->policy_from_flag = true;

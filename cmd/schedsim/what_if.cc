@@ -68,6 +68,8 @@ void WriteJson(const WhatIfAnswer& a, const lab::Workload& w, const lab::Metrics
     out->Object().Member("budget", b.name).Member("allowed", int64_t{b.allowed}).Key("evicted").Texts(b.evicted).End();
   }
   out->End().Key("withoutController").Texts(a.edited.bare);
+  out->Key("notWanted").Texts(a.edited.not_wanted);
+  out->Key("withSeveralBudgets").Texts(a.edited.with_several_budgets);
   out->Key("withEmptyDir").Texts(a.edited.with_empty_dir);
   out->Key("allocation").Object();
   for (size_t r = 0; r < w.resources().size(); ++r) {
@@ -83,9 +85,10 @@ void WriteJson(const WhatIfAnswer& a, const lab::Workload& w, const lab::Metrics
 }
 
 void WriteTable(const WhatIfAnswer& a, lab::Simulation& sim, const Summary& summary, bool all, explain::Page* page) {
-  page->Line(absl::StrCat("Nodes: ", a.edited.cordoned, " cordoned, ", a.edited.removed, " removed, ", a.edited.added,
-                          " added. Pods: ", a.edited.evictions.size() + a.edited.bare.size(), " evicted; ", a.pending,
-                          " pending, before ", a.pending_before, "."));
+  page->Line(
+      absl::StrCat("Nodes: ", a.edited.cordoned, " cordoned, ", a.edited.removed, " removed, ", a.edited.added,
+                   " added. Pods: ", a.edited.evictions.size() + a.edited.bare.size() + a.edited.not_wanted.size(),
+                   " evicted; ", a.pending, " pending, before ", a.pending_before, "."));
   for (const auto& b : a.edited.violated) {
     page->Line(absl::StrCat("PodDisruptionBudget ", b.name, " would be violated: it allows ", b.allowed,
                             ", evicted are ", explain::Some(b.evicted, 3)),
@@ -95,6 +98,15 @@ void WriteTable(const WhatIfAnswer& a, lab::Simulation& sim, const Summary& summ
     page->Line(
         absl::StrCat("No controller would make these again, so they are lost: ", explain::Some(a.edited.bare, 3)),
         explain::Style::kBad);
+  }
+  if (!a.edited.not_wanted.empty()) {
+    page->Line(absl::StrCat("Their controllers want fewer pods and do not make these again: ",
+                            explain::Some(a.edited.not_wanted, 3)));
+  }
+  if (!a.edited.with_several_budgets.empty()) {
+    page->Line(absl::StrCat("More than one PodDisruptionBudget selects these, so that their eviction is an error: ",
+                            explain::Some(a.edited.with_several_budgets, 3)),
+               explain::Style::kBad);
   }
   if (!a.edited.with_empty_dir.empty()) {
     page->Line(absl::StrCat("These lose the data of their emptyDir volumes (kubectl drain --delete-emptydir-data): ",

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "pkg/api/stream.h"
+#include "pkg/lab/budgets.h"
 #include "pkg/util/status.h"
 #include "pkg/world/budget.h"
 #include "pkg/world/daemon_set.h"
@@ -72,61 +73,29 @@ bool OfDaemonSet(const api::Pod& pod) {
   return pod.tmpl->controller && pod.tmpl->controller->kind.str() == "DaemonSet";
 }
 
-uint8_t NotesOf(const Scenario& s, const api::Pod* pod) {
-  auto it = s.pod_notes.find(pod);
-  return it == s.pod_notes.end() ? 0 : it->second;
-}
-
 bool IsMirror(const Scenario& s, const api::Pod& pod) {
-  return (NotesOf(s, &pod) & kMirrorPod) != 0 || (pod.tmpl->controller && pod.tmpl->controller->kind.str() == "Node");
-}
-
-// Returns the pods of the cluster that a budget selects.
-std::vector<world::PodOfBudget> PodsOfBudget(const Scenario& s, const api::PodDisruptionBudget& budget) {
-  std::vector<world::PodOfBudget> pods;
-  std::map<std::string, int64_t> of_controller;
-  for (const api::Object& o : s.cluster) {
-    const auto* pod = std::get_if<api::PodPtr>(&o);
-    if (pod == nullptr || (*pod)->Finished() || (*pod)->meta.ns != budget.meta.ns) continue;
-    if (!budget.selector.selector.Matches((*pod)->tmpl->labels)) continue;
-    world::PodOfBudget p;
-    p.ready = (NotesOf(s, pod->get()) & kNotReadyPod) == 0;
-    p.terminating = (*pod)->meta.deleting();
-    if (const auto& c = (*pod)->tmpl->controller)
-      p.controller = ObjectKey(c->kind.str(), (*pod)->meta.ns.str(), c->name);
-    if (!p.controller.empty()) ++of_controller[p.controller];
-    pods.push_back(std::move(p));
-  }
-  for (world::PodOfBudget& p : pods) {
-    if (p.controller.empty() || p.controller.starts_with("Job ")) continue;
-    auto scale = s.scales.find(p.controller);
-    // A controller that is not in the input has as many replicas as there are pods of it.
-    p.scale = scale == s.scales.end() ? of_controller[p.controller] : scale->second.replicas;
-    if (scale != s.scales.end()) p.controller = scale->second.owner;
-  }
-  return pods;
+  return (PodNotesOf(s, pod) & kMirrorPod) != 0 || (pod.tmpl->controller && pod.tmpl->controller->kind.str() == "Node");
 }
 
 // Finds the PodDisruptionBudgets that allow fewer disruptions than there are evictions. `before` is the cluster before
 // them, and `evicted` its pods that were evicted.
 void FindViolatedBudgets(const Scenario& before, const std::vector<api::PodPtr>& evicted, Edited* e) {
   const world::Rules rules = world::RulesOf(before.algorithm.release->version);
+  absl::flat_hash_map<const api::Pod*, int> budgets_of;
   for (const api::Object& o : e->scenario.cluster) {
     const auto* pdb = std::get_if<std::shared_ptr<const api::PodDisruptionBudget>>(&o);
     if (pdb == nullptr || !(*pdb)->has_selector || !(*pdb)->selector.ok()) continue;
     world::BudgetState state;
     state.disruptions_allowed = (*pdb)->disruptions_allowed;
     auto known = before.budgets.find((*pdb)->meta.Key());
-    if (known != before.budgets.end()) {
-      auto written = world::StatusOfBudget(*known->second);
-      state = written ? *written : world::StateOfBudget(*known->second, PodsOfBudget(before, **pdb));
-    }
+    if (known != before.budgets.end()) state = StateOfBudget(before, **pdb, *known->second);
     Edited::Budget budget{(*pdb)->meta.Key(), static_cast<int32_t>(state.disruptions_allowed), {}};
     for (const api::PodPtr& pod : evicted) {
       if (pod->meta.ns != (*pdb)->meta.ns || !(*pdb)->selector.selector.Matches(pod->tmpl->labels)) continue;
       // Evictions do not ask for pods that do not run yet.
       if (rules.unhealthy_pod_eviction_policy && pod->phase == api::PodPhase::kPending) continue;
-      const bool unready = (NotesOf(before, pod.get()) & kNotReadyPod) != 0;
+      const bool unready = (PodNotesOf(before, *pod) & kNotReadyPod) != 0;
+      if (++budgets_of[pod.get()] == 2) e->with_several_budgets.push_back(pod->meta.Key());
       if (unready && known != before.budgets.end() && world::LetsUnreadyPodGo(rules, *known->second, state)) continue;
       budget.evicted.push_back(pod->meta.Key());
     }
@@ -134,11 +103,33 @@ void FindViolatedBudgets(const Scenario& before, const std::vector<api::PodPtr>&
   }
 }
 
-// Takes a pod off its node. Its controller creates it again, if it has one.
-void Evict(const Scenario& before, const api::PodPtr& pod, Edited* e) {
-  if ((NotesOf(before, pod.get()) & kEmptyDirPod) != 0) e->with_empty_dir.push_back(pod->meta.Key());
+// Returns by controller how many pods it has beyond those that it wants. Only controllers of the input are known.
+std::map<std::string, int64_t> SurplusOf(const Scenario& s) {
+  std::map<std::string, int64_t> surplus;
+  if (s.scales.empty()) return surplus;
+  auto count = [&](const api::Pod& pod) {
+    if (pod.Finished() || pod.meta.deleting() || !pod.tmpl->controller) return;
+    const std::string key = ControllerKey(pod);
+    if (s.scales.contains(key)) ++surplus[key];
+  };
+  for (const api::Object& o : s.cluster) {
+    if (const auto* pod = std::get_if<api::PodPtr>(&o)) count(**pod);
+  }
+  for (const api::PodPtr& pod : s.pending) count(*pod);
+  for (auto& [key, pods] : surplus) pods -= s.scales.at(key).replicas;
+  return surplus;
+}
+
+// Takes a pod off its node. Its controller creates it again, if it has one that wants as many pods.
+void Evict(const Scenario& before, const api::PodPtr& pod, std::map<std::string, int64_t>* surplus, Edited* e) {
+  if ((PodNotesOf(before, *pod) & kEmptyDirPod) != 0) e->with_empty_dir.push_back(pod->meta.Key());
   if (!pod->tmpl->controller) {
     e->bare.push_back(pod->meta.Key());
+    return;
+  }
+  if (auto beyond = surplus->find(ControllerKey(*pod)); beyond != surplus->end() && beyond->second > 0) {
+    --beyond->second;
+    e->not_wanted.push_back(pod->meta.Key());
     return;
   }
   api::PodPtr again = Unbound(*pod);
@@ -268,6 +259,7 @@ absl::StatusOr<Edited> ApplyEdits(const Scenario& scenario, const Edits& edits) 
   e.scenario.pending.clear();
   e.scenario.pending_after.clear();
   std::vector<api::PodPtr> evicted;
+  std::map<std::string, int64_t> surplus = SurplusOf(scenario);
   size_t next = 0;  // the next pending pod; they keep their places among those evicted
   // Adds the pending pods that precede object `before` of the cluster in the input.
   auto take_pending = [&](size_t before) {
@@ -307,7 +299,7 @@ absl::StatusOr<Edited> ApplyEdits(const Scenario& scenario, const Edits& edits) 
     }
     if ((*pod)->meta.deleting()) continue;
     evicted.push_back(*pod);
-    Evict(scenario, *pod, &e);
+    Evict(scenario, *pod, &surplus, &e);
   }
   take_pending(SIZE_MAX);
   for (const NewNodes& n : edits.add) {

@@ -39,7 +39,10 @@ struct Edited {
   std::vector<Budget> violated;
   // Evicted pods without a controller that would create them again. They are lost, and not pending.
   std::vector<std::string> bare;
-  std::vector<std::string> with_empty_dir;  // evicted pods that lose the data of an emptyDir volume
+  // Evicted pods that their controllers do not create again, because they want fewer.
+  std::vector<std::string> not_wanted;
+  std::vector<std::string> with_several_budgets;  // an eviction of such a pod is an error, whatever the budgets allow
+  std::vector<std::string> with_empty_dir;        // evicted pods that lose the data of an emptyDir volume
   int64_t cordoned = 0, removed = 0, added = 0;
 };
 

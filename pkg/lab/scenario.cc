@@ -12,6 +12,7 @@
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
+#include "pkg/lab/budgets.h"
 #include "pkg/lab/completeness.h"
 #include "pkg/lab/input_forms.h"
 #include "pkg/lab/input_places.h"
@@ -141,6 +142,7 @@ class Collector final : public api::JsonSink {
                                             " being deleted, as the daemon does"));
     }
     NoteNothingToPlace();
+    FillInBudgets(&plain_);
     const bool by_priority = ByPriority(defaults_);
     if (options_.as_queue) {
       OrderAsQueue(by_priority, &plain_);
@@ -367,6 +369,11 @@ class Collector final : public api::JsonSink {
     if (options_.validate == Validate::kStrict || plain) {
       const bool looked_at = validator_.Check(j, kind, [&](size_t at) { return lines_.LineAndColumnAt(at); });
       if (looked_at) NoteDuplicates(j, name);
+    }
+    if (name.empty() && j.Find("type").IsString() && j.Find("object").IsObject()) {
+      return util::InvalidArgument(absl::StrCat(lines_.At(j.begin_offset()),
+                                                ": is an event of a watch (kubectl get --watch --output-watch-events): "
+                                                "give the objects that kubectl get -o json prints"));
     }
     const bool noted = plain && NoteWorldObject(j, name, stored);
     auto object = api::DecodeObject(j, kind, options);
