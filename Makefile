@@ -156,7 +156,7 @@ test: deps-test  ## build and run every test; the last line is "N passed, N fail
 	$(if $(SCRIPTS)$(PACKAGE),,+@$(MAKE) --no-print-directory $(if $(SAN),SAN= BUILD= OUT=_output) python >&2)
 	+@$(BUILD_WITH) $(if $(SCRIPTS),programs,$(if $(PACKAGE),,programs)) test-programs >&2
 	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(PACKAGE)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)
-test-programs: $(TEST_PROGRAMS) $(if $(PACKAGE),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay $(BIN)/berth)
+test-programs: $(TEST_PROGRAMS) $(if $(PACKAGE),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay $(BIN)/berth $(ALIASED))
 	@:
 
 lib: deps $(filter all programs,$(MAKECMDGOALS:deb=all))  ## libberth.so, the engine as a library, into _output/lib, and berth.h into _output/include
@@ -293,12 +293,16 @@ $(foreach r,$(PACKAGES),$(eval $(call library_rule,$(r))))
 
 # $(1): the file, $(2): its objects, $(3): its libraries, $(4): more arguments for the linker.
 define link_rule
-$(1): $(2) $(3) $(call note,$(notes)/link-$(notdir $(1)),$(2) $(3) $(4) $(LDFLAGS) $(LDLIBS))
+$(1): $(2) $(3) $(call note,$(notes)/link-$(subst /,-,$(patsubst $(OUT)/%,%,$(1))),$(2) $(3) $(4) $(LDFLAGS) $(LDLIBS))
 	@mkdir -p $$(@D); echo "  LINK  $$@"
 	@$(CXX) $(LDFLAGS) -o $$@ $(2) $(3) $(4) $(if $(filter %.so.1,$(1)),$(filter-out $(TCMALLOC) -lglog,$(LDLIBS)),$(LDLIBS))
 endef
 plugins_for = $(if $(filter cmd/kube-scheduler cmd/schedsim plugin test,$(1)),$(PLUGIN_OBJECTS))
 $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdir $(p)),$(call objects,$(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
+
+# The programs with a second name for every release, for test/release_alias_test.py.
+ALIASED := $(PROGRAMS:%=$(OUT)/test/aliased/bin/%)
+$(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(OUT)/test/aliased/bin/$(notdir $(p)),$(call objects,test/aliases/list.cc $(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
 
 # All programs in one file, for the package: cmd/berth/main.cc decides which of them runs.
 $(OBJ)/cmd/%/renamed_main.o: $(OBJ)/cmd/%/main.o

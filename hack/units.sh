@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
 find pkg cmd plugin test -name '*.cc' | sort | awk -v most="$1" '
-  { alone = most + 0 <= 1 || /\/main\.cc$|^plugin\/|^pkg\/(util\/version|ui\/assets|capi\/glog_standin)\.cc$/ }
+  { alone = most + 0 <= 1 || /\/main\.cc$|^plugin\/|^pkg\/(util\/version|release\/list|ui\/assets|capi\/glog_standin)\.cc$/ }
   /^test\/fuzz\/(fuzz|replay|mutate|libfuzzer)\.cc$/ { alone = 1 }
   alone {
     print $0 "=" substr($0, 1, length($0) - 3)

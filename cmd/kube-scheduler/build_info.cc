@@ -13,7 +13,7 @@ BuildInfo GetBuildInfo(const release::Id& release) {
   BuildInfo b;
   // "v1.10.0-berth.1": what follows the dash is Berth's own version.
   const std::string_view own = util::Version();
-  const std::string_view patch = &release == &release::Default() ? std::string_view() : release.patch;
+  const std::string_view patch = release.version == release::Default().version ? std::string_view() : release.patch;
   b.git_version = patch.empty()
                       ? std::string(own)
                       : absl::StrCat(std::string(patch), std::string(own.substr(std::min(own.find('-'), own.size()))));
