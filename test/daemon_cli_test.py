@@ -104,6 +104,7 @@ def test_configuration_is_written_and_read_back():
 
 # The version that each release writes, and flags of it that decide.
 WRITTEN = {
+    "1.9": ("componentconfig/v1alpha1", ["--algorithm-provider=ClusterAutoscalerProvider"]),
     "1.10": ("componentconfig/v1alpha1", ["--algorithm-provider=ClusterAutoscalerProvider"]),
     "1.13": ("kubescheduler.config.k8s.io/v1alpha1", ["--algorithm-provider=ClusterAutoscalerProvider"]),
     "1.19": ("kubescheduler.config.k8s.io/v1beta1", ["--algorithm-provider=ClusterAutoscalerProvider", "--hard-pod-affinity-symmetric-weight=7"]),

@@ -18,6 +18,10 @@ CIPHERS = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_ECDHE_ECDSA_WITH_AES_256_GC
 
 # What installers write into manifests and units, by release.
 INSTALLERS = {
+    ("1.8", "kubeadm"): ["--address=127.0.0.1", CONF, "--leader-elect=true"],
+    ("1.8", "kubespray"): ["--leader-elect=true", CONF, "--policy-config-file=/etc/kubernetes/policy.json", "--v=2"],
+    ("1.9", "kubeadm"): ["--address=127.0.0.1", CONF, "--leader-elect=true"],
+    ("1.9", "kops"): ["--kubeconfig=/var/lib/kube-scheduler/kubeconfig", "--leader-elect=true", "--v=2"],
     ("1.10", "kubeadm"): ["--address=127.0.0.1", CONF, "--leader-elect=true"],
     ("1.10", "kubespray"): ["--leader-elect=true", CONF, "--policy-config-file=/etc/kubernetes/policy.json", "--profiling=false", "--v=2"],
     ("1.13", "kubeadm"): ["--address=127.0.0.1", CONF, "--leader-elect=true"],
@@ -90,6 +94,7 @@ def test_what_has_no_effect_is_said_once():
 
 def test_flags_that_the_release_does_not_have():
     for release, flag, says in [
+            ("1.8", "--config=x", "unknown flag: --config (release 1.8 does not have it; releases since 1.9 do)"),
             ("1.29", "--policy-config-file=p.json", "unknown flag: --policy-config-file (release 1.29 does not have it; releases before 1.23 do)"),
             ("1.29", "--policy-configmap=", "unknown flag: --policy-configmap "), ("1.29", "--algorithm-provider=Nope", "unknown flag: --algorithm-provider "),
             ("1.29", "--use-legacy-policy-config", "unknown flag: --use-legacy-policy-config "),
@@ -103,6 +108,22 @@ def test_flags_that_the_release_does_not_have():
     config = write_file("config.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
     r = run("--config=" + config, "--policy-config-file=p.json")
     assert r.returncode == 1 and "unknown flag: --policy-config-file" in r.stderr, r.stderr
+
+
+def test_what_old_releases_do_without_flags():
+    """1.8 serves profiles and elects a leader, 1.9 does neither, and only 1.9 and 1.10 say that flags are deprecated."""
+    for release, profiles, elects, deprecates in (("1.8", True, True, False), ("1.9", False, False, True), ("1.10", False, True, True)):
+        path = scratch("written")
+        r = run("--emulated-version=" + release, "--write-config-to=" + path)
+        assert r.returncode == 0, r.stderr
+        with open(path) as f:
+            text = f.read()
+        assert f"enableProfiling: {str(profiles).lower()}\n" in text, (release, text)
+        assert f"leaderElect: {str(elects).lower()}\n" in text, (release, text)
+        assert ("flags other than --config are deprecated" in r.stderr) == deprecates, (release, r.stderr)
+        r = run("--emulated-version=" + release, "--leader-elect=" + str(not elects).lower(), "--write-config-to=" + path)
+        with open(path) as f:
+            assert f"leaderElect: {str(not elects).lower()}\n" in f.read(), release
 
 
 def test_wrong_values_are_named_in_one_line():

@@ -9,7 +9,8 @@ import harness
 from harness import BIN, Api, ExtenderServer, Proxy, Scheduler, node, pod, wait_until, write_file, write_objects
 
 V1 = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-RELEASES = {"1.10": "v1.10.0-berth", "1.13": "v1.13.4-berth", "1.19": "v1.19.16-berth", "1.29": "v1.29.14-berth", "1.36": "v1.36.3-berth"}
+RELEASES = {"1.8": "v1.8.15-berth", "1.9": "v1.9.11-berth", "1.10": "v1.10.0-berth", "1.13": "v1.13.4-berth",
+            "1.19": "v1.19.16-berth", "1.29": "v1.29.14-berth", "1.36": "v1.36.3-berth"}
 
 
 def test_versions():

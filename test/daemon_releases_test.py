@@ -14,13 +14,16 @@ OLD_BUDGETS = {"/apis/policy/v1beta1/poddisruptionbudgets"}
 LATER = {STORAGE + kind for kind in ("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments")} | {"/api/v1/namespaces"}
 DEVICES = {"/apis/resource.k8s.io/v1/" + kind for kind in ("resourceclaims", "resourceslices", "deviceclasses")}
 KINDS = {
+    "1.8": CORE | {"/apis/extensions/v1beta1/replicasets", "/apis/apps/v1beta1/statefulsets"},
+    "1.9": CORE | OLD_BUDGETS | {"/apis/extensions/v1beta1/replicasets", "/apis/apps/v1beta1/statefulsets"},
     "1.10": CORE | OLD_BUDGETS | {"/apis/extensions/v1beta1/replicasets", "/apis/apps/v1beta1/statefulsets", STORAGE + "storageclasses"},
     "1.13": CORE | APPS | OLD_BUDGETS | {STORAGE + "storageclasses"},
     "1.19": CORE | APPS | OLD_BUDGETS | {STORAGE + "storageclasses", STORAGE + "csinodes"},
     "1.29": CORE | APPS | BUDGETS | LATER,
     "1.36": CORE | APPS | BUDGETS | LATER | DEVICES,
 }
-LOCKS = {"1.10": {"endpoints"}, "1.13": {"endpoints"}, "1.19": {"endpoints", "leases"}, "1.29": {"leases"}, "1.36": {"leases"}}
+LOCKS = {"1.8": {"endpoints"}, "1.9": {"endpoints"}, "1.10": {"endpoints"}, "1.13": {"endpoints"}, "1.19": {"endpoints", "leases"}, "1.29": {"leases"}, "1.36": {"leases"}}
+SAYS = {"1.8": "No nodes are available that match all of the predicates: Insufficient cpu (1)."}
 SERIES = ("1.19", "1.29", "1.36")  # events in events.k8s.io/v1, and conditions as patches
 STREAMS = ("1.36",)
 
@@ -42,7 +45,7 @@ def test_what_each_release_asks_for():
         wait_until("its condition and its event", lambda: written() and [p for m, p in proxy.seen if m == "POST" and path_of(p) == events])
         assert set(written()) == {"PATCH" if release in SERIES else "PUT"}, (release, written())
         [condition] = api.pods()["big"]["status"]["conditions"]
-        assert condition["reason"] == "Unschedulable" and "1 Insufficient cpu" in condition["message"], (release, condition)
+        assert condition["reason"] == "Unschedulable" and SAYS.get(release, "1 Insufficient cpu") in condition["message"], (release, condition)
         assert ("observedGeneration" in condition) == (release in STREAMS), (release, condition)
 
         def watched():
@@ -62,7 +65,7 @@ def test_each_release_preempts():
         api = Api.start(write_objects("cluster.json", [node("n0", cpu="1"), pod("low", cpu="1", on="n0", priority=1)]),
                         flags=["--emulated-version=" + release])
         proxy = Proxy(api.port)
-        s = Scheduler(proxy.url, "--emulated-version=" + release, *(["--feature-gates=PodPriority=true"] if release == "1.10" else []))
+        s = Scheduler(proxy.url, "--emulated-version=" + release, *(["--feature-gates=PodPriority=true"] if release in ("1.8", "1.9", "1.10") else []))
         high = pod("high", cpu="1")
         high["spec"]["priorityClassName"] = "system-cluster-critical"
         high["metadata"]["namespace"] = "kube-system"

@@ -54,10 +54,11 @@ class Extender:
 
 
 def policy(release):
+    needs = {"weight": 1} if release == "1.8" else {}  # there also without a score
     return lambda **extender: ["--emulated-version=" + release, "--policy-config-file", write_file("policy.json", {
         "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}],
         "priorities": [{"name": "LeastRequestedPriority", "weight": 1}],
-        "extenders": [{"enableHttps" if k == "enableHTTPS" else k: v for k, v in extender.items()}]})]
+        "extenders": [{"enableHttps" if k == "enableHTTPS" else k: v for k, v in {**needs, **extender}.items()}]})]
 
 
 def profiles(release, version, plugin_config=None):
@@ -70,7 +71,8 @@ def profiles(release, version, plugin_config=None):
     return write
 
 
-POLICIES = {release + " Policy": policy(release) for release in ("1.10", "1.13", "1.19")}
+POLICIES = {release + " Policy": policy(release) for release in ("1.8", "1.9", "1.10", "1.13", "1.19")}
+OLDEST = ("1.8 Policy", "1.9 Policy", "1.10 Policy")
 VERSIONS = [("1.19", "v1beta1"), ("1.29", "v1beta3"), ("1.29", "v1"), ("1.36", "v1")]
 FORMS = {**POLICIES, **{" ".join(v): profiles(*v) for v in VERSIONS}}
 
@@ -104,7 +106,7 @@ def test_the_verbs_the_weight_and_the_prefix():
         other.answer = lambda verb, body: [{"host": n, "score": 1 if n == "b" else 0} for n in "abc"]
         weak, strong = (place(form(urlPrefix=other.url, prioritizeVerb="prioritize", weight=w)) for w in (1, 40))
         # Scores of rules reach 10 until 1.13, as those of extenders do, and then 100.
-        assert (weak, strong) == (weak if name in ("1.10 Policy", "1.13 Policy") else "a", "b"), (name, weak, strong)
+        assert (weak, strong) == (weak if name in (*OLDEST, "1.13 Policy") else "a", "b"), (name, weak, strong)
 
 
 def test_whether_it_gets_names_or_nodes():
@@ -120,6 +122,12 @@ def test_the_resources_that_it_manages():
     for name, form in FORMS.items():
         e = Extender()
         managed = dict(urlPrefix=e.url, filterVerb="filter", managedResources=[{"name": GPU}])
+        if name in OLDEST[:2]:
+            # The field came with release 1.10: before, an extender is asked about every pod, and no resource is left to it.
+            assert place(form(**managed)) == "b" and e.asked, name
+            managed["managedResources"] = [{"name": GPU, "ignoredByScheduler": True}]
+            assert "Insufficient " + GPU in place(form(**managed), want=wants(GPU)), name
+            continue
         assert place(form(**managed)) == "a" and not e.asked, name
         assert "Insufficient " + GPU in place(form(**managed), want=wants(GPU)) and not e.asked, name
         managed["managedResources"] = [{"name": GPU, "ignoredByScheduler": True}]
@@ -144,7 +152,7 @@ def test_whether_it_may_fail_how_long_it_may_take_and_https():
         dead = dict(urlPrefix="http://127.0.0.1:1/x", filterVerb="filter")
         assert "connection refused" in place(form(**dead)), name
         # Policies know it since release 1.11.
-        assert ("connection refused" if name == "1.10 Policy" else "a") in place(form(**dead, ignorable=True)), name
+        assert ("connection refused" if name in OLDEST else "a") in place(form(**dead, ignorable=True)), name
         slow = Extender(delay=2)
         assert "within 100ms" in place(form(urlPrefix=slow.url, filterVerb="filter", httpTimeout=100_000_000)), name
         assert place(form(urlPrefix=slow.url, filterVerb="filter", httpTimeout=60_000_000_000)) == "b", name
@@ -155,7 +163,7 @@ def test_whether_it_may_fail_how_long_it_may_take_and_https():
 
 
 # Whom a release asks about preemption: every extender by its filter, those with a preemptVerb by that, or none.
-ASKS_ABOUT_VICTIMS = {"1.10": "filter", "1.13": "preempt", "1.19": None, "1.29": "preempt", "1.36": "preempt"}
+ASKS_ABOUT_VICTIMS = {"1.8": "filter", "1.9": "filter", "1.10": "filter", "1.13": "preempt", "1.19": None, "1.29": "preempt", "1.36": "preempt"}
 
 
 def test_its_say_in_preemption():
@@ -172,7 +180,7 @@ def test_its_say_in_preemption():
         placed = []
         for uid, where, priority in (("a1", "a", 1), ("b1", "b", 2), ("b2", "b", 3)):
             placed.append(pod(uid, cpu="4", on=where, uid="uid-" + uid, priority=priority))
-        flags = ["--feature-gates=PodPriority=true"] if name == "1.10 Policy" else []
+        flags = ["--feature-gates=PodPriority=true"] if name in OLDEST else []
         status, out, err = schedsim("run", "-", "-o", "json", "--preempt", *flags,
                                     *form(urlPrefix=e.url, filterVerb="filter" if asks == "filter" else "", preemptVerb="preempt"),
                                     feed=items(node("a", cpu="4"), node("b", cpu="8"), *placed, pod("p", cpu="4", priority=100)))
@@ -190,7 +198,8 @@ def test_the_daemon_asks_it_and_lets_it_bind():
             api.add_node(n)
         s = Scheduler(api.url, *form(urlPrefix=e.url, filterVerb="filter", bindVerb="bind", nodeCacheCapable=True,
                                      managedResources=[{"name": GPU, "ignoredByScheduler": True}]))
-        api.post("/api/v1/namespaces/default/pods", wants(GPU))
+        # The oldest releases leave no resource to extenders.
+        api.post("/api/v1/namespaces/default/pods", pod("p") if name in OLDEST[:2] else wants(GPU))
         wait_until("the extender is asked to bind", lambda: "bind" in e.verbs())
         body = [{k.lower(): v for k, v in b.items()} for path, b in e.asked if path.endswith("bind")][0]
         assert (body["podname"], body["node"]) == ("p", "b"), body

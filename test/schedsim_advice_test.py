@@ -11,9 +11,9 @@ import re
 import harness
 from harness import check, items, schedsim
 
-RELEASES = ("1.10", "1.13", "1.19", "1.29", "1.36")
+RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 CLUSTERS = int(os.environ.get("ADVICE_CLUSTERS", "8"))
-ZONE = {"1.10": "failure-domain.beta.kubernetes.io/zone"}
+ZONE = dict.fromkeys(("1.8", "1.9", "1.10"), "failure-domain.beta.kubernetes.io/zone")
 pod = functools.partial(harness.pod, memory="64Mi", namespace="ns")
 
 

@@ -17,7 +17,7 @@ from harness import ROOT, check, check_equal, items, node, pod, schedsim, scratc
 SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 TRACES = os.path.join(ROOT, "test/testdata/traces")
 OPENB, OPENB_PODS = os.path.join(TRACES, "openb.json.gz"), os.path.join(TRACES, "openb-pods.csv.gz")
-RELEASES = ("1.10", "1.13", "1.19", "1.29", "1.36")
+RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 NODES = [node("n%d" % i, zone="z%d" % (i % 3)) for i in range(12)]
 
 
@@ -71,7 +71,7 @@ def test_outputs_agree():
     check("utilisation", 0 < result["mean"]["utilisation"]["cpu"] <= 1, result["mean"])
     several = [json.loads(line) for line in simulate(cluster, "--arrivals", table, "-o", "json", *["--emulated-version=" + r for r in RELEASES])[0].splitlines()]
     check_equal("a line a release", [r["release"] for r in several], list(RELEASES))
-    check("the default release gives the same", dict(several[0], policy="") == dict(result, policy=""))
+    check("the default release gives the same", dict(several[RELEASES.index("1.10")], policy="") == dict(result, policy=""))
     svg = scratch("simulate.svg")
     out, _ = simulate(cluster, "--arrivals", table, "--svg", svg, "--algorithm-provider", "DefaultProvider")
     check("a summary", "WAIT P50" in out and "DefaultProvider" in out, out)
@@ -107,7 +107,7 @@ def is_comparable(line):
 
 
 def test_first_attempts_of_recorded_scenarios():
-    for release in RELEASES:
+    for release in RELEASES[2:]:  # of older ones nothing was recorded
         folder = os.path.join(ROOT, "test/testdata/golden" + ("" if release == "1.10" else "-" + release))
         compared = 0
         for name in sorted(os.listdir(folder)):

@@ -24,6 +24,7 @@ namespace berth::kube_scheduler {
 namespace {
 
 constexpr std::string_view kGroupVersion = "componentconfig/v1alpha1";
+constexpr release::Span kGroupVersionIsReadBy = {.since = {9}, .until = {12}};
 constexpr std::string_view kKind = "KubeSchedulerConfiguration";
 constexpr std::string_view kDefaultAddress = "0.0.0.0:10251";
 
@@ -279,7 +280,11 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   }
 
   Configuration c;
-  if (reader != nullptr) UseDefaultsOf(*reader, &c);
+  if (reader != nullptr) {
+    UseDefaultsOf(*reader, &c);
+  } else if (as.release != nullptr && kGroupVersionIsReadBy.Has(as.release->version)) {
+    UseDefaultsOf(*as.release, &c);
+  }
   r.String("schedulerName", &c.scheduler_name);
   c.algorithm = ReadAlgorithm(r, "algorithmSource");
   r.Int32("hardPodAffinitySymmetricWeight", &c.hard_pod_affinity_symmetric_weight);

@@ -257,7 +257,8 @@ void Daemon::MakeQueue(bool pod_priority) {
   q.initial_backoff = config_.pod_initial_backoff;
   q.max_backoff = config_.pod_max_backoff;
   q.unschedulable_limit = config_.pod_max_in_unschedulable;
-  queue_ = pod_priority ? scheduler::NewPriorityQueue(q) : scheduler::NewFifo();
+  const bool by_priority = pod_priority && release.orders_queue_by_priority;
+  queue_ = by_priority ? scheduler::NewPriorityQueue(q) : scheduler::NewFifo(/*has_nominations=*/pod_priority);
 }
 
 void Daemon::MakeSampler(scheduler::FactoryArgs* args) {
@@ -342,6 +343,7 @@ absl::Status Daemon::Build() {
 
   scheduler::SchedulerOptions o;
   o.pod_priority = args.gates.algorithm.pod_priority;
+  o.orders_queue_by_priority = ReleaseToRun(config_).orders_queue_by_priority;
   o.preempts = !config_.disable_preemption;
   o.volume_bind_timeouts = VolumeBindTimeouts(config_);
   o.initial_backoff = config_.pod_initial_backoff;

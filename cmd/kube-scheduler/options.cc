@@ -481,6 +481,10 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
   }
   if (!positional_.empty()) return util::InvalidArgument("no arguments are supported");
   if (!config_file_.empty()) {
+    if (const auto named = release::Named(emulated_version_); named.ok()) {
+      std::vector<std::string> repeated;  // comes again below
+      BERTH_RETURN_IF_ERROR(CheckFlagsOfRelease(flags_, **named, &repeated));
+    }
     auto loaded = LoadFile(warnings);
     if (!loaded.ok()) return loaded.status();
     c = *std::move(loaded);
@@ -593,6 +597,10 @@ std::optional<int64_t> Options::PercentageOfNodes(const Configuration& c) const 
 // Gives flags precedence over the defaults of the release. A release without a plain port serves one only if a flag
 // opens it.
 void Options::FollowRelease(Configuration* c) const {
+  if (config_file_.empty() && !flags_.Changed("leader-elect")) {
+    c->leader_election.leader_elect = c->Form().elects_leader;
+  }
+  if (config_file_.empty() && !flags_.Changed("profiling")) c->enable_profiling |= c->Form().serves_profiles;
   if (config_file_.empty() && flags_.Changed("leader-elect-resource-lock")) {
     c->leader_election.resource_lock = flag_config_.leader_election.resource_lock;
   }

@@ -44,6 +44,7 @@ constexpr std::string_view kMetrics = "Without effect: all metrics are shown, wi
 constexpr std::string_view kKlog = "Without effect: log lines and files are written in one way.";
 constexpr std::string_view kJson = "Without effect: log lines in JSON are written one by one to standard error.";
 constexpr Row kRows[] = {
+    {"config", Since(9), Shape::kActs, {}},
     {"algorithm-provider", Until(23), Shape::kActs, {}},
     {"policy-config-file", Until(23), Shape::kActs, {}},
     {"policy-configmap", Until(23), Shape::kActs, {}},

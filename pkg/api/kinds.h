@@ -30,7 +30,7 @@
   X(StatefulSet, "StatefulSet", "apps/v1beta1 apps/v1beta2 apps/v1", "statefulsets", stateful_sets, 0, 11)             \
   X(PersistentVolume, "PersistentVolume", "v1", "persistentvolumes", volumes, 0, 0)                                    \
   X(PersistentVolumeClaim, "PersistentVolumeClaim", "v1", "persistentvolumeclaims", claims, 0, 0)                      \
-  X(PodDisruptionBudget, "PodDisruptionBudget", "policy/v1beta1 policy/v1", "poddisruptionbudgets", budgets, 0, 21)    \
+  X(PodDisruptionBudget, "PodDisruptionBudget", "policy/v1beta1 policy/v1", "poddisruptionbudgets", budgets, 9, 21)    \
   X(StorageClass, "StorageClass", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "storageclasses", storage_classes, 0, 0) \
   X(Namespace, "Namespace", "v1", "namespaces", namespaces, 21, 0)                                                     \
   X(CsiNode, "CSINode", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "csinodes", csi_nodes, 17, 17)                     \

@@ -217,7 +217,9 @@ absl::StatusOr<ResolvedProfile> RulesByNames(const Source& source, const std::ma
   for (const PolicyRule& r : Priorities()) {
     if (r.in.Has(source.release->version)) meaning->known.emplace(r.rule);
   }
-  auto rules = PolicyReader(source.policy.value_or(Policy()), registry, notes).Read(provider->second);
+  Registry::Provider lists = provider->second;
+  if (source.policy && decides.absent_lists_are_empty) lists = {};
+  auto rules = PolicyReader(source.policy.value_or(Policy()), registry, notes).Read(lists);
   if (!rules.ok()) return rules.status();
   const int64_t own = source.policy ? source.policy->hard_pod_affinity_symmetric_weight : 0;
   const int32_t weight = own != 0 ? static_cast<int32_t>(own) : source.hard_pod_affinity_weight;

@@ -251,7 +251,7 @@ absl::Status TakeConfiguration(Json j, const configuration::VersionRow& row, con
 
 // The version of configurations before they had an API group of their own.
 constexpr std::string_view kComponentConfig = "componentconfig/v1alpha1";
-constexpr configuration::VersionRow kComponentConfigRow = {"v1alpha1", {.since = {10}, .until = {12}}, {}};
+constexpr configuration::VersionRow kComponentConfigRow = {"v1alpha1", {.since = {9}, .until = {12}}, {}};
 
 }  // namespace
 
@@ -282,7 +282,7 @@ absl::StatusOr<Source> ReadSource(std::string_view text, const Options& options)
   } else if (out.what == kComponentConfig) {
     out.release = options.from != nullptr && kComponentConfigRow.read_by.Has(options.from->version)
                       ? options.from
-                      : NearestOf(kComponentConfigRow.read_by);
+                      : &release::Default();
     taken = TakeOlder(j, options, /*leads_by_default=*/false, &out);
   } else if (const configuration::VersionRow* row = configuration::FindVersion(out.what); row != nullptr) {
     taken = TakeConfiguration(j, *row, options, &out);

@@ -21,14 +21,14 @@ namespace berth::recording {
 using scheduler::GenericScheduler;
 
 // Returns a queue like the daemon's.
-std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfiguration& config, bool by_events,
-                                                           const scheduler::Wakes& wakes) {
-  if (by_events) {
+std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfiguration& config,
+                                                           const scheduler::Release& release) {
+  if (release.plugins != nullptr) {
     scheduler::EventQueueOptions q;
     q.initial_backoff = config.initial_backoff;
     q.max_backoff = config.max_backoff;
     q.unschedulable_limit = config.unschedulable_limit;
-    q.wakes = wakes;
+    q.wakes = release.wakes;
     q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
       Profile* profile = ProfileOf(pod);
       return profile == nullptr || profile->algorithm->PassesNodePredicates(pod, util::Symbol::Find(node.meta.name));
@@ -36,11 +36,13 @@ std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfigurati
     return scheduler::NewEventQueue(q);
   }
   scheduler::QueueOptions q;
-  q.wakes = wakes;
+  q.wakes = release.wakes;
   q.initial_backoff = config.initial_backoff;
   q.max_backoff = config.max_backoff;
   q.unschedulable_limit = config.unschedulable_limit;
-  return config.Gate("PodPriority") ? scheduler::NewPriorityQueue(q) : scheduler::NewFifo();
+  if (!config.Gate("PodPriority")) return scheduler::NewFifo();
+  if (!release.orders_queue_by_priority) return scheduler::NewFifo(/*has_nominations=*/true);
+  return scheduler::NewPriorityQueue(q);
 }
 
 absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config, const Surroundings& around) {
@@ -54,7 +56,7 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   const scheduler::AlgorithmGates& gates = args.gates.algorithm;
 
   const bool by_plugins = release.decides.plugins != nullptr;
-  core->queue = core->NewQueue(config, by_plugins, release.decides.wakes);
+  core->queue = core->NewQueue(config, release.decides);
   if (by_plugins) {
     core->claim_binder =
         std::make_unique<scheduler::ClaimBinder>(&core->cache, release.decides.claims, release.decides.volume_rules);
@@ -80,6 +82,7 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
 
   scheduler::SchedulerOptions o;
   o.pod_priority = gates.pod_priority;
+  o.orders_queue_by_priority = release.decides.orders_queue_by_priority;
   o.process = &release.process;
   o.understood_fields = scheduler::PodFieldsUnderstoodBy(release.decides.version);
   o.ignore_unknown_fields = config.ignore_unknown_fields;

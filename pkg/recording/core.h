@@ -54,8 +54,8 @@ class Core {
   Profile* ProfileOf(const api::Pod& pod);
 
  private:
-  std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config, bool by_events,
-                                                       const scheduler::Wakes& wakes);
+  std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config,
+                                                       const scheduler::Release& release);
   absl::Status AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args);
   explicit Core(const scheduler::Release& release) : cache(release.describe_template, release.cache) {}
 };

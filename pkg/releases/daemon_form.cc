@@ -17,6 +17,20 @@ DaemonForm WithPoliciesOnly(uint8_t minor) {
   return f;
 }
 
+// Before configuration files.
+DaemonForm WithFlagsOnly(uint8_t minor) {
+  DaemonForm f = WithPoliciesOnly(minor);
+  f.deprecates_flags = false;
+  f.serves_profiles = true;
+  return f;
+}
+
+DaemonForm WithElectionOnRequest(uint8_t minor) {
+  DaemonForm f = WithPoliciesOnly(minor);
+  f.elects_leader = false;
+  return f;
+}
+
 // The secure port of its own came with 1.13.
 DaemonForm WithSecurePort(uint8_t minor) {
   DaemonForm f = WithPoliciesOnly(minor);
@@ -80,10 +94,9 @@ const DaemonForm& DaemonFormOf(const release::Id& id) {
     release::Version version;
     DaemonForm form;
   };
-  static const Row kForms[] = {{{10}, WithPoliciesOnly(10)},
-                               {{13}, WithSecurePort(13)},
-                               {{19}, WithTwoLocks(19)},
-                               {{29}, WithoutPlainPort(29)},
+  static const Row kForms[] = {{{8}, WithFlagsOnly(8)},      {{9}, WithElectionOnRequest(9)},
+                               {{10}, WithPoliciesOnly(10)}, {{13}, WithSecurePort(13)},
+                               {{19}, WithTwoLocks(19)},     {{29}, WithoutPlainPort(29)},
                                {{36}, WithStreamedLists(36)}};
   for (const Row& row : kForms) {
     if (row.version == id.version) return row.form;

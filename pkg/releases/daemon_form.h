@@ -33,6 +33,9 @@ struct DaemonForm {
   // Whether a warning says that flags other than --config are deprecated.
   bool deprecates_flags = false;
 
+  // Whether a leader is elected and profiles are served, unless flags say otherwise.
+  bool elects_leader = true, serves_profiles = false;
+
   // Times of the queue that no flag or file changes.
   absl::Duration max_backoff, unschedulable_limit;
 };

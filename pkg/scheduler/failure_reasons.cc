@@ -13,6 +13,7 @@ namespace {
 
 // The index of a text is its FailureReasonId. The texts of the releases are those that their rules return, or the kinds
 // of those that differ from object to object (FailureReason::kind).
+// NOLINT(readability-function-size): a table of texts.
 constexpr auto kReasons = std::to_array<std::string_view>({
     "error",
     "other",
@@ -46,6 +47,30 @@ constexpr auto kReasons = std::to_array<std::string_view>({
     "node(s) were not ready",
     "node(s) were out of disk space",
     "node(s) were unschedulable",
+    // Releases up to 1.9.
+    "CheckNodeLabelPresence",
+    "CheckServiceAffinity",
+    "ExistingPodsAntiAffinityRulesNotMatch",
+    "HostName",
+    "MatchInterPodAffinity",
+    "MatchNodeSelector",
+    "MaxVolumeCount",
+    "NoDiskConflict",
+    "NoVolumeNodeConflict",
+    "NoVolumeZoneConflict",
+    "NodeNetworkUnavailable",
+    "NodeNotReady",
+    "NodeOutOfDisk",
+    "NodeUnderDiskPressure",
+    "NodeUnderMemoryPressure",
+    "NodeUnknownCondition",
+    "NodeUnschedulable",
+    "PodAffinityRulesNotMatch",
+    "PodAntiAffinityRulesNotMatch",
+    "PodFitsHostPorts",
+    "PodToleratesNodeTaints",
+    "VolumeBindingNoMatch",
+    "VolumeNodeAffinityConflict",
     // Release 1.29.
     "Too many pods",
     "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",

@@ -51,9 +51,10 @@ struct Change {
 };
 
 struct SchedulerOptions {
-  // Gate PodPriority. REQUIRES: it is false with a FIFO and true with a PriorityQueue.
+  // Gate PodPriority. REQUIRES: it is false with a FIFO without nominations, and otherwise true.
   bool pod_priority = false;
-  bool preempts = true;  // with pod_priority: whether a pod that fits no node has others evicted
+  bool orders_queue_by_priority = true;  // with pod_priority: false with a FIFO
+  bool preempts = true;                  // with pod_priority: whether a pod that fits no node has others evicted
   // Without PodPriority, how long a pod waits after a failed attempt before it is read again.
   absl::Duration initial_backoff = absl::Seconds(1), max_backoff = absl::Seconds(60);
   const Process* process = &Process110();  // what the release does around decisions; never null
@@ -285,6 +286,10 @@ class Scheduler {
   void Verified(Pending& p, const Answer& a, const api::PodPtr& fresh);
 
   // scheduler_failure.cc: what follows a failed attempt in 1.10, including preemption.
+  // Whether pods wait for a back-off of this class, rather than for the queue's.
+  bool BacksOff() const {
+    return !options_.pod_priority || !options_.orders_queue_by_priority;
+  }
   void Fail(Pending& p, Failure f);
   void WriteCondition(Pending& p, const api::PodCondition& c);
   void StatusDone(Pending& p);

@@ -41,7 +41,7 @@ void Scheduler::Fail(Pending& p, Failure f) {
     if (process_.errors_end_nominations) p.attempt->rejection.nomination = Symbol();
     return FinishRejection(p);
   }
-  if (!options_.pod_priority) {
+  if (BacksOff()) {
     const absl::Duration wait = backoff_.Next(p.pod->meta.Key(), now_);
     VLOG(4) << "Backing off " << absl::FormatDuration(wait);
     p.not_before = now_ + wait;
@@ -98,7 +98,7 @@ void Scheduler::BackIntoQueue(Pending& p) {
     if (unwritten) Wait(p, now_ + kRetryUnsupported);
     return;
   }
-  if (!options_.pod_priority && now_ < p.not_before) {
+  if (BacksOff() && now_ < p.not_before) {
     SetPlace(p, Place::kBackoff);
     Wait(p, p.not_before);
     return;
@@ -123,7 +123,7 @@ void Scheduler::Refetched(Pending& p, const Answer& a, const api::PodPtr& fresh)
   }
   if (!fresh->node_name.empty() || fresh->Finished()) return Erase(p);  // the watch will tell the cache
   const bool changed = SpecOrMetadataChanged(*p.pod, *fresh);
-  if (p.unwritten && options_.pod_priority && !changed) {
+  if (p.unwritten && !BacksOff() && !changed) {
     // The write of the condition met a conflict; with the object that was read now it can succeed. A pod that is tried
     // again at once has the condition written by that attempt.
     actions_->UpdatePodCondition(Ask(Asked::kLateCondition, nullptr, Name(*fresh)), fresh, *p.unwritten);

@@ -73,7 +73,7 @@ struct Tried {
   std::vector<std::string> placements;
 };
 
-const char* const kReleases[] = {"1.10", "1.13", "1.19", "1.29", "1.36"};
+const char* const kReleases[] = {"1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36"};
 
 }  // namespace
 

@@ -10,4 +10,10 @@ void NormalizeReduce(std::span<int64_t> scores, bool reverse, int64_t max_score)
   for (int64_t& s : scores) s = NormalizedScore(s, largest, reverse, max_score);
 }
 
+void NormalizeByReversedFraction(std::span<int64_t> scores, int64_t max_score) {
+  int64_t largest = 0;
+  for (int64_t s : scores) largest = std::max(largest, s);
+  for (int64_t& s : scores) s = ReversedFraction(s, largest, max_score);
+}
+
 }  // namespace berth::scheduler

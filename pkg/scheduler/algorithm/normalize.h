@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "pkg/scheduler/algorithm/traits.h"
+
 namespace berth::scheduler {
 
 // Scales the scores so that the largest becomes `max_score`, with integer division that truncates. With `reverse`, each
@@ -17,6 +19,20 @@ inline int64_t NormalizedScore(int64_t raw, int64_t largest, bool reverse, int64
   if (largest == 0) return reverse ? max_score : raw;
   const int64_t scaled = max_score * raw / largest;
   return reverse ? max_score - scaled : scaled;
+}
+
+// Returns max_score less the share of the largest raw score, as releases before 1.9 compute it: by a fraction in
+// floating point, whose product is truncated, so that it may be 1 less than by NormalizedScore.
+inline int64_t ReversedFraction(int64_t raw, int64_t largest, int64_t max_score) {
+  const double fraction = largest == 0 ? 0 : static_cast<double>(raw) / static_cast<double>(largest);
+  return static_cast<int64_t>((1.0 - fraction) * static_cast<double>(max_score));
+}
+void NormalizeByReversedFraction(std::span<int64_t> scores, int64_t max_score);
+
+// Returns one score by a normalisation that reads the largest raw score.
+inline int64_t NormalizedScore(int64_t raw, int64_t largest, Normalisation how, int64_t max_score) {
+  if (how == Normalisation::kFractionReversed) return ReversedFraction(raw, largest, max_score);
+  return NormalizedScore(raw, largest, how == Normalisation::kMaximumReversed, max_score);
 }
 
 }  // namespace berth::scheduler

@@ -222,6 +222,16 @@ TEST_CASE("InterPodAffinityPriority: counts to scores") {
   CHECK(reduce({4, 4}) == Scores{10, 10});
 }
 
+TEST_CASE("fractions of 1.8 are truncated") {
+  auto reduced = [](Scores s) {
+    NormalizeByReversedFraction(s, 10);
+    return s;
+  };
+  CHECK(reduced({0, 0}) == Scores{10, 10});
+  CHECK(reduced({1, 2, 3}) == Scores{6, 3, 0});
+  CHECK(reduced({9, 10}) == Scores{0, 0});  // (1.0 - 0.9) * 10.0 is a little less than 1
+}
+
 TEST_CASE("NormalizeReduce") {
   auto reduced = [](Scores s, bool reverse) {
     NormalizeReduce(s, reverse, 10);

@@ -53,11 +53,12 @@ enum class ClusterPart : uint8_t {
 
 // How the raw scores of a priority are converted to scores from 0 to the highest score of the release.
 enum class Normalisation : uint8_t {
-  kNone,             // Map already returns final scores
-  kMaximum,          // highest score * raw / largest raw score
-  kMaximumReversed,  // the highest score minus the result of kMaximum
-  kDomains,          // by DomainScoring::Score
-  kOwn,              // by Reduce alone, which sees the raw scores of all feasible nodes
+  kNone,              // Map already returns final scores
+  kMaximum,           // highest score * raw / largest raw score
+  kMaximumReversed,   // the highest score minus the result of kMaximum
+  kFractionReversed,  // (1 - raw / largest raw score) * highest score, in floating point and truncated (1.8)
+  kDomains,           // by DomainScoring::Score
+  kOwn,               // by Reduce alone, which sees the raw scores of all feasible nodes
 };
 
 // The declaration of one rule. The defaults declare nothing, which is always safe.

@@ -72,6 +72,10 @@ bool HostPorts::Conflicts(const HostPort& p) const {
          });
 }
 
+bool HostPorts::HasNumber(int32_t port) const {
+  return ports_ && std::any_of(ports_->begin(), ports_->end(), [&](const HostPort& used) { return used.port == port; });
+}
+
 // ---- rows and nodes -----------------------------------------------------------------------------
 
 Cache::Cache(void (*describe)(const api::PodTemplate&, TemplateInfo*), CacheOptions options)

@@ -50,6 +50,8 @@ class HostPorts {
   // Returns whether a port in use has the same number and protocol and an address that overlaps. The address 0.0.0.0
   // overlaps with every address.
   bool Conflicts(const HostPort& p) const;
+  // Returns whether a port in use has this number, whatever its protocol and address.
+  bool HasNumber(int32_t port) const;
   bool empty() const { return !ports_; }
 
  private:

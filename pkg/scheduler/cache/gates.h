@@ -9,6 +9,7 @@ struct AlgorithmGates {
   bool volume_scheduling = true;
   bool block_volume = false;
   bool storage_object_in_use_protection = true;
+  bool persistent_local_volumes = true;        // read in 1.8
   bool attach_volume_limit = false;            // since 1.11
   bool balance_attached_node_volumes = false;  // since 1.11
 };

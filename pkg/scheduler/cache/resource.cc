@@ -92,6 +92,17 @@ bool IsScalarResourceName(Symbol name) {
   return it->second;
 }
 
+bool IsScalarNameOutsideKubernetes(Symbol name) {
+  const std::string_view text = name.str();
+  const bool outside =
+      text.find('/') != std::string_view::npos && text.find("kubernetes.io/") == std::string_view::npos;
+  return outside || text.starts_with("hugepages-");
+}
+
+bool IsScalarOrOpaqueName(Symbol name) {
+  return name.str().starts_with("pod.alpha.kubernetes.io/opaque-int-resource-") || IsScalarNameOutsideKubernetes(name);
+}
+
 bool IsScalarResourceNameV1_29(Symbol name) {
   thread_local absl::flat_hash_map<uint32_t, bool> known;
   auto [it, fresh] = known.try_emplace(name.id(), false);

@@ -49,7 +49,7 @@ struct ScalarResources {
 
 struct Resource : ScalarResources {
   int64_t milli_cpu = 0;
-  int64_t memory = 0;             // bytes
+  int64_t memory = 0;  // bytes
   // alpha.kubernetes.io/nvidia-gpu. Where `is_scalar` says that it is a scalar resource, it is counted as both.
   int64_t nvidia_gpu = 0;
   int64_t ephemeral_storage = 0;  // bytes
@@ -68,5 +68,9 @@ struct Resource : ScalarResources {
 bool IsScalarResourceName(Symbol name);
 // The same for 1.29: in addition, names that contain "kubernetes.io/" or have the prefix "attachable-volumes-".
 bool IsScalarResourceNameV1_29(Symbol name);
+// Returns the same by the rules of 1.9: every name with a "/" outside of the namespace kubernetes.io.
+bool IsScalarNameOutsideKubernetes(Symbol name);
+// The same in 1.8, which also has opaque integer resources.
+bool IsScalarOrOpaqueName(Symbol name);
 
 }  // namespace berth::scheduler

@@ -147,6 +147,14 @@ void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info) {
   DescribeWith(t, IsScalarResourceName, info);
 }
 
+void DescribeTemplateWithOuterNames(const api::PodTemplate& t, TemplateInfo* info) {
+  DescribeWith(t, IsScalarNameOutsideKubernetes, info);
+}
+
+void DescribeTemplateWithOpaqueNames(const api::PodTemplate& t, TemplateInfo* info) {
+  DescribeWith(t, IsScalarOrOpaqueName, info);
+}
+
 void DescribeTemplateWithScalarGpu(const api::PodTemplate& t, TemplateInfo* info) {
   DescribeWith(t, IsScalarResourceNameV1_29, info);
   info->request.nvidia_gpu = info->used.nvidia_gpu = info->limits.nvidia_gpu = 0;

@@ -78,6 +78,9 @@ api::ResourceList PodLevelRequests(const api::PodTemplate& t);
 // Fills in what follows from the template alone, that is all but terms, rows, pods and counts, by the rules of
 // Kubernetes 1.10.
 void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info);
+// The same by the rules of Kubernetes 1.9, and of 1.8.
+void DescribeTemplateWithOuterNames(const api::PodTemplate& t, TemplateInfo* info);
+void DescribeTemplateWithOpaqueNames(const api::PodTemplate& t, TemplateInfo* info);
 // The same by the rules of Kubernetes 1.11 to 1.13, where alpha.kubernetes.io/nvidia-gpu and every other name that
 // contains "kubernetes.io/" is a scalar resource.
 void DescribeTemplateWithScalarGpu(const api::PodTemplate& t, TemplateInfo* info);

@@ -54,10 +54,10 @@ GenericScheduler::GenericScheduler(Cache* cache, AlgorithmConfig config, const N
                                    const util::Clock* clock)
     : cache_(cache),
       config_(std::move(config)),
-      nominated_(nominated),
+      nominated_(config_.release->counts_nominated ? nominated : nullptr),
       clock_(clock),
       incremental_(std::make_unique<IncrementalScheduler>(cache_, &config_)),
-      kept_(std::make_unique<Kept>(cache_, nominated)) {
+      kept_(std::make_unique<Kept>(cache_, nominated_)) {
   for (const ConfiguredPredicate& p : config_.predicates) rule_names_.emplace_back(p.name);
 }
 GenericScheduler::~GenericScheduler() = default;
@@ -122,6 +122,19 @@ void GenericScheduler::AppendReasons(const Checks& checks, size_t check, Row row
   checks.list[check]->Explain(row, reasons);
   const Symbol rule = RuleOf(checks, check);
   for (size_t i = before; i < reasons->size(); ++i) (*reasons)[i].rule = rule;
+  InWordsOfRelease(before, reasons);
+}
+
+// Puts the reasons from index `first` on into the words of the release.
+void GenericScheduler::InWordsOfRelease(size_t first, std::vector<FailureReason>* reasons) const {
+  if (config_.release->reason_word == nullptr) return;
+  size_t kept = first;
+  for (size_t i = first; i < reasons->size(); ++i) {
+    FailureReason r = (*reasons)[i];
+    r.text = config_.release->reason_word(r.text);
+    if (!r.text.empty()) (*reasons)[kept++] = r;
+  }
+  reasons->resize(kept);
 }
 
 // Returns the error of a check on a row, with the words that the release puts around it.
@@ -257,6 +270,7 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   d.host = answer.host;
   d.feasible = answer.feasible;
   d.ties = guests_ties != 0 ? guests_ties : answer.ties;
+  if (answer.feasible == 1 && config_.release->scores_single_node) ++last_node_index_;
   timing_ = {filtered - start, Now() - filtered};
   return d;
 }
@@ -590,7 +604,8 @@ Row GenericScheduler::ChooseAmongTies(std::vector<Row>* ties, DecisionTrace* tra
 }
 
 // Scores the rows and returns the name of one with the best total. A single row is not scored and does not advance the
-// counter. A trace has the nodes in ascending order of names, so the rows are sorted for it.
+// counter, unless the release scores it like several. A trace has the nodes in ascending order of names, so the rows
+// are sorted for it.
 absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, const PodContext& ctx,
                                                     const std::vector<Row>& rows, DecisionTrace* trace,
                                                     size_t* ties_out) {
@@ -602,7 +617,7 @@ absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, cons
     std::sort(by_name.begin(), by_name.end(), [&](size_t a, size_t b) { return name(a) < name(b); });
     for (size_t i : by_name) trace->feasible.push_back(cache_->row(rows[i]).name);
   }
-  if (rows.size() == 1) return cache_->row(rows[0]).name;
+  if (rows.size() == 1 && !config_.release->scores_single_node) return cache_->row(rows[0]).name;
   absl::StatusOr<std::vector<int64_t>> totals = Prioritize(pod, ctx, rows, trace);
   if (!totals.ok()) return totals.status();
   size_t guests_ties = 0;
@@ -656,6 +671,7 @@ std::vector<std::pair<Symbol, std::vector<GenericScheduler::PredicateResult>>> G
       j.verdict = j.error.empty() ? check->Check(*it) : Verdict::kError;
       if (j.verdict == Verdict::kFails) {
         check->Explain(*it, &j.reasons);
+        InWordsOfRelease(0, &j.reasons);
         j.detail = check->Detail(*it);
       }
       if (j.verdict == Verdict::kError && j.error.empty()) j.error = check->Error(*it);

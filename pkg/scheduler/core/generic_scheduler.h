@@ -205,6 +205,7 @@ class GenericScheduler {
   Decision ScheduleInBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace);
   bool ClaimsWerePrepared(const api::PodPtr& pod) const;
   Preemption RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures) const;
+  void InWordsOfRelease(size_t first, std::vector<FailureReason>* reasons) const;
   std::string ErrorText(const Checks& checks, size_t check, Row row) const;
   std::string ErrorOf(const std::map<std::string, int64_t>& errors) const;
   Filtered Filter(const api::PodPtr& pod, Checks& checks) const;

@@ -67,7 +67,7 @@ struct Potential {
   size_t violating = 0;
 
   // Replaces the contents. Keeps the memory, because this is called for every candidate node.
-  void Collect(const NodeRow& row, const api::Pod& pod, const Listers& listers) {
+  void Collect(const NodeRow& row, const api::Pod& pod, const Listers& listers, bool counts_budgets) {
     pods.clear();
     violating = 0;
     int32_t limit = pod.Priority();
@@ -78,7 +78,7 @@ struct Potential {
     if (!std::is_sorted(pods.begin(), pods.end(), more_important)) {
       std::stable_sort(pods.begin(), pods.end(), more_important);
     }
-    if (listers.budgets.empty()) return;
+    if (listers.budgets.empty() || !counts_budgets) return;
     auto violates = [&](const PlacedPod* p) { return ViolatesBudget(listers, p->info); };
     if (std::any_of(pods.begin(), pods.end(), violates)) {
       violating = static_cast<size_t>(std::stable_partition(pods.begin(), pods.end(), violates) - pods.begin());
@@ -216,7 +216,7 @@ std::optional<bool> GenericScheduler::SelectVictimsByAmounts(const api::Pod& pod
   if (!need.known) return std::nullopt;
   if (!need.possible) return false;
   thread_local Potential potential;
-  potential.Collect(r, pod, cache_->listers());
+  potential.Collect(r, pod, cache_->listers(), config_.release->counts_budgets);
   Freed freed;
   for (const PlacedPod* p : potential.pods) freed.Add(p->info->used, +1);
   if (!freed.Covers(need)) return false;
@@ -241,7 +241,7 @@ bool GenericScheduler::SelectVictims(const api::Pod& pod, Checks& checks, Row ro
   std::vector<size_t> victims;
   {
     Potential potential;
-    potential.Collect(cache_->row(row), pod, cache_->listers());
+    potential.Collect(cache_->row(row), pod, cache_->listers(), config_.release->counts_budgets);
     std::vector<size_t> order;
     for (const PlacedPod* p : potential.pods) order.push_back(static_cast<size_t>(p - cache_->row(row).pods.data()));
     Cache::Simulation simulation(cache_, row);
@@ -287,8 +287,9 @@ bool GenericScheduler::ExtendersAgree(const api::Pod& pod, Row row) const {
 std::vector<Row> GenericScheduler::PreemptionCandidates(const NodeFailures& failures) const {
   RowSet hopeless;
   hopeless.Resize(cache_->row_count());
-  const auto texts = config_.release->unresolvable_texts;
+  const auto texts = config_.release->unresolvable_texts, others = config_.release->resolvable_texts;
   auto unresolvable = [&](const FailureReason& r) {
+    if (std::find(others.begin(), others.end(), r.text.str()) != others.end()) return false;
     return r.unresolvable || std::find(texts.begin(), texts.end(), r.text.str()) != texts.end();
   };
   failures.ForEach([&](Symbol node, const std::vector<FailureReason>& reasons) {
@@ -359,7 +360,7 @@ Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures&
   const std::vector<Row> candidates = PreemptionCandidates(failures);  // by name, ascending
   if (candidates.empty()) {
     VLOG(3) << "Preemption will not help schedule pod " << pod->meta.name << " on any node.";
-    out.nominated_to_clear.push_back(pod);
+    if (config_.release->counts_nominated) out.nominated_to_clear.push_back(pod);
     return out;
   }
 

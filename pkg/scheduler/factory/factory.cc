@@ -173,7 +173,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
   }
   AlgorithmConfig config;
   config.extenders = std::move(build.extenders);
-  config.always_check_all_predicates = build.always_check_all_predicates;
+  config.always_check_all_predicates = build.always_check_all_predicates || args.release->checks_all_predicates;
   config.args.cache = args.cache;
   config.args.volume_binder = args.volume_binder;
   config.args.gates = args.gates.algorithm;
@@ -288,7 +288,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
       VLOG(2) << "Registering predicate: " << p.name;
       if (note(RegisterCustom(&build.registry, p))) predicate_keys.insert(p.name);
     }
-  } else {
+  } else if (!args.release->absent_lists_are_empty) {
     VLOG(2) << "Using predicates from algorithm provider '" << kDefaultProvider << "'";
     predicate_keys = defaults.predicates;
   }
@@ -297,11 +297,17 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
       VLOG(2) << "Registering priority: " << p.name;
       if (note(RegisterCustom(*args.release, &build.registry, p))) priority_keys.insert(p.name);
     }
-  } else {
+  } else if (!args.release->absent_lists_are_empty) {
     VLOG(2) << "Using priorities from algorithm provider '" << kDefaultProvider << "'";
     priority_keys = defaults.priorities;
   }
-  for (const ExtenderConfig& e : policy.extenders) {
+  for (ExtenderConfig e : policy.extenders) {
+    if (!args.release->extenders_manage_resources) e.managed_resources.clear();
+    // That of an extender that scores is checked by ValidatePolicy.
+    if (args.release->extenders_need_weight && e.weight <= 0 && e.prioritize_verb.empty()) {
+      errors.push_back(absl::StrCat("Priority for extender ", http::RedactUrl(e.url_prefix),
+                                    " should have a positive weight applied to it"));
+    }
     VLOG(2) << "Creating extender with config " << http::RedactUrl(e.url_prefix);
     if (args.make_extender == nullptr) {
       errors.push_back(

@@ -4,6 +4,7 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "pkg/scheduler/queue/scheduling_queue.h"
@@ -13,6 +14,9 @@ namespace {
 
 class Fifo final : public SchedulingQueue {
  public:
+  explicit Fifo(bool has_nominations) {
+    if (has_nominations) nominated_.emplace();
+  }
   void Add(const api::PodPtr& pod) override {
     std::string key = pod->meta.Key();
     auto [it, added] = pods_.try_emplace(key, pod);
@@ -55,7 +59,7 @@ class Fifo final : public SchedulingQueue {
   void AssignedPodUpdated(const api::Pod&, absl::Duration) override {}
   void Flush(absl::Duration) override {}
   absl::Duration NextFlush() const override { return absl::InfiniteDuration(); }
-  NominatedPods* nominated() override { return nullptr; }
+  NominatedPods* nominated() override { return nominated_ ? &*nominated_ : nullptr; }
   Depth depth() const override { return {pods_.size(), 0, 0}; }
 
  private:
@@ -80,12 +84,13 @@ class Fifo final : public SchedulingQueue {
   // order_ are of pods that were deleted.
   absl::flat_hash_map<std::string, api::PodPtr> pods_;
   std::deque<std::string> order_;
+  std::optional<NominatedPods> nominated_;  // kept by the caller
 };
 
 }  // namespace
 
-std::unique_ptr<SchedulingQueue> NewFifo() {
-  return std::make_unique<Fifo>();
+std::unique_ptr<SchedulingQueue> NewFifo(bool has_nominations) {
+  return std::make_unique<Fifo>(has_nominations);
 }
 
 }  // namespace berth::scheduler

@@ -89,8 +89,8 @@ class SchedulingQueue {
   // Returns when Flush has to be called next; InfiniteDuration when no pod waits.
   virtual absl::Duration NextFlush() const = 0;
 
-  // Returns the nominated pods in the queue, by node; null for the FIFO. A popped pod is not among them until it is
-  // given back or the caller adds it.
+  // Returns the nominated pods in the queue, by node; null for a FIFO without nominations. A popped pod is not among
+  // them until it is given back or the caller adds it.
   virtual NominatedPods* nominated() = 0;
   const std::vector<api::PodPtr>& WaitingPodsForNode(util::Symbol node);
 
@@ -130,7 +130,8 @@ bool WantsToBeNear(const api::Pod& pod, const api::Pod& other);
 
 // The queue of release 1.29.
 std::unique_ptr<SchedulingQueue> NewEventQueue(const EventQueueOptions& options = {});
-std::unique_ptr<SchedulingQueue> NewFifo();
+// With `has_nominations`, there is a set of nominated pods, which the caller alone fills (1.8 with PodPriority).
+std::unique_ptr<SchedulingQueue> NewFifo(bool has_nominations = false);
 std::unique_ptr<SchedulingQueue> NewPriorityQueue(const QueueOptions& options = {});
 
 }  // namespace berth::scheduler

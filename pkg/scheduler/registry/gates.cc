@@ -8,6 +8,7 @@ SchedulerGates MakeGates(absl::FunctionRef<bool(std::string_view)> on) {
   g.algorithm.volume_scheduling = on("VolumeScheduling");
   g.algorithm.block_volume = on("BlockVolume");
   g.algorithm.storage_object_in_use_protection = on("StorageObjectInUseProtection");
+  g.algorithm.persistent_local_volumes = on("PersistentLocalVolumes");
   g.algorithm.attach_volume_limit = on("AttachVolumeLimit");
   g.algorithm.balance_attached_node_volumes = on("BalanceAttachedNodeVolumes");
   g.taint_nodes_by_condition = on("TaintNodesByCondition");

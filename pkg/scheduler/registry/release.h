@@ -144,6 +144,26 @@ struct Release {
   // Whether a pod may be placed by the totals of the pod before it, if both are alike (core/batch.h).
   bool batches = false;
 
+  // Returns the word that stands for a reason (up to 1.9), or an empty one if the reason is not given. Null if reasons
+  // are given in the words of their rules.
+  Symbol (*reason_word)(Symbol text) = nullptr;
+  // Whether every predicate is called for a node that one has rejected, whatever the Policy says (up to 1.9).
+  bool checks_all_predicates = false;
+  // Whether a single feasible node is scored like several, and moves the round-robin counter (1.8).
+  bool scores_single_node = false;
+  // Whether a Policy without one of its lists has none of the rules, rather than those of DefaultProvider (up to 1.9).
+  bool absent_lists_are_empty = false;
+  // Whether an extender needs a positive weight even if it does not score (1.8).
+  bool extenders_need_weight = false;
+  // Whether nominated pods count where they are nominated, and budgets in the choice of victims (since 1.9).
+  bool counts_nominated = true, counts_budgets = true;
+  // Whether an extender is called only for pods that ask for the resources that it manages (since 1.10).
+  bool extenders_manage_resources = true;
+  // Whether the gate PodPriority orders the queue. Otherwise it is first in, first out, with back-off (1.8).
+  bool orders_queue_by_priority = true;
+  // Texts of reasons that evictions can help against, although they are marked as unresolvable.
+  std::span<const std::string_view> resolvable_texts{};
+
   // The least hardPodAffinitySymmetricWeight that the release takes.
   int64_t least_hard_weight = 1;
   // How preemption chooses victims and nodes.

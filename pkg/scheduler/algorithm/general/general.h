@@ -9,6 +9,9 @@ namespace berth::scheduler::general {
 // and the reasons of all are reported.
 FitPredicate GeneralPredicates(const PluginFactoryArgs&);
 
+// The same with host ports by number (1.8).
+FitPredicate GeneralPredicatesByPortNumber(const PluginFactoryArgs&);
+
 // The same with MatchNodeSelector as it is from 1.11 on (MatchNodeSelectorWithFields).
 FitPredicate GeneralPredicatesWithFields(const PluginFactoryArgs&);
 

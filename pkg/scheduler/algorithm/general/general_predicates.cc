@@ -85,6 +85,11 @@ FitPredicate GeneralPredicates(const PluginFactoryArgs& args) {
                 nodeaffinity::MatchNodeSelector(args)});
 }
 
+FitPredicate GeneralPredicatesByPortNumber(const PluginFactoryArgs& args) {
+  return AllOf({noderesources::PodFitsResources(args), nodename::HostName(args),
+                nodeports::PodFitsHostPortNumbers(args), nodeaffinity::MatchNodeSelector(args)});
+}
+
 FitPredicate GeneralPredicatesWithFields(const PluginFactoryArgs& args) {
   return AllOf({noderesources::PodFitsResources(args), nodename::HostName(args), nodeports::PodFitsHostPorts(args),
                 nodeaffinity::MatchNodeSelectorWithFields(args)});

@@ -13,7 +13,8 @@ constexpr int64_t kMinSize = 23 * kMiB, kMaxSize = 1000 * kMiB;  // bytes
 // pkg/scheduler/algorithm/priorities/image_locality.go (1.10).
 class ImageLocalityScoring final : public Scoring {
  public:
-  ImageLocalityScoring(const PodContext& ctx, int64_t max_score) : ctx_(ctx), max_score_(max_score) {}
+  ImageLocalityScoring(const PodContext& ctx, int64_t max_score, bool first_entry_counts)
+      : ctx_(ctx), max_score_(max_score), first_entry_counts_(first_entry_counts) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     std::vector<const Cache::ImageNodes*> images;
     for (const api::Container& c : ctx_.pod.tmpl->containers) {
@@ -21,11 +22,25 @@ class ImageLocalityScoring final : public Scoring {
     }
     const std::vector<int64_t> totals = ImageTotals(
         ctx_.cache, rows, images, [](const auto&, const Cache::ImageNodes::Size& size) { return size.bytes; });
-    for (size_t i = 0; i < rows.size(); ++i) scores[i] = Score(totals[i]);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      scores[i] = Score(first_entry_counts_ && totals[i] != 0 ? TotalOfFirst(rows[i]) : totals[i]);
+    }
     return absl::OkStatus();
   }
 
  private:
+  // The index has the last entry of the node's list that has a name.
+  int64_t TotalOfFirst(Row row) const {
+    int64_t total = 0;
+    for (const api::Container& c : ctx_.pod.tmpl->containers) {
+      for (const api::NodeImage& image : ctx_.cache.row(row).node->images) {
+        if (std::find(image.names.begin(), image.names.end(), Symbol(c.image)) == image.names.end()) continue;
+        total = SaturatingAdd(total, image.size_bytes);
+        break;
+      }
+    }
+    return total;
+  }
   int64_t Score(int64_t total) const {
     if (total < kMinSize) return 0;
     if (total >= kMaxSize) return max_score_;
@@ -34,12 +49,19 @@ class ImageLocalityScoring final : public Scoring {
 
   PodContext ctx_;
   int64_t max_score_;
+  bool first_entry_counts_;  // 1.8: of several images with one name, the first one
 };
 
 }  // namespace
 
 PriorityFunction ImageLocality(const PluginFactoryArgs& args) {
-  return [max = args.max_score](const PodContext& ctx) { return std::make_unique<ImageLocalityScoring>(ctx, max); };
+  return
+      [max = args.max_score](const PodContext& ctx) { return std::make_unique<ImageLocalityScoring>(ctx, max, false); };
+}
+
+PriorityFunction ImageLocalityOfFirst(const PluginFactoryArgs& args) {
+  return
+      [max = args.max_score](const PodContext& ctx) { return std::make_unique<ImageLocalityScoring>(ctx, max, true); };
 }
 
 }  // namespace berth::scheduler::imagelocality

@@ -8,9 +8,12 @@ namespace berth::scheduler::imagelocality {
 // ImageLocalityPriority (1.10): the more bytes of the pod's images the node has, between 23 MiB and 1000 MiB, the
 // better.
 PriorityFunction ImageLocality(const PluginFactoryArgs&);
+// The same in 1.8: of several entries of a node with one name, the first one counts, and not the last one.
+PriorityFunction ImageLocalityOfFirst(const PluginFactoryArgs&);
 
-// ImageLocalityPriority from 1.12 on: the same, but the size of each image is multiplied by the fraction of all nodes that
-// had it when the node was last added or updated. REQUIRES: the cache notes that (CacheOptions::notes_image_spread).
+// ImageLocalityPriority from 1.12 on: the same, but the size of each image is multiplied by the fraction of all nodes
+// that had it when the node was last added or updated. REQUIRES: the cache notes that
+// (CacheOptions::notes_image_spread).
 PriorityFunction NotedImageLocality(const PluginFactoryArgs&);
 
 // ImageLocality (1.29): the same, but the size of each image is multiplied by the fraction of all nodes that have it,

@@ -9,6 +9,10 @@ namespace berth::scheduler::interpodaffinity {
 // of placed pods.
 FitPredicate MatchInterPodAffinity(const PluginFactoryArgs&);
 
+// The same before 1.10: terms by host name are like others, so that pods on any node count as the group that exists
+// (bug B-09 is not there yet). Without `bad_terms_are_errors`, a term that cannot be used fits nowhere (1.8).
+FitPredicate MatchInterPodAffinityAnywhere(const PluginFactoryArgs&, bool bad_terms_are_errors);
+
 // MatchInterPodAffinity from 1.12 on: several required affinity terms must be met by pods that match all of them. If no
 // such pod is in any domain of the terms, a pod that matches its own terms fits every node.
 FitPredicate MatchInterPodAffinityTogether(const PluginFactoryArgs&);

@@ -26,7 +26,13 @@ const Symbol kHostnameLabel("kubernetes.io/hostname");
 // pods. The last two exist only if there are such terms.
 class InterPodAffinityCheck final : public DomainCheck {
  public:
-  InterPodAffinityCheck(const PodContext& ctx, Cache* cache) : ctx_(ctx), cache_(cache), existing_(/*anti=*/true, 0) {
+  // What differs between releases.
+  struct Rules {
+    bool hosts_are_special = true;     // bug B-09 of 1.10
+    bool bad_terms_are_errors = true;  // since 1.9
+  };
+  InterPodAffinityCheck(const PodContext& ctx, Cache* cache, Rules rules)
+      : ctx_(ctx), cache_(cache), rules_(rules), existing_(/*anti=*/true, 0) {
     if (const auto& a = ctx.pod.tmpl->affinity.pod) {
       for (const auto& t : a->required) affinity_.push_back(Prepare(t));
     }
@@ -121,7 +127,7 @@ class InterPodAffinityCheck final : public DomainCheck {
     own.term = &t;
     own.usable = t.selector.ok() && !t.topology_key.empty();
     if (!own.usable) return own;
-    own.per_node = t.topology_key == kHostnameLabel;
+    own.per_node = rules_.hosts_are_special && t.topology_key == kHostnameLabel;
     PodQuery query;
     query.namespaces = t.namespaces;
     query.any_of = {t.selector.selector};
@@ -186,7 +192,7 @@ class InterPodAffinityCheck final : public DomainCheck {
       if (domain != LabelColumn::kNoDomain && sum->In(domain) > 0) return Answer::kExisting;
     }
     for (const OwnTerm& t : affinity_) {
-      if (!t.usable) return Answer::kError;
+      if (!t.usable) return rules_.bad_terms_are_errors ? Answer::kError : Answer::kAffinity;
       if (InDomain(t, row)) continue;
       const bool exists = t.per_node ? t.count->OnRow(row) > 0 : t.count->total() > 0;
       if (exists || !t.matches_self) return Answer::kAffinity;
@@ -204,6 +210,7 @@ class InterPodAffinityCheck final : public DomainCheck {
 
   PodContext ctx_;
   Cache* cache_;
+  Rules rules_;
   std::vector<OwnTerm> affinity_, anti_;
   DeclaredTermsOf existing_;
   size_t anti_channel_ = 0;  // of the pod's own terms; the next channel is that of placed pods
@@ -212,7 +219,16 @@ class InterPodAffinityCheck final : public DomainCheck {
 }  // namespace
 
 FitPredicate MatchInterPodAffinity(const PluginFactoryArgs& args) {
-  return [cache = args.cache](const PodContext& ctx) { return std::make_unique<InterPodAffinityCheck>(ctx, cache); };
+  return [cache = args.cache](const PodContext& ctx) {
+    return std::make_unique<InterPodAffinityCheck>(ctx, cache, InterPodAffinityCheck::Rules());
+  };
+}
+
+FitPredicate MatchInterPodAffinityAnywhere(const PluginFactoryArgs& args, bool bad_terms_are_errors) {
+  const InterPodAffinityCheck::Rules rules = {.hosts_are_special = false, .bad_terms_are_errors = bad_terms_are_errors};
+  return [cache = args.cache, rules](const PodContext& ctx) {
+    return std::make_unique<InterPodAffinityCheck>(ctx, cache, rules);
+  };
 }
 
 }  // namespace berth::scheduler::interpodaffinity

@@ -91,7 +91,8 @@ class NodeAffinityScoring final : public Scoring {
 }  // namespace
 
 PriorityFunction NodeAffinity(const PluginFactoryArgs& args) {
-  return [max = args.max_score](const PodContext& ctx) { return std::make_unique<NodeAffinityScoring>(ctx, max, true); };
+  return
+      [max = args.max_score](const PodContext& ctx) { return std::make_unique<NodeAffinityScoring>(ctx, max, true); };
 }
 
 PriorityFunction NodeAffinityByLabels(const PluginFactoryArgs& args) {

@@ -8,5 +8,7 @@ namespace berth::scheduler::nodeports {
 // PodFitsHostPorts (called PodFitsPorts in 1.0): none of the pod's host ports is in use on the node. The address
 // 0.0.0.0 conflicts with every address.
 FitPredicate PodFitsHostPorts(const PluginFactoryArgs&);
+// The same in 1.8: numbers alone count, whatever the protocols and addresses.
+FitPredicate PodFitsHostPortNumbers(const PluginFactoryArgs&);
 
 }  // namespace berth::scheduler::nodeports

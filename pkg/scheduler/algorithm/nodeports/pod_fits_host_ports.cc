@@ -11,13 +11,14 @@ namespace {
 class HostPortsCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return wanted_.empty(); }
-  HostPortsCheck(const Cache& cache, const std::vector<HostPort>& wanted) : cache_(cache), wanted_(wanted) {}
+  HostPortsCheck(const Cache& cache, const std::vector<HostPort>& wanted, bool by_number)
+      : cache_(cache), wanted_(wanted), by_number_(by_number) {}
 
   Verdict Check(Row row) override {
     const HostPorts& used = cache_.row(row).ports;
     if (!used.empty()) {
       for (const HostPort& p : wanted_) {
-        if (used.Conflicts(p)) return Verdict::kFails;
+        if (by_number_ ? used.HasNumber(p.port) : used.Conflicts(p)) return Verdict::kFails;
       }
     }
     return Verdict::kFits;
@@ -35,12 +36,17 @@ class HostPortsCheck final : public FitCheck {
  private:
   const Cache& cache_;
   const std::vector<HostPort>& wanted_;
+  const bool by_number_;  // 1.8
 };
 
 }  // namespace
 
 FitPredicate PodFitsHostPorts(const PluginFactoryArgs&) {
-  return [](const PodContext& ctx) { return std::make_unique<HostPortsCheck>(ctx.cache, ctx.info.host_ports); };
+  return [](const PodContext& ctx) { return std::make_unique<HostPortsCheck>(ctx.cache, ctx.info.host_ports, false); };
+}
+
+FitPredicate PodFitsHostPortNumbers(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) { return std::make_unique<HostPortsCheck>(ctx.cache, ctx.info.host_ports, true); };
 }
 
 }  // namespace berth::scheduler::nodeports

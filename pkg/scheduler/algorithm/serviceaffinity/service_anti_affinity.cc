@@ -8,13 +8,17 @@ namespace {
 
 // serviceAntiAffinity: the score of a node is the fraction of the pods of the first service, among those on feasible
 // nodes, that are outside its domain of the label. Nodes without the label score 0, but their pods count for the total,
-// and so do terminating pods unless they are skipped. One channel counts the pods of the service on the node, and the label is a key. Source:
-// ServiceAntiAffinity in pkg/scheduler/algorithm/priorities/selector_spreading.go (1.10).
+// and so do terminating pods unless they are skipped. One channel counts the pods of the service on the node, and the
+// label is a key. Source: ServiceAntiAffinity in pkg/scheduler/algorithm/priorities/selector_spreading.go (1.10).
 class ServiceAntiAffinityScoring final : public DomainScoring {
  public:
   ServiceAntiAffinityScoring(const PodContext& ctx, Cache* cache, Symbol label, int64_t max_score,
-                             bool skips_terminating)
-      : ctx_(ctx), cache_(cache), max_score_(max_score), skips_terminating_(skips_terminating) {
+                             bool skips_terminating, bool total_is_everywhere = false)
+      : ctx_(ctx),
+        cache_(cache),
+        max_score_(max_score),
+        skips_terminating_(skips_terminating),
+        total_is_everywhere_(total_is_everywhere) {
     channels_ = {DomainChannel::kSum};
     keys_ = {&cache->Label(label)};
     Refresh();
@@ -38,6 +42,7 @@ class ServiceAntiAffinityScoring final : public DomainScoring {
     const bool changed = terms_.empty() ? count != nullptr : terms_[0].totals != count;
     terms_.clear();
     if (count != nullptr) terms_.push_back({count, nullptr, 1, 0});
+    count_ = std::move(count);
     return changed;
   }
 
@@ -50,6 +55,7 @@ class ServiceAntiAffinityScoring final : public DomainScoring {
       total += pods;
       if (pods != 0 && parts.domains[i] != LabelColumn::kNoDomain) in_domain[parts.domains[i]] += pods;
     }
+    if (total_is_everywhere_ && count_ != nullptr) total = count_->total_all();
     domain_scores.assign(in_domain.size(), max_score_);
     for (size_t d = 0; total != 0 && d < in_domain.size(); ++d) {
       const double share = static_cast<double>(total - in_domain[d]) / static_cast<double>(total);
@@ -65,6 +71,8 @@ class ServiceAntiAffinityScoring final : public DomainScoring {
   Cache* cache_;
   int64_t max_score_;
   bool skips_terminating_;
+  bool total_is_everywhere_;               // up to 1.9
+  std::shared_ptr<const PodCount> count_;  // null if no service selects the pod
   bool known_ = false;
   uint64_t version_ = 0;  // version of the selectors in the pod's namespace
 };
@@ -149,6 +157,12 @@ PriorityFunction ServiceAntiAffinityByLabels(const PluginFactoryArgs& args, std:
 PriorityFunction ServiceAntiAffinity(const PluginFactoryArgs& args, Symbol label) {
   return [cache = args.cache, label, max = args.max_score](const PodContext& ctx) {
     return std::make_unique<ServiceAntiAffinityScoring>(ctx, cache, label, max, false);
+  };
+}
+
+PriorityFunction ServiceAntiAffinityOfAllPods(const PluginFactoryArgs& args, Symbol label) {
+  return [cache = args.cache, label, max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<ServiceAntiAffinityScoring>(ctx, cache, label, max, false, true);
   };
 }
 

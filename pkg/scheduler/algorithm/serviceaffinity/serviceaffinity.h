@@ -14,6 +14,8 @@ FitPredicate ServiceAffinityToFirstListed(const PluginFactoryArgs&, std::vector<
 
 // The Policy argument serviceAntiAffinity: spreads the pods of a service over the values of a node label.
 PriorityFunction ServiceAntiAffinity(const PluginFactoryArgs&, Symbol label);
+// The same before 1.10: pods on nodes that do not fit count for the total, too.
+PriorityFunction ServiceAntiAffinityOfAllPods(const PluginFactoryArgs&, Symbol label);
 // The Score of ServiceAffinity (1.19): the same for several labels, whose parts of the score are added in floating
 // point and truncated once. Terminating pods do not count.
 PriorityFunction ServiceAntiAffinityByLabels(const PluginFactoryArgs&, std::vector<Symbol> labels);

@@ -13,8 +13,8 @@ const Symbol kPreferNoSchedule("PreferNoSchedule");
 // pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (1.29).
 class TaintTolerationScoring final : public Scoring {
  public:
-  TaintTolerationScoring(const PodContext& ctx, int64_t max_score, TolerationRules rules)
-      : ctx_(ctx), max_score_(max_score), rules_(rules) {
+  TaintTolerationScoring(const PodContext& ctx, int64_t max_score, TolerationRules rules, bool by_fraction = false)
+      : ctx_(ctx), max_score_(max_score), rules_(rules), by_fraction_(by_fraction) {
     for (const api::Toleration& t : ctx.pod.tmpl->tolerations) {
       if (t.effect.empty() || t.effect == kPreferNoSchedule) tolerations_.push_back(&t);
     }
@@ -32,7 +32,11 @@ class TaintTolerationScoring final : public Scoring {
     return absl::OkStatus();
   }
   absl::Status Reduce(std::span<const Row>, std::span<int64_t> scores) override {
-    NormalizeReduce(scores, true, max_score_);
+    if (by_fraction_) {
+      NormalizeByReversedFraction(scores, max_score_);
+    } else {
+      NormalizeReduce(scores, true, max_score_);
+    }
     return absl::OkStatus();
   }
 
@@ -40,6 +44,7 @@ class TaintTolerationScoring final : public Scoring {
   PodContext ctx_;
   int64_t max_score_;
   TolerationRules rules_;
+  bool by_fraction_;  // 1.8
   std::vector<const api::Toleration*> tolerations_;
 };
 
@@ -47,6 +52,12 @@ class TaintTolerationScoring final : public Scoring {
 
 PriorityFunction TaintToleration(const PluginFactoryArgs& args) {
   return TaintTolerationBy(args, {});
+}
+
+PriorityFunction TaintTolerationByFraction(const PluginFactoryArgs& args) {
+  return [max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<TaintTolerationScoring>(ctx, max, TolerationRules(), /*by_fraction=*/true);
+  };
 }
 
 PriorityFunction TaintTolerationBy(const PluginFactoryArgs& args, TolerationRules rules) {

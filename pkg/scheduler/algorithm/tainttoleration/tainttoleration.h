@@ -25,6 +25,8 @@ FitPredicate CheckNodeUnschedulable(const PluginFactoryArgs&);
 // TaintTolerationPriority (1.10) and the Score of TaintToleration (1.29): the fewer PreferNoSchedule taints the pod
 // does not tolerate, the better.
 PriorityFunction TaintToleration(const PluginFactoryArgs&);
+// The same in 1.8: scaled by a fraction (NormalizeByReversedFraction).
+PriorityFunction TaintTolerationByFraction(const PluginFactoryArgs&);
 PriorityFunction TaintTolerationBy(const PluginFactoryArgs&, TolerationRules rules);
 
 // Returns whether the toleration tolerates the taint.

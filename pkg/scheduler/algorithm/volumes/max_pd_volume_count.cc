@@ -34,8 +34,8 @@ DiskKind KindOf(CloudDisk disk) {
     case CloudDisk::kAzure:
       break;
   }
-  return {api::Volume::Kind::kAzureDisk, api::PersistentVolume::Source::kAzureDisk, 16,
-          "attachable-volumes-azure-disk", "MaxAzureDiskVolumeCount"};
+  return {api::Volume::Kind::kAzureDisk, api::PersistentVolume::Source::kAzureDisk, 16, "attachable-volumes-azure-disk",
+          "MaxAzureDiskVolumeCount"};
 }
 
 // Returns KUBE_MAX_PD_VOLS, or the default if it is not set or wrong.
@@ -71,8 +71,7 @@ size_t ByInstanceType(const Cache& cache, Row row, const DiskKind& kind, size_t)
   const auto label = cache.row(row).node->labels.Get(kInstanceType);
   const std::string_view type = label ? label->str() : std::string_view();
   const bool fifth = type.size() >= 2 && type[1] == '5' && (type[0] == 'c' || type[0] == 'm' || type[0] == 'r');
-  const bool nitro =
-      fifth || type.find("t3") != std::string_view::npos || type.find("z1d") != std::string_view::npos;
+  const bool nitro = fifth || type.find("t3") != std::string_view::npos || type.find("z1d") != std::string_view::npos;
   constexpr size_t kNitroMax = 25;
   return nitro ? kNitroMax : kind.default_max;
 }
@@ -92,8 +91,9 @@ class VolumeCountCheck final : public FitCheck {
  public:
   bool MayError() const override { return !error_.empty(); }
   bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
-  VolumeCountCheck(const PodContext& ctx, const DiskKind& kind, size_t max, LimitOf limit_of)
-      : cache_(ctx.cache), kind_(kind), max_(max), limit_of_(limit_of) {
+  VolumeCountCheck(const PodContext& ctx, const DiskKind& kind, size_t max, LimitOf limit_of,
+                   bool ends_at_missing = false)
+      : cache_(ctx.cache), kind_(kind), max_(max), limit_of_(limit_of), ends_at_missing_(ends_at_missing) {
     error_ = Collect(*ctx.pod.tmpl, &wanted_);
   }
 
@@ -149,9 +149,13 @@ class VolumeCountCheck final : public FitCheck {
         auto volume = claim == nullptr || claim->volume_name.empty()
                           ? nullptr
                           : cache_.listers().volumes.Get(Symbol(), claim->volume_name);
+        if (ends_at_missing_ && claim != nullptr && claim->volume_name.empty()) {
+          return absl::StrCat("PersistentVolumeClaim is not bound: \"", v.id, "\"");
+        }
         if (volume == nullptr) {
           // No volume id begins with this character.
           ids->insert(absl::StrCat("\x01", t.ns.string(), "/", v.id));
+          if (ends_at_missing_) break;
         } else if (volume->source == kind_.source) {
           ids->insert(volume->source_id);
         }
@@ -164,6 +168,7 @@ class VolumeCountCheck final : public FitCheck {
   DiskKind kind_;
   size_t max_;
   LimitOf limit_of_;
+  bool ends_at_missing_;  // 1.8
   Ids wanted_;
   std::string error_;
 };
@@ -175,6 +180,14 @@ FitPredicate MaxPdVolumeCount(CloudDisk disk, const PluginFactoryArgs&) {
   // As upstream, the environment is read when the predicate is built, not for each pod.
   size_t max = MaxVolumes(kind.default_max);
   return [kind, max](const PodContext& ctx) { return std::make_unique<VolumeCountCheck>(ctx, kind, max, SameForAll); };
+}
+
+FitPredicate MaxPdVolumeCountUntilMissing(CloudDisk disk, const PluginFactoryArgs&) {
+  DiskKind kind = KindOf(disk);
+  size_t max = MaxVolumes(kind.default_max);
+  return [kind, max](const PodContext& ctx) {
+    return std::make_unique<VolumeCountCheck>(ctx, kind, max, SameForAll, true);
+  };
 }
 
 namespace {

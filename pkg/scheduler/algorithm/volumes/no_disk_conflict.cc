@@ -8,8 +8,15 @@ namespace {
 
 using Kind = api::Volume::Kind;
 
+bool Repeats(const std::vector<std::string>& names) {
+  for (auto it = names.begin(); it != names.end(); ++it) {
+    if (std::find(names.begin(), it, *it) != it) return true;
+  }
+  return false;
+}
+
 // Returns whether two inline volumes use the same disk in a way that excludes sharing.
-bool Conflict(const api::Volume& a, const api::Volume& b) {
+bool Conflict(const api::Volume& a, const api::Volume& b, bool repetition_conflicts) {
   if (a.kind != b.kind) return false;
   bool both_read_only = a.read_only && b.read_only;
   switch (a.kind) {
@@ -21,9 +28,10 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
       return a.id == b.id && !both_read_only;  // only the iqn is compared (bug B-08, kept)
     case Kind::kRbd:
       return a.pool == b.pool && a.id == b.id && !both_read_only &&
-             std::any_of(a.monitors.begin(), a.monitors.end(), [&](const std::string& m) {
-               return std::find(b.monitors.begin(), b.monitors.end(), m) != b.monitors.end();
-             });
+             ((repetition_conflicts && Repeats(b.monitors)) ||
+              std::any_of(a.monitors.begin(), a.monitors.end(), [&](const std::string& m) {
+                return std::find(b.monitors.begin(), b.monitors.end(), m) != b.monitors.end();
+              }));
     case Kind::kAzureDisk:
     case Kind::kClaim:
     case Kind::kCinder:
@@ -38,7 +46,8 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
 class DiskConflictCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return disks_.empty(); }
-  DiskConflictCheck(const Cache& cache, const api::PodTemplate& t) : cache_(cache) {
+  DiskConflictCheck(const Cache& cache, const api::PodTemplate& t, bool repetition_conflicts)
+      : cache_(cache), repetition_conflicts_(repetition_conflicts) {
     for (const api::Volume& v : t.volumes) {
       if (v.kind != Kind::kClaim && v.kind != Kind::kAzureDisk) disks_.push_back(&v);
     }
@@ -49,7 +58,7 @@ class DiskConflictCheck final : public FitCheck {
     for (const PlacedPod& p : cache_.row(row).pods) {
       for (const api::Volume& theirs : p.pod->tmpl->volumes) {
         for (const api::Volume* ours : disks_) {
-          if (Conflict(*ours, theirs)) return Verdict::kFails;
+          if (Conflict(*ours, theirs, repetition_conflicts_)) return Verdict::kFails;
         }
       }
     }
@@ -65,13 +74,18 @@ class DiskConflictCheck final : public FitCheck {
 
  private:
   const Cache& cache_;
+  const bool repetition_conflicts_;  // 1.8: with an RBD image there whose list names a monitor twice
   std::vector<const api::Volume*> disks_;
 };
 
 }  // namespace
 
 FitPredicate NoDiskConflict(const PluginFactoryArgs&) {
-  return [](const PodContext& ctx) { return std::make_unique<DiskConflictCheck>(ctx.cache, *ctx.pod.tmpl); };
+  return [](const PodContext& ctx) { return std::make_unique<DiskConflictCheck>(ctx.cache, *ctx.pod.tmpl, false); };
+}
+
+FitPredicate NoDiskConflictOrRepetition(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) { return std::make_unique<DiskConflictCheck>(ctx.cache, *ctx.pod.tmpl, true); };
 }
 
 }  // namespace berth::scheduler::volumes

@@ -14,6 +14,8 @@ namespace berth::scheduler::volumes {
 // NoDiskConflict (1.10): no pod on the node uses the same GCE PD, EBS volume, iSCSI target or RBD image. Several pods
 // may use one read-only, except for EBS. Volumes that the pod uses through claims are not examined.
 FitPredicate NoDiskConflict(const PluginFactoryArgs&);
+// The same in 1.8: an RBD image there also conflicts if its own list of monitors names one twice.
+FitPredicate NoDiskConflictOrRepetition(const PluginFactoryArgs&);
 
 // MaxEBSVolumeCount (default limit 39), MaxGCEPDVolumeCount (16) and MaxAzureDiskVolumeCount (16) of 1.10: the number
 // of distinct volumes of the kind on the node does not exceed the limit. If the environment variable KUBE_MAX_PD_VOLS
@@ -21,8 +23,15 @@ FitPredicate NoDiskConflict(const PluginFactoryArgs&);
 enum class CloudDisk { kEbs, kGcePd, kAzure };
 FitPredicate MaxPdVolumeCount(CloudDisk disk, const PluginFactoryArgs& args);
 
-// The same from 1.11 to 1.13: the limit is that of the node, by allocatable (gate AttachVolumeLimit) or, for EBS, by
-// instance type. KUBE_MAX_PD_VOLS comes between the two and is read at each call.
+// The same in 1.8: an unbound claim of the pod is an error, and after a claim or volume that does not exist, the pod's
+// later volumes are not looked at.
+FitPredicate MaxPdVolumeCountUntilMissing(CloudDisk disk, const PluginFactoryArgs& args);
+
+// NoVolumeNodeConflict (1.8, gate PersistentLocalVolumes): the bound volumes of the pod can be used on the node.
+FitPredicate NoVolumeNodeConflict(const PluginFactoryArgs&);
+
+// MaxEBSVolumeCount and the others from 1.11 to 1.13: the limit is that of the node, by allocatable (gate
+// AttachVolumeLimit) or, for EBS, by instance type. KUBE_MAX_PD_VOLS comes between the two and is read at each call.
 FitPredicate MaxPdVolumeCountOfNode(CloudDisk disk, const PluginFactoryArgs& args);
 
 // MaxCSIVolumeCountPred (1.12 and 1.13, gate AttachVolumeLimit): for each CSI driver that the node has a limit for, the

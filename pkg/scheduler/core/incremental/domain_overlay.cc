@@ -202,9 +202,8 @@ void DomainOverlay::FindLabelRules() {
     const size_t before = columns.size();
     if (!scoring->NodeLabels(&columns)) continue;
     found.normalised.Add(i);
-    const bool reversed = p.traits.normalisation == Normalisation::kMaximumReversed;
     // A scoring that reads no label gives 0 to every node (Scoring::NodeLabels), which changes no order.
-    if (columns.size() > before) label_scorings_.push_back({std::move(scoring), {p.weight, reversed}});
+    if (columns.size() > before) label_scorings_.push_back({std::move(scoring), {p.weight, p.traits.normalisation}});
   }
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
@@ -595,7 +594,7 @@ uint64_t DomainOverlay::ScoreParts() {
     }
     // If the largest raw score is 0, all nodes get the same score, which changes no order.
     if (most == 0) return;
-    for (Part& p : s.parts) p.total += how.weight * NormalizedScore(raws(p)[i], most, how.reversed, max_score_);
+    for (Part& p : s.parts) p.total += how.weight * NormalizedScore(raws(p)[i], most, how.how, max_score_);
   };
   for (size_t i = 0; i < normalised.size(); ++i) {
     if (index.most_raw(i) > 0) add(normalised[i], i, raw);

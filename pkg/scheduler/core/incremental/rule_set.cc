@@ -56,8 +56,9 @@ void RuleSet::Add(const ConfiguredPredicate& p) {
 }
 
 void RuleSet::Add(const ConfiguredPriority& p) {
-  const bool normalised =
-      p.traits.normalisation == Normalisation::kMaximum || p.traits.normalisation == Normalisation::kMaximumReversed;
+  const Normalisation how = p.traits.normalisation;
+  const bool normalised = how == Normalisation::kMaximum || how == Normalisation::kMaximumReversed ||
+                          how == Normalisation::kFractionReversed;
   const bool none = p.traits.normalisation == Normalisation::kNone;
   const ClusterPart cluster = p.traits.cluster;
   if (!p.traits.incremental()) {

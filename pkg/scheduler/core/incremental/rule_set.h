@@ -14,7 +14,7 @@ namespace berth::scheduler {
 // How a priority is normalised whose raw scores are scaled by the largest one of all feasible nodes.
 struct Normalised {
   int64_t weight;
-  bool reversed;
+  Normalisation how;
 };
 
 // A set of positions in a list of rules. Positions from 64 on are never in the set; adding them does nothing.

@@ -40,7 +40,7 @@ StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr
     if (left_out.normalised.Has(i)) continue;
     const ConfiguredPriority& p = *rules.normalised_priorities[i];
     raw_scores_.push_back({p.function(ctx), p.weight});
-    normalised_.push_back({p.weight, p.traits.normalisation == Normalisation::kMaximumReversed});
+    normalised_.push_back({p.weight, p.traits.normalisation});
     most_raw_.push_back(0);
   }
   // If Map has an error, it is about the pod and the same for every row, so calling it for one row is enough.

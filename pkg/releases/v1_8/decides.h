@@ -1,0 +1,9 @@
+// What decides in Kubernetes 1.8 (Release). As 1.9, but for what decides.cc says.
+#pragma once
+#include "pkg/scheduler/registry/release.h"
+
+namespace berth::releases::v1_8 {
+
+const scheduler::Release& Decides();
+
+}  // namespace berth::releases::v1_8
