@@ -231,6 +231,111 @@ TEST_CASE("labels of nodes become added affinity and back") {
   CHECK(Converted(made.json, "1.19", "1.29").json.find(R"("presentLabels":["ssd"])") != std::string::npos);
 }
 
+TEST_CASE("a note says where a plugin is off") {
+  // PodTopologySpread stays for SelectorSpread's sake, and only its filter is off.
+  const Conversion made =
+      Converted(R"({"kind":"Policy","apiVersion":"v1","predicates":[{"name":"HostName"}],"priorities":[)"
+                R"({"name":"SelectorSpreadPriority","weight":1}]})",
+                "1.29", "1.10");
+  std::string spread, limits;
+  for (const Note& n : made.notes) {
+    if (n.subject == "PodTopologySpread") spread = n.text;
+    if (n.subject == "NodeVolumeLimits") limits = n.text;
+  }
+  CHECK(spread.starts_with("off at filter, because the release of the source has no such rule"));
+  CHECK(limits.starts_with("off, because the release of the source has no such rule"));
+}
+
+TEST_CASE("preferences for labels stay beside those of pods") {
+  const std::string policy =
+      R"({"kind":"Policy","apiVersion":"v1","predicates":[],"priorities":[{"name":"NodeAffinityPriority","weight":2},)"
+      R"({"name":"ssd","weight":6,"argument":{"labelPreference":{"label":"ssd","presence":true}}}]})";
+  const Conversion made = Converted(policy, "1.29", "1.10");
+  CHECK(made.json.find(R"("preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"preference":{)"
+                       R"("matchExpressions":[{"key":"ssd","operator":"Exists"}]}}])") != std::string::npos);
+  CHECK(RulesOf(made.json, "1.29").find("NodeAffinity=") != std::string::npos);
+  CHECK(made.json.find(R"({"name":"NodeAffinity","weight":6})") != std::string::npos);
+  std::string text;
+  for (const Note& n : made.notes) text += n.subject == "score: NodeLabel" ? n.text : "";
+  CHECK(text.ends_with("with the weight 6 instead of 2"));
+}
+
+TEST_CASE("spreading over labels and over nodes becomes one list of constraints") {
+  const std::string policy =
+      R"({"kind":"Policy","apiVersion":"v1","predicates":[],"priorities":[{"name":"SelectorSpreadPriority","weight":2},)"
+      R"({"name":"racks","weight":3,"argument":{"serviceAntiAffinity":{"label":"rack"}}}]})";
+  const std::string json = Converted(policy, "1.29", "1.10").json;
+  for (const char* key : {"kubernetes.io/hostname", "topology.kubernetes.io/zone", "rack"}) {
+    CHECK(json.find(absl::StrCat("\"topologyKey\":\"", key, "\",\"whenUnsatisfiable\":\"ScheduleAnyway\"")) !=
+          std::string::npos);
+  }
+  CHECK(json.find(R"("defaultingType":"List")") != std::string::npos);
+  CHECK(json.find(R"({"name":"PodTopologySpread","weight":5})") != std::string::npos);
+  // Alone, each is what it was.
+  auto only = [&](const char* priority) {
+    return Converted(absl::StrCat(R"({"kind":"Policy","predicates":[],"priorities":[)", priority, "]}"), "1.29", "1.10")
+        .json;
+  };
+  CHECK(only(R"({"name":"SelectorSpreadPriority","weight":2})").find("defaultConstraints") == std::string::npos);
+  CHECK(only(R"({"name":"r2","weight":3,"argument":{"serviceAntiAffinity":{"label":"rack"}}})").find("hostname") ==
+        std::string::npos);
+}
+
+TEST_CASE("Policies of 1.8 and 1.9 are converted, there and back") {
+  std::mt19937 random(44);
+  std::vector<const char*> predicates = kOldPredicates;
+  *std::find(predicates.begin(), predicates.end(), std::string_view("CheckVolumeBinding")) = "NoVolumeNodeConflict";
+  for (int i = 0; i < 40; ++i) {
+    const std::string of9 = RandomPolicy(&random, kOldPredicates, kOldPriorities, true);
+    CHECK(RulesOf(Converted(Converted(of9, "1.10", "1.9").json, "1.9", "1.10").json, "1.9") == RulesOf(of9, "1.9"));
+    const std::string of8 = RandomPolicy(&random, predicates, kOldPriorities, true);
+    CHECK(RulesOf(Converted(Converted(of8, "1.10", "1.8").json, "1.8", "1.10").json, "1.8") == RulesOf(of8, "1.8"));
+  }
+  // A list that a Policy lacks is empty there, and DefaultProvider's from 1.10 on.
+  CHECK(RulesOf(Converted(R"({"kind":"Policy"})", "1.10", "1.9").json, "1.10") == " |  | 0");
+  const Conversion managed = Converted(
+      R"({"kind":"Policy","extenders":[{"urlPrefix":"http://e","filterVerb":"f","managedResources":[{"name":"a.b/c"}]}]})",
+      "1.9", "1.10");
+  CHECK(Subjects(managed).find("extender http://e managedResources") != std::string::npos);
+  CHECK(managed.json.find("managedResources") == std::string::npos);
+}
+
+TEST_CASE("versions that no emulated release reads, through a random profile, keep their plugins") {
+  std::mt19937 random(45);
+  const std::vector<const char*> scores = {"NodeAffinity", "TaintToleration", "ImageLocality", "InterPodAffinity"};
+  for (int i = 0; i < 40; ++i) {
+    std::vector<std::string> off, on;
+    for (const char* s : scores) {
+      off.push_back(absl::StrCat("{\"name\":\"", s, "\"}"));
+      if (random() % 2 == 0) on.push_back(absl::StrCat("{\"name\":\"", s, "\",\"weight\":", 1 + random() % 9, "}"));
+    }
+    auto document = [&](const char* version) {
+      return absl::StrCat(
+          "{\"apiVersion\":\"kubescheduler.config.k8s.io/", version,
+          "\",\"kind\":\"KubeSchedulerConfiguration\",\"profiles\":[{\"plugins\":{\"score\":{\"disabled\":[",
+          absl::StrJoin(off, ","), "],\"enabled\":[", absl::StrJoin(on, ","), "]}}}]}");
+    };
+    CHECK(RulesOf(Converted(document("v1alpha2"), "1.19").json, "1.19") == RulesOf(document("v1beta1"), "1.19"));
+    CHECK(RulesOf(Converted(document("v1beta2"), "1.29").json, "1.29").find(" | ") != std::string::npos);
+    const std::string same = Converted(document("v1beta3"), "1.29").json;
+    CHECK(Converted(same, "1.29").json == same);
+  }
+}
+
+TEST_CASE("preemption is turned off beside a list of its own for what follows filters") {
+  const std::string head =
+      R"({"apiVersion":"kubescheduler.config.k8s.io/v1alpha2","kind":"KubeSchedulerConfiguration","disablePreemption":true,)"
+      R"("profiles":[{"plugins":{"postFilter":)";
+  for (const char* own : {R"({"disabled":[{"name":"*"}]})", R"({"disabled":[{"name":"DefaultPreemption"}]})",
+                          R"({"enabled":[{"name":"DefaultPreemption"}]})", "{}", "null"}) {
+    const std::string json = Converted(absl::StrCat(head, own, "}}]}"), "1.29").json;
+    INFO(own << ": " << json);
+    CHECK(json.find("\"DefaultPreemption\"") != std::string::npos);
+    CHECK(json.find("\"enabled\":[{\"name\":\"DefaultPreemption\"") == std::string::npos);
+    CHECK(json.find("postFilter") == json.rfind("postFilter"));
+  }
+}
+
 TEST_CASE("versions that no emulated release reads are converted") {
   const Conversion alpha = Converted(
       R"({"apiVersion":"kubescheduler.config.k8s.io/v1alpha2","kind":"KubeSchedulerConfiguration","bindTimeoutSeconds":30,)"

@@ -17,6 +17,7 @@ using configuration::ExtensionPoint;
 using configuration::PluginCatalogue;
 using explain::JsonOut;
 
+constexpr std::string_view kPostFilter = "postFilter";
 constexpr std::string_view kGroupPrefix = "kubescheduler.config.k8s.io/";
 
 // v1beta2 had these weights by default, and plugins at each extension point, in the order of the multiPoint list.
@@ -135,14 +136,41 @@ class Rewriter {
     if (no_preemption_) {
       out_.Key("plugins").Object();
       for (auto [key, set] : profile.FindExact("plugins").Children()) {
-        if (LeavesOut(key)) continue;
+        if (LeavesOut(key) || key == kPostFilter) continue;
         out_.Key(key);
         Copy(set);
       }
-      out_.Key("postFilter").Object().Key("disabled").Array();
-      out_.Object().Member("name", kPreemption).End().End().End().End();
+      WithoutPreemption(profile.FindExact("plugins").FindExact(kPostFilter));
+      out_.End();
     }
     out_.End();
+  }
+
+  // Copies the profile's own list of what follows filters, and turns preemption off in it.
+  void WithoutPreemption(Json own) {
+    auto is_preemption = [](Json plugin) { return plugin.FindExact("name").Text() == kPreemption; };
+    bool off = false;
+    out_.Key(kPostFilter).Object();
+    for (auto [key, set] : own.Children()) {
+      if (key == "disabled") continue;
+      out_.Key(key);
+      if (key != "enabled") {
+        Copy(set);
+        continue;
+      }
+      out_.Array();
+      for (auto [i, plugin] : set.Children()) {
+        if (!is_preemption(plugin)) Copy(plugin);
+      }
+      out_.End();
+    }
+    out_.Key("disabled").Array();
+    for (auto [i, plugin] : own.FindExact("disabled").Children()) {
+      off |= is_preemption(plugin) || plugin.FindExact("name").Text() == "*";
+      Copy(plugin);
+    }
+    if (!off) out_.Object().Member("name", kPreemption).End();
+    out_.End().End();
   }
 
   void Copy(Json v) {

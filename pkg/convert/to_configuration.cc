@@ -59,7 +59,7 @@ class ListWriter {
     }
     for (const std::string& name : off) {
       out->multi_point.disabled.push_back({name, 0});
-      NoteNew(name);
+      NoteNew(name, "off");
     }
     for (ExtensionPoint p : configuration::ExtensionPoints()) Point(p, off, out);
   }
@@ -90,13 +90,14 @@ class ListWriter {
     }
     return true;
   }
-  // Says why a default plugin is off that the source's release did not have.
-  void NoteNew(std::string_view plugin) {
+  // Says why a default plugin is off, or off at one extension point, that the source's release did not have.
+  void NoteNew(std::string_view plugin, const std::string& off) {
     if (meaning_.known.contains(plugin) || plugin == kFit || !noted_.emplace(plugin).second) return;
     notes_->push_back(
         {absl::StrCat(path_, ToAbsl(plugin)),
-         "off, because the release of the source has no such rule; enable it to have pods' and nodes' newer "
-         "fields count"});
+         absl::StrCat(off,
+                      ", because the release of the source has no such rule; enable it to have pods' and nodes' "
+                      "newer fields count")});
   }
 
   void Point(ExtensionPoint p, const std::vector<std::string>& off, configuration::Plugins* plugins) {
@@ -110,7 +111,9 @@ class ListWriter {
       if (Wants(d.name, p) && !changed) continue;
       out->disabled.push_back({std::string(d.name), 0});
       if (changed) out->enabled.push_back({std::string(d.name), static_cast<int32_t>(weight)});
-      if (!changed && p != ExtensionPoint::kPreFilter && p != ExtensionPoint::kPreScore) NoteNew(d.name);
+      if (!changed && p != ExtensionPoint::kPreFilter && p != ExtensionPoint::kPreScore) {
+        NoteNew(d.name, NowhereWanted(d.name) ? "off" : absl::StrCat("off at ", std::string(FieldName(p))));
+      }
     }
     auto add = [&](const std::string& name, int64_t weight) {
       const bool is_default =

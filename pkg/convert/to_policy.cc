@@ -24,7 +24,8 @@ using scheduler::ExtenderConfig;
 using scheduler::Registry;
 
 // The releases in which extenders may do these.
-constexpr release::Span kPreemptVerb = release::Since(11), kIgnorable = release::Since(12);
+constexpr release::Span kManagedResources = release::Since(10), kPreemptVerb = release::Since(11),
+                        kIgnorable = release::Since(12);
 // The releases whose nodes have taints in place of conditions, so that tolerations decide.
 constexpr release::Span kConditionTaints = release::Since(12);
 
@@ -279,7 +280,12 @@ class PolicyWriter {
     if (e.tls) Tls(*e.tls);
     if (e.http_timeout_nanos != 0) out_.Member("httpTimeout", e.http_timeout_nanos);
     if (e.node_cache_capable) out_.Member("nodeCacheCapable", true);
-    if (!e.managed_resources.empty()) {
+    if (!kManagedResources.Has(to_.version)) {
+      if (!e.managed_resources.empty()) {
+        Note(absl::StrCat("extender ", e.url_prefix, " managedResources"),
+             absl::StrCat(InRelease(), " asks an extender about every pod, and counts every resource itself"));
+      }
+    } else if (!e.managed_resources.empty()) {
       out_.Key("managedResources").Array();
       for (const auto& r : e.managed_resources) {
         out_.Object().Member("name", r.name);

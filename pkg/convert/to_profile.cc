@@ -50,6 +50,7 @@ class Profiler {
     for (const auto& p : rules_.at(ExtensionPoint::kFilter)) Filter(p.name);
     if (!catalogue_.Has(kLeast)) Allocation();
     for (const auto& p : rules_.at(ExtensionPoint::kScore)) Score(p.name, p.weight);
+    if (label_weight_ != 0) SetScore(kNodeAffinity, label_weight_);
     Spread();
     AddedAffinity();
     FitWeights();
@@ -126,8 +127,7 @@ class Profiler {
     if (rule == kVolumeBinding) return VolumeScore(weight);
     if (catalogue_.Implements(rule, ExtensionPoint::kScore)) return EnableScore(rule, weight);
     if (rule == kNodeLabel) return PreferredLabels(weight);
-    if (rule == kServiceAffinity) return SpreadOverLabels(weight);
-    if (rule == kSelectorSpread || rule == "DynamicResources") return;
+    if (rule == kServiceAffinity || rule == kSelectorSpread || rule == "DynamicResources") return;
     for (const Ended& e : kEnded) {
       if (e.rule == rule)
         return Note(absl::StrCat("score: ", rule), absl::StrCat(ToAbsl(e.why), "; its weight was ", weight));
@@ -188,14 +188,10 @@ class Profiler {
     EnableScore(kFit, best);
   }
 
+  // Where NodeAffinity scores anyway, its weight becomes that of the labels, so that pods without preferences of their
+  // own go where they went.
   void PreferredLabels(int64_t weight) {
     const auto labels = rules_.Args<NodeLabelArgs>(kNodeLabel);
-    if (rules_.Has(ExtensionPoint::kScore, kNodeAffinity)) {
-      return Note("score: NodeLabel",
-                  absl::StrCat("NodeAffinity could do it by addedAffinity, but scores already with the "
-                               "pods' preferences; its weight was ",
-                               weight));
-    }
     auto& added = Args<NodeAffinityArgs>(kNodeAffinity).added_affinity;
     if (!added) added.emplace();
     auto prefer = [&](const std::vector<std::string>& list, const char* op) {
@@ -207,72 +203,88 @@ class Profiler {
     };
     prefer(labels.present_labels_preference, "Exists");
     prefer(labels.absent_labels_preference, "DoesNotExist");
-    EnableScore(kNodeAffinity, weight);
-    Note("score: NodeLabel",
-         "NodeAffinity does it by addedAffinity: the best node gets the full score, also if it has only some of the "
-         "labels, "
-         "and the pods' own preferences count, too");
+    const int64_t own = WeightOf(kNodeAffinity);
+    label_weight_ = weight;
+    if (own == 0) EnableScore(kNodeAffinity, weight);
+    Note(
+        "score: NodeLabel",
+        absl::StrCat("NodeAffinity does it by addedAffinity: the best node gets the full score, also if it has only "
+                     "some of the labels, and the pods' own preferences count, too",
+                     own == 0 || own == weight ? "" : absl::StrCat(", with the weight ", weight, " instead of ", own)));
   }
 
-  void SpreadOverLabels(int64_t weight) {
-    const auto args = rules_.Args<ServiceAffinityArgs>(kServiceAffinity);
-    const bool taken =
-        rules_.Has(ExtensionPoint::kScore, kTopologySpread) || rules_.Has(ExtensionPoint::kScore, kSelectorSpread);
-    if (args.anti_affinity_labels_preference.empty()) return;
-    if (taken) {
-      return Note("score: ServiceAffinity",
-                  absl::StrCat("PodTopologySpread could do it by default constraints, but has others; its weight was ",
-                               weight));
-    }
-    PodTopologySpreadArgs& spread = Args<PodTopologySpreadArgs>(kTopologySpread);
-    spread = {{}, "List"};
-    for (const std::string& label : args.anti_affinity_labels_preference) {
-      const bool known = std::any_of(spread.default_constraints.begin(), spread.default_constraints.end(),
-                                     [&](const auto& c) { return c.topology_key == label; });
-      if (known) continue;
-      configuration::TopologySpreadConstraint& c = spread.default_constraints.emplace_back();
-      c.max_skew = 1;
-      c.topology_key = label;
-      c.when_unsatisfiable = "ScheduleAnyway";
-    }
-    EnableScore(kTopologySpread, weight);
-    Note("score: ServiceAffinity",
-         "PodTopologySpread does it by default constraints: with another formula, and for pods of controllers, too");
-  }
-
-  // SelectorSpread became default constraints of PodTopologySpread, and they become it in releases without them.
-  void Spread() {
-    const ResolvedProfile::Plugin* selector = nullptr;
+  int64_t WeightOf(std::string_view rule) const {
     for (const auto& p : rules_.at(ExtensionPoint::kScore)) {
-      if (p.name == kSelectorSpread) selector = &p;
+      if (p.name == rule) return p.weight;
     }
-    auto args = rules_.Args<PodTopologySpreadArgs>(kTopologySpread);
-    const bool scores = rules_.Has(ExtensionPoint::kScore, kTopologySpread);
-    if (selector != nullptr && !catalogue_.Has(kSelectorSpread)) {
-      if (scores && (args.defaulting_type != "List" || !args.default_constraints.empty())) {
-        return Note("score: SelectorSpread",
-                    absl::StrCat("PodTopologySpread could do it by default constraints, but has "
-                                 "others; its weight was ",
-                                 selector->weight));
-      }
-      Args<PodTopologySpreadArgs>(kTopologySpread) = {{}, "System"};
-      if (!scores) EnableScore(kTopologySpread, selector->weight);
-      return Note(
-          "score: SelectorSpread",
-          "PodTopologySpread does it by its default constraints (defaultingType System): by node and zone, too, with "
-          "another formula");
+    return 0;
+  }
+  void SetScore(std::string_view plugin, int64_t weight) {
+    for (auto& [name, old] : out_.scores) {
+      if (name == plugin) return (void)(old = weight);
     }
+    EnableScore(plugin, weight);
+  }
+
+  // ---- spreading ----
+
+  using Constraints = std::vector<configuration::TopologySpreadConstraint>;
+  static void Append(Constraints* list, const std::string& key, int32_t skew) {
+    if (std::any_of(list->begin(), list->end(), [&](const auto& c) { return c.topology_key == key; })) return;
+    configuration::TopologySpreadConstraint& c = list->emplace_back();
+    c.max_skew = skew;
+    c.topology_key = key;
+    c.when_unsatisfiable = "ScheduleAnyway";
+  }
+  // Writes out what defaultingType System means.
+  static void AppendSystem(Constraints* list) {
+    Append(list, "kubernetes.io/hostname", 3);
+    Append(list, "topology.kubernetes.io/zone", 5);
+  }
+
+  // Spreading over labels and SelectorSpread became default constraints of PodTopologySpread. It has one weight, which
+  // is that of all together. A list of constraints counts only nodes that have all of its labels.
+  void Spread() {
+    const auto labels = rules_.Args<ServiceAffinityArgs>(kServiceAffinity).anti_affinity_labels_preference;
+    const int64_t over_labels = catalogue_.Has(kServiceAffinity) || labels.empty() ? 0 : WeightOf(kServiceAffinity);
+    const int64_t selector = catalogue_.Has(kSelectorSpread) ? 0 : WeightOf(kSelectorSpread);
+    if (over_labels == 0 && selector == 0) return WriteOutSystem();
+    PodTopologySpreadArgs args = rules_.Args<PodTopologySpreadArgs>(kTopologySpread);
+    const int64_t own = WeightOf(kTopologySpread);
+    if (own == 0) args = {{}, "List"};
+    const bool system = own != 0 && args.defaulting_type != "List";
+    const std::string has_others =
+        own == 0 && (over_labels == 0 || selector == 0) ? "" : "; one weight stands for all of its constraints";
+    if (over_labels == 0 && (system || args.default_constraints.empty())) {
+      args = {{}, "System"};
+    } else {
+      if (system) args = {{}, "List"};
+      if (system || selector != 0) AppendSystem(&args.default_constraints);
+    }
+    if (over_labels != 0) {
+      for (const std::string& label : labels) Append(&args.default_constraints, label, 1);
+      Note("score: ServiceAffinity",
+           absl::StrCat("PodTopologySpread does it by default constraints: with another formula, and for pods of "
+                        "controllers, too",
+                        has_others));
+    }
+    if (selector != 0) {
+      Note("score: SelectorSpread", absl::StrCat("PodTopologySpread does it by its default constraints",
+                                                 over_labels == 0 ? " (defaultingType System)" : "",
+                                                 ": by node and zone, too, with another formula", has_others));
+    }
+    Args<PodTopologySpreadArgs>(kTopologySpread) = std::move(args);
+    SetScore(kTopologySpread, own + over_labels + selector);
+  }
+
+  // Releases without multiPoint have no defaultingType System, and constraints have fewer fields.
+  void WriteOutSystem() {
     if (catalogue_.has_multi_point() || !out_.args.contains(kTopologySpread)) return;
+    auto args = rules_.Args<PodTopologySpreadArgs>(kTopologySpread);
     if (args.defaulting_type == "System") {
       args = {{}, "List"};
-      for (const auto& [key, skew] :
-           {std::pair("kubernetes.io/hostname", 3), std::pair("topology.kubernetes.io/zone", 5)}) {
-        configuration::TopologySpreadConstraint& c = args.default_constraints.emplace_back();
-        c.max_skew = skew;
-        c.topology_key = key;
-        c.when_unsatisfiable = "ScheduleAnyway";
-      }
-      if (scores) {
+      AppendSystem(&args.default_constraints);
+      if (rules_.Has(ExtensionPoint::kScore, kTopologySpread)) {
         Note("PodTopologySpread defaultingType System",
              "its two constraints are written out; without System, they count only nodes that have both labels");
       }
@@ -328,6 +340,7 @@ class Profiler {
   const PluginCatalogue& catalogue_;
   const std::string path_;
   Notes* notes_;
+  int64_t label_weight_ = 0;  // of preferences for labels that NodeAffinity takes over
   Wanted out_;
 };
 
