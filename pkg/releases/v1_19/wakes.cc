@@ -1,5 +1,6 @@
 // Which events wake pods in release 1.19: any of those that it listens to wakes every pod that waits. Source:
-// pkg/scheduler/eventhandlers.go and internal/queue (1.19).
+// pkg/scheduler/eventhandlers.go and internal/queue (1.19). That a placed pod can shrink is newer; the room counts as
+// that of a deleted pod.
 #include "pkg/releases/v1_19/decides.h"
 
 namespace berth::releases::v1_19 {
@@ -8,10 +9,10 @@ const scheduler::Wakes& RejectionWakes() {
   using scheduler::EventsOf;
   using enum scheduler::ClusterEvent::Kind;
   static constexpr scheduler::Wakes kWakes = {
-      .noticed = EventsOf({kAssignedPodAdd, kAssignedPodUpdate, kAssignedPodDelete, kNodeAdd, kNodeBecameSchedulable,
-                           kNodeAllocatable, kNodeLabels, kNodeTaints, kNodeConditions, kPersistentVolumeAdd,
-                           kPersistentVolumeUpdate, kPersistentVolumeClaimAdd, kPersistentVolumeClaimUpdate,
-                           kCsiNodeAdd, kCsiNodeUpdate, kService, kStorageClassAdd}),
+      .noticed = EventsOf({kAssignedPodAdd, kAssignedPodUpdate, kAssignedPodDelete, kAssignedPodScaleDown, kNodeAdd,
+                           kNodeBecameSchedulable, kNodeAllocatable, kNodeLabels, kNodeTaints, kNodeConditions,
+                           kPersistentVolumeAdd, kPersistentVolumeUpdate, kPersistentVolumeClaimAdd,
+                           kPersistentVolumeClaimUpdate, kCsiNodeAdd, kCsiNodeUpdate, kService, kStorageClassAdd}),
       .rules = {},
       .queue = {.looks_at_nodes = false,
                 .errors_wait_for_events = true,
