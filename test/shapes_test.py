@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests clusters of many shapes (hack/gen-shape): the incremental and the reference scheduler place the same."""
+"""Tests clusters of many shapes (hack/gen-shape, hack/draw-shape): the incremental and the reference scheduler place the same."""
 import json
 import os
 
@@ -45,6 +45,13 @@ def test_shapes():
     cases = [(s, KEYS.get(s, [])) for s in shapes()] + MORE
     decided = sum(compare(shape, keys) for shape, keys in cases)
     check("enough was compared", len(cases) >= 35 and decided >= 100 * len(cases), "%d decisions in %d shapes" % (decided, len(cases)))
+
+
+def test_drawn_shapes():
+    """Whether decisions from kept answers and others agree is checked by the program itself, which fails when they do not."""
+    for release in ("1.10", "1.13", "1.19", "1.29", "1.36"):
+        status, out, err = run(os.path.join(ROOT, "hack", "draw-shape"), "measure", "1..6", "nodes=60", "pods=90", "release=" + release, "check=1")
+        check("draw-shape of release " + release, status == 0 and "over 6 shapes" in out, (status, out[-300:], err[-1000:]))
 
 
 harness.main(globals())

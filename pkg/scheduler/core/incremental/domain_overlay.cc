@@ -248,8 +248,10 @@ void DomainOverlay::AddUpSparse(absl::FunctionRef<void(Row, std::span<const int6
   Scratch& s = scratch();
   const size_t width = slots_.size();
   const bool single = sparse_.size() == 1;
+  for (Row row : s.added) s.added_at[row] = 0;
   s.added.clear();
   s.added_values.clear();
+  if (s.added_at.size() < cache_->row_count()) s.added_at.resize(cache_->row_count(), 0);
   for (const Term& t : sparse_) {
     auto add = [&](Row row, int64_t number) {
       if (t.term->label != nullptr && t.term->label->Domain(row) == LabelColumn::kNoDomain) return;
@@ -258,9 +260,13 @@ void DomainOverlay::AddUpSparse(absl::FunctionRef<void(Row, std::span<const int6
         DomainRule::AddTo(&sum, channels_[t.channel], *t.term, number);
         return f(row, {&sum.value, 1});
       }
-      const auto [it, fresh] = s.added.try_emplace(row, static_cast<uint32_t>(s.added_values.size()));
-      if (fresh) s.added_values.resize(s.added_values.size() + width, 0);
-      int64_t& value = s.added_values[it->second + t.slot];
+      uint32_t& at = s.added_at[row];
+      if (at == 0) {
+        s.added.push_back(row);
+        s.added_values.resize(s.added_values.size() + width, 0);
+        at = static_cast<uint32_t>(s.added.size());
+      }
+      int64_t& value = s.added_values[(at - 1) * width + t.slot];
       sum.value = value;
       DomainRule::AddTo(&sum, channels_[t.channel], *t.term, number);
       value = sum.value;
@@ -274,7 +280,7 @@ void DomainOverlay::AddUpSparse(absl::FunctionRef<void(Row, std::span<const int6
       }
     }
   }
-  for (const auto& [row, place] : s.added) f(row, {s.added_values.data() + place, width});
+  for (size_t i = 0; i < s.added.size(); ++i) f(s.added[i], {s.added_values.data() + i * width, width});
 }
 
 // Removes a special row from shadows_, overlays_ and signatures_, but not from specials_.
@@ -343,6 +349,14 @@ void DomainOverlay::EvaluateDomains(Row row) {
 }
 
 // Finds the special rows from scratch.
+void DomainOverlay::DropSpecials() {
+  epoch_ = ~uint64_t{0};
+  specials_.clear();
+  special_filter_.Clear();
+  shadows_.Clear();
+  overlays_.Clear();
+}
+
 void DomainOverlay::Rebuild() {
   epoch_ = rows_->epoch();
   seen_ = cache_->generation();
@@ -374,11 +388,6 @@ void DomainOverlay::RefreshSpecials() {
   });
   if (!known || rebuild) return Rebuild();
   seen_ = cache_->generation();
-}
-
-void DomainOverlay::Refresh() {
-  rows_->Refresh();
-  RefreshSpecials();
 }
 
 // Returns whether the row is special or a sparse term counts pods on it. REQUIRES: the domains of all sparse terms are
@@ -621,7 +630,9 @@ uint64_t DomainOverlay::ScoreParts() {
 
 DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
   rows_->Refresh();
-  const bool once = !WorthKeeping() && FindSpecials();
+  const Way way = ChooseWay();
+  if (way == Way::kByRow) return PlaceInRows({}, false, last_node_index);
+  const bool once = way == Way::kListed && FindSpecials();
   if (!once) RefreshSpecials();
   if (!rows_->usable()) return {};
   ListParts(once);

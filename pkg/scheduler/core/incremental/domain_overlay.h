@@ -130,6 +130,13 @@ class DomainOverlay {
     int64_t total = 0;       // weighted sum of the scores that all rows of the part share
   };
 
+  // How the special rows of a decision are found.
+  enum class Way : uint8_t {
+    kKept,    // they are kept, and brought up to date
+    kListed,  // they are few, and listed for one decision (domain_overlay_once.cc)
+    kByRow,   // most rows are special: all rows are listed (domain_overlay_rows.cc)
+  };
+
   // A special row of one decision that keeps no special rows (domain_overlay_once.cc).
   struct FoundSpecial {
     int32_t group, score, signature;
@@ -141,7 +148,6 @@ class DomainOverlay {
   void FindLabelRules();
   size_t KeyOf(const LabelColumn* column, bool presence_only);
   void Sort(const DomainTerm& term, size_t channel);
-  void Refresh();
   void RefreshSpecials();
   void Rebuild();
   void RefreshOwnRows();
@@ -171,13 +177,15 @@ class DomainOverlay {
   uint64_t ScoreParts();
   void SumUpGroups();
   Answer Choose(uint64_t feasible, uint64_t* last_node_index);
-  bool WorthKeeping();
+  Way ChooseWay();
+  void DropSpecials();
   bool FindSpecials();
   void AddFoundParts();
+  Answer PlaceInRows(const Extra& extra, bool keep, uint64_t* last_node_index);
   size_t BucketOf(const Part& part) const;
   int64_t FindWinners();
   Answer ChooseOnce(uint64_t feasible, uint64_t* last_node_index);
-  void ListRows();
+  void ListRows(bool keep);
   void PrepareGroupsOfRows();
   int32_t PartFor(int32_t group, int32_t signature);
   void FindPartsOfRows();
@@ -223,7 +231,7 @@ class DomainOverlay {
   // that they must be found from scratch.
   uint64_t seen_ = 0, epoch_ = ~uint64_t{0};
   uint64_t decided_ = 0;  // the cache's generation at the last decision by parts
-  // Whether keeping the special rows since the decision before that one would have been worth while (WorthKeeping).
+  // Whether keeping the special rows since the decision before that one would have been worth while (ChooseWay).
   bool would_have_paid_ = false;
   SignatureTable signatures_;
   absl::flat_hash_map<Row, Special> specials_;
@@ -258,11 +266,12 @@ class DomainOverlay {
     absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> special_part;  // index in `parts` by group and signature
     // Of a decision that keeps no special rows.
     std::vector<FoundSpecial> found;
-    std::vector<uint32_t> top_specials;        // by group: number of special rows in its best bucket
-    std::vector<int32_t> found_parts;          // by group and signature: index in `parts`
-    std::vector<int64_t> part_best;            // by part: the best RowState::score of its rows
-    std::vector<uint32_t> won_in, won_out;     // ranks of special rows to choose from, and to leave out
-    absl::flat_hash_map<Row, uint32_t> added;  // where the sums of a row begin in added_values
+    std::vector<uint32_t> top_specials;     // by group: number of special rows in its best bucket
+    std::vector<int32_t> found_parts;       // by group and signature: index in `parts`
+    std::vector<int64_t> part_best;         // by part: the best RowState::score of its rows
+    std::vector<uint32_t> won_in, won_out;  // ranks of special rows to choose from, and to leave out
+    std::vector<Row> added;                 // the rows that AddUpSparse has met
+    std::vector<uint32_t> added_at;         // by row: 1 + the place of its sums in added_values, or 0
     std::vector<int64_t> added_values;
     RowSet candidates;
   };

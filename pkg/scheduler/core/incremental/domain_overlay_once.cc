@@ -23,13 +23,13 @@ constexpr size_t kLeastPlaces = 4096, kPlacesOfSpecial = 16;
 
 }  // namespace
 
-// Returns whether the special rows should be kept, or are kept and easily brought up to date, and notes that a decision
-// is made now. REQUIRES: the class is up to date.
-bool DomainOverlay::WorthKeeping() {
+// Returns how the special rows are found, and notes that a decision is made now: they are kept if that pays, or if they
+// are kept and easily brought up to date. REQUIRES: the class is up to date.
+DomainOverlay::Way DomainOverlay::ChooseWay() {
   const bool decided = decided_ != 0;
   const uint64_t now = cache_->generation(), changes = now - decided_;
   decided_ = now;
-  if (sparse_.empty()) return true;
+  if (sparse_.empty()) return Way::kKept;
   size_t counted = 0;
   for (const Term& t : sparse_) counted += t.term->totals->numbers().size();
   const size_t nodes = cache_->node_count();
@@ -38,13 +38,14 @@ bool DomainOverlay::WorthKeeping() {
   const auto pays = [&](uint64_t since) {
     return since * (nodes + kCostOfUpdate * counted) <= kCostOfListing * counted * nodes;
   };
-  if (epoch_ == rows_->epoch() && pays(now - seen_)) return true;
+  if (epoch_ == rows_->epoch() && pays(now - seen_)) return Way::kKept;
   // Keeping begins when it would have cost at most half for the last two decisions, because the special rows must be
   // found from scratch first. Pods in random order come soon after one another now and then, too.
   const bool would_have_paid = decided && pays(2 * changes);
   const bool again = would_have_paid && would_have_paid_;
   would_have_paid_ = would_have_paid;
-  return again || counted > std::max(kFewSpecials, nodes / kNodesForOneSpecial);
+  if (again) return Way::kKept;
+  return counted > std::max(kFewSpecials, nodes / kNodesForOneSpecial) ? Way::kByRow : Way::kListed;
 }
 
 // Lists the special rows that fit in scratch().found, apart from their parts, and counts them by group. Returns false

@@ -13,9 +13,9 @@ namespace berth::scheduler {
 
 // Lists the rows that fit by the rules about nodes and the pods on them in scratch().rows, with their states, in
 // descending order of names. Writes the signatures of special rows to scratch().signature_of, which is 0 for all
-// others. A class that is built says which rows these are; for one that is not, all rows are looked at and the
-// signatures are found anew.
-void DomainOverlay::ListRows() {
+// others. A class that is built says which rows these are; for one that is not, all rows are looked at. The signatures
+// are found anew unless `keep` says that special rows are kept. REQUIRES: a class that is built is up to date.
+void DomainOverlay::ListRows(bool keep) {
   Scratch& s = scratch();
   for (Row row : s.with_signature) s.signature_of[row] = 0;
   s.with_signature.clear();
@@ -24,8 +24,8 @@ void DomainOverlay::ListRows() {
     s.with_signature.push_back(row);
     s.signature_of[row] = signature;
   };
+  if (keep) RefreshSpecials();
   if (rows_->built()) {
-    Refresh();
     const std::vector<Row>& all = cache_->in_order();
     s.rows.resize(all.size());
     s.states.resize(all.size());
@@ -38,15 +38,18 @@ void DomainOverlay::ListRows() {
     }
     s.rows.resize(fit);
     s.states.resize(fit);
+  } else {
+    rows_->List(&s.rows, &s.states);
+  }
+  if (keep) {
     for (const auto& [row, special] : specials_) add(row, special.signature);
     return;
   }
-  rows_->List(&s.rows, &s.states);
+  DropSpecials();
   signatures_.Reset(slots_.size());
   AddUpSparse([&](Row row, std::span<const int64_t> values) {
     if (const int32_t signature = signatures_.Use(values); signature != 0) add(row, signature);
   });
-  epoch_ = ~uint64_t{0};
 }
 
 // Evaluates the rules about labels for one row of each group that has a listed row.
@@ -200,8 +203,18 @@ bool DomainOverlay::FindTiesWith(const Extra::Score& score) {
 }
 
 DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* last_node_index) {
+  bool keep = false;
+  if (rows_->built()) {
+    rows_->Refresh();
+    keep = ChooseWay() == Way::kKept;
+  }
+  return PlaceInRows(extra, keep, last_node_index);
+}
+
+// PlaceAmong, with the special rows kept or found anew. REQUIRES: a class that is built is up to date.
+DomainOverlay::Answer DomainOverlay::PlaceInRows(const Extra& extra, bool keep, uint64_t* last_node_index) {
   Scratch& s = scratch();
-  ListRows();
+  ListRows(keep);
   if (!rows_->usable()) return {};
   FindPartsOfRows();
   if (extra.filter != nullptr && !FilterRows(*extra.filter)) return {};

@@ -15,6 +15,10 @@ constexpr size_t kBytesOfNode = 6 << 10, kBytesOfPod = 1 << 10;
 // Measured with pods that are alike but for a label: what an overlay takes besides its own tables and its class, which
 // is its pod, the template with its texts and what the cache keeps for it, and places in hash tables.
 constexpr size_t kBytesOfTemplate = 4 << 10;
+// A class is crowded with groups if they have fewer nodes than this on average. The next pod of a crowded class comes
+// soon if the changes of the cache until then are at most one in this many nodes.
+constexpr size_t kNodesOfCrowdedGroup = 8;
+constexpr uint64_t kNodesOfSoon = 128;
 constexpr uint64_t kDecisionsBetweenCounts = 64;
 constexpr size_t kTemplatesWithoutVolumesKept = 1024;
 
@@ -170,13 +174,28 @@ bool IncrementalScheduler::ScoreOthers(const std::vector<WeightedScoring>& other
   return true;
 }
 
+// Returns whether the class is built, or should be built now. Building one for a single pod does not pay, unless other
+// classes have built its index and its answers already. A class with few nodes in each group takes many times the
+// memory of its index, and finding the best group takes as long as listing the rows; it pays only when its pods follow
+// one another closely.
+bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows) const {
+  if (rows->built()) return true;
+  const bool index_built = rows->nodes().built();
+  rows->RefreshIndex();
+  const uint64_t now = cache_->generation(), since = now - rows->used_at;
+  const bool again = ++rows->uses > 1;
+  rows->used_at = now;
+  if (rows->nodes().group_count() * kNodesOfCrowdedGroup > cache_->node_count()) {
+    return again && since * kNodesOfSoon <= cache_->node_count();
+  }
+  return again || (rows->answers()->listed() && index_built) || rows->answers()->likely_listed_again();
+}
+
 // Decides by parts if nothing has to be called for single rows, and by listing the rows that fit otherwise.
 IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod, Kept* kept, const Around& around,
                                                           uint64_t* last_node_index) {
   EquivalenceClass* rows = kept->overlay->rows();
-  // Building a class for a single pod does not pay, unless other classes have built its index and its answers already.
-  const bool used_before = rows->built() || ++rows->uses > 1 || (rows->answers()->listed() && rows->nodes().built()) ||
-                           rows->answers()->likely_listed_again();
+  const bool used_before = BuildsClass(rows);
   const bool by_row = around.filter != nullptr || around.score != nullptr || !rules_.other_predicates.empty() ||
                       !rules_.other_priorities.empty();
   if (used_before && !by_row && pod->tmpl->volumes.empty()) return kept->overlay->Place(last_node_index);

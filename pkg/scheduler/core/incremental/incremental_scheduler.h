@@ -74,6 +74,7 @@ class IncrementalScheduler {
   std::shared_ptr<RowAnswers> AnswersOf(const api::PodPtr& pod);
   const api::PodPtr& WithoutVolumes(const api::PodPtr& pod);
   std::optional<std::vector<std::unique_ptr<FitCheck>>> CheckVolumes(const api::PodPtr& pod) const;
+  bool BuildsClass(EquivalenceClass* rows) const;
   Answer Decide(const api::PodPtr& pod, Kept* kept, const Around& around, uint64_t* last_node_index);
   bool ScoreOthers(const std::vector<WeightedScoring>& others, std::span<const Row> rows, std::span<int64_t> totals);
   void CountBytes(Kept* kept);

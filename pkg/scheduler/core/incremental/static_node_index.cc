@@ -52,23 +52,37 @@ StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr
   }
 }
 
+// Puts all groups into group_index_, unless they are in it.
+void StaticNodeIndex::IndexGroups() {
+  if (indexed_) return;
+  indexed_ = true;
+  key_.resize(keys_.size() + raw_scores_.size());
+  for (size_t g = 0; g < group_count_; ++g) {
+    for (size_t k = 0; k < keys_.size(); ++k) key_[k] = domains_[g * keys_.size() + k];
+    for (size_t i = 0; i < raw_scores_.size(); ++i) key_[keys_.size() + i] = raw_[g * raw_scores_.size() + i];
+    group_index_.try_emplace(key_, static_cast<int32_t>(g));
+  }
+}
+
 // Returns the group whose domains and raw scores are in key_. It is added when it is new.
 int32_t StaticNodeIndex::GroupOfKey() {
-  const auto [known, is_new] = group_index_.try_emplace(key_, static_cast<int32_t>(group_count_));
-  if (!is_new) return known->second;
+  if (indexed_) {
+    const auto [known, is_new] = group_index_.try_emplace(key_, static_cast<int32_t>(group_count_));
+    if (!is_new) return known->second;
+  }
   const auto raw = key_.begin() + static_cast<ptrdiff_t>(keys_.size());
   for (auto it = key_.begin(); it != raw; ++it) domains_.push_back(static_cast<uint32_t>(*it));
   raw_.insert(raw_.end(), raw, key_.end());
   for (size_t i = 0; i < most_raw_.size(); ++i) most_raw_[i] = std::max(most_raw_[i], raw[static_cast<ptrdiff_t>(i)]);
-  ++group_count_;
-  return known->second;
+  return static_cast<int32_t>(group_count_++);
 }
 
 // Writes the groups of the rows in scratch().fit to their parts. REQUIRES: scratch().raws has the rows' raw scores by
 // the first priority, then those by the second, ... The rows are divided into sets first, so that a group is looked up
-// once for each set and not for each row.
+// once for each set and not for each row. If there are no groups yet, each set is a new one, and is not looked up.
 void StaticNodeIndex::FindGroups() {
   Scratch& s = scratch();
+  if (group_count_ > 0) IndexGroups();
   const size_t size = s.fit.size();
   s.alike.Reset(size);
   s.domains.resize(size);
@@ -117,7 +131,8 @@ void StaticNodeIndex::Rebuild() {
   domains_.clear();
   raw_.clear();
   most_raw_.assign(normalised_.size(), 0);
-  group_index_.clear();
+  group_index_ = {};
+  indexed_ = false;
   parts_.assign(cache_->row_count(), Part{});
   const std::vector<Row>& in_order = cache_->in_order();
   std::vector<Row>& fit = scratch().fit;
@@ -198,7 +213,7 @@ const std::vector<uint32_t>& StaticNodeIndex::ranks() {
 size_t StaticNodeIndex::bytes() const {
   return sizeof(*this) + parts_.capacity() * sizeof(Part) + rows_.capacity() * sizeof(Row) +
          ranks_.capacity() * sizeof(uint32_t) + domains_.capacity() * sizeof(uint32_t) +
-         raw_.capacity() * sizeof(int64_t) + group_count_ * (64 + 8 * key_.size());
+         raw_.capacity() * sizeof(int64_t) + group_index_.size() * (64 + 8 * key_.size());
 }
 
 }  // namespace berth::scheduler

@@ -84,6 +84,7 @@ class StaticNodeIndex {
   static Scratch& scratch();
   void Evaluate();
   void FindGroups();
+  void IndexGroups();
   int32_t GroupOfKey();
   void List();
 
@@ -101,8 +102,10 @@ class StaticNodeIndex {
   std::vector<uint32_t> domains_;  // the domains of group 0, then those of group 1, ...
   std::vector<int64_t> raw_;       // the raw scores of the groups, likewise
   std::vector<int64_t> most_raw_;  // by position in normalised_
-  // The groups by their domains followed by their raw scores.
+  // The groups by their domains followed by their raw scores. Only rows that are evaluated after the index was built
+  // are looked up, so it is filled when the first of them is.
   absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;
+  bool indexed_ = false;      // whether group_index_ has all groups
   std::vector<int64_t> key_;  // the domains and raw scores of the group that is looked up
   uint64_t seen_ = 0, epoch_ = 0, order_version_ = ~uint64_t{0};
   bool built_ = false;
