@@ -100,7 +100,12 @@ absl::StatusOr<std::unique_ptr<WebhookClient>> WebhookClient::Create(WebhookOpti
   BERTH_RETURN_IF_ERROR(ReadInto(tls.cert_file, &tls.cert_pem));
   BERTH_RETURN_IF_ERROR(ReadInto(tls.key_file, &tls.key_pem));
   if (auto context = NewTlsContext(tls); !context.ok()) return context.status();
-  return std::unique_ptr<WebhookClient>(new WebhookClient(std::make_unique<State>(std::move(options))));
+  try {
+    return std::unique_ptr<WebhookClient>(new WebhookClient(std::make_unique<State>(std::move(options))));
+  } catch (const std::exception& e) {
+    // Each client has an event loop with files of its own.
+    return util::Unavailable(absl::StrCat("cannot be prepared: ", e.what()));
+  }
 }
 
 absl::StatusOr<WebhookAnswer> WebhookClient::Post(const std::string& url, std::string_view body, bool repeatable) {

@@ -20,6 +20,28 @@ WebhookOptions Patient() {
 
 }  // namespace
 
+TEST_CASE("clients without number end with an error, not with the process") {
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit few = before;
+  few.rlim_cur = 64;
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+  std::vector<std::unique_ptr<WebhookClient>> clients;
+  std::string error;
+  while (error.empty() && clients.size() < 1000) {
+    auto made = WebhookClient::Create({});
+    if (made.ok()) {
+      clients.push_back(*std::move(made));
+    } else {
+      error = util::Message(made.status());
+    }
+  }
+  clients.clear();
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(error.find("cannot be prepared: ") == 0);
+  CHECK(WebhookClient::Create({}).ok());
+}
+
 TEST_CASE("webhook: answers come back whole, with what was sent") {
   FakeServer server([](const FakeRequest& r, FakeServer::Turn& t) {
     const auto authorization = r.headers.find("authorization");
