@@ -210,6 +210,7 @@ run: all  ## a demo cluster on hollow-apiserver, scheduled before your eyes (KEE
 bench: all  ## benchmarks, with a table at the end
 	+@$(BUILD_WITH) $(if $(BENCH_SOURCES),$(OUT)/bin/bench,programs)
 	@OUT=$(OUT) hack/bench.py $(BENCHARGS)
+	@$(if $(BENCHARGS),:,echo; hack/cost-slopes --bin $(OUT)/bin --releases all --json $(OUT)/bench/slopes.json)
 	@if [ -x $(OUT)/bin/bench ]; then echo; $(OUT)/bin/bench --benchmark_filter='$(or $(KERNELS),.)' \
 	  --benchmark_out=$(OUT)/bench/kernels.json --benchmark_out_format=json; fi
 

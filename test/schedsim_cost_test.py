@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""No list in a pod, a node, a Policy, a configuration or a recording takes memory with the square of its length, and none ends
+the program. hack/cost-slopes makes the inputs; what is asserted is bytes, as the clock depends on the machine."""
+import importlib.machinery
+import importlib.util
+import os
+
+import harness
+from harness import BIN, ROOT, check
+
+RELEASES = ("1.8", "1.10", "1.19", "1.29", "1.36")  # those between differ in no list
+# Entries of a list, and what a run may take at most: 25 MB without them, and some 10 KB an entry (a container of each pod, its
+# resource and its image). Quadratic constraints and labels took 400 MB to 5 GB.
+ENTRIES, MOST_BYTES = 3000, 64 << 20
+
+
+def generator():
+    loader = importlib.machinery.SourceFileLoader("cost_slopes", os.path.join(ROOT, "hack/cost-slopes"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_memory_is_linear():
+    binary, tried = os.path.join(BIN, "schedsim"), set()
+    slopes = generator()
+    for i, release in enumerate(RELEASES):
+        for j, (name, job) in enumerate(slopes.jobs(release, pairs=False)):
+            # Every list of objects in two releases, documents in each.
+            if ":" not in name and (i + j) % len(RELEASES) > 1:
+                continue
+            tried.add(name)
+            seconds, most = job(binary, ENTRIES)
+            check("%s in release %s: bytes" % (name, release), most < MOST_BYTES, (most, seconds))
+            check("%s in release %s is decided" % (name, release), seconds < slopes.LIMIT, seconds)
+    check("every kind of list was tried", len(tried) > 80, len(tried))
+
+
+def test_pairs():
+    slopes = generator()
+    pairs = [(name, job) for name, job in slopes.jobs("1.29", pairs=True) if " + " in name]
+    check("there are pairs", len(pairs) > 1000, len(pairs))
+    for name, job in pairs[::41]:
+        _, most = job(os.path.join(BIN, "schedsim"), ENTRIES)
+        check(name + ": bytes", most < 2 * MOST_BYTES, most)
+
+
+harness.main(globals())
