@@ -31,7 +31,7 @@ def without_comments(text):
 
 def places():
     sources = [p for top in ("pkg", "cmd", "plugin") for p in pathlib.Path(top).rglob("*") if p.suffix in (".cc", ".h")]
-    for path in sorted(sources) + [pathlib.Path("Makefile"), pathlib.Path("hack/units.sh")]:
+    for path in sorted(sources) + [pathlib.Path("Makefile"), pathlib.Path("hack/units.sh"), *sorted(pathlib.Path("hack/build").glob("*.mk"))]:
         if EXEMPT.search(str(path)):
             continue
         text = path.read_text()

@@ -358,12 +358,9 @@ void DomainOverlay::DropSpecials() {
 }
 
 void DomainOverlay::Rebuild() {
+  DropSpecials();
   epoch_ = rows_->epoch();
   seen_ = cache_->generation();
-  specials_.clear();
-  special_filter_.Clear();
-  shadows_.Clear();
-  overlays_.Clear();
   signatures_.Reset(slots_.size());
   specials_in_group_.assign(rows_->groups().size(), 0);
   // If each domain is a single row, there are no more special rows than domains. Without this, the table would be
