@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """schedsim convert: Policies and configurations of all versions, for other releases, and the proof."""
+import importlib.machinery
+import importlib.util
 import json
+import os
+import subprocess
 
 import harness
-from harness import check, check_equal, node, pod, schedsim, scratch, write_file, write_objects
+from harness import BIN, ROOT, check, check_equal, node, pod, schedsim, scratch, write_file, write_objects
 
 POLICY = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}, {"name": "PodToleratesNodeTaints"}],
           "priorities": [{"name": "MostRequestedPriority", "weight": 3}]}
@@ -55,6 +59,37 @@ def test_unread_versions_are_recognised():
         check_equal("converted", status, 0)
         status, _, err = schedsim("run", cluster(), "--emulated-version", release, "--config", write_file("next.yaml", out))
         check("the result is read", status == 0, err)
+
+
+def test_unread_versions_are_recognised_everywhere():
+    objects, spec = cluster(), write_objects("spec.json", [pod("spec")])
+    recording = os.path.join(ROOT, "test/testdata/recordings/evictions.jsonl.gz")
+    for version, readers in (("v1alpha2", "release 1.18"), ("v1beta2", "releases 1.22 to 1.27")):
+        file = write_file(version + ".yaml", "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\n" % version)
+        scenario = write_file("scenario.json", {"apiVersion": "schedsim/v1", "kind": "Scenario", "emulatedVersion": "1.29", "pods": [],
+                                                "cluster": {"items": [node("n")]}, "configuration": {
+                                                    "apiVersion": "kubescheduler.config.k8s.io/" + version, "kind": "KubeSchedulerConfiguration"}})
+        texts = [subprocess.run([os.path.join(BIN, "kube-scheduler"), *flags, "--config=" + file], capture_output=True, text=True, check=False).stderr
+                 for flags in ([], ["--emulated-version=1.29"], ["--emulated-version=1.36"], ["--write-config-to=" + scratch("written")])]
+        for command in (["run", objects], ["explain", objects, "--pod=default/p0"], ["simulate", objects], ["serve", objects, "--port=1"],
+                        ["capacity", objects, "--pod-spec", spec], ["what-if", objects, "--drain", "n0"], ["replay", recording]):
+            texts.append(schedsim(*command, "--config", file)[2])
+        texts += [schedsim("check", file, "--emulated-version=" + r)[2] for r in ("1.19", "1.29", "1.36")] + [schedsim("run", scenario)[2]]
+        for i, text in enumerate(texts):
+            check("%s, way %d: who reads it" % (version, i), "is read by %s of Kubernetes" % readers in text, text[-600:])
+            check("%s, way %d: what to do" % (version, i), "schedsim convert" in text, text[-600:])
+
+
+def test_recorded_policies():
+    """What hack/convert-fractions counts does not become worse."""
+    loader = importlib.machinery.SourceFileLoader("fractions", os.path.join(ROOT, "hack/convert-fractions"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    for pair, least in (("1.10:1.13", 14), ("1.10:1.29", 17), ("1.10:1.36", 15)):
+        found = module.fractions(os.path.join(BIN, "schedsim"), pair)
+        check_equal("Policies of " + pair, sum(found.values()), 34)
+        check("%s: as many as the manual says decide the same" % pair, found["same"] >= least, found)
+        check("%s: the other causes are known" % pair, not found["other"] and not found["refused"], found)
 
 
 def test_mistakes():
