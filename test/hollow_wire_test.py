@@ -59,7 +59,7 @@ def test_discovery():
                     want.pop("shortNames", None)  # those of the group apps are used
                 check_equal(path + " " + r["name"], r, want)
                 compared += 1
-        check_equal("resources compared", compared, 48)
+        check_equal("resources compared", compared, 49)
         for e in exchanges[25:28] + exchanges[33:34]:  # paths that do not exist
             check_equal(e["request"]["path"], s.call("GET", e["request"]["path"])[0], e["response"]["status"])
         for e in exchanges[34:36]:

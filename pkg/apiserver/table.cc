@@ -267,6 +267,59 @@ void DeploymentRow(const Value& v, absl::Time now, Row* out) {
   out->Text(SelectorText(v.At({"spec", "selector"})));
 }
 
+void DaemonSetRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  for (std::string_view key :
+       {"desiredNumberScheduled", "currentNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable"})
+    out->Number(Int(v, {"status", key}));
+  out->Text(JoinMap(v.At({"spec", "template", "spec", "nodeSelector"})));
+  out->Text(CreatedAge(v, now));
+  ContainersAndImages(v, out);
+  out->Text(SelectorText(v.At({"spec", "selector"})));
+}
+
+std::string JobDuration(const Value& v, absl::Time now) {
+  const std::string_view begin = Str(v, {"status", "startTime"}), end = Str(v, {"status", "completionTime"});
+  absl::Time t = now;
+  std::string why;
+  if (!end.empty()) absl::ParseTime(absl::RFC3339_full, std::string(end), &t, &why);
+  return begin.empty() ? "" : Age(begin, t);
+}
+
+void JobRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  const Value* conditions = v.At({"status", "conditions"});
+  std::string status = "Running";
+  for (std::string_view type : {"Suspended", "FailureTarget", "SuccessCriteriaMet", "Failed", "Complete"}) {
+    if (conditions == nullptr) break;
+    for (const Value& c : conditions->items) {
+      if (c.Str("type") == type && c.Str("status") == "True") status = type;
+    }
+  }
+  out->Text(status);
+  const Value* completions = v.At({"spec", "completions"});
+  const int64_t parallelism = Int(v, {"spec", "parallelism"}), done = Int(v, {"status", "succeeded"});
+  out->Text(completions != nullptr ? absl::StrCat(done, "/", completions->AsInt())
+            : parallelism > 1      ? absl::StrCat(done, "/1 of ", parallelism)
+                                   : absl::StrCat(done, "/1"));
+  out->Text(JobDuration(v, now));
+  out->Text(CreatedAge(v, now));
+  ContainersAndImages(v, out);
+  out->Text(SelectorText(v.At({"spec", "selector"})));
+}
+
+void CronJobRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"spec", "schedule"}));
+  out->Text(Or(Str(v, {"spec", "timeZone"}), "<none>"));
+  const Value* suspend = v.At({"spec", "suspend"});
+  out->Text(suspend != nullptr && suspend->AsBool() ? "True" : "False");
+  out->Number(static_cast<int64_t>(validation::OrEmpty(v.At({"status", "active"})).items.size()));
+  out->Text(Str(v, {"status", "lastScheduleTime"}).empty() ? "<none>"
+                                                           : Age(Str(v, {"status", "lastScheduleTime"}), now));
+  out->Text(CreatedAge(v, now));
+}
+
 std::string Capacity(const Value& v, std::string_view member) {
   return std::string(Str(v, {member, "capacity", "storage"}));
 }
@@ -466,6 +519,38 @@ const std::map<std::string_view, Printer>& Printers() {
                                         kImages,
                                         kSelector},
                                        DeploymentRow}},
+                                     {"DaemonSet",
+                                      {{kNameColumn,
+                                        {"Desired", "integer"},
+                                        {"Current", "integer"},
+                                        {"Ready", "integer"},
+                                        {"Up-to-date", "integer"},
+                                        {"Available", "integer"},
+                                        {"Node Selector"},
+                                        kAgeColumn,
+                                        kContainers,
+                                        kImages,
+                                        kSelector},
+                                       DaemonSetRow}},
+                                     {"Job",
+                                      {{kNameColumn,
+                                        {"Status"},
+                                        {"Completions"},
+                                        {"Duration"},
+                                        kAgeColumn,
+                                        kContainers,
+                                        kImages,
+                                        kSelector},
+                                       JobRow}},
+                                     {"CronJob",
+                                      {{kNameColumn,
+                                        {"Schedule"},
+                                        {"Timezone"},
+                                        {"Suspend"},
+                                        {"Active", "integer"},
+                                        {"Last Schedule"},
+                                        kAgeColumn},
+                                       CronJobRow}},
                                      {"PersistentVolume",
                                       {{kNameColumn,
                                         {"Capacity"},

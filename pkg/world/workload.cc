@@ -303,6 +303,10 @@ void CompleteJob(const Rules& rules, Value* job) {
     labels.Set(p + "controller-uid", Value::String(uid));
     labels.Set(p + "job-name", Value::String(name));
   }
+  const Value* own = job->At({"metadata", "labels"});
+  if (own != nullptr && !own->IsNull() && !own->empty()) return;
+  Value copy = labels;
+  job->Child("metadata").Set("labels", std::move(copy));
 }
 
 WantedPods PodsWantedBy(std::string_view kind, const Value& workload, const Rules& rules) {

@@ -24,11 +24,15 @@ inline constexpr release::Span kVolumeModes = release::Since(13);
 inline constexpr release::Span kPreemptionPolicies = release::Since(19);
 // Services get IP families and policies of traffic.
 inline constexpr release::Span kIpFamilies = release::Since(20);
+// StatefulSets say what becomes of the claims of their pods.
+inline constexpr release::Span kClaimRetention = release::Since(27);
 // DaemonSets get maxSurge; Jobs get a completion mode and may be suspended.
 inline constexpr release::Span kMaxSurgeOfDaemonSets = release::Since(22);
 inline constexpr release::Span kCompletionModes = release::Since(22);
 inline constexpr release::Span kPodReplacementPolicies = release::Since(29);
 inline constexpr release::Span kGenerationOfJobs = release::Since(16);
+// A DaemonSet counts its templates in an annotation instead of a member.
+inline constexpr release::Span kDaemonGenerations = release::Since(16);
 // Pods have a generation, and conditions say for which one they were found.
 inline constexpr release::Span kGenerationOfPods = release::Since(33);
 // A binding clears the pod's nomination.
@@ -49,6 +53,8 @@ inline constexpr release::Span kNamesOfNamespaces = release::Since(21);
 inline constexpr release::Span kUidsOfBindings = release::Since(16);
 // A budget with neither bound lets no pod be evicted.
 inline constexpr release::Span kEmptyBudgetsHold = release::Since(21);
+// An evicted pod gets a condition that says so.
+inline constexpr release::Span kDisruptionTargets = release::Since(26);
 inline constexpr release::Span kEvictionsV1 = release::Since(22);
 
 // What clients see: /livez and /readyz, the namespace of node leases, the authorities of clients in a ConfigMap, tables

@@ -222,7 +222,7 @@ void DeploymentDefaults(const GroupVersion& v, Value* object) {
   }
 }
 
-void StatefulSetDefaults(const GroupVersion& v, Value* object) {
+void StatefulSetDefaults(const GroupVersion& v, Version release, Value* object) {
   Value& spec = object->Child("spec");
   bool old = v.version == "v1beta1";
   if (old) LabelsFromTemplate(object, false);
@@ -232,6 +232,11 @@ void StatefulSetDefaults(const GroupVersion& v, Value* object) {
   Default(strategy, "type", old ? "OnDelete" : "RollingUpdate");
   if (!old && strategy.Str("type") == "RollingUpdate") Default(strategy.Child("rollingUpdate"), "partition", 0);
   Default(spec, "revisionHistoryLimit", 10);
+  if (kClaimRetention.Has(release)) {
+    Value& retention = spec.Child("persistentVolumeClaimRetentionPolicy");
+    Default(retention, "whenDeleted", "Retain");
+    Default(retention, "whenScaled", "Retain");
+  }
   Each(spec, "volumeClaimTemplates", [](Value& claim) { Default(claim.Child("status"), "phase", "Pending"); });
 }
 
@@ -267,11 +272,24 @@ void JobDefaults(Value& spec, Version release) {
   TemplateDefaults(spec, release);
   if (Absent(spec, "completions") && Absent(spec, "parallelism")) spec.Set("completions", Value::Int(1));
   Default(spec, "parallelism", 1);
-  Default(spec, "backoffLimit", 6);
+  constexpr int kUsualRetries = 6;
+  constexpr int64_t kNoLimit = 2147483647;
+  Default(spec, "backoffLimit", Absent(spec, "backoffLimitPerIndex") ? kUsualRetries : kNoLimit);
   if (!kCompletionModes.Has(release)) return;
   Default(spec, "completionMode", "NonIndexed");
   if (Absent(spec, "suspend")) spec.Set("suspend", Value::Bool(false));
-  if (kPodReplacementPolicies.Has(release)) Default(spec, "podReplacementPolicy", "TerminatingOrFailed");
+  if (kPodReplacementPolicies.Has(release)) {
+    Default(spec, "podReplacementPolicy", Absent(spec, "podFailurePolicy") ? "TerminatingOrFailed" : "Failed");
+  }
+}
+
+void CronJobDefaults(Value& spec, Version release) {
+  Default(spec, "concurrencyPolicy", "Allow");
+  if (Absent(spec, "suspend")) spec.Set("suspend", Value::Bool(false));
+  Default(spec, "successfulJobsHistoryLimit", 3);
+  Default(spec, "failedJobsHistoryLimit", 1);
+  // The Job gets its own defaults when it is made; its template gets those of pods.
+  TemplateDefaults(spec.Child("jobTemplate").Child("spec"), release);
 }
 
 void CsiDriverDefaults(Value& spec) {
@@ -338,6 +356,8 @@ void MoreDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) {
     Default(spec, "revisionHistoryLimit", 10);
   } else if (kind == "Job") {
     JobDefaults(object->Child("spec"), release);
+  } else if (kind == "CronJob") {
+    CronJobDefaults(object->Child("spec"), release);
   } else if (kind == "CSIDriver") {
     CsiDriverDefaults(object->Child("spec"));
   } else if (kind == "RoleBinding" || kind == "ClusterRoleBinding") {
@@ -385,7 +405,7 @@ void ApplyDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) 
     DeploymentDefaults(v, object);
   } else if (kind == "StatefulSet") {
     TemplateDefaults(object->Child("spec"), release);
-    StatefulSetDefaults(v, object);
+    StatefulSetDefaults(v, release, object);
   } else if (kind == "Service") {
     ServiceDefaults(object->Child("spec"));
     if (kIpFamilies.Has(release)) ServiceFamilyDefaults(object->Child("spec"));

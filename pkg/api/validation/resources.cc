@@ -33,7 +33,8 @@ constexpr size_t kEventWindow = 1000;  // events have no such window in 1.10; et
 // Kinds that came after 1.10, by the release in which their stable version did.
 constexpr release::Span kSince13 = release::Since(13), kRuntimeClasses = release::Since(14),
                         kCsiNodes = release::Since(17), kCsiDrivers = release::Since(18),
-                        kCsiCapacities = release::Since(24), kDevices = release::Since(34);
+                        kCronJobs = release::Since(21), kCsiCapacities = release::Since(24),
+                        kDevices = release::Since(34);
 
 // Returns those versions of a list that a release serves. "apps/v1beta1@-16" is served until 1.16, and
 // "policy/v1@21-" since 1.21.
@@ -201,6 +202,15 @@ void AddWorkloads(Maker* m) {
   jobs.subresources = {"status"};
   jobs.in_all = true;
   jobs.has_generation = kGenerationOfJobs.Has(m->release());
+  jobs.orphaning = {"batch/v1"};
+  if (kCronJobs.Has(m->release())) {
+    ResourceInfo& cron = m->Add("cronjobs", "CronJob", "batch/v1");
+    cron.subresources = {"status"};
+    cron.short_names = {"cj"};
+    cron.in_all = true;
+    cron.has_generation = true;
+  }
+  m->Add("controllerrevisions", "ControllerRevision", "apps/v1");
 
   ResourceInfo& budgets =
       m->Add("poddisruptionbudgets", "PodDisruptionBudget", "policy/v1@21- policy/v1beta1@-25 policy/v1@-21");

@@ -199,6 +199,7 @@ ReplicaStatus
   fullyLabeledReplicas int32
   readyReplicas int32
   availableReplicas int32
+  terminatingReplicas *int32 since=35
   observedGeneration int64
   conditions []WorkloadCondition key=type
 WorkloadCondition
@@ -289,6 +290,7 @@ DeploymentStatus proto
   readyReplicas int32 n=7
   availableReplicas int32 n=4
   unavailableReplicas int32 n=5
+  terminatingReplicas *int32 n=9 since=35
   conditions []DeploymentCondition key=type n=6
   collisionCount *int32 n=8
 DeploymentCondition

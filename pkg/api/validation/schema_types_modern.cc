@@ -233,6 +233,32 @@ JobSpec proto
   completionMode *string n=9 since=21
   suspend *bool n=10 since=21
   podReplacementPolicy *string n=14 since=28
+  managedBy *string n=15 since=30
+  successPolicy any n=16 since=30
+CronJob proto
+  metadata ObjectMeta
+  spec CronJobSpec
+  status CronJobStatus
+CronJobSpec proto
+  schedule string! n=1
+  timeZone *string n=8 since=24
+  startingDeadlineSeconds *int64 n=2
+  concurrencyPolicy string n=3
+  suspend *bool n=4
+  jobTemplate JobTemplateSpec! n=5
+  successfulJobsHistoryLimit *int32 n=6
+  failedJobsHistoryLimit *int32 n=7
+JobTemplateSpec proto
+  metadata ObjectMeta
+  spec JobSpec
+CronJobStatus proto
+  active []ObjectReference n=1
+  lastScheduleTime *time n=4
+  lastSuccessfulTime *time n=5
+ControllerRevision
+  metadata ObjectMeta
+  data any
+  revision int64!
 JobStatus proto
   conditions []JobCondition key=type
   startTime *time
