@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A cluster on this machine without a container in it: hollow-apiserver and kube-scheduler, until you press Ctrl-C.
+# A cluster on this machine without a container in it: hollow-apiserver with simulated controllers and kubelets, and
+# kube-scheduler, until you press Ctrl-C.
 # usage: hack/local-up.sh [--emulated-version=1.10|1.29] [FILE...]
 #   FILE: objects to begin with (kubectl get -o yaml, or your own); default: the demo's nodes
 # PORT (8080), SCHEDULER_PORT (10251), SCHEDULER_ARGS (more flags), OUT (_output)
@@ -29,7 +30,7 @@ trap 'exit 0' INT TERM
 
 load=()
 for file in "$@"; do load+=("--load=$file"); done
-"$bin/hollow-apiserver" --insecure-port="$port" "${release[@]}" "${load[@]}" >"$logs/serving" 2>"$logs/hollow-apiserver.log" &
+"$bin/hollow-apiserver" --insecure-port="$port" --simulate=kubelets,controllers "${release[@]}" "${load[@]}" >"$logs/serving" 2>"$logs/hollow-apiserver.log" &
 pids+=($!)
 until grep -q '^Serving' "$logs/serving"; do
   kill -0 "${pids[0]}" 2>/dev/null || { cat "$logs/hollow-apiserver.log" >&2; exit 1; }
@@ -45,6 +46,7 @@ cat <<TEXT
 The API server is $url, the scheduler's pages are http://127.0.0.1:$scheduler_port (metrics, healthz, configz).
   kubectl --server=$url get nodes
   kubectl --server=$url create -f test/testdata/demo/pod.yaml
+  kubectl --server=$url create deployment web --image=nginx --replicas=3
   kubectl --server=$url get pods -o wide
 Logs: $logs. Processes: ${pids[*]}. Ctrl-C stops both.
 TEXT

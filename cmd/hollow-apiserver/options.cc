@@ -34,6 +34,11 @@ po::options_description Flags() {
       ("disable-admission-plugins", text(""),
        ("admission plugins that do not run, separated by commas, of: " +
         absl::StrJoin(world::AdmissionPlugins::Names(), ", ")).c_str())
+      ("simulate", text(""),
+       "what runs around the objects, separated by commas, of: kubelets, controllers; empty: nothing")
+      ("pod-start-delay", text("500ms"), "with simulated kubelets: from a pod's binding until it is Running")
+      ("pod-stop-delay", text("200ms"), "with simulated kubelets: from a pod's deletion until it is gone")
+      ("job-duration", text("3s"), "with simulated kubelets: how long pods of Jobs run")
       ("bind-address", text("0.0.0.0"), "address of the TLS port")
       ("secure-port", po::value<std::string>(), "port with TLS; 0 picks a free one; needs certificate and key")
       ("tls-cert-file", text(""), "PEM file with the server's certificate, CA certificates behind it")
@@ -138,6 +143,25 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
                    absl::StrCat("there is no plugin ", plugin, util::SuggestionFor(std::string(plugin), names),
                                 "; there are ", absl::StrJoin(names, ", "))));
   }
+  const std::string simulate = text("simulate");
+  for (absl::string_view what : absl::StrSplit(simulate, ',', absl::SkipEmpty())) {
+    if (what == "kubelets") {
+      s.simulate.kubelets = true;
+    } else if (what == "controllers") {
+      s.simulate.controllers = true;
+    } else {
+      bad.Update(Bad("simulate", simulate, absl::StrCat(what, " is neither kubelets nor controllers")));
+    }
+  }
+  auto duration = [&](const char* flag, absl::Duration* to) {
+    const std::string given_text = text(flag);
+    if (!absl::ParseDuration(given_text, to) || *to < absl::ZeroDuration()) {
+      bad.Update(Bad(flag, given_text, "a duration like 500ms or 3s is wanted"));
+    }
+  };
+  duration("pod-start-delay", &s.simulate.kubelet.start_delay);
+  duration("pod-stop-delay", &s.simulate.kubelet.stop_delay);
+  duration("job-duration", &s.simulate.kubelet.job_duration);
   s.bind_address = text("bind-address");
   s.tls_cert_file = text("tls-cert-file");
   s.tls_private_key_file = text("tls-private-key-file");

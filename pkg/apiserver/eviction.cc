@@ -7,39 +7,17 @@
 
 #include "pkg/api/labels.h"
 #include "pkg/apiserver/registry.h"
+#include "pkg/world/budget.h"
+#include "pkg/world/living/fields.h"
 
 namespace berth::apiserver {
 namespace {
 
+using world::living::Selects;
+
 int64_t IntAt(const Value& v, std::initializer_list<std::string_view> path) {
   const Value* n = v.At(path);
   return n == nullptr ? 0 : n->AsInt();
-}
-
-// Returns whether a label selector of the API (matchLabels, matchExpressions) selects the labels. `none` is the result
-// for an absent selector. A selector without requirements selects everything.
-bool Selects(const Value* selector, const Value* labels, bool none) {
-  if (selector == nullptr || selector->IsNull()) return none;
-  auto value_of = [&](std::string_view key) { return labels == nullptr ? nullptr : labels->Find(key); };
-  if (const Value* wanted = selector->Find("matchLabels")) {
-    for (size_t i = 0; i < wanted->keys.size(); ++i) {
-      const Value* have = value_of(wanted->keys[i]);
-      if (have == nullptr || have->text() != wanted->items[i].text()) return false;
-    }
-  }
-  if (const Value* expressions = selector->Find("matchExpressions")) {
-    for (const Value& e : expressions->items) {
-      const Value* have = value_of(e.Str("key"));
-      std::string_view op = e.Str("operator");
-      const Value* values = e.Find("values");
-      bool listed = have != nullptr && values != nullptr &&
-                    std::any_of(values->items.begin(), values->items.end(),
-                                [&](const Value& v) { return v.text() == have->text(); });
-      bool holds = op == "In" ? listed : op == "NotIn" ? !listed : op == "Exists" ? have != nullptr : have == nullptr;
-      if (!holds) return false;
-    }
-  }
-  return true;
 }
 
 // Returns minAvailable or maxUnavailable as a number: either it is one, or it is a percentage of `total`, rounded up.
@@ -50,6 +28,29 @@ int64_t Scaled(const Value& v, int64_t total) {
     if (c >= '0' && c <= '9' && percent < 1000) percent = percent * 10 + (c - '0');
   }
   return (total * percent + 99) / 100;
+}
+
+bool IsReady(const Value& pod) {
+  const Value* conditions = pod.At({"status", "conditions"});
+  return conditions != nullptr && std::any_of(conditions->items.begin(), conditions->items.end(), [](const Value& c) {
+           return c.Str("type") == "Ready" && c.Str("status") == "True";
+         });
+}
+
+// Returns why a budget whose status a controller keeps allows no disruption.
+std::string WhyNoneIsAllowed(const Value& budget) {
+  if (const Value* conditions = budget.At({"status", "conditions"})) {
+    for (const Value& c : conditions->items) {
+      if (c.Str("type") == "DisruptionAllowed" && c.Str("reason") == "SyncFailed") {
+        return absl::StrCat("does not allow evicting pods currently because it failed sync: ",
+                            std::string(c.Str("message")));
+      }
+    }
+  }
+  const int64_t desired = IntAt(budget, {"status", "desiredHealthy"}),
+                healthy = IntAt(budget, {"status", "currentHealthy"});
+  if (healthy > desired) return "does not allow evicting pods currently";
+  return absl::StrCat("needs ", desired, " healthy pods and has ", healthy, " currently");
 }
 
 ApiError TooManyRequests(std::string_view budget, std::string_view why, int retry_after_seconds) {
@@ -75,21 +76,22 @@ bool Finished(const Value& pod) {
 // controller (it has an observedGeneration), the status decides. Otherwise nobody fills in the status, so the pods are
 // counted; a pod with a node that is not being deleted counts as healthy, because there are no kubelets to report
 // health.
-std::optional<ApiError> Registry::CheckBudget(const ResourceInfo& budgets, const Object& budget) {
+std::optional<ApiError> Registry::CheckBudget(const ResourceInfo& budgets, const Object& budget, const Value& pod) {
   Value v = ToValue(budgets, 0, budget);
   Value& status = v.Child("status");
   if (IntAt(v, {"status", "observedGeneration"}) > 0) {
     if (IntAt(v, {"status", "observedGeneration"}) < IntAt(v, {"metadata", "generation"})) {
       return TooManyRequests(budget.name, "is still being processed by the server.", 10);
     }
+    const world::Rules rules = world::RulesOf(catalog().release());
+    const auto state = world::StatusOfBudget(v);
+    // Where nobody runs pods, all of them are Pending, and count as healthy.
+    const bool is_sick = world::living::TextAt(pod, {"status", "phase"}) == "Running" && !IsReady(pod);
+    if (state && is_sick && world::LetsUnreadyPodGo(rules, v, *state)) return std::nullopt;
     int64_t allowed = IntAt(v, {"status", "disruptionsAllowed"});
-    if (allowed <= 0) {
-      return TooManyRequests(budget.name,
-                             absl::StrCat("needs ", IntAt(v, {"status", "desiredHealthy"}), " healthy pods and has ",
-                                          IntAt(v, {"status", "currentHealthy"}), " currently"),
-                             0);
-    }
+    if (allowed <= 0) return TooManyRequests(budget.name, WhyNoneIsAllowed(v), 0);
     status.Set("disruptionsAllowed", Value::Int(allowed - 1));
+    status.Child("disruptedPods").Set(world::NameOf(pod), Value::String(NowText()));
     ObjectPtr old = store_->Get(budgets, budget.ns, budget.name);
     StoreUpdate(budgets, v, old);
     return std::nullopt;
@@ -98,12 +100,12 @@ std::optional<ApiError> Registry::CheckBudget(const ResourceInfo& budgets, const
   const ResourceInfo& pods = catalog().Core("pods");
   const bool empty_holds = validation::kEmptyBudgetsHold.Has(catalog().release());
   store_->Scan(pods, budget.ns, "", [&](const ObjectPtr& o) {
-    Value pod = ToValue(pods, 0, *o);
-    if (!Selects(v.At({"spec", "selector"}), pod.At({"metadata", "labels"}), false) || Finished(pod)) return true;
+    Value other = ToValue(pods, 0, *o);
+    if (!Selects(v.At({"spec", "selector"}), other.At({"metadata", "labels"}), false) || Finished(other)) return true;
     ++expected;
-    const Value* deletion = pod.At({"metadata", "deletionTimestamp"});
+    const Value* deletion = other.At({"metadata", "deletionTimestamp"});
     bool deleting = deletion != nullptr && !deletion->IsNull();
-    if (!deleting && pod.At({"spec", "nodeName"}) != nullptr) ++healthy;
+    if (!deleting && other.At({"spec", "nodeName"}) != nullptr) ++healthy;
     return true;
   });
   int64_t desired = 0;
@@ -142,8 +144,13 @@ std::optional<ApiError> Registry::Evict(std::string_view ns, std::string_view na
           "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
     }
     if (!matching.empty()) {
-      if (auto refused = CheckBudget(budgets, *matching[0])) return refused;
+      if (auto refused = CheckBudget(budgets, *matching[0], pod)) return refused;
     }
+  }
+  if (!deleting && !how.resource_version && validation::kDisruptionTargets.Has(catalog().release())) {
+    world::living::SetCondition({"DisruptionTarget", "True", "EvictionByEvictionAPI", "Eviction API: evicting"},
+                                clock_->Wall(), &pod);
+    if (!how.dry_run) StoreUpdate(pods, pod, old);
   }
   auto gone = Delete(pods, 0, ns, name, how);
   if (auto* error = std::get_if<ApiError>(&gone)) return *error;

@@ -4,6 +4,7 @@
 // Values are decoded, changed and encoded again for each write; only the stored text is kept (object.h).
 #include "pkg/apiserver/registry.h"
 
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
 
@@ -28,6 +29,8 @@ ApiError TooLarge(size_t bytes) {
       absl::StrCat("rpc error: code = ResourceExhausted desc = grpc: trying to send message larger than max (", bytes,
                    " vs. ", kMostObjectBytes, ")"));
 }
+
+constexpr char kTemplateGeneration[] = "deprecated.daemonset.template.generation";
 
 void SetOrErase(Value* v, std::string_view key, const Value* from) {
   if (from == nullptr) {
@@ -163,6 +166,9 @@ void Registry::PrepareForCreate(const ResourceInfo& r, size_t version, Value* v)
     }
   } else if (r.has_generation || r.kind == "ResourceClaim") {
     v->Erase("status");
+  }
+  if (r.kind == "DaemonSet" && validation::kDaemonGenerations.Has(r.release)) {
+    v->Child("metadata").Child("annotations").Set(kTemplateGeneration, Value::String("1"));
   }
   if (r.kind == "PriorityClass" && (r.versions[0].version == "v1" || r.versions[version].version == "v1")) {
     // kubectl cannot describe a PriorityClass of v1 without this member.
@@ -300,6 +306,14 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
   bool changed = EncodedMember(r, v, "spec") != EncodedMember(r, before, "spec");
   // A Deployment's annotations are copied to its ReplicaSets, so changing them counts as a change of the desired state.
   if (r.kind == "Deployment") changed |= TextOf(metadata.Find("annotations")) != TextOf(old_meta.Find("annotations"));
+  if (r.kind == "DaemonSet" && validation::kDaemonGenerations.Has(r.release)) {
+    const Value* counted = old_meta.At({"annotations", kTemplateGeneration});
+    int64_t generation = 1;
+    if (counted != nullptr && !absl::SimpleAtoi(counted->text(), &generation)) generation = 1;
+    const auto text = [](const Value& o) { return TextOf(o.At({"spec", "template"})); };
+    if (how.subresource.empty() && text(v) != text(before)) ++generation;
+    metadata.Child("annotations").Set(kTemplateGeneration, Value::String(absl::StrCat(generation)));
+  }
   if (r.has_generation && how.subresource.empty() && changed) {
     BumpGeneration(&metadata);
   }
@@ -326,6 +340,23 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
     return last;
   }
   return StoreUpdate(r, v, old);
+}
+
+std::optional<ApiError> Registry::Replace(const ResourceInfo& r, Value v) {
+  const Value& meta = validation::OrEmpty(v.Find("metadata"));
+  const std::string name(meta.Str("name"));
+  const ObjectPtr old = store_->Get(r, meta.Str("namespace"), name);
+  if (old == nullptr) return NotFound(r.In(0), name);
+  if (meta.Str("resourceVersion") != std::to_string(old->rv)) return Conflict(r.In(0), name, kModified);
+  const bool pending = meta.Find("deletionTimestamp") != nullptr && r.kind != "Namespace";
+  const Value* grace = meta.Find("deletionGracePeriodSeconds");
+  if (pending && grace != nullptr && grace->AsInt() == 0 && !HasFinalizers(meta) &&
+      HasFinalizers(*ToValue(r, 0, *old).Find("metadata"))) {
+    Remove(r, Last(*old));
+    return std::nullopt;
+  }
+  StoreUpdate(r, v, old);
+  return std::nullopt;
 }
 
 bool Registry::SetDeletionFinalizers(const ResourceInfo& r, size_t version, const DeleteRequest& how, Value* meta) {

@@ -56,6 +56,10 @@ class Registry {
                            const UpdateRequest& how, bool* created = nullptr);
   Result<Deleted> Delete(const ResourceInfo& r, size_t version, std::string_view ns, std::string_view name,
                          const DeleteRequest& how);
+  // Replaces an object by a changed copy of itself, status and all, unless it has changed since the copy was made
+  // (409). For the server's own controllers and kubelets: nothing is validated. The last finalizer of an object that is
+  // being deleted may go with it.
+  std::optional<ApiError> Replace(const ResourceInfo& r, Value v);
   // POST pods/NAME/binding and bindings. The pod is the one that the Binding names. Returns nothing on success.
   std::optional<ApiError> Bind(std::string_view ns, const Value& binding);
   // The same for a Binding that names only a pod and a node. If `uid` is empty, any pod with that name may be bound.
@@ -100,7 +104,7 @@ class Registry {
   void Remove(const ResourceInfo& r, ObjectPtr last);
   // Assigns node ports to those ports of a service that need one and do not name it.
   std::optional<ApiError> AllocateNodePorts(const ResourceInfo& r, Value* service);
-  std::optional<ApiError> CheckBudget(const ResourceInfo& budgets, const Object& budget);
+  std::optional<ApiError> CheckBudget(const ResourceInfo& budgets, const Object& budget, const Value& pod);
 
   uint64_t Random();
   std::string NewUid();

@@ -4,7 +4,9 @@
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -39,9 +41,11 @@ struct Server::Parts {
         api(&registry, clock),
         expiry(&store, clock, options.event_ttl, options.most_events),
         http_server(&io, &api, &store),
-        sweep(io) {}
+        sweep(io),
+        due(io) {}
 
   absl::Status LoadFiles();
+  void Simulate();
   absl::Status OpenSecurePort();
   // Calls itself once a second.
   void SweepLater() {
@@ -68,7 +72,9 @@ struct Server::Parts {
   // are destroyed.
   asio::io_context io{1};
   HttpServer http_server;
-  asio::steady_timer sweep;
+  asio::steady_timer sweep, due;
+  std::optional<Simulation> simulation;
+  bool works = false;  // the simulation is being run, or will be at once
   int64_t sweeps = 0;
   std::optional<asio::signal_set> signals;
   uint16_t insecure_port = 0, secure_port = 0;
@@ -93,6 +99,21 @@ absl::Status Server::Parts::LoadFiles() {
     }
   }
   return absl::OkStatus();
+}
+
+// Does what is due, a part at a time, so that requests have their turn, and comes back when more is.
+void Server::Parts::Simulate() {
+  constexpr size_t kAtOnce = 100;
+  works = true;
+  simulation->world().RunDue(kAtOnce);
+  works = false;
+  const auto next = simulation->world().NextDue();
+  if (!next) return;
+  const absl::Duration wait = std::max(*next - clock->Steady(), absl::ZeroDuration());
+  due.expires_after(absl::ToChronoNanoseconds(wait));
+  due.async_wait([this](boost::system::error_code ec) {
+    if (!ec) Simulate();
+  });
 }
 
 absl::Status Server::Parts::OpenSecurePort() {
@@ -164,6 +185,15 @@ absl::Status Server::Start() {
   constexpr int64_t kRecordedPort = 16443;
   p.registry.CreateInitialObjects(p.options.secure ? p.options.secure_port : kRecordedPort);
   p.store.ForgetHistory();
+  if (p.options.simulate.any()) {
+    p.simulation.emplace(&p.registry, p.clock, p.options.simulate);
+    p.simulation->world().OnEarlier([&p] {
+      if (p.works) return;
+      p.works = true;
+      asio::post(p.io, [&p] { p.Simulate(); });
+    });
+    p.Simulate();
+  }
   if (p.options.secure) BERTH_RETURN_IF_ERROR(p.OpenSecurePort());
   auto port = p.http_server.Listen(p.options.insecure_bind_address, p.options.insecure_port, nullptr, nullptr);
   if (!port.ok()) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "pkg/api/validation/behaviour.h"
+#include "pkg/apiserver/simulation.h"
 #include "pkg/util/clock.h"
 #include "pkg/world/admission.h"
 
@@ -26,6 +27,7 @@ struct ServerOptions {
   uint16_t insecure_port = 8080;  // 0: any free one
   std::vector<std::string> load;  // files, loaded in this order
   world::AdmissionPlugins admission_plugins;
+  SimulationOptions simulate;
 
   bool secure = false;  // also serve TLS
   std::string bind_address = "0.0.0.0";

@@ -58,6 +58,12 @@ void Store::Remove(const ResourceInfo& r, ObjectPtr last) {
   Publish(c, std::move(e));
 }
 
+void Store::Refresh(const ResourceInfo& r, ObjectPtr o) {
+  Collection& c = At(r);
+  auto it = c.objects.find(o->Key());
+  if (it != c.objects.end()) it->second = std::move(o);
+}
+
 // A listener may remove itself while it is being called. Its place then becomes null and is erased after the loop.
 template <typename F>
 void Store::ForEachListener(Collection& c, F call) {

@@ -68,6 +68,10 @@ class Store {
   // Removes the object with the key of `last`. The event carries `last`, whose rv must come from NextRv.
   void Remove(const ResourceInfo& r, ObjectPtr last);
 
+  // Replaces an object that is there by another text of the same version, without an event: nobody who watches is told.
+  // For the renewals of node leases, which would push everything else out of the history.
+  void Refresh(const ResourceInfo& r, ObjectPtr o);
+
   // Calls f for the objects of a namespace (of all namespaces if `ns` is empty) in the order of their keys, starting at
   // `start_key`. f returns false to stop.
   void Scan(const ResourceInfo& r, std::string_view ns, std::string_view start_key,

@@ -1,0 +1,192 @@
+#include "pkg/apiserver/simulation.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/time/time.h>
+
+#include <string>
+#include <utility>
+
+#include "pkg/util/status.h"
+#include "pkg/world/living/actors.h"
+
+namespace berth::apiserver {
+namespace {
+
+using world::living::DeleteHow;
+using world::living::Refused;
+using world::living::Written;
+
+// The kinds whose changes controllers and kubelets are told.
+constexpr std::string_view kFollowed[] = {"Namespace",
+                                          "Node",
+                                          "StorageClass",
+                                          "PersistentVolume",
+                                          "PersistentVolumeClaim",
+                                          "Pod",
+                                          "ReplicationController",
+                                          "ReplicaSet",
+                                          "Deployment",
+                                          "StatefulSet",
+                                          "DaemonSet",
+                                          "Job",
+                                          "CronJob",
+                                          "PodDisruptionBudget",
+                                          "ConfigMap",
+                                          "Secret"};
+
+Written ErrorOf(const ApiError& e) {
+  return Refused{e.code, e.message};
+}
+
+std::string MicroTimeText(absl::Time t) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", t, absl::UTCTimeZone());
+}
+
+}  // namespace
+
+// The objects of the store as controllers see and write them.
+class Simulation::Access final : public world::living::Cluster {
+ public:
+  Access(Registry* registry, const util::Clock* clock) : registry_(registry), clock_(clock) {
+    for (const ResourceInfo& r : registry->catalog().resources()) {
+      // The first resource of a kind is the one of the group that everybody means.
+      kinds_.try_emplace(r.kind, &r);
+    }
+  }
+  const ResourceInfo* Of(std::string_view kind) const {
+    auto it = kinds_.find(util::ToAbsl(kind));
+    return it == kinds_.end() ? nullptr : it->second;
+  }
+  // Returns the object as the newest version of its kind.
+  static Value Read(const ResourceInfo& r, const Object& o) { return ToValue(r, VersionOf(r), o); }
+  static size_t VersionOf(const ResourceInfo& r) {
+    for (size_t i = 0; i < r.versions.size(); ++i) {
+      if (r.versions[i].version == "v1" && r.versions[i].group != "extensions") return i;
+    }
+    return 0;
+  }
+
+  world::ValuePtr Get(std::string_view kind, std::string_view ns, std::string_view name) const override {
+    const ResourceInfo* r = Of(kind);
+    const ObjectPtr o = r == nullptr ? nullptr : Store().Get(*r, ns, name);
+    return o == nullptr ? nullptr : std::make_shared<const Value>(Read(*r, *o));
+  }
+  void Each(std::string_view kind, std::string_view ns, const std::function<void(const Value&)>& f) const override {
+    const ResourceInfo* r = Of(kind);
+    if (r == nullptr || Store().size(*r) == 0) return;
+    Store().Scan(*r, ns, "", [&](const ObjectPtr& o) {
+      f(Read(*r, *o));
+      return true;
+    });
+  }
+  void EachOf(std::string_view kind, const std::function<void(const Value&)>& f) const override { Each(kind, "", f); }
+  bool Serves(std::string_view kind) const override { return Of(kind) != nullptr; }
+
+  Written Create(std::string_view kind, Value object, Value* stored) override {
+    const ResourceInfo* r = Of(kind);
+    if (r == nullptr) return Refused{404, absl::StrCat("the server does not serve ", util::ToAbsl(kind))};
+    const std::string ns(world::NamespaceOf(object));
+    auto made = registry_->Create(*r, VersionOf(*r), ns, std::move(object));
+    if (auto* error = std::get_if<ApiError>(&made)) return ErrorOf(*error);
+    if (stored != nullptr) *stored = Read(*r, *std::get<ObjectPtr>(made));
+    return std::nullopt;
+  }
+  Written Update(std::string_view kind, Value object) override {
+    const ResourceInfo& r = *Of(kind);
+    const std::string ns(world::NamespaceOf(object)), name(world::NameOf(object));
+    auto changed = registry_->Update(r, VersionOf(r), ns, name, std::move(object), {});
+    if (auto* error = std::get_if<ApiError>(&changed)) return ErrorOf(*error);
+    return std::nullopt;
+  }
+  Written UpdateStatus(std::string_view kind, Value object) override {
+    if (auto refused = registry_->Replace(*Of(kind), std::move(object))) return ErrorOf(*refused);
+    return std::nullopt;
+  }
+  Written Delete(std::string_view kind, std::string_view ns, std::string_view name, const DeleteHow& how) override {
+    const ResourceInfo& r = *Of(kind);
+    DeleteRequest request;
+    request.grace_seconds = how.grace_seconds;
+    if (!how.uid.empty()) request.uid = how.uid;
+    request.propagation = how.propagation;
+    auto gone = registry_->Delete(r, VersionOf(r), ns, name, request);
+    if (auto* error = std::get_if<ApiError>(&gone)) return ErrorOf(*error);
+    return std::nullopt;
+  }
+  Written Bind(std::string_view ns, std::string_view pod, std::string_view node) override {
+    if (auto refused = registry_->Bind(ns, pod, node, nullptr)) return ErrorOf(*refused);
+    return std::nullopt;
+  }
+
+  void RenewLease(std::string_view node) override {
+    constexpr int64_t kSeconds = 40;
+    constexpr char kNamespace[] = "kube-node-lease";
+    const ResourceInfo* r = Of("Lease");
+    if (r == nullptr || !validation::kNodeLeases.Has(registry_->catalog().release())) return;
+    Value renewed = Value::Object();
+    const ObjectPtr old = Store().Get(*r, kNamespace, node);
+    if (old != nullptr) {
+      renewed = ToValue(*r, 0, *old);
+      renewed.Child("spec").Set("renewTime", Value::String(MicroTimeText(clock_->Wall())));
+      registry_->store().Refresh(*r, MakeObject(*r, renewed, old->rv));
+      return;
+    }
+    renewed.Child("metadata").Set("name", Value::String(node));
+    Value& spec = renewed.Child("spec");
+    spec.Set("holderIdentity", Value::String(node));
+    spec.Set("leaseDurationSeconds", Value::Int(kSeconds));
+    spec.Set("renewTime", Value::String(MicroTimeText(clock_->Wall())));
+    registry_->Create(*r, 0, kNamespace, std::move(renewed));
+  }
+
+ private:
+  const apiserver::Store& Store() const { return registry_->store(); }
+  Registry* registry_;
+  const util::Clock* clock_;
+  absl::flat_hash_map<std::string, const ResourceInfo*> kinds_;
+};
+
+// Tells the world of the changes of one resource.
+class Simulation::Follower final : public EventListener {
+ public:
+  Follower(Registry* registry, const ResourceInfo& r, world::living::World* world)
+      : store_(&registry->store()), r_(r), world_(world) {
+    store_->AddListener(r_, this);
+  }
+  ~Follower() override { store_->RemoveListener(r_, this); }
+  void OnEvent(const EventPtr& e) override { Tell(*e->object, e->type == EventType::kDeleted); }
+  void Tell(const Object& o, bool gone) {
+    world_->Changed(r_.kind, std::make_shared<const Value>(Access::Read(r_, o)), gone);
+  }
+
+ private:
+  Store* store_;
+  const ResourceInfo& r_;
+  world::living::World* world_;
+};
+
+Simulation::Simulation(Registry* registry, const util::Clock* clock, SimulationOptions options)
+    : access_(std::make_unique<Access>(registry, clock)),
+      world_(
+          std::make_unique<world::living::World>(access_.get(), clock, world::RulesOf(registry->catalog().release()))) {
+  if (options.controllers) AddControllers(world_.get());
+  if (options.kubelets) world_->Add(NewKubelets(world_.get(), std::move(options.kubelet)));
+  for (std::string_view kind : kFollowed) {
+    const ResourceInfo* r = access_->Of(kind);
+    if (r == nullptr) continue;
+    followers_.push_back(std::make_unique<Follower>(registry, *r, world_.get()));
+    std::vector<ObjectPtr> there;
+    registry->store().Scan(*r, "", "", [&](const ObjectPtr& o) {
+      there.push_back(o);
+      return true;
+    });
+    for (const ObjectPtr& o : there) followers_.back()->Tell(*o, false);
+  }
+}
+
+Simulation::~Simulation() = default;
+
+world::living::World& Simulation::world() {
+  return *world_;
+}
+
+}  // namespace berth::apiserver

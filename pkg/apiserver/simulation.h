@@ -1,0 +1,41 @@
+// Controllers and kubelets (pkg/world/living) over the store of this server.
+//
+// They hear of changes as a watch does, and write as clients do, on the store's thread between requests.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/apiserver/registry.h"
+#include "pkg/world/living/kubelets.h"
+#include "pkg/world/living/world.h"
+
+namespace berth::apiserver {
+
+struct SimulationOptions {
+  bool kubelets = false, controllers = false;
+  world::living::KubeletOptions kubelet;
+  bool any() const { return kubelets || controllers; }
+};
+
+class Simulation {
+ public:
+  // `registry` and `clock` must outlive the simulation. Objects that exist already are taken as new.
+  Simulation(Registry* registry, const util::Clock* clock, SimulationOptions options);
+  ~Simulation();
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  world::living::World& world();
+
+ private:
+  class Access;
+  class Follower;
+  std::unique_ptr<Access> access_;
+  std::unique_ptr<world::living::World> world_;
+  std::vector<std::unique_ptr<Follower>> followers_;
+};
+
+}  // namespace berth::apiserver

@@ -1,0 +1,20 @@
+#include "pkg/world/living/actors.h"
+
+namespace berth::world::living {
+
+void AddControllers(World* world) {
+  for (std::string_view kind : {"ReplicaSet", "ReplicationController"}) {
+    world->Add(NewReplicaSetController(world, kind));
+  }
+  world->Add(NewDeploymentController(world));
+  world->Add(NewStatefulSetController(world));
+  world->Add(NewDaemonSetController(world));
+  world->Add(NewJobController(world));
+  world->Add(NewCronJobController(world));
+  world->Add(NewDisruptionController(world));
+  world->Add(NewVolumeController(world));
+  world->Add(NewGarbageCollector(world));
+  world->Add(NewNamespaceController(world));
+}
+
+}  // namespace berth::world::living

@@ -1,0 +1,29 @@
+// The controllers of a cluster. Each is a state machine over the world: it reads what is, and does what its rules say.
+#pragma once
+#include <memory>
+
+#include "pkg/world/living/world.h"
+
+namespace berth::world::living {
+
+// `kind` is ReplicaSet or ReplicationController.
+std::unique_ptr<Actor> NewReplicaSetController(World* world, std::string_view kind);
+std::unique_ptr<Actor> NewDeploymentController(World* world);
+std::unique_ptr<Actor> NewStatefulSetController(World* world);
+std::unique_ptr<Actor> NewDaemonSetController(World* world);
+std::unique_ptr<Actor> NewJobController(World* world);
+std::unique_ptr<Actor> NewCronJobController(World* world);
+// Deletes what has no owner any more, and does foreground and orphaning deletions.
+std::unique_ptr<Actor> NewGarbageCollector(World* world);
+// The status of PodDisruptionBudgets.
+std::unique_ptr<Actor> NewDisruptionController(World* world);
+// Empties and removes namespaces that are being deleted.
+std::unique_ptr<Actor> NewNamespaceController(World* world);
+// Binds claims and volumes, makes the claims of ephemeral volumes, and provisions volumes for any provisioner but
+// kubernetes.io/no-provisioner.
+std::unique_ptr<Actor> NewVolumeController(World* world);
+
+// Adds all controllers of the release.
+void AddControllers(World* world);
+
+}  // namespace berth::world::living

@@ -1,0 +1,138 @@
+// The status of PodDisruptionBudgets (pkg/controller/disruption, 1.36).
+#include <absl/strings/str_cat.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pkg/util/status.h"
+#include "pkg/world/budget.h"
+#include "pkg/world/kinds.h"
+#include "pkg/world/living/actors.h"
+#include "pkg/world/living/owned_pods.h"
+
+namespace berth::world::living {
+namespace {
+
+constexpr absl::Duration kDisruptedFor = absl::Minutes(2);
+
+class Disruption final : public Actor {
+ public:
+  explicit Disruption(World* world) : world_(world) {}
+
+  void OnChange(const Change& c) override {
+    const std::string ns(NamespaceOf(*c.object));
+    if (c.kind == "PodDisruptionBudget") {
+      budgets_[ns].erase(std::string(NameOf(*c.object)));
+      if (c.gone) return;
+      budgets_[ns][std::string(NameOf(*c.object))] = validation::OrEmpty(c.object->At({"spec", "selector"}));
+      world_->Enqueue(this, {std::string(c.kind), ns, std::string(NameOf(*c.object))});
+      return;
+    }
+    auto there = budgets_.find(ns);
+    if (there == budgets_.end()) return;
+    const bool scales = c.kind == "ReplicaSet" || c.kind == "Deployment" || c.kind == "StatefulSet" ||
+                        c.kind == "ReplicationController";
+    if (c.kind != "Pod" && !scales) return;
+    for (const auto& [name, selector] : there->second) {
+      bool concerned = scales;
+      for (const PodFactsPtr& pod : {c.before, c.after}) {
+        concerned = concerned || (pod != nullptr && Selects(&selector, &pod->labels, false));
+      }
+      if (concerned) {
+        world_->Enqueue(this, {"PodDisruptionBudget", ns, name}, CalmFor(world_->PodsIn(ns).size()));
+      }
+    }
+  }
+
+  void Sync(const ObjectName& what) override {
+    const ValuePtr found = world_->cluster().Get(what.kind, what.ns, what.name);
+    if (found == nullptr) return;
+    Value budget = *found;
+    const Value* selector = budget.At({"spec", "selector"});
+    std::vector<PodOfBudget> pods;
+    std::string no_scale;
+    const Value disrupted = StillDisrupted(what, budget);
+    for (const auto& [uid, p] : world_->PodsIn(what.ns)) {
+      if (!Selects(selector, &p->labels, false)) continue;
+      PodOfBudget pod;
+      pod.ready = p->ready && disrupted.Find(p->name) == nullptr;
+      pod.terminating = p->terminating;
+      pod.controller = p->controller_uid;
+      if (!p->controller_uid.empty()) pod.scale = ScaleOf(*p, &pod.controller);
+      if (!p->controller_uid.empty() && !pod.scale) no_scale = p->controller_kind;
+      pods.push_back(std::move(pod));
+    }
+    Write(StateOfBudget(budget, pods), no_scale, disrupted, &budget);
+    WriteStatus(world_, what.kind, *found, std::move(budget));
+  }
+
+ private:
+  // Returns the pods that have been evicted lately and are still there, and comes back when the first may be forgotten.
+  Value StillDisrupted(const ObjectName& what, const Value& budget) {
+    Value left = Value::Object();
+    const Value* old = budget.At({"status", "disruptedPods"});
+    if (old == nullptr) return left;
+    for (size_t i = 0; i < old->keys.size(); ++i) {
+      const PodFactsPtr pod = world_->Pod(what.ns, old->keys[i]);
+      const absl::Time end = TimeAt(*old, {old->keys[i]}) + kDisruptedFor;
+      if (pod == nullptr || pod->terminating || end <= world_->Now()) continue;
+      left.Set(old->keys[i], old->items[i]);
+      world_->Enqueue(this, what, end - world_->Now());
+    }
+    return left;
+  }
+
+  // Returns the wanted number of pods of the pod's controller; `*identity` becomes the Deployment of a ReplicaSet.
+  std::optional<int64_t> ScaleOf(const PodFacts& pod, std::string* identity) const {
+    const std::string& kind = pod.controller_kind;
+    if (kind != "ReplicaSet" && kind != "StatefulSet" && kind != "ReplicationController") return std::nullopt;
+    ValuePtr owner = world_->cluster().Get(kind, pod.ns, pod.controller_name);
+    if (owner == nullptr || UidOf(*owner) != pod.controller_uid) return 0;
+    const Value* above = ControllerOf(*owner);
+    if (above != nullptr && above->Str("kind") == "Deployment") {
+      const ValuePtr deployment = world_->cluster().Get("Deployment", pod.ns, above->Str("name"));
+      if (deployment != nullptr) {
+        *identity = UidOf(*deployment);
+        owner = deployment;
+      }
+    }
+    return NumberAt(*owner, {"spec", "replicas"}, 1);
+  }
+
+  void Write(const BudgetState& state, const std::string& no_scale, const Value& disrupted, Value* budget) {
+    Value& status = budget->Child("status");
+    if (!state.error.empty()) {
+      status.Set("disruptionsAllowed", Value::Int(0));
+      status.Set("observedGeneration", Value::Int(NumberAt(*budget, {"metadata", "generation"})));
+      SetCondition({"DisruptionAllowed", "False", "SyncFailed",
+                    absl::StrCat(ResourceText(no_scale), " does not implement the scale subresource")},
+                   world_->Now(), budget);
+      return;
+    }
+    status.Set("disruptionsAllowed", Value::Int(state.disruptions_allowed));
+    status.Set("currentHealthy", Value::Int(state.current_healthy));
+    status.Set("desiredHealthy", Value::Int(state.desired_healthy));
+    status.Set("expectedPods", Value::Int(state.expected_pods));
+    status.Set("observedGeneration", Value::Int(NumberAt(*budget, {"metadata", "generation"})));
+    if (disrupted.empty()) {
+      status.Erase("disruptedPods");
+    } else {
+      status.Set("disruptedPods", disrupted);
+    }
+    const bool any = state.disruptions_allowed > 0;
+    SetCondition({"DisruptionAllowed", any ? "True" : "False", any ? "SufficientPods" : "InsufficientPods", ""},
+                 world_->Now(), budget);
+  }
+
+  World* world_;
+  absl::flat_hash_map<std::string, absl::btree_map<std::string, Value>> budgets_;  // selectors by namespace and name
+};
+
+}  // namespace
+
+std::unique_ptr<Actor> NewDisruptionController(World* world) {
+  return std::make_unique<Disruption>(world);
+}
+
+}  // namespace berth::world::living

@@ -1,0 +1,336 @@
+// Jobs (pkg/controller/job, 1.36), without podFailurePolicy, successPolicy and back-off limits of single indexes.
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pkg/util/status.h"
+#include "pkg/world/living/actors.h"
+#include "pkg/world/living/owned_pods.h"
+#include "pkg/world/workload.h"
+
+namespace berth::world::living {
+namespace {
+
+constexpr char kTracking[] = "batch.kubernetes.io/job-tracking", kComponent[] = "job-controller";
+constexpr absl::Duration kFirstWait = absl::Seconds(10), kLongestWait = absl::Minutes(10);
+constexpr size_t kMostCreations = 500;
+constexpr int64_t kNoLimit = INT64_MAX;
+
+// Reads "0-2,5".
+std::set<int64_t> IndexesOf(std::string_view text) {
+  constexpr int64_t kMost = 1'000'000;
+  std::set<int64_t> out;
+  for (absl::string_view part : absl::StrSplit(util::ToAbsl(text), ',', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> ends = absl::StrSplit(part, absl::MaxSplits('-', 1));
+    int64_t first = 0, last = 0;
+    if (!absl::SimpleAtoi(ends.first, &first)) continue;
+    last = first;
+    if (!ends.second.empty() && !absl::SimpleAtoi(ends.second, &last)) continue;
+    for (int64_t i = first; i <= std::min(last, kMost); ++i) out.insert(i);
+  }
+  return out;
+}
+std::string TextOf(const std::set<int64_t>& indexes) {
+  std::string out;
+  for (auto it = indexes.begin(); it != indexes.end();) {
+    const int64_t first = *it;
+    int64_t last = first;
+    while (++it != indexes.end() && *it == last + 1) ++last;
+    absl::StrAppend(&out, out.empty() ? "" : ",", first);
+    if (last > first) absl::StrAppend(&out, last == first + 1 ? "," : "-", last);
+  }
+  return out;
+}
+
+class Jobs final : public Actor {
+ public:
+  explicit Jobs(World* world) : world_(world) {}
+
+  void OnChange(const Change& c) override {
+    if (c.kind == "Job") {
+      if (c.gone) {
+        failures_.erase(std::string(UidOf(*c.object)));
+        return;
+      }
+      world_->Enqueue(this, {"Job", std::string(NamespaceOf(*c.object)), std::string(NameOf(*c.object))});
+    }
+    if (c.kind != "Pod") return;
+    for (const PodFactsPtr& pod : {c.before, c.after}) {
+      if (pod == nullptr || pod->controller_kind != "Job") continue;
+      world_->Enqueue(this, {"Job", pod->ns, pod->controller_name},
+                      CalmFor(world_->PodsOfController(pod->controller_uid).size()));
+    }
+  }
+
+  void Sync(const ObjectName& what) override {
+    const ValuePtr found = world_->cluster().Get("Job", what.ns, what.name);
+    if (found == nullptr) return ReleasePods(what);
+    const std::string_view manager = TextAt(*found, {"spec", "managedBy"});
+    if (!manager.empty() && manager != "kubernetes.io/job-controller") return;
+    if (IsConditionTrue(*found, "Complete") || IsConditionTrue(*found, "Failed")) return AfterEnd(what, *found);
+    Value job = *found;
+    Look look = CountPods(&job);
+    const bool suspended = TrueAt(job, {"spec", "suspend"});
+    if (!suspended && TextAt(job, {"status", "startTime"}).empty()) {
+      job.Child("status").Set("startTime", Value::String(TimeText(world_->Now())));
+    }
+    const bool over = Judge(what, look, &job);
+    const bool is_sound =
+        Selects(job.At({"spec", "selector"}), job.At({"spec", "template", "metadata", "labels"}), false);
+    if (!over && !IsTerminating(job) && is_sound) {
+      Suspend(suspended, &job);
+      Manage(what, suspended, &look, &job);
+    }
+    Report(look, &job);
+    WriteStatus(world_, "Job", *found, std::move(job));
+    for (const PodFactsPtr& pod : look.counted) Release(*pod);
+  }
+
+ private:
+  struct Look {
+    std::vector<PodFactsPtr> active, terminating, counted;
+    std::set<int64_t> in_use;  // completion indexes of active pods
+  };
+  struct Failures {
+    int64_t in_a_row = 0;
+    absl::Duration wait_until;
+  };
+
+  static bool IsIndexed(const Value& job) { return TextAt(job, {"spec", "completionMode"}) == "Indexed"; }
+
+  // Counts the pods that have ended since the last look into the status.
+  Look CountPods(Value* job) {
+    Look look;
+    const bool waits_for_end = TextAt(*job, {"spec", "podReplacementPolicy"}) == "Failed";
+    Value& status = job->Child("status");
+    int64_t succeeded = NumberAt(status, {"succeeded"}), failed = NumberAt(status, {"failed"});
+    if (!world_->rules().job_finalizer) succeeded = failed = 0;
+    std::set<int64_t> done = IndexesOf(status.Str("completedIndexes"));
+    const Value selector = validation::OrEmpty(job->At({"spec", "selector"}));
+    Failures& failures = failures_[std::string(UidOf(*job))];
+    for (const PodFactsPtr& p : ClaimPods(world_, *job, &selector)) {
+      const bool ended = p->IsFinished();
+      if (!ended && !p->terminating) {
+        look.active.push_back(p);
+        if (p->index >= 0) look.in_use.insert(p->index);
+        continue;
+      }
+      if (!ended) look.terminating.push_back(p);
+      if (world_->rules().job_finalizer && !p->is_tracked) continue;
+      if (!ended && waits_for_end) continue;
+      look.counted.push_back(p);
+      if (p->phase == "Succeeded") {
+        const bool again = IsIndexed(*job) && p->index >= 0 && !done.insert(p->index).second;
+        succeeded += !again;
+        failures = {};
+      } else {
+        ++failed;
+        ++failures.in_a_row;
+        absl::Duration wait = kFirstWait;
+        for (int64_t i = 1; i < failures.in_a_row && wait < kLongestWait; ++i) wait *= 2;
+        failures.wait_until = world_->Steady() + std::min(wait, kLongestWait);
+      }
+    }
+    SetCount("succeeded", succeeded, &status);
+    SetCount("failed", failed, &status);
+    if (IsIndexed(*job)) {
+      if (done.empty()) {
+        status.Erase("completedIndexes");
+      } else {
+        status.Set("completedIndexes", Value::String(TextOf(done)));
+      }
+    }
+    return look;
+  }
+
+  // Decides whether the Job has failed or is complete. Returns whether it is over, or will be when its pods are gone.
+  bool Judge(const ObjectName& what, const Look& look, Value* job) {
+    const Value& status = job->Child("status");
+    const int64_t succeeded = NumberAt(status, {"succeeded"}), failed = NumberAt(status, {"failed"});
+    std::string reason, message;
+    if (const Value* c = ConditionOf(*job, "FailureTarget"); c != nullptr) {
+      reason = c->Str("reason");
+      message = c->Str("message");
+    } else if (failed > NumberAt(*job, {"spec", "backoffLimit"}, kNoLimit)) {
+      reason = "BackoffLimitExceeded";
+      message = "Job has reached the specified backoff limit";
+    } else if (const int64_t most = NumberAt(*job, {"spec", "activeDeadlineSeconds"}, kNoLimit);
+               most != kNoLimit && !TrueAt(*job, {"spec", "suspend"})) {
+      const absl::Time end = TimeAt(status, {"startTime"}) + absl::Seconds(most);
+      if (end <= world_->Now()) {
+        reason = "DeadlineExceeded";
+        message = "Job was active longer than specified deadline";
+      } else {
+        world_->Enqueue(this, what, end - world_->Now());
+      }
+    }
+    if (!reason.empty()) return End(what, look, "FailureTarget", "Failed", reason, message, job);
+    const Value* completions = job->At({"spec", "completions"});
+    const bool counted = completions != nullptr && completions->IsNumber();
+    const bool complete = ConditionOf(*job, "SuccessCriteriaMet") != nullptr ||
+                          (counted ? succeeded >= completions->AsInt() : succeeded > 0 && look.active.empty());
+    if (!complete || (counted && TrueAt(*job, {"spec", "suspend"}) && succeeded < completions->AsInt())) return false;
+    return End(what, look, "SuccessCriteriaMet", "Complete", "CompletionsReached",
+               "Reached expected number of succeeded pods", job);
+  }
+
+  // First the condition that the end is decided, and when no pod is left, the end itself.
+  bool End(const ObjectName& what, const Look& look, std::string_view decided, std::string_view end,
+           const std::string& reason, const std::string& message, Value* job) {
+    SetCondition({decided, "True", reason, message}, world_->Now(), job);
+    for (const PodFactsPtr& p : look.active) {
+      DeletePod(world_, *job, kComponent, *p);
+      world_->Enqueue(this, what);
+    }
+    const bool left = !look.active.empty() || std::any_of(look.terminating.begin(), look.terminating.end(),
+                                                          [](const PodFactsPtr& p) { return !p->IsFinished(); });
+    if (left) return true;
+    SetCondition({end, "True", reason, message}, world_->Now(), job);
+    Value& status = job->Child("status");
+    if (end == "Complete") {
+      status.Set("completionTime", Value::String(TimeText(world_->Now())));
+      world_->Record(*job, kComponent, "", "Normal", "Completed", "Job completed");
+    } else {
+      world_->Record(*job, kComponent, "", "Warning", reason, message);
+    }
+    return true;
+  }
+
+  void Suspend(bool suspended, Value* job) {
+    const bool was = IsConditionTrue(*job, "Suspended");
+    if (suspended == was) return;
+    if (suspended) {
+      SetCondition({"Suspended", "True", "JobSuspended", "Job suspended"}, world_->Now(), job);
+      job->Child("status").Erase("startTime");
+      world_->Record(*job, kComponent, "", "Normal", "Suspended", "Job suspended");
+    } else {
+      SetCondition({"Suspended", "False", "JobResumed", "Job resumed"}, world_->Now(), job);
+      world_->Record(*job, kComponent, "", "Normal", "Resumed", "Job resumed");
+    }
+  }
+
+  void Manage(const ObjectName& what, bool suspended, Look* look, Value* job) {
+    const auto active = static_cast<int64_t>(look->active.size());
+    const int64_t parallelism = NumberAt(*job, {"spec", "parallelism"}, 1);
+    const int64_t succeeded = NumberAt(*job, {"status", "succeeded"});
+    const Value* completions = job->At({"spec", "completions"});
+    int64_t wanted = completions != nullptr && completions->IsNumber()
+                         ? std::min(parallelism, completions->AsInt() - succeeded)
+                     : succeeded > 0 ? active
+                                     : parallelism;
+    if (suspended) wanted = 0;
+    if (active > wanted) {
+      std::vector<PodFactsPtr> pods = look->active;
+      std::sort(pods.begin(), pods.end(), [](const PodFactsPtr& a, const PodFactsPtr& b) {
+        return std::tuple(a->ready, b->created, a->uid) < std::tuple(b->ready, a->created, b->uid);
+      });
+      for (int64_t i = 0; i < active - wanted; ++i) {
+        const PodFactsPtr& p = pods[static_cast<size_t>(i)];
+        DeletePod(world_, *job, kComponent, *p);
+        // What the Job itself deletes is no failure.
+        Release(*p);
+        std::erase(look->active, p);
+      }
+      return;
+    }
+    int64_t more = wanted - active;
+    if (TextAt(*job, {"spec", "podReplacementPolicy"}) == "Failed") {
+      more -= static_cast<int64_t>(look->terminating.size());
+    }
+    if (more <= 0) return;
+    const Failures& failures = failures_[std::string(UidOf(*job))];
+    if (failures.wait_until > world_->Steady()) {
+      world_->Enqueue(this, what, failures.wait_until - world_->Steady());
+      return;
+    }
+    Create(what, std::min<int64_t>(more, kMostCreations), *look, *job);
+    if (more > static_cast<int64_t>(kMostCreations)) world_->Enqueue(this, what);
+  }
+
+  void Create(const ObjectName& what, int64_t count, const Look& look, const Value& job) {
+    std::set<int64_t> taken = look.in_use;
+    if (IsIndexed(job)) {
+      const std::set<int64_t> done = IndexesOf(TextAt(job, {"status", "completedIndexes"}));
+      taken.insert(done.begin(), done.end());
+    }
+    int64_t index = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      std::optional<int64_t> number;
+      if (IsIndexed(job)) {
+        while (taken.contains(index)) ++index;
+        if (index >= NumberAt(job, {"spec", "completions"})) return;
+        number = index++;
+      }
+      if (CreatePod(world_, job, kComponent, PodOf("Job", job, number, world_->rules()))) {
+        world_->Enqueue(this, what, absl::Seconds(1));
+        return;
+      }
+    }
+  }
+
+  void Report(const Look& look, Value* job) const {
+    // What has just been made or deleted is counted when its change has been told.
+    int64_t active = 0, ready = 0, terminating = 0;
+    for (const auto& [uid, p] : world_->PodsOfController(UidOf(*job))) {
+      if (p->IsFinished()) continue;
+      active += !p->terminating;
+      terminating += p->terminating;
+      ready += p->ready && !p->terminating;
+    }
+    (void)look;
+    Value& status = job->Child("status");
+    SetCount("active", active, &status);
+    status.Set("ready", Value::Int(ready));
+    status.Set("terminating", Value::Int(terminating));
+  }
+
+  void Release(const PodFacts& pod) {
+    const ValuePtr found = world_->cluster().Get("Pod", pod.ns, pod.name);
+    if (found == nullptr || UidOf(*found) != pod.uid) return;
+    Value v = *found;
+    if (RemoveFinalizer(&v, kTracking)) world_->cluster().UpdateStatus("Pod", std::move(v));
+  }
+  // The Job is gone: nobody else would take the finalizers off.
+  void ReleasePods(const ObjectName& what) {
+    std::vector<PodFactsPtr> pods;
+    for (const auto& [uid, p] : world_->PodsIn(what.ns)) {
+      if (p->is_tracked && p->controller_kind == "Job" && p->controller_name == what.name) pods.push_back(p);
+    }
+    for (const PodFactsPtr& p : pods) Release(*p);
+  }
+
+  void AfterEnd(const ObjectName& what, const Value& job) {
+    std::vector<PodFactsPtr> pods;
+    for (const auto& [uid, p] : world_->PodsOfController(UidOf(job))) {
+      if (p->is_tracked) pods.push_back(p);
+    }
+    for (const PodFactsPtr& p : pods) Release(*p);
+    const int64_t ttl = NumberAt(job, {"spec", "ttlSecondsAfterFinished"}, -1);
+    if (ttl < 0 || IsTerminating(job)) return;
+    const Value* end = ConditionOf(job, IsConditionTrue(job, "Complete") ? "Complete" : "Failed");
+    const absl::Time at = TimeAt(*end, {"lastTransitionTime"}) + absl::Seconds(ttl);
+    if (at > world_->Now()) {
+      world_->Enqueue(this, what, at - world_->Now());
+      return;
+    }
+    world_->cluster().Delete("Job", what.ns, what.name,
+                             {.grace_seconds = {}, .uid = std::string(UidOf(job)), .propagation = "Foreground"});
+  }
+
+  World* world_;
+  absl::flat_hash_map<std::string, Failures> failures_;  // by uid
+};
+
+}  // namespace
+
+std::unique_ptr<Actor> NewJobController(World* world) {
+  return std::make_unique<Jobs>(world);
+}
+
+}  // namespace berth::world::living

@@ -1,0 +1,356 @@
+#include "pkg/world/living/kubelets.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/api/decode.h"
+#include "pkg/util/status.h"
+#include "pkg/world/amounts.h"
+#include "pkg/world/daemon_set.h"
+#include "pkg/world/living/pod_status.h"
+
+namespace berth::world::living {
+namespace {
+
+constexpr absl::Duration kLeasePeriod = absl::Seconds(10), kHeartbeat = absl::Minutes(5);
+constexpr absl::Duration kFirstBackOff = absl::Seconds(10), kLongestBackOff = absl::Seconds(300),
+                         kBackOffEnds = absl::Minutes(10);
+constexpr int64_t kKilled = 137;
+
+struct Rejection {
+  std::string reason, message;
+};
+
+class Kubelets final : public Actor {
+ public:
+  Kubelets(World* world, KubeletOptions options) : world_(world), options_(std::move(options)) {}
+
+  void OnChange(const Change& c) override {
+    if (c.kind == "Node") return OnNode(c);
+    if (c.kind != "Pod") return;
+    if (c.gone) {
+      pods_.erase(c.before != nullptr ? c.before->uid : std::string());
+      return;
+    }
+    const PodFacts& p = *c.after;
+    // A pod that only changes its readiness or labels has nothing due that it had not before.
+    const bool same = c.before != nullptr && c.before->uid == p.uid && c.before->node == p.node &&
+                      c.before->phase == p.phase && c.before->terminating == p.terminating &&
+                      c.before->started == p.started && c.before->restarts == p.restarts;
+    if (!p.node.empty() && !same && (p.terminating || !p.IsFinished())) world_->Enqueue(this, {"Pod", p.ns, p.name});
+  }
+
+  void Sync(const ObjectName& what) override {
+    if (what.kind == "Node") return SyncNode(what);
+    const ValuePtr found = world_->cluster().Get("Pod", what.ns, what.name);
+    if (found == nullptr) return;
+    const std::string node(TextAt(*found, {"spec", "nodeName"}));
+    auto it = nodes_.find(node);
+    if (it == nodes_.end() || it->second.down) return;
+    const std::string_view phase = TextAt(*found, {"status", "phase"});
+    if (IsTerminating(*found)) return Stop(what, *found);
+    if (phase == "Pending" && TextAt(*found, {"status", "startTime"}).empty()) return Admit(what, *found, it->second);
+    if (phase == "Pending") return Start(what, *found);
+    if (phase == "Running") return Watch(what, *found);
+  }
+
+ private:
+  struct Node {
+    bool down = false;
+    std::string ip;
+    Amounts allocatable;
+    absl::Duration heartbeat_at;
+  };
+  struct Pod {
+    std::optional<PodPlan> plan;
+    Amounts requests;
+    absl::Duration seen_at, running_at, stopping_at = -absl::InfiniteDuration(), restart_at;
+    absl::Duration back_off = absl::ZeroDuration();
+    bool counted = false;
+  };
+
+  const PodPlan& PlanOf(const Value& object, Pod* pod) {
+    if (!pod->plan) pod->plan = options_.plan ? options_.plan(object) : PlanByAnnotations(options_, object);
+    return *pod->plan;
+  }
+  Pod& StateOf(const Value& object) {
+    auto [it, is_new] = pods_.try_emplace(std::string(UidOf(object)));
+    if (is_new) it->second.seen_at = it->second.running_at = world_->Steady();
+    return it->second;
+  }
+
+  // Returns whether `at` has come; otherwise has the pod looked at again then.
+  bool IsTime(absl::Duration at, const ObjectName& what) {
+    if (at <= world_->Steady()) return true;
+    world_->Enqueue(this, what, at - world_->Steady());
+    return false;
+  }
+
+  void OnNode(const Change& c) {
+    const std::string name(NameOf(*c.object));
+    if (c.gone) {
+      nodes_.erase(name);
+      return;
+    }
+    auto [it, is_new] = nodes_.try_emplace(name);
+    Node& node = it->second;
+    const bool was_down = node.down;
+    node.down = AnnotationOf(*c.object, kDownAnnotation) == "true";
+    const Value* allocatable = c.object->At({"status", "allocatable"});
+    if (allocatable == nullptr) allocatable = c.object->At({"status", "capacity"});
+    node.allocatable = AmountsOf(allocatable);
+    if (const Value* addresses = c.object->At({"status", "addresses"})) {
+      for (const Value& a : addresses->items) {
+        if (a.Str("type") == "InternalIP") node.ip = a.Str("address");
+      }
+    }
+    if (node.ip.empty()) node.ip = NextIp("10.96.", &node_ips_);
+    if (node.down || (!is_new && !was_down && IsConditionTrue(*c.object, "Ready"))) return;
+    world_->Enqueue(this, {"Node", "", name});
+    if (!was_down) return;
+    node.heartbeat_at = absl::ZeroDuration();
+    for (const auto& [uid, pod] : world_->PodsOfNode(name)) world_->Enqueue(this, {"Pod", pod->ns, pod->name});
+  }
+
+  // Posts what a kubelet posts, when it is not there, and renews the lease.
+  void SyncNode(const ObjectName& what) {
+    auto it = nodes_.find(what.name);
+    if (it == nodes_.end() || it->second.down) return;
+    Node& node = it->second;
+    const ValuePtr found = world_->cluster().Get("Node", "", what.name);
+    if (found == nullptr) return;
+    if (node.heartbeat_at <= world_->Steady() || !IsConditionTrue(*found, "Ready")) {
+      Value v = *found;
+      WriteNodeStatus(node.ip, world_->Now(), &v);
+      world_->cluster().UpdateStatus("Node", std::move(v));
+      node.heartbeat_at = world_->Steady() + kHeartbeat;
+    }
+    world_->cluster().RenewLease(what.name);
+    world_->Enqueue(this, what, kLeasePeriod);
+  }
+
+  static std::string NextIp(std::string_view prefix, uint32_t* counter) {
+    const uint32_t n = ++*counter;
+    return absl::StrCat(util::ToAbsl(prefix), n >> 8 & 255, ".", n & 255);
+  }
+  std::string NextPodIp() {
+    const uint32_t n = ++pod_ips_;
+    return absl::StrCat("10.", 128 + (n >> 16 & 127), ".", n >> 8 & 255, ".", n & 255);
+  }
+
+  // What the pods of a node take that its kubelet has admitted.
+  Amounts UsedOn(const std::string& node, const std::string& but_uid, int64_t* pods) {
+    Amounts used;
+    for (const auto& [uid, facts] : world_->PodsOfNode(node)) {
+      if (uid == but_uid || facts->IsFinished() || !facts->started) continue;
+      ++*pods;
+      Pod& p = pods_[uid];
+      if (!p.counted) {
+        const ValuePtr object = world_->cluster().Get("Pod", facts->ns, facts->name);
+        if (object != nullptr) Count(*object, &p);
+      }
+      AddAmounts(p.requests, &used);
+    }
+    return used;
+  }
+  static void Count(const Value& object, Pod* p) {
+    const Value& spec = validation::OrEmpty(object.Find("spec"));
+    p->requests = OfPod(spec, "requests");
+    AddAmounts(AmountsOf(spec.Find("overhead")), &p->requests);
+    p->counted = true;
+  }
+
+  std::optional<Rejection> Reject(const Value& object, const Node& node, Pod* p) {
+    const std::string name(TextAt(object, {"spec", "nodeName"}));
+    if (!MatchesNode(object, name)) {
+      return Rejection{"NodeAffinity",
+                       "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node "
+                       "affinity/selector"};
+    }
+    Count(object, p);
+    int64_t pods = 0;
+    const Amounts used = UsedOn(name, std::string(UidOf(object)), &pods);
+    auto out_of = [&](std::string_view resource, int64_t wanted, int64_t taken, int64_t all) {
+      const absl::string_view r = util::ToAbsl(resource);
+      return Rejection{absl::StrCat("OutOf", r),
+                       absl::StrCat("Pod was rejected: Node didn't have enough resource: ", r, ", requested: ", wanted,
+                                    ", used: ", taken, ", capacity: ", all)};
+    };
+    auto most_pods = node.allocatable.find("pods");
+    if (most_pods != node.allocatable.end() && pods + 1 > UnitsOf("pods", most_pods->second)) {
+      return out_of("pods", 1, pods, UnitsOf("pods", most_pods->second));
+    }
+    for (const auto& [resource, amount] : p->requests) {
+      if (amount.Sign() == 0) continue;
+      auto there = node.allocatable.find(resource);
+      const int64_t all = there == node.allocatable.end() ? 0 : UnitsOf(resource, there->second);
+      auto taken = used.find(resource);
+      const int64_t now = taken == used.end() ? 0 : UnitsOf(resource, taken->second), more = UnitsOf(resource, amount);
+      if (now + more > all) return out_of(resource, more, now, all);
+    }
+    return std::nullopt;
+  }
+
+  // Returns whether the node selector and the required affinity of the pod match its node.
+  bool MatchesNode(const Value& object, const std::string& name) const {
+    const Value& spec = validation::OrEmpty(object.Find("spec"));
+    if (spec.Find("nodeSelector") == nullptr && spec.At({"affinity", "nodeAffinity"}) == nullptr) return true;
+    auto node = world_->nodes().find(name);
+    api::Document document;
+    if (node == world_->nodes().end() || !document.Parse(validation::ToJson(object)).ok()) return true;
+    const auto pod = api::DecodePod(document.root());
+    if (!pod.ok()) return true;
+    api::PodTemplate tolerant = *(*pod)->tmpl;
+    api::Toleration all;
+    all.op = api::Symbol("Exists");
+    tolerant.tolerations = {all};
+    return DaemonRunsOn(tolerant, "", *node->second);
+  }
+
+  void Admit(const ObjectName& what, const Value& object, const Node& node) {
+    Pod& p = StateOf(object);
+    p.seen_at = world_->Steady();
+    Value v = object;
+    if (auto rejection = Reject(object, node, &p)) {
+      WriteRejected(rejection->reason, rejection->message, world_->Now(), &v);
+      world_->Record(object, "kubelet", TextAt(object, {"spec", "nodeName"}), "Warning", rejection->reason,
+                     rejection->message);
+    } else {
+      WriteCreating(node.ip, world_->Now(), &v);
+    }
+    world_->cluster().UpdateStatus("Pod", std::move(v));
+    (void)what;
+  }
+
+  void Start(const ObjectName& what, const Value& object) {
+    Pod& p = StateOf(object);
+    const PodPlan plan = PlanOf(object, &p);
+    if (!IsTime(p.seen_at + plan.start_delay, what)) return;
+    Value v = object;
+    WriteRunning(NextPodIp(), plan.becomes_ready, 0, world_->Now(), &v);
+    p.running_at = world_->Steady();
+    p.restart_at = absl::InfiniteDuration();
+    TellContainers(object, {{"Pulled", "Container image \"$i\" already present on machine"},
+                            {"Created", "Created container: $c"},
+                            {"Started", "Started container $c"}});
+    world_->cluster().UpdateStatus("Pod", std::move(v));
+  }
+
+  // A pod that runs: ends when its time has come, and starts again as its restartPolicy says.
+  void Watch(const ObjectName& what, const Value& object) {
+    Pod& p = StateOf(object);
+    const PodPlan plan = PlanOf(object, &p);
+    if (!plan.runs_for) return;
+    const std::string_view policy = TextAt(object, {"spec", "restartPolicy"});
+    const bool restarts = policy == "Always" || (policy == "OnFailure" && plan.exit_code != 0);
+    Value v = object;
+    if (IsWaiting(object)) {
+      if (!IsTime(p.restart_at, what)) return;
+      WriteRunning(TextAt(object, {"status", "podIP"}), plan.becomes_ready, RestartsOf(object) + 1, world_->Now(), &v);
+      p.running_at = world_->Steady();
+    } else {
+      if (!IsTime(p.running_at + *plan.runs_for, what)) return;
+      if (restarts) {
+        if (world_->Steady() - p.running_at >= kBackOffEnds) p.back_off = absl::ZeroDuration();
+        p.back_off = p.back_off == absl::ZeroDuration() ? kFirstBackOff : std::min(p.back_off * 2, kLongestBackOff);
+        p.restart_at = world_->Steady() + p.back_off;
+        WriteWaiting(plan.exit_code, p.back_off, world_->Now(), &v);
+        TellContainers(object, {{"BackOff", "Back-off restarting failed container $c"}});
+      } else {
+        WriteFinished(plan.exit_code, world_->Now(), &v);
+      }
+    }
+    world_->cluster().UpdateStatus("Pod", std::move(v));
+    if (restarts) world_->Enqueue(this, what, absl::ZeroDuration());
+  }
+
+  void Stop(const ObjectName& what, const Value& object) {
+    Pod& p = StateOf(object);
+    const int64_t grace = NumberAt(object, {"metadata", "deletionGracePeriodSeconds"});
+    const bool held = grace == 0 && object.At({"metadata", "finalizers"}) != nullptr;
+    if (p.stopping_at == -absl::InfiniteDuration()) {
+      p.stopping_at = world_->Steady();
+      TellContainers(object, {{"Killing", "Stopping container $c"}});
+    }
+    if (!IsTime(p.stopping_at + std::min(PlanOf(object, &p).stop_delay, absl::Seconds(grace)), what)) return;
+    const std::string_view phase = TextAt(object, {"status", "phase"});
+    if (held && (phase == "Succeeded" || phase == "Failed")) return;
+    if (held) {
+      Value v = object;
+      WriteFinished(kKilled, world_->Now(), &v);
+      world_->cluster().UpdateStatus("Pod", std::move(v));
+      return;
+    }
+    world_->cluster().Delete("Pod", what.ns, what.name, {.grace_seconds = 0, .uid = std::string(UidOf(object))});
+    // Finalizers may keep the object: then it is told that its containers have ended.
+    if (const PodFactsPtr left = world_->Pod(what.ns, what.name); left != nullptr && !left->IsFinished()) {
+      world_->Enqueue(this, what);
+    }
+  }
+
+  struct Told {
+    std::string_view reason, message;
+  };
+  // Writes events about each container; $c is its name, $i its image.
+  void TellContainers(const Value& object, std::initializer_list<Told> events) {
+    const Value* containers = object.At({"spec", "containers"});
+    if (containers == nullptr) return;
+    for (const Value& c : containers->items) {
+      for (const Told& e : events) {
+        world_->Record(object, "kubelet", TextAt(object, {"spec", "nodeName"}),
+                       e.reason == "BackOff" ? "Warning" : "Normal", e.reason, TextFor(e.message, c));
+      }
+    }
+  }
+  static std::string TextFor(std::string_view pattern, const Value& container) {
+    std::string out;
+    for (size_t i = 0; i < pattern.size(); ++i) {
+      if (pattern[i] == '$' && i + 1 < pattern.size()) {
+        absl::StrAppend(&out, util::ToAbsl(container.Str(pattern[++i] == 'c' ? "name" : "image")));
+      } else {
+        out.push_back(pattern[i]);
+      }
+    }
+    return out;
+  }
+
+  World* world_;
+  const KubeletOptions options_;
+  absl::flat_hash_map<std::string, Node> nodes_;
+  absl::flat_hash_map<std::string, Pod> pods_;  // by uid
+  uint32_t node_ips_ = 0, pod_ips_ = 0;
+};
+
+std::optional<absl::Duration> DurationOf(const Value& pod, std::string_view annotation) {
+  absl::Duration d;
+  if (!absl::ParseDuration(util::ToAbsl(AnnotationOf(pod, annotation)), &d) || d < absl::ZeroDuration()) {
+    return std::nullopt;
+  }
+  return d;
+}
+
+}  // namespace
+
+PodPlan PlanByAnnotations(const KubeletOptions& options, const Value& pod) {
+  PodPlan plan{.start_delay = options.start_delay, .stop_delay = options.stop_delay};
+  const Value* owner = ControllerOf(pod);
+  if (owner != nullptr && owner->Str("kind") == "Job") plan.runs_for = options.job_duration;
+  if (auto d = DurationOf(pod, "simulate.berth/start-delay")) plan.start_delay = *d;
+  if (auto d = DurationOf(pod, "simulate.berth/stop-delay")) plan.stop_delay = *d;
+  for (std::string_view name : {"pod-complete.stage.kwok.x-k8s.io/delay", "simulate.berth/runs-for"}) {
+    if (auto d = DurationOf(pod, name)) plan.runs_for = *d;
+  }
+  int64_t code = 0;
+  if (absl::SimpleAtoi(util::ToAbsl(AnnotationOf(pod, "simulate.berth/exit-code")), &code)) plan.exit_code = code;
+  plan.becomes_ready = AnnotationOf(pod, "simulate.berth/unready") != "true";
+  return plan;
+}
+
+std::unique_ptr<Actor> NewKubelets(World* world, KubeletOptions options) {
+  return std::make_unique<Kubelets>(world, std::move(options));
+}
+
+}  // namespace berth::world::living

@@ -1,0 +1,30 @@
+// Schedules of CronJobs: "*/5 0-6 * jan,feb MON", "@hourly".
+#pragma once
+#include <absl/status/statusor.h>
+#include <absl/time/civil_time.h>
+#include <absl/time/time.h>
+
+#include <bitset>
+#include <optional>
+#include <string_view>
+
+namespace berth::world::living {
+
+class Schedule {
+ public:
+  // Parses five fields (minute, hour, day of the month, month, day of the week; lists, ranges, steps and names), or
+  // @yearly, @monthly, @weekly, @daily, @midnight, @hourly. The error says which field is wrong.
+  static absl::StatusOr<Schedule> Parse(std::string_view text);
+
+  // Returns the first time after `after`; none within eight years.
+  std::optional<absl::Time> Next(absl::Time after, absl::TimeZone zone) const;
+  // Returns the last time that is after `after` and not after `now`; none if there is none.
+  std::optional<absl::Time> LastBetween(absl::Time after, absl::Time now, absl::TimeZone zone) const;
+
+ private:
+  bool HasDay(absl::CivilDay day) const;
+  std::bitset<64> minutes_, hours_, days_, months_, weekdays_;
+  bool any_day_ = false, any_weekday_ = false;
+};
+
+}  // namespace berth::world::living

@@ -1,0 +1,57 @@
+#include "pkg/world/living/schedule.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+namespace berth::world::living {
+namespace {
+
+std::string NextAfter(const char* schedule, const char* time, const char* zone = "UTC") {
+  absl::Time t;
+  std::string why;
+  absl::TimeZone tz;
+  REQUIRE(absl::LoadTimeZone(zone, &tz));
+  REQUIRE(absl::ParseTime(absl::RFC3339_full, time, &t, &why));
+  const auto s = Schedule::Parse(schedule);
+  REQUIRE(s.ok());
+  const auto next = s->Next(t, tz);
+  return next ? absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", *next, absl::UTCTimeZone()) : "never";
+}
+
+TEST_CASE("the next time of a schedule") {
+  CHECK(NextAfter("* * * * *", "2026-01-31T23:59:30Z") == "2026-02-01T00:00:00Z");
+  CHECK(NextAfter("*/15 8-10 * * *", "2026-03-01T08:45:00Z") == "2026-03-01T09:00:00Z");
+  CHECK(NextAfter("0 0 29 feb *", "2026-03-01T00:00:00Z") == "2028-02-29T00:00:00Z");
+  CHECK(NextAfter("30 6 * * MON-FRI", "2026-01-02T06:30:00Z") == "2026-01-05T06:30:00Z");
+  CHECK(NextAfter("0 12 * * 7", "2026-01-02T00:00:00Z") == "2026-01-04T12:00:00Z");
+  CHECK(NextAfter("@hourly", "2026-01-02T00:00:01Z") == "2026-01-02T01:00:00Z");
+  CHECK(NextAfter("0 0 31 2 *", "2026-01-02T00:00:01Z") == "never");
+  CHECK(NextAfter("0 9 * * *", "2026-07-01T00:00:00Z", "Europe/Berlin") == "2026-07-01T07:00:00Z");
+}
+
+TEST_CASE("either of a day of the month and a day of the week is enough") {
+  CHECK(NextAfter("0 0 13 * FRI", "2026-01-01T12:00:00Z") == "2026-01-02T00:00:00Z");
+  CHECK(NextAfter("0 0 13 * FRI", "2026-01-09T12:00:00Z") == "2026-01-13T00:00:00Z");
+}
+
+TEST_CASE("the last time that has come") {
+  const auto s = Schedule::Parse("*/10 * * * *");
+  REQUIRE(s.ok());
+  const absl::Time noon = absl::FromCivil(absl::CivilSecond(2026, 1, 1, 12, 0, 0), absl::UTCTimeZone());
+  const auto last = s->LastBetween(noon, noon + absl::Minutes(25), absl::UTCTimeZone());
+  REQUIRE(last);
+  CHECK(*last == noon + absl::Minutes(20));
+  CHECK(!s->LastBetween(noon, noon + absl::Minutes(9), absl::UTCTimeZone()));
+}
+
+TEST_CASE("what is no schedule is said") {
+  CHECK(Schedule::Parse("* * * *").status().message() ==
+        "\"* * * *\" has 4 fields; minute, hour, day of the month, month and day of the week are wanted");
+  CHECK(Schedule::Parse("60 * * * *").status().message() == "\"60\" is not a minute");
+  CHECK(Schedule::Parse("* * * foo *").status().message() == "\"foo\" is not a month");
+  CHECK(!Schedule::Parse("*/0 * * * *").ok());
+  CHECK(!Schedule::Parse("5-1 * * * *").ok());
+}
+
+}  // namespace
+}  // namespace berth::world::living

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Simulated controllers and kubelets around hollow-apiserver, used with kubectl as a person would: workloads come up, are rolled
+out, drained and deleted. Recorded cases of a real controller manager are pkg/apiserver/simulation_test.cc."""
+import json
+import signal
+
+import harness
+from harness import Api, Kubectl, Scheduler, check, check_equal, node, wait_until
+
+FLAGS = ["--emulated-version=1.36", "--simulate=kubelets,controllers", "--pod-start-delay=100ms", "--pod-stop-delay=50ms",
+         "--job-duration=300ms"]
+SET = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db", "namespace": "default"},
+       "spec": {"serviceName": "db", "replicas": 2, "selector": {"matchLabels": {"app": "db"}},
+                "template": {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}}}
+CLASS = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "disks.example.com",
+         "volumeBindingMode": "WaitForFirstConsumer"}
+SET["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, "spec": {
+    "storageClassName": "fast", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}]
+DAEMON = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent", "namespace": "default"},
+          "spec": {"selector": {"matchLabels": {"app": "agent"}},
+                   "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}}}
+SECONDS = "--timeout=20s"
+
+
+def begin():
+    """A cluster of two nodes with a scheduler."""
+    api = Api.start(flags=FLAGS)
+    kubectl = Kubectl(api)
+    kubectl.create(node("n1"), node("n2"))
+    return api, kubectl, Scheduler(api.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="living")
+
+
+def pods(kubectl, selector):
+    """The names of the pods that are not being deleted, with their phases."""
+    items = json.loads(kubectl("get", "pods", "-l", selector, "-o", "json"))["items"]
+    return {p["metadata"]["name"]: p["status"]["phase"] for p in items if "deletionTimestamp" not in p["metadata"]}
+
+
+def test_workloads():
+    api, kubectl, _ = begin()
+    kubectl("create", "deployment", "web", "--image=nginx", "--replicas=3")
+    kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
+    check_equal("three pods run", list(pods(kubectl, "app=web").values()), ["Running"] * 3)
+    kubectl("get", "deployment", "web", out="3")
+    name = sorted(pods(kubectl, "app=web"))[0]
+    kubectl("describe", "pod", name, out=["Successfully assigned", "Pulled", "Created container: nginx", "Started container nginx"])
+    kubectl("describe", "deployment", "web", out=["NewReplicaSetAvailable", "Scaled up replica set"])
+
+    before = set(pods(kubectl, "app=web"))
+    kubectl("set", "image", "deployment/web", "nginx=nginx:2")
+    kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
+    after = set(pods(kubectl, "app=web"))
+    check("all pods are new ones", not before & after and len(after) == 3, (before, after))
+    kubectl("rollout", "history", "deployment/web", out=["1 ", "2 "])
+    kubectl("rollout", "undo", "deployment/web")
+    kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
+    kubectl("scale", "deployment/web", "--replicas=1")
+    wait_until("one pod is left", lambda: len(pods(kubectl, "app=web")) == 1)
+
+    kubectl.create(CLASS, SET, DAEMON)
+    kubectl("rollout", "status", "statefulset/db", SECONDS)
+    kubectl("rollout", "status", "daemonset/agent", SECONDS, out="successfully rolled out")
+    check_equal("ordinals", sorted(pods(kubectl, "app=db")), ["db-0", "db-1"])
+    claims = json.loads(kubectl("get", "pvc", "-o", "json"))["items"]
+    check_equal("claims are bound to volumes of theirs", {c["metadata"]["name"]: (c["status"]["phase"], c["spec"]["volumeName"]) for c in claims},
+                {c["metadata"]["name"]: ("Bound", "pvc-" + c["metadata"]["uid"]) for c in claims})
+    check_equal("claims", len(claims), 2)
+    check_equal("a pod on each node", len(pods(kubectl, "app=agent")), 2)
+
+    kubectl("create", "job", "once", "--image=busybox")
+    kubectl("wait", "job/once", "--for=condition=complete", SECONDS, out="condition met")
+    check_equal("the Job's pod has ended", list(pods(kubectl, "job-name=once").values()), ["Succeeded"])
+    kubectl("create", "cronjob", "often", "--image=busybox", "--schedule=*/5 * * * *")
+    kubectl("create", "job", "now", "--from=cronjob/often")
+    kubectl("wait", "job/now", "--for=condition=complete", SECONDS, out="condition met")
+
+    kubectl("drain", "n1", "--force", "--ignore-daemonsets", SECONDS, out="drained")
+    wait_until("everything is on n2", lambda: set(pods(kubectl, "app=db")) == {"db-0", "db-1"} and all(
+        p["spec"].get("nodeName") == "n2" for p in api.get("/api/v1/namespaces/default/pods")["items"]
+        if p["metadata"].get("labels", {}).get("app") in ("web", "db")))
+    kubectl("delete", "deployment", "web", SECONDS, out="deleted")
+    wait_until("its pods and sets go with it", lambda: not pods(kubectl, "app=web")
+               and not json.loads(kubectl("get", "rs", "-o", "json"))["items"])
+    kubectl("create", "namespace", "passing")
+    kubectl("create", "deployment", "x", "--image=x", "-n", "passing")
+    kubectl("delete", "namespace", "passing", SECONDS, out="deleted")
+    check_equal("the namespace is empty and gone", kubectl("get", "pods", "-n", "passing"), "")
+    kubectl("get", "lease", "-n", "kube-node-lease", out=["n1", "n2"])
+
+
+def test_rejected_by_the_kubelet():
+    """Somebody who places pods wrongly sees it."""
+    api, kubectl, scheduler = begin()
+    scheduler.process.kill()
+    for name, cpu in (("fits", "3"), ("does-not", "64")):
+        kubectl.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"},
+                        "spec": {"nodeName": "n1", "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}]}})
+    kubectl("wait", "pod/fits", "--for=condition=Ready", SECONDS)
+    status = wait_until("the pod is rejected", lambda: next(
+        (p["status"] for p in api.get("/api/v1/namespaces/default/pods")["items"]
+         if p["metadata"]["name"] == "does-not" and p["status"]["phase"] == "Failed"), None))
+    check_equal("reason", status["reason"], "OutOfcpu")
+    check("message", status["message"].startswith("Pod was rejected: Node didn't have enough resource: cpu, requested: 64000, used: 3000"),
+          status["message"])
+
+
+def test_scheduler_is_killed():
+    """Nothing is made twice when the scheduler dies amid a rollout."""
+    _, kubectl, scheduler = begin()
+    kubectl("create", "deployment", "web", "--image=nginx", "--replicas=20")
+    scheduler.process.send_signal(signal.SIGKILL)
+    scheduler.process.wait()
+    check_equal("as many pods as wanted", len(pods(kubectl, "app=web")), 20)
+    Scheduler(kubectl.api.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="living-2")
+    kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
+    check_equal("as many pods as wanted", list(pods(kubectl, "app=web").values()), ["Running"] * 20)
+
+
+def test_off_by_default():
+    with Api.start(flags=["--emulated-version=1.36"]) as api:
+        kubectl = Kubectl(api)
+        kubectl("create", "deployment", "web", "--image=nginx")
+        kubectl("get", "pods", err="No resources found")
+
+
+
+harness.main(globals())
