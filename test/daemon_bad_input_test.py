@@ -66,7 +66,7 @@ WRONG = {
     "v": ("loud", None),
     "version": ("maybe", None),
     "vmodule": ("x=y", None),
-    "emulated-version": ("1.11", '--emulated-version: invalid value "1.11": must be 1.10'),
+    "emulated-version": ("1.11", '--emulated-version: invalid value "1.11": must be 1.8'),
     "write-config-to": (NOT_THERE, f"--write-config-to: cannot write {NOT_THERE}"),
     # flags of releases after 1.10
     **{name: ("maybe", None) for name in (

@@ -54,7 +54,7 @@ WRONG = {
     "default-watch-cache-size": ("many", 'invalid argument "many" for --default-watch-cache-size: a number of events is wanted'),
     "watch-cache-sizes": ("pods", 'invalid argument "pods" for --watch-cache-sizes: resource#size'),
     "event-ttl": ("soon", 'invalid argument "soon" for --event-ttl: a positive duration like 1h30m or 90s is wanted'),
-    "emulated-version": ("1.11", '--emulated-version: invalid value "1.11": must be 1.10'),
+    "emulated-version": ("1.11", '--emulated-version: invalid value "1.11": must be 1.8'),
     "simulate": ("nodes", "nodes is neither kubelets nor controllers"),
     "pod-start-delay": ("soon", "a duration like 500ms or 3s is wanted"),
     "pod-stop-delay": ("-1s", "a duration like 500ms or 3s is wanted"),

@@ -303,7 +303,7 @@ def test_release_1_29_configured():
     # A recording of 1.10 is decided by another configuration.
     status, r = replayed(FOLDER, "--config", config)
     assert status == 0 and r["recorded"]["pods"] == r["other"]["pods"] == 40 and r["other"]["placed"] >= 32, r
-    for flags, text in ((["--emulated-version=1.11"], "invalid value \"1.11\": must be 1.10"),
+    for flags, text in ((["--emulated-version=1.11"], "invalid value \"1.11\": must be 1.8"),
                         (["--emulated-version=1.10", "--config", config], "contradicts --config"),
                         (["--config", os.path.join(HERE, "..", "policies", "most-pods.json")],
                          "must be a version of kubescheduler.config.k8s.io"),
