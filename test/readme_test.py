@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 
 import harness
 from harness import BIN, Api, check, free_port, items, node, pod, run, scratch, start, wait_until, write_file
@@ -133,14 +134,20 @@ def run_in_copy(what, script):
     """Runs a script in one bash, so that a block finds what the ones before it left running; returns its output."""
     env = {k: v for k, v in os.environ.items() if k not in ("OUT", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KEEP")}
     command = ["bash", "-euo", "pipefail", "-c", script]
-    bash = subprocess.Popen(command, cwd=copy_of_tree(), env=env, start_new_session=True, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    try:
-        output = bash.communicate(timeout=600)[0].decode(errors="replace")
-    except subprocess.TimeoutExpired:
-        os.killpg(bash.pid, signal.SIGKILL)
-        output = bash.communicate()[0].decode(errors="replace")
-        check("%s: done within 10 minutes" % what, False)
+    with tempfile.TemporaryFile() as log:  # a pipe would stay open as long as anything that a block has left running
+        bash = subprocess.Popen(command, cwd=copy_of_tree(), env=env, start_new_session=True, stdin=subprocess.DEVNULL,
+                                stdout=log, stderr=subprocess.STDOUT)
+        try:
+            bash.wait(timeout=600)
+        except subprocess.TimeoutExpired:
+            check("%s: done within 10 minutes" % what, False)
+        try:
+            os.killpg(bash.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        bash.wait()
+        log.seek(0)
+        output = log.read().decode(errors="replace")
     check("%s runs" % what, bash.returncode == 0, "exit %d\n%s" % (bash.returncode, output[-5000:]))
     return output
 

@@ -24,7 +24,7 @@ constexpr int64_t kNoLimit = INT64_MAX;
 
 // Reads "0-2,5".
 std::set<int64_t> IndexesOf(std::string_view text) {
-  constexpr int64_t kMost = 1'000'000;
+  constexpr int64_t kMostPods = 1'000'000;
   std::set<int64_t> out;
   for (absl::string_view part : absl::StrSplit(util::ToAbsl(text), ',', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> ends = absl::StrSplit(part, absl::MaxSplits('-', 1));
@@ -32,7 +32,7 @@ std::set<int64_t> IndexesOf(std::string_view text) {
     if (!absl::SimpleAtoi(ends.first, &first)) continue;
     last = first;
     if (!ends.second.empty() && !absl::SimpleAtoi(ends.second, &last)) continue;
-    for (int64_t i = first; i <= std::min(last, kMost); ++i) out.insert(i);
+    for (int64_t i = first; i <= std::min(last, kMostPods); ++i) out.insert(i);
   }
   return out;
 }
