@@ -1,7 +1,7 @@
 // What controllers and kubelets write to: the objects of an API server, without HTTP.
 //
-// A write is done when the call returns, and what is read afterwards shows it, so that nobody who acts on what he reads
-// does anything twice.
+// A write is done when the call returns, and what is read afterwards shows it, so whoever acts on what they
+// read does nothing twice.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -87,7 +87,7 @@ class Jobs final : public Actor {
       Suspend(suspended, &job);
       Manage(what, suspended, &look, &job);
     }
-    Report(look, &job);
+    Report(&job);
     WriteStatus(world_, "Job", *found, std::move(job));
     for (const PodFactsPtr& pod : look.counted) Release(*pod);
   }
@@ -274,7 +274,7 @@ class Jobs final : public Actor {
     }
   }
 
-  void Report(const Look& look, Value* job) const {
+  void Report(Value* job) const {
     // What has just been made or deleted is counted when its change has been told.
     int64_t active = 0, ready = 0, terminating = 0;
     for (const auto& [uid, p] : world_->PodsOfController(UidOf(*job))) {
@@ -283,7 +283,6 @@ class Jobs final : public Actor {
       terminating += p->terminating;
       ready += p->ready && !p->terminating;
     }
-    (void)look;
     Value& status = job->Child("status");
     SetCount("active", active, &status);
     status.Set("ready", Value::Int(ready));

@@ -52,7 +52,7 @@ class Kubelets final : public Actor {
     if (it == nodes_.end() || it->second.down) return;
     const std::string_view phase = TextAt(*found, {"status", "phase"});
     if (IsTerminating(*found)) return Stop(what, *found);
-    if (phase == "Pending" && TextAt(*found, {"status", "startTime"}).empty()) return Admit(what, *found, it->second);
+    if (phase == "Pending" && TextAt(*found, {"status", "startTime"}).empty()) return Admit(*found, it->second);
     if (phase == "Pending") return Start(what, *found);
     if (phase == "Running") return Watch(what, *found);
   }
@@ -210,7 +210,7 @@ class Kubelets final : public Actor {
     return DaemonRunsOn(tolerant, "", *node->second);
   }
 
-  void Admit(const ObjectName& what, const Value& object, const Node& node) {
+  void Admit(const Value& object, const Node& node) {
     Pod& p = StateOf(object);
     p.seen_at = world_->Steady();
     Value v = object;
@@ -222,7 +222,6 @@ class Kubelets final : public Actor {
       WriteCreating(node.ip, world_->Now(), &v);
     }
     world_->cluster().UpdateStatus("Pod", std::move(v));
-    (void)what;
   }
 
   void Start(const ObjectName& what, const Value& object) {

@@ -109,8 +109,8 @@ class World {
   std::vector<ObjectName> Dependents(std::string_view uid) const;
   const ObjectName* ByUid(std::string_view uid) const;
 
-  // Writes an event about an object, or adds to the count of the same one, within the limits of what one source may
-  // write: 25 at once about one object, then one in five minutes; all together 2,000 at once, then 200 a second.
+  // Writes an event about an object, within the limits of what one source may write: 25 at once about one object, then
+  // one in five minutes; all together 2,000 at once, then 200 a second.
   void Record(const Value& about, std::string_view component, std::string_view host, std::string_view type,
               std::string_view reason, const std::string& message);
 

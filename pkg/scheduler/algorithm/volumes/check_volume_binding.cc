@@ -1,4 +1,5 @@
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/always_fits.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/claim_matcher.h"
 #include "pkg/util/status.h"
@@ -64,21 +65,12 @@ class VolumeBindingCheck final : public FitCheck {
   ClaimMatcher matcher_;
 };
 
-// Stands in for the predicate while the gate VolumeScheduling is off.
-class NoVolumeBindingCheck final : public FitCheck {
- public:
-  bool FitsAlways() const override { return true; }
-  Verdict Check(Row) override { return Verdict::kFits; }
-  void Explain(Row, std::vector<FailureReason>*) override {}
-  void Filter(RowSet*, RowSet*) override {}
-};
-
 }  // namespace
 
 FitPredicate CheckVolumeBinding(const PluginFactoryArgs& args) {
   const VolumeBinder* binder = args.gates.volume_scheduling ? args.volume_binder : nullptr;
   return [binder](const PodContext& ctx) -> std::unique_ptr<FitCheck> {
-    if (binder == nullptr) return std::make_unique<NoVolumeBindingCheck>();
+    if (binder == nullptr) return std::make_unique<AlwaysFits>();
     return std::make_unique<VolumeBindingCheck>(ctx, binder);
   };
 }

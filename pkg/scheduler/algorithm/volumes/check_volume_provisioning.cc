@@ -4,6 +4,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/always_fits.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/claim_binder.h"
 
@@ -11,8 +12,8 @@ namespace berth::scheduler::volumes {
 namespace {
 
 // A node fits if the volumes of all bound claims can be used there and every delayed claim finds a volume or can be
-// provisioned there. Both reasons may be reported for a node. A claim that the volume controller has to bind is an error
-// on every node.
+// provisioned there. Both reasons may be reported for a node. A claim that the volume controller has to bind is an
+// error on every node.
 class ProvisioningCheck final : public FitCheck {
  public:
   ProvisioningCheck(const PodContext& ctx, const ClaimBinder* binder)
@@ -54,21 +55,12 @@ class ProvisioningCheck final : public FitCheck {
   ClaimBinder::PodClaims claims_;
 };
 
-// Stands in for the predicate while the gate VolumeScheduling is off.
-class NoProvisioningCheck final : public FitCheck {
- public:
-  bool FitsAlways() const override { return true; }
-  Verdict Check(Row) override { return Verdict::kFits; }
-  void Explain(Row, std::vector<FailureReason>*) override {}
-  void Filter(RowSet*, RowSet*) override {}
-};
-
 }  // namespace
 
 FitPredicate CheckVolumeProvisioning(const PluginFactoryArgs& args) {
   const ClaimBinder* binder = args.gates.volume_scheduling ? args.claim_binder : nullptr;
   return [binder](const PodContext& ctx) -> std::unique_ptr<FitCheck> {
-    if (binder == nullptr) return std::make_unique<NoProvisioningCheck>();
+    if (binder == nullptr) return std::make_unique<AlwaysFits>();
     return std::make_unique<ProvisioningCheck>(ctx, binder);
   };
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/always_fits.h"
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 
@@ -70,19 +71,11 @@ class CsiCountCheck final : public FitCheck {
   std::string error_;
 };
 
-// Stands in for the predicate while the gate AttachVolumeLimit is off.
-class NoCsiCountCheck final : public FitCheck {
- public:
-  bool FitsAlways() const override { return true; }
-  Verdict Check(Row) override { return Verdict::kFits; }
-  void Explain(Row, std::vector<FailureReason>*) override {}
-};
-
 }  // namespace
 
 FitPredicate MaxCsiVolumeCount(const PluginFactoryArgs& args) {
   return [on = args.gates.attach_volume_limit](const PodContext& ctx) -> std::unique_ptr<FitCheck> {
-    if (!on) return std::make_unique<NoCsiCountCheck>();
+    if (!on) return std::make_unique<AlwaysFits>();
     return std::make_unique<CsiCountCheck>(ctx);
   };
 }

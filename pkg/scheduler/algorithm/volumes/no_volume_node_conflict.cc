@@ -1,6 +1,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/always_fits.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/volume_rules.h"
 
@@ -53,20 +54,11 @@ class VolumeNodeCheck final : public FitCheck {
   std::string error_;
 };
 
-// Stands in for the predicate while the gate is off.
-class NoVolumeNodeCheck final : public FitCheck {
- public:
-  bool FitsAlways() const override { return true; }
-  Verdict Check(Row) override { return Verdict::kFits; }
-  void Explain(Row, std::vector<FailureReason>*) override {}
-  void Filter(RowSet*, RowSet*) override {}
-};
-
 }  // namespace
 
 FitPredicate NoVolumeNodeConflict(const PluginFactoryArgs& args) {
   return [on = args.gates.persistent_local_volumes](const PodContext& ctx) -> std::unique_ptr<FitCheck> {
-    if (!on) return std::make_unique<NoVolumeNodeCheck>();
+    if (!on) return std::make_unique<AlwaysFits>();
     return std::make_unique<VolumeNodeCheck>(ctx);
   };
 }

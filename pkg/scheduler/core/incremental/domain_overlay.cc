@@ -348,7 +348,6 @@ void DomainOverlay::EvaluateDomains(Row row) {
   }
 }
 
-// Finds the special rows from scratch.
 void DomainOverlay::DropSpecials() {
   epoch_ = ~uint64_t{0};
   specials_.clear();
@@ -357,6 +356,7 @@ void DomainOverlay::DropSpecials() {
   overlays_.Clear();
 }
 
+// Finds the special rows from scratch.
 void DomainOverlay::Rebuild() {
   DropSpecials();
   epoch_ = rows_->epoch();

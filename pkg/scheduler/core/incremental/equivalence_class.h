@@ -72,9 +72,9 @@ class EquivalenceClass {
   RowState state(Row row) const { return row < states_.size() ? states_[row] : RowState{}; }
   StaticNodeIndex& nodes() const { return *nodes_; }
   const std::shared_ptr<RowAnswers>& answers() const { return answers_; }
-  // Returns false when the reference scheduler must decide, because a rule has an error to report.
   // Brings the index up to date, and builds it if it is not built.
   void RefreshIndex() { nodes_->Refresh(); }
+  // Returns false when the reference scheduler must decide, because a rule has an error to report.
   bool usable() const { return answers_->usable() && nodes_->usable(); }
   size_t bytes() const;  // approximately, without the index and the answers
   uint64_t uses = 0;     // number of decisions before the class was built
