@@ -252,6 +252,7 @@ std::string ClusterInfo(const KubeCluster& cluster, const std::string& server, c
   if (!ca_pem.empty()) {
     absl::StrAppend(&out, ",\"certificate-authority-data\":", JsonString(absl::Base64Escape(ca_pem)));
   }
+  if (!cluster.compression) out += ",\"disable-compression\":true";
   if (!cluster.proxy_url.empty()) absl::StrAppend(&out, ",\"proxy-url\":", JsonString(cluster.proxy_url));
   return out + "}";
 }
@@ -269,6 +270,7 @@ absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& u
   c.host = address->host;
   c.port = address->port;
   c.path_prefix = address->prefix;
+  c.compression = cluster.compression;
   c.impersonate = {user.impersonate, user.impersonate_uid, user.impersonate_groups, user.impersonate_extra};
   if (!cluster.proxy_url.empty()) {
     auto proxy = http::ParseProxy(cluster.proxy_url, absl::StrCat("cluster \"", names.cluster, "\": proxy-url"));

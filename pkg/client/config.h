@@ -43,6 +43,7 @@ struct RestConfig {
   double qps = 5;  // requests per second on average; < 0: unlimited
   int burst = 10;  // requests that may be sent at once before `qps` applies
   std::string user_agent;
+  bool compression = true;                     // false: long lists are not asked for in gzip either
   absl::Duration timeout = absl::Seconds(30);  // of each request that does not set its own
 };
 

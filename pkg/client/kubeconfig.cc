@@ -168,8 +168,8 @@ absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::str
     Reader r = item.Object("cluster");
     r.Only({"server", "insecure-skip-tls-verify", "certificate-authority", "certificate-authority-data",
             "tls-server-name", "proxy-url", "disable-compression", "extensions"});
-    r.Bool("disable-compression");  // checked only, because this client never compresses
     KubeCluster c;
+    c.compression = !r.Bool("disable-compression");
     c.server = r.String("server");
     c.insecure = r.Bool("insecure-skip-tls-verify");
     c.ca_file = Resolve(directory, r.String("certificate-authority"));

@@ -13,7 +13,7 @@ namespace berth::client {
 struct KubeCluster {
   std::string server, ca_file, ca_data;  // ca_data has been decoded from base64
   std::string tls_server_name, proxy_url;
-  bool insecure = false;
+  bool insecure = false, compression = true;
   friend bool operator==(const KubeCluster&, const KubeCluster&) = default;
 };
 

@@ -226,6 +226,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
         absl::StrCat(Path(), "?", continue_.empty() ? "" : absl::StrCat("continue=", PercentEncode(continue_), "&"),
                      Selector(), pages ? absl::StrCat("limit=", options_.page_size, "&") : "",
                      consistent_ ? "" : absl::StrCat("resourceVersion=", resume ? version_ : "0"));
+    request_.accepts_gzip = true;
     if (request_.target.back() == '&' || request_.target.back() == '?') request_.target.pop_back();
     framer_.emplace();
     problem_.clear();

@@ -442,6 +442,7 @@ absl::StatusOr<std::unique_ptr<RestClient>> RestClient::New(AsioExecutor* execut
   o.tls = config.tls;
   o.proxy = config.proxy;
   o.request_timeout = config.timeout;
+  o.compression = config.compression;
   auto made = http::NewHttpClient(executor, std::move(o), [identity] { return identity->Headers(); });
   if (!made.ok()) return made.status();
   core->http = *std::move(made);

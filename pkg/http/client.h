@@ -9,7 +9,8 @@
 // behind a response with "Connection: close", so that the server cannot have processed it. If the response to any other
 // write is lost, `maybe_done` is set, and only the caller can find out what happened.
 //
-// This package is independent of Kubernetes and adds no headers but Host, Content-Length and Content-Type.
+// This package is independent of Kubernetes and adds no headers but Host, Content-Length, Content-Type and, where a
+// request says so, Accept-Encoding.
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
@@ -46,7 +47,8 @@ struct Request {
   // The request may be carried out twice. Like a GET it is sent again if it met a connection that the server had
   // closed.
   bool repeatable = false;
-  bool throttled = true;  // false: not subject to the rate limit (watches, leases)
+  bool accepts_gzip = false;  // the server may compress the body of its response
+  bool throttled = true;      // false: not subject to the rate limit (watches, leases)
   // For Do() only. The body of a response with status 2xx is counted and dropped; that of any other is kept.
   bool discard_body = false;
   // For Do() only. Called on the I/O thread right before the request is handed to the socket. If it returns false, the
@@ -143,6 +145,7 @@ struct HttpOptions {
   // A pipelined connection is given only as many requests as the server answers in about this time. So few requests are
   // left in doubt when a connection to a slow server is lost.
   absl::Duration pipeline_latency = absl::Seconds(5);
+  bool compression = true;             // false: Request::accepts_gzip has no effect
   size_t max_body_bytes = 256u << 20;  // of a response that is not streamed; a larger one is an error
 };
 

@@ -249,6 +249,7 @@ void Connection::Send(ExchangePtr e) {
                   through_proxy ? host_ : "", r.target, " HTTP/1.1\r\nHost: ", host_, "\r\n",
                   util::ToAbsl(owner_->Headers()));
   if (through_proxy) out_ += ProxyHeaders(*o.proxy);
+  if (r.accepts_gzip && o.compression) out_ += "Accept-Encoding: gzip\r\n";
   if (!r.body.empty()) absl::StrAppend(&out_, "Content-Type: ", util::ToAbsl(r.content_type), "\r\n");
   if (!r.body.empty() || r.method != Method::kGet) absl::StrAppend(&out_, "Content-Length: ", r.body.size(), "\r\n");
   out_ += "\r\n";

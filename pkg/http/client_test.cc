@@ -77,6 +77,26 @@ TEST_CASE("bodies are sent with their length and type") {
   CHECK(seen[1].headers["content-type"] == "application/strategic-merge-patch+json");
 }
 
+TEST_CASE("a compressed answer is asked for where that is allowed, and comes inflated") {
+  const std::string hello("\x1f\x8b\x08\0\0\0\0\0\x02\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0", 25);
+  const auto answer = [&](const FakeRequest& r, FakeServer::Turn& t) {
+    t.Respond(200, r.target == "/torn" ? hello.substr(0, 20) : hello, "Content-Encoding: gzip\r\n");
+  };
+  ClientFixture f(answer);
+  Request list = Get("/list");
+  list.accepts_gzip = true;
+  CHECK(f.Ask(list).body == "hello");
+  CHECK(f.Ask(Get("/other")).body == "hello");
+  const Reply torn = f.Ask(Get("/torn"));
+  CHECK(torn.status == 0);
+  CHECK_FALSE(torn.error.empty());
+  ClientFixture plain(answer, [](HttpOptions& o) { o.compression = false; });
+  CHECK(plain.Ask(list).body == "hello");
+  CHECK(f.server.requests()[0].headers["accept-encoding"] == "gzip");
+  CHECK(f.server.requests()[1].headers.count("accept-encoding") == 0);
+  CHECK(plain.server.requests()[0].headers.count("accept-encoding") == 0);
+}
+
 TEST_CASE("a request gets its Retry-After in seconds, if it is a number") {
   ClientFixture f([](const FakeRequest& r, FakeServer::Turn& t) {
     t.Respond(429, "slow down",

@@ -106,7 +106,7 @@ class Proxy:
             return False
         if isinstance(fault, tuple) and isinstance(fault[0], int):
             status, headers, text = fault
-            text = text.encode()
+            text = text if isinstance(text, bytes) else text.encode()
             s.sendall(f"HTTP/1.1 {status} Injected\r\nContent-Length: {len(text)}\r\n".encode() +
                       b"".join(f"{k}: {v}\r\n".encode() for k, v in headers.items()) + b"\r\n" + text)
             return True
