@@ -9,7 +9,7 @@ import ssl
 import subprocess
 
 import harness
-from harness import BIN, Api, Proxy, Scheduler, free_port, node, scratch, wait_until, write_file, write_objects
+from harness import BIN, Api, Proxy, Scheduler, all_placed, free_port, node, pod, schedsim, scratch, wait_until, write_file, write_objects
 
 PROGRAM = f"{BIN}/kube-scheduler"
 
@@ -156,6 +156,31 @@ def test_profiles_of_a_file_are_written_as_they_are():
     policy = write_file("policy.json", json.dumps({"kind": "Policy", "apiVersion": "v1"}))
     said = written("written.yaml", "--emulated-version=1.19", "--policy-config-file=" + policy)[2]
     assert "The file has no field for what --policy-config-file says" in said, said
+
+
+def test_a_provider_beside_a_configuration_of_1_19():
+    """Profiles change the plugins of the provider, in the daemon and in schedsim, and no file says which provider it was."""
+    given = write_file("given.yaml", json.dumps({"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "KubeSchedulerConfiguration",
+                                                 "leaderElection": {"leaderElect": False},
+                                                 "profiles": [{"plugins": {"score": {"disabled": [{"name": "NodeResourcesBalancedAllocation"}]}}}]}))
+    provider = "--algorithm-provider=ClusterAutoscalerProvider"
+    said = written("written.yaml", "--config=" + given, provider)[2]
+    assert "The file has no field for what --algorithm-provider says; give that again with --config=" in said, said
+    objects = write_objects("cluster.json", [node("n0", cpu="4"), node("n1", cpu="8")] + [pod("p%d" % i, cpu="1") for i in range(4)])
+    for flags, nodes in (([], {"n0", "n1"}), ([provider], {"n0"})):
+        status, out, err = schedsim("run", objects, "--config", given, "-o", "placements", *flags)
+        assert status == 0 and {line.split()[1] for line in out.splitlines()} == nodes, (flags, out, err)
+        api = Api.start(objects, flags=["--emulated-version=1.19"])
+        folder = scratch("recorded-%d" % len(flags))
+        s = Scheduler(api.url, "--config=" + given, "--record-dir=" + folder, *flags, bare=True)
+        wait_until("all pods placed", lambda: all_placed(api, ["p%d" % i for i in range(4)]))
+        assert set(api.placements().values()) == nodes, (flags, api.placements())
+        assert s.stop() == 0
+        status, out, err = schedsim("replay", folder, "--check")
+        assert status == 0, (flags, out, err)
+    for flag, text in (("--algorithm-provider=Nope", 'algorithm provider "Nope" is not registered'), ("--policy-config-file=p.json", "give either --config or")):
+        status, _, err = schedsim("run", objects, "--config", given, flag)
+        assert status in (1, 2) and text in err, (flag, status, err)
 
 
 def test_log_lines():

@@ -111,14 +111,17 @@ def test_flags_that_the_release_does_not_have():
 
 
 def test_what_old_releases_do_without_flags():
-    """1.8 serves profiles and elects a leader, 1.9 does neither, and only 1.9 and 1.10 say that flags are deprecated."""
-    for release, profiles, elects, deprecates in (("1.8", True, True, False), ("1.9", False, False, True), ("1.10", False, True, True)):
+    """1.8 serves profiles and elects a leader, 1.9 does neither, and only 1.9 and 1.10 say that flags are deprecated. From 1.19 on,
+    profiles are served again, also those of contention."""
+    for release, profiles, elects, deprecates in (("1.8", True, True, False), ("1.9", False, False, True), ("1.10", False, True, True),
+                                                  ("1.13", False, True, True), ("1.19", True, True, False), ("1.29", True, True, False)):
         path = scratch("written")
         r = run("--emulated-version=" + release, "--write-config-to=" + path)
         assert r.returncode == 0, r.stderr
         with open(path) as f:
             text = f.read()
         assert f"enableProfiling: {str(profiles).lower()}\n" in text, (release, text)
+        assert f"enableContentionProfiling: {str(profiles and release != '1.8').lower()}\n" in text, (release, text)
         assert f"leaderElect: {str(elects).lower()}\n" in text, (release, text)
         assert ("flags other than --config are deprecated" in r.stderr) == deprecates, (release, r.stderr)
         r = run("--emulated-version=" + release, "--leader-elect=" + str(not elects).lower(), "--write-config-to=" + path)

@@ -303,7 +303,18 @@ def test_release_1_29_configured():
     # A recording of 1.10 is decided by another configuration.
     status, r = replayed(FOLDER, "--config", config)
     assert status == 0 and r["recorded"]["pods"] == r["other"]["pods"] == 40 and r["other"]["placed"] >= 32, r
-    for flags, text in ((["--emulated-version=1.11"], "invalid value \"1.11\": must be 1.8"),
+    # A Policy and a provider are those of the release that is asked for.
+    policy = scratch("policy.json")
+    with open(policy, "w") as f:
+        json.dump({"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}], "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}, f)
+    for release in ("1.13", "1.19"):
+        status, out, err = schedsim("replay", FOLDER, "--policy", policy, "--emulated-version=" + release, "-o", "json")
+        assert status == 0 and json.loads(out)["recorded"]["pods"] == 40, (release, err)
+    for flags, text in ((["--policy", policy, "--emulated-version=1.29"], "release 1.29 has no Policies"),
+                        (["--algorithm-provider=DefaultProvider", "--emulated-version=1.36"], "release 1.36 has no Policies"),
+                        (["--emulated-version=1.36", "--config", os.path.join(HERE, "..", "policies", "most-pods.json")],
+                         "must be a version of kubescheduler.config.k8s.io"),
+                        (["--emulated-version=1.11"], "invalid value \"1.11\": must be 1.8"),
                         (["--emulated-version=1.10", "--config", config], "contradicts --config"),
                         (["--config", os.path.join(HERE, "..", "policies", "most-pods.json")],
                          "must be a version of kubescheduler.config.k8s.io"),

@@ -80,6 +80,14 @@ def test_unread_versions_are_recognised_everywhere():
             check("%s, way %d: what to do" % (version, i), "schedsim convert" in text, text[-600:])
 
 
+def test_what_has_no_effect_is_said_once():
+    file = write_file("part.yaml", "apiVersion: kubescheduler.config.k8s.io/v1beta1\nkind: KubeSchedulerConfiguration\npercentageOfNodesToScore: 30\n")
+    for command in (["run", cluster()], ["simulate", cluster()], ["compare", cluster()], ["what-if", cluster(), "--drain", "n0"]):
+        status, _, err = schedsim(*command, "--config", file)
+        check_equal("status of " + command[0], status, 0)
+        check_equal("notices of " + command[0], err.count("percentageOfNodesToScore has no effect"), 1)
+
+
 def test_recorded_policies():
     """What hack/convert-fractions counts does not become worse."""
     loader = importlib.machinery.SourceFileLoader("fractions", os.path.join(ROOT, "hack/convert-fractions"))

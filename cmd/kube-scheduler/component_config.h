@@ -71,6 +71,7 @@ struct Configuration {
   std::vector<scheduler::configuration::ResolvedProfile> plugin_profiles;
   std::vector<scheduler::ExtenderConfig> extenders;
   bool plain_profiles = true;      // no profile of the file changes plugins or arguments
+  std::string base_provider;       // whose plugins the profiles of the file change; empty: the default one
   std::string configuration_text;  // the text of the configuration file, for recordings; empty: the default profile
 
   // Return what the release is, and whether profiles of plugins decide in this configuration.

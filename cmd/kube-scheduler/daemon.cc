@@ -286,7 +286,7 @@ absl::Status Daemon::AddProfiles(const scheduler::FactoryArgs& args, bool* node_
       *node_json |= !e.node_cache_capable && (!e.filter_verb.empty() || !e.prioritize_verb.empty());
     }
     for (const auto& p : config_.plugin_profiles) {
-      sources->push_back({p.scheduler_name, "", "", config_.configuration_text});
+      sources->push_back({p.scheduler_name, config_.base_provider, "", config_.configuration_text});
       auto built = scheduler::CreateFromProfile(p, config_.extenders, args);
       if (auto s = AddProfile(p.scheduler_name, std::move(built)); !s.ok()) return s;
     }

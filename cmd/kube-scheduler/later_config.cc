@@ -44,6 +44,7 @@ absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const r
   if (warnings != nullptr) warnings->insert(warnings->end(), loaded->notices.begin(), loaded->notices.end());
   const scheduler::configuration::KubeSchedulerConfiguration& from = loaded->configuration;
   c.plugin_profiles = std::move(loaded->profiles);
+  c.base_provider = provider;
   c.extenders = from.extenders;
   c.plain_profiles = std::all_of(from.profiles.begin(), from.profiles.end(), [](const auto& p) {
     return p.plugin_config.empty() && p.plugins == scheduler::configuration::Plugins();

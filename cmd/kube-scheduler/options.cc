@@ -601,6 +601,9 @@ void Options::FollowRelease(Configuration* c) const {
     c->leader_election.leader_elect = c->Form().elects_leader;
   }
   if (config_file_.empty() && !flags_.Changed("profiling")) c->enable_profiling |= c->Form().serves_profiles;
+  if (config_file_.empty() && !flags_.Changed("contention-profiling")) {
+    c->enable_contention_profiling |= c->Form().profiles_contention;
+  }
   if (config_file_.empty() && flags_.Changed("leader-elect-resource-lock")) {
     c->leader_election.resource_lock = flag_config_.leader_election.resource_lock;
   }

@@ -93,6 +93,7 @@ std::string WrittenConfiguration(const Configuration& c, std::vector<std::string
   const configuration::VersionRow* row = configuration::NewestReadBy(c.release->version);
   if (row == nullptr || !row->version) return ConfigurationToYaml(c);
   if (c.algorithm.policy) lost->push_back(c.algorithm.policy->file ? "--policy-config-file" : "--policy-configmap");
+  if (!c.base_provider.empty()) lost->emplace_back("--algorithm-provider");
   // The text was read before, and a configuration without one has nothing to copy.
   const auto given = api::ReadDocument(c.configuration_text.empty() ? "{}" : c.configuration_text);
   const api::Json root = given.ok() ? given->root() : api::Json();

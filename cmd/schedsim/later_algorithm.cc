@@ -13,9 +13,23 @@
 #include "pkg/scheduler/configuration/versions.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/factory/read_policy.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
+namespace {
+
+// Prints what is wrong with a file without making it unusable. Some commands read their flags twice, so that what was
+// said of a file is not said again.
+void Say(const std::string& file, const std::vector<std::string>& sentences) {
+  static std::set<std::string>& said = *new std::set<std::string>;
+  for (const std::string& s : sentences) {
+    const std::string line = absl::StrCat("schedsim: ", file, ": ", s, "\n");
+    if (said.insert(line).second) std::cerr << line;
+  }
+}
+
+}  // namespace
 
 absl::Status UseRelease(const std::string& name, lab::Algorithm* algorithm) {
   auto named = release::Named(name);
@@ -40,10 +54,15 @@ absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm
   // The release that was asked for, if it reads the version. If no release does, the error names those of the newest.
   const release::Id* reader = configuration::ReaderOf(version.Text(), algorithm->release);
   algorithm->release = reader == nullptr ? &release::All().back() : reader;
-  auto loaded = configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(algorithm->Decides()),
-                                           algorithm->ConfigurationGates());
+  auto catalogue = scheduler::PluginsToConfigure(algorithm->Decides());
+  if (algorithm->provider && algorithm->Decides().has_policies && !catalogue.UseProvider(*algorithm->provider)) {
+    return util::FailedPrecondition(
+        absl::StrCat(file, ": algorithm provider ", util::GoQuoted(*algorithm->provider), " is not registered"));
+  }
+  auto loaded = configuration::LoadOrError(document->root(), catalogue, algorithm->ConfigurationGates());
   if (!loaded.ok()) return util::FailedPrecondition(absl::StrCat(file, ": ", loaded.status().message()));
-  for (const std::string& notice : loaded->notices) std::cerr << "schedsim: " << file << ": " << notice << "\n";
+  Say(file, loaded->notices);
+  if (algorithm->Decides().has_policies) algorithm->provider.reset();
   algorithm->profiles = std::move(loaded->profiles);
   algorithm->extenders = loaded->configuration.extenders;
   algorithm->configured_percentage = loaded->configuration.percentage_of_nodes_to_score;
@@ -68,11 +87,8 @@ absl::StatusOr<scheduler::Policy> ReadPolicyFile(const std::string& file, const 
       return util::FailedPrecondition(absl::StrCat(file, ": ", w));
     }
   }
-  // Some commands read their flags twice.
-  static std::set<std::string>& said = *new std::set<std::string>;
-  if (!said.insert(file).second) return policy;
   if (!else_it_is.empty()) warnings = {else_it_is};
-  for (const std::string& w : warnings) std::cerr << "schedsim: " << file << ": " << w << "\n";
+  Say(file, warnings);
   return policy;
 }
 

@@ -12,8 +12,9 @@ namespace berth::schedsim {
 // Chooses a release by name. An error names the flag and the valid values.
 absl::Status UseRelease(const std::string& name, lab::Algorithm* algorithm);
 
-// Reads a KubeSchedulerConfiguration of kubescheduler.config.k8s.io, which chooses release 1.29 and its profiles.
-// Settings without effect are reported on standard error. An error lists all mistakes in the file.
+// Reads a KubeSchedulerConfiguration with profiles, which chooses the release unless the one of the algorithm reads it.
+// The profiles change the plugins of the algorithm's provider, which is taken out. Settings without effect are reported
+// on standard error, once for each file. An error lists all mistakes in the file.
 absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm);
 
 // Returns the Policy in a file, for the release of the algorithm. What is wrong with it without making it unusable is

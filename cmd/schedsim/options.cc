@@ -107,7 +107,13 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
     return a->CheckSource();
   }
   if (!vm.contains("policy-config-file")) return absl::OkStatus();
-  if (a->provider) return util::InvalidArgument("give either --algorithm-provider or --policy-config-file");
+  if (vm.contains("algorithm-provider")) {
+    return util::InvalidArgument("give either --algorithm-provider or --policy-config-file");
+  }
+  if (a->profiles) {
+    return util::InvalidArgument(
+        "give either --config or --policy-config-file; schedsim convert makes one of the other");
+  }
   // A key that stands twice is an error where manifests are checked strictly; the release passes over it.
   const bool strict = vm.contains("validate") && vm["validate"].as<std::string>() == "strict";
   auto policy = ReadPolicyFile(vm["policy-config-file"].as<std::string>(), *a, strict);
@@ -287,7 +293,7 @@ po::options_description FlagsOf(const Command& command) {
     add("percentage-of-nodes-to-score", po::value<std::string>()->value_name("N|release"),
         "look for nodes until N % of them fit, or as many as the release does, in its order (default: look at all)");
     add("ignore-unknown-fields", po::bool_switch(),
-        "take pods as release 1.10 saw them, without fields that came later");
+        "take pods as the release saw them, without fields that came later");
     add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
         "weight of placed pods' required affinity, 1-100");
   }

@@ -16,6 +16,7 @@
 #include "pkg/releases/daemon_form.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/versions.h"
+#include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -44,12 +45,6 @@ absl::Status CheckReplay(const Invocation& o) {
       return util::InvalidArgument(absl::StrCat("--emulated-version: ", named.status().message()));
     }
   }
-  if (emulated == (o.Has("config") ? "1.10" : "1.29") && kinds > 0) {
-    return util::InvalidArgument(absl::StrCat("--emulated-version=", emulated, " contradicts ",
-                                              o.Has("config")
-                                                  ? "--config, which configures release 1.29"
-                                                  : "--policy and --algorithm-provider, which configure 1.10"));
-  }
   if (o.Has("until") && o.Get<int64_t>("until") < 1) {
     return util::InvalidArgument(absl::StrCat("--until=", o.Get<int64_t>("until"), ": inputs are numbered from 1"));
   }
@@ -57,34 +52,52 @@ absl::Status CheckReplay(const Invocation& o) {
   return absl::OkStatus();
 }
 
-// Changes the configuration to release 1.29 without a configuration file, keeping the names of the recorded schedulers,
-// or to 1.10.
-void UseRelease(const std::string& release, CoreConfiguration* c) {
-  if (c->release == release) return;
-  c->release = release;
-  const release::Id& id = **release::Named(release);
+// Changes the configuration to that of a release with its default gates and without a configuration file, keeping the
+// names of the recorded schedulers.
+void UseRelease(const release::Id& id, CoreConfiguration* c) {
+  if (c->release == id.name) return;
+  c->release = std::string(id.name);
   const releases::DaemonForm& form = releases::DaemonFormOf(id);
-  const bool later = releases::Of(id).decides.plugins != nullptr;
-  for (recording::ProfileSource& p : c->profiles) p = {p.scheduler_name, later ? "" : "DefaultProvider", "", ""};
-  c->gates = {{"PodPriority", later},           {"VolumeScheduling", true},
-              {"BlockVolume", later},           {"StorageObjectInUseProtection", true},
-              {"TaintNodesByCondition", false}, {"ResourceLimitsPriorityFunction", false}};
+  const scheduler::Release& decides = releases::Of(id).decides;
+  const bool plugins = decides.plugins != nullptr;
+  for (recording::ProfileSource& p : c->profiles) p = {p.scheduler_name, plugins ? "" : "DefaultProvider", "", ""};
+  c->gates.clear();
+  for (const char* gate : {"PodPriority", "VolumeScheduling", "BlockVolume", "StorageObjectInUseProtection"}) {
+    const util::FeatureGate* found = util::FindGate(decides.gates, gate);
+    c->gates[gate] = plugins || (found != nullptr && found->on);
+  }
+  for (const char* gate :
+       {"TaintNodesByCondition", "ResourceLimitsPriorityFunction", "AttachVolumeLimit", "BalanceAttachedNodeVolumes"}) {
+    const util::FeatureGate* found = util::FindGate(decides.gates, gate);
+    c->gates[gate] = !plugins && found != nullptr && found->on;
+  }
   c->max_backoff = form.max_backoff;
   c->unschedulable_limit = form.unschedulable_limit;
 }
 
-absl::Status UseConfiguration(const std::string& file, CoreConfiguration* c) {
+// Returns the release that was asked for, or null. REQUIRES: its name was checked.
+const release::Id* AskedFor(const Invocation& o) {
+  return o.Has("emulated-version") ? *release::Named(o.Get<std::string>("emulated-version")) : nullptr;
+}
+
+absl::Status UseConfiguration(const std::string& file, const release::Id* asked, CoreConfiguration* c) {
   auto text = api::ReadInput(file);
   if (!text.ok()) return text.status();
   auto document = api::ReadDocument(*text);
   if (!document.ok()) return util::InvalidArgument(absl::StrCat(file, ": ", util::Message(document.status())));
   const auto recorded = release::Named(c->release);
-  const release::Id* reader = scheduler::configuration::ReaderOf(document->root().FindExact("apiVersion").Text(),
-                                                                 recorded.ok() ? *recorded : nullptr);
+  const release::Id* reader =
+      scheduler::configuration::ReaderOf(document->root().FindExact("apiVersion").Text(), asked != nullptr ? asked
+                                                                                          : recorded.ok()  ? *recorded
+                                                                                                           : nullptr);
   const release::Id& release = reader == nullptr ? release::All().back() : *reader;
   auto loaded = recording::LoadConfiguration(*text, releases::Of(release).decides);
   if (!loaded.ok()) return util::InvalidArgument(absl::StrCat(file, ": ", util::Message(loaded.status())));
-  UseRelease(std::string(release.name), c);
+  if (asked != nullptr && asked != &release) {
+    return util::InvalidArgument(absl::StrCat("--emulated-version=", std::string(asked->name), " contradicts --config=",
+                                              file, ", which is for release ", std::string(release.name)));
+  }
+  UseRelease(release, c);
   c->profiles.clear();
   for (const auto& profile : loaded->profiles) c->profiles.push_back({profile.scheduler_name, "", "", *text});
   c->initial_backoff = absl::Seconds(loaded->configuration.pod_initial_backoff_seconds);
@@ -94,8 +107,9 @@ absl::Status UseConfiguration(const std::string& file, CoreConfiguration* c) {
 
 // Changes the recorded configuration as the flags demand.
 absl::Status Change(const Invocation& o, CoreConfiguration* c) {
-  if (o.Has("config")) return UseConfiguration(o.Get<std::string>("config"), c);
-  if (o.Has("emulated-version")) UseRelease(o.Get<std::string>("emulated-version"), c);
+  const release::Id* asked = AskedFor(o);
+  if (o.Has("config")) return UseConfiguration(o.Get<std::string>("config"), asked, c);
+  if (asked != nullptr) UseRelease(*asked, c);
   std::string policy;
   if (o.Has("policy")) {
     auto text = api::ReadInput(o.Get<std::string>("policy"));
@@ -104,7 +118,15 @@ absl::Status Change(const Invocation& o, CoreConfiguration* c) {
   } else if (!o.Has("algorithm-provider")) {
     return absl::OkStatus();
   }
-  UseRelease("1.10", c);
+  // The recorded release, if it has Policies and providers and no other one was asked for.
+  const auto recorded = release::Named(c->release);
+  if (!recorded.ok() || !releases::Of(**recorded).decides.has_policies) {
+    if (asked != nullptr) {
+      return util::InvalidArgument(absl::StrCat("release ", std::string(asked->name),
+                                                " has no Policies and providers: give it a configuration (--config)"));
+    }
+    UseRelease(release::Default(), c);
+  }
   for (recording::ProfileSource& p : c->profiles) {
     p = {p.scheduler_name, policy.empty() ? o.Get<std::string>("algorithm-provider") : "", policy, ""};
   }

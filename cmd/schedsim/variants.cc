@@ -47,7 +47,7 @@ void AddVariantFlags(boost::program_options::options_description_easy_init& add)
   add("emulated-version", po::value<std::vector<std::string>>()->value_name(release::NamesWith("|")),
       "a release to try with its default algorithm (may be repeated)");
   add("config", po::value<std::vector<std::string>>()->value_name("FILE"),
-      "a KubeSchedulerConfiguration of release 1.29 to try (may be repeated)");
+      "a KubeSchedulerConfiguration with profiles to try (may be repeated)");
 }
 
 absl::StatusOr<std::vector<Variant>> VariantsOf(const Invocation& invocation, const lab::Algorithm& base) {

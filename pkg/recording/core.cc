@@ -14,6 +14,7 @@
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/pod_fields.h"
 #include "pkg/scheduler/policy/decode.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::recording {
@@ -114,7 +115,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromConfiguration(const Profil
     profile.scheduler_name = source.scheduler_name;
     return scheduler::CreateFromProfile(profile, {}, args, effective);
   }
-  auto loaded = LoadConfiguration(source.configuration, *args.release);
+  auto loaded = LoadConfiguration(source.configuration, *args.release, source.provider);
   if (!loaded.ok()) return loaded.status();
   for (const auto& profile : loaded->profiles) {
     if (profile.scheduler_name != source.scheduler_name) continue;
@@ -125,7 +126,8 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromConfiguration(const Profil
 
 }  // namespace
 
-absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text, const scheduler::Release& release) {
+absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text, const scheduler::Release& release,
+                                                      const std::string& provider) {
   auto document = api::ReadDocument(text);
   if (!document.ok()) return document.status();
   const api::Json version = document->root().FindExact("apiVersion");
@@ -133,15 +135,19 @@ absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text, c
     return util::InvalidArgument(
         absl::StrCat("apiVersion: ", version.Brief(), ": must be a version of kubescheduler.config.k8s.io"));
   }
-  return scheduler::configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(release), {});
+  auto catalogue = scheduler::PluginsToConfigure(release);
+  if (!provider.empty() && !catalogue.UseProvider(provider)) {
+    return util::InvalidArgument(absl::StrCat("algorithm provider ", util::GoQuoted(provider), " is not registered"));
+  }
+  return scheduler::configuration::LoadOrError(document->root(), catalogue, {});
 }
 
 absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args) {
   Profile profile;
   absl::StatusOr<std::unique_ptr<GenericScheduler>> built;
-  const bool chosen = !source.policy.empty() || !source.provider.empty();
+  const bool chosen = source.configuration.empty() && (!source.policy.empty() || !source.provider.empty());
   if (args.release->plugins != nullptr && !(args.release->has_policies && chosen)) {
-    if (!source.policy.empty() || !source.provider.empty()) {
+    if (!args.release->has_policies && (!source.policy.empty() || !source.provider.empty())) {
       return util::InvalidArgument("a release that is configured by profiles has no Policies and no providers");
     }
     built = FromConfiguration(source, args, &profile.effective);

@@ -22,10 +22,11 @@
 
 namespace berth::recording {
 
-// Parses a KubeSchedulerConfiguration with profiles, in JSON or YAML, as the release does. An error lists everything
-// that is wrong with it.
+// Parses a KubeSchedulerConfiguration with profiles, in JSON or YAML, as the release does. The profiles change the
+// plugins of the provider; empty: the default one. An error lists everything that is wrong with it.
 absl::StatusOr<scheduler::configuration::LoadedConfiguration> LoadConfiguration(const std::string& text,
-                                                                                const scheduler::Release& release);
+                                                                                const scheduler::Release& release,
+                                                                                const std::string& provider = "");
 
 class Core {
  public:

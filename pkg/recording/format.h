@@ -30,7 +30,8 @@ struct ProfileSource {
   std::string scheduler_name;
   std::string provider;  // or
   std::string policy;    // the Policy's JSON; or
-  // a KubeSchedulerConfiguration in JSON or YAML, of which the profile with this name is used
+  // a KubeSchedulerConfiguration in JSON or YAML, of which the profile with this name is used; a provider beside it
+  // is the one whose plugins the profile changes
   std::string configuration;
 };
 

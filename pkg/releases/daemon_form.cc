@@ -55,6 +55,7 @@ DaemonForm WithProfiles(uint8_t minor) {
   f.has_current_pages = true;
   f.checks_lease = true;
   f.shows_profiles = true;
+  f.serves_profiles = f.profiles_contention = true;
   f.structured_log = true;
   f.metrics_in_seconds = true;
   f.max_backoff = absl::Seconds(10);

@@ -33,8 +33,8 @@ struct DaemonForm {
   // Whether a warning says that flags other than --config are deprecated.
   bool deprecates_flags = false;
 
-  // Whether a leader is elected and profiles are served, unless flags say otherwise.
-  bool elects_leader = true, serves_profiles = false;
+  // Whether a leader is elected and profiles are served, also those of contention, unless flags say otherwise.
+  bool elects_leader = true, serves_profiles = false, profiles_contention = false;
 
   // Times of the queue that no flag or file changes.
   absl::Duration max_backoff, unschedulable_limit;
