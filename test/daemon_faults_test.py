@@ -180,10 +180,22 @@ def settles(api, proxy, s, storm, names):
 
 
 def test_storm_of_errors():
-    api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(5)]))
+    storm_of_errors("1.10")
+
+
+def test_storm_of_errors_in_other_releases():
+    for release in ("1.8", "1.13", "1.19", "1.36"):
+        storm_of_errors(release)
+
+
+def storm_of_errors(release):
+    emulated = "--emulated-version=" + release
+    api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(5)]), flags=[emulated])
     storm = Storm()
     proxy = Proxy(api.port, storm)
-    s = Scheduler(proxy.url)
+    s = Scheduler(proxy.url, emulated, name="storm-" + release)
+    if release == "1.36":
+        storm.hit["list"] = 1  # its lists are beginnings of watches
     s.wait_for_log("Caches are synced")
     follows_all(s)
     storm.begin()

@@ -269,4 +269,34 @@ def test_an_upgrade_across_kinds_of_locks():
     assert new.stop() == 0
 
 
+def test_two_daemons_of_each_release():
+    """One leads and the other takes over, in the lock of the release, although both run on one host. In 1.8 and 1.9 the lock would
+    be held under the host's name alone, so that both would lead; here it is the name and a UUID in every release."""
+    for release, kinds in (("1.8", ["endpoints"]), ("1.9", ["endpoints"]), ("1.13", ["endpoints"]), ("1.19", ["endpoints", "leases"]),
+                           ("1.29", ["leases"]), ("1.36", ["leases"])):
+        api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]), flags=["--emulated-version=" + release])
+        proxies = [Proxy(api.port), Proxy(api.port)]
+        first, second = [Scheduler(p.url, *LEASE, "--emulated-version=" + release, name="%s-%d" % (release, i), leader_elect=True)
+                         for i, p in enumerate(proxies)]
+        wait_until("one of them leads", lambda: is_leader(first) or is_leader(second))
+        if is_leader(second):
+            first, second = second, first
+        api.add_pod("p0", cpu="100m")
+        wait_until("p0 placed", lambda: api.placements()["p0"])
+        assert not is_leader(second), release
+        holders = []
+        for kind in kinds:
+            path = LOCK if kind == "endpoints" else "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+            lock = api.get(path)
+            holders.append(lock["spec"]["holderIdentity"] if kind == "leases" else json.loads(lock["metadata"]["annotations"][ANNOTATION])["holderIdentity"])
+        assert len(set(holders)) == 1 and "_" in holders[0], (release, holders)
+        assert (api.call("GET", LOCK)[0] == 200) == ("endpoints" in kinds), release
+        assert first.stop() == 0, release
+        wait_until("the other one leads", lambda: is_leader(second))
+        api.add_pod("p1", cpu="100m")
+        wait_until("p1 placed", lambda: api.placements()["p1"])
+        check_bound_once(["p0", "p1"], *proxies)
+        assert second.stop() == 0, release
+
+
 harness.main(globals())

@@ -6,7 +6,7 @@ import http.client
 import json
 
 import harness
-from harness import DEADLINE, Api, check, check_equal
+from harness import DEADLINE, Api, Kubectl, check, check_equal
 
 PODS = "/api/v1/namespaces/default/pods"
 CONTAINERS = [{"name": "c", "image": "i"}]
@@ -325,6 +325,26 @@ def test_others(s):
     status, answer = s.call("PATCH", PODS + "/kept", "{}", "application/apply-patch+yaml")
     check_equal("server-side apply is refused", status, 415)
     check("and the message says what to do", "without --server-side" in answer["message"], answer)
+
+
+def test_every_release():
+    """kubectl finds its version, and a node and a pod of each release are stored with that release's fields."""
+    for release in ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36"):
+        with Api.start(flags=["--emulated-version=" + release]) as s:
+            kubectl, minor = Kubectl(s), int(release.split(".")[1])
+            kubectl("version", out="Server Version: v%s.0" % release)
+            check_equal(release + ": the minor version", s.get("/version")["minor"], str(minor))
+            kubectl("create", "-f", "-", stdin=json.dumps(harness.node("n0")), out="node/n0 created")
+            s.post(PODS, harness.pod("p", schedulingGates=[{"name": "a"}], topologySpreadConstraints=[
+                {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {}}]))
+            kubectl("get", "pods", out="p ")
+            spec = s.get(PODS + "/p")["spec"]
+            for field, since in (("schedulingGates", 26), ("topologySpreadConstraints", 16), ("preemptionPolicy", 19), ("enableServiceLinks", 13)):
+                check_equal("%s: %s" % (release, field), field in spec, minor >= since)
+            groups = {v["groupVersion"] for g in s.get("/apis")["groups"] for v in g["versions"]}
+            for version, there in (("events.k8s.io/v1", minor >= 19), ("resource.k8s.io/v1", minor >= 34), ("extensions/v1beta1", minor <= 13)):
+                check_equal("%s: %s" % (release, version), version in groups, there)
+            check_equal("%s: csinodes" % release, s.call("GET", "/apis/storage.k8s.io/v1/csinodes")[0], 200 if minor >= 17 else 404)
 
 
 @on("1.10")

@@ -184,8 +184,8 @@ def test_flags_commands_and_gates():
 
 
 @functools.cache
-def validator(kind):
-    status, out, err = schedsim("schema", kind)
+def validator(kind, release=None):
+    status, out, err = schedsim("schema", kind, *(["--emulated-version=" + release] if release else []))
     assert status == 0, err
     schema = json.loads(out)
     jsonschema.Draft7Validator.check_schema(schema)
@@ -193,16 +193,47 @@ def validator(kind):
 
 
 # `check` accepts what a schema accepts, and a schema rejects what `check` rejects because of its form.
-def good(kind, document):
-    assert [e.message for e in validator(kind).iter_errors(document)] == [], document
-    status, r = report(json.dumps(document))
-    assert (status, r["errors"]) == (0, []), document
+def good(kind, document, release=None):
+    assert [e.message for e in validator(kind, release).iter_errors(document)] == [], (release, document)
+    status, r = report(json.dumps(document), *(["--emulated-version=" + release] if release else []))
+    assert (status, r["errors"]) == (0, []), (release, document, r)
 
 
-def bad(kind, document):
-    assert list(validator(kind).iter_errors(document)), document
-    status, r = report(json.dumps(document))
-    assert status == 1 or r["warnings"], document
+def bad(kind, document, release=None):
+    assert list(validator(kind, release).iter_errors(document)), (release, document)
+    status, r = report(json.dumps(document), *(["--emulated-version=" + release] if release else []))
+    assert status == 1 or r["warnings"], (release, document)
+
+
+def test_policies_of_each_release():
+    for release in ("1.8", "1.9", "1.10", "1.13", "1.19"):
+        good("policy", {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}], "priorities": [{"name": "ImageLocalityPriority", "weight": 2}]}, release)
+        bad("policy", {"predicates": [{"name": "Nope"}]}, release)
+        bad("policy", {"priorities": [{"name": "ImageLocalityPriority", "weight": "2"}]}, release)
+        # What came with one release, or went with one.
+        for since, until, name in ((9, 99, "CheckVolumeBinding"), (0, 9, "NoVolumeNodeConflict")):
+            (good if since <= int(release.split(".")[1]) < until else bad)("policy", {"predicates": [{"name": name}]}, release)
+    for release in ("1.29", "1.36"):
+        status, _, err = schedsim("schema", "policy", "--emulated-version=" + release)
+        assert status == 1 and "release %s has no Policies" % release in err, err
+    for release in ("1.8", "1.9", "1.10", "1.13"):
+        status, _, err = schedsim("schema", "configuration", "--emulated-version=" + release)
+        assert status == 1 and "release %s has no configuration with profiles" % release in err, err
+
+
+def test_configurations_of_1_19():
+    def of(**members):
+        return {"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "KubeSchedulerConfiguration", **members}
+    for document in (of(), of(podInitialBackoffSeconds=2, podMaxBackoffSeconds=30), of(healthzBindAddress=":1234", metricsBindAddress=""),
+                     of(leaderElection={"resourceLock": "configmapsleases"}), of(percentageOfNodesToScore=30, enableContentionProfiling=False),
+                     of(profiles=[{"schedulerName": "a", "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesMostAllocated", "weight": 3}]}},
+                                   "pluginConfig": [{"name": "NodeResourcesMostAllocated", "args": {"resources": [{"name": "cpu", "weight": 2}]}}]}])):
+        good("configuration", document, "1.19")
+    for document in (of(podInitialBackoffSeconds="2s"), of(podMaxBackoffSeconds=1.5), of(podInitialBackoffSeconds=0), of(podMaxBackoffSeconds=-1),
+                     of(parallelism=16), of(delayCacheUntilActive=True), of(percentageOfNodesToScore=101), of(algorithmSource={}),
+                     of(profiles=[{"percentageOfNodesToScore": 30}]), of(profiles=[{"plugins": {"multiPoint": {}}}]),
+                     of(profiles=[{"plugins": {"score": {"enabled": [{"name": "NodeResourcesFit"}]}}}])):
+        bad("configuration", document, "1.19")
 
 
 def test_all_shipped_policies_are_good():
