@@ -191,18 +191,19 @@ bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows) const {
   return again || (rows->answers()->listed() && index_built) || rows->answers()->likely_listed_again();
 }
 
-// Decides by parts if nothing has to be called for single rows, and by listing the rows that fit otherwise.
+// Decides by parts if nothing has to be called for single rows, and by listing the rows that fit otherwise. A rule
+// without traits that fits this pod on every row is not called for any.
 IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod, Kept* kept, const Around& around,
                                                           uint64_t* last_node_index) {
   EquivalenceClass* rows = kept->overlay->rows();
   const bool used_before = BuildsClass(rows);
-  const bool by_row = around.filter != nullptr || around.score != nullptr || !rules_.other_predicates.empty() ||
-                      !rules_.other_priorities.empty();
+  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  std::vector<std::unique_ptr<FitCheck>> checks = Prepare(rules_.other_predicates, ctx);
+  const bool by_row =
+      around.filter != nullptr || around.score != nullptr || !checks.empty() || !rules_.other_priorities.empty();
   if (used_before && !by_row && pod->tmpl->volumes.empty()) return kept->overlay->Place(last_node_index);
   auto volumes = CheckVolumes(pod);
   if (!volumes) return {};
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  std::vector<std::unique_ptr<FitCheck>> checks = Prepare(rules_.other_predicates, ctx);
   for (auto& check : *volumes) checks.push_back(std::move(check));
   const std::vector<WeightedScoring> scorings = Prepare(rules_.other_priorities, ctx);
   if (used_before && !by_row && checks.empty()) return kept->overlay->Place(last_node_index);
