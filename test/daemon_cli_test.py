@@ -158,6 +158,24 @@ def test_profiles_of_a_file_are_written_as_they_are():
     assert "The file has no field for what --policy-config-file says" in said, said
 
 
+def test_gates_of_1_36_reach_the_profiles():
+    """A toleration that compares numbers counts only with its gate, with flags alone and with a file, and in a replay."""
+    numbered = pod("p", tolerations=[{"key": "k", "operator": "Gt", "value": "3", "effect": "NoSchedule"}])
+    objects = write_objects("cluster.json", [node("n0", taints=[{"key": "k", "value": "5", "effect": "NoSchedule"}]), numbered])
+    given = write_file("given.yaml", json.dumps({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+                                                 "leaderElection": {"leaderElect": False}}))
+    for i, (source, gate) in enumerate((s, g) for s in ("--leader-elect=false", "--config=" + given) for g in (False, True)):
+        api = Api.start(objects, flags=["--emulated-version=1.36"])
+        folder = scratch("gated-%d" % i)
+        s = Scheduler(api.url, "--emulated-version=1.36", source, f"--feature-gates=TaintTolerationComparisonOperators={str(gate).lower()}",
+                      "--record-dir=" + folder, bare=True, name="gated-%d" % i)
+        wait_until("a decision", lambda: api.pods()["p"].get("status", {}).get("conditions"))
+        assert (api.placements()["p"] == "n0") == gate, (source, gate, api.pods()["p"])
+        assert s.stop() == 0
+        status, out, err = schedsim("replay", folder, "--check")
+        assert status == 0, (source, gate, out, err)
+
+
 def test_a_provider_beside_a_configuration_of_1_19():
     """Profiles change the plugins of the provider, in the daemon and in schedsim, and no file says which provider it was."""
     given = write_file("given.yaml", json.dumps({"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "KubeSchedulerConfiguration",

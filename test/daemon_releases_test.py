@@ -44,7 +44,7 @@ def test_what_each_release_asks_for():
         events = "/apis/events.k8s.io/v1/namespaces/default/events" if release in SERIES else "/api/v1/namespaces/default/events"
         wait_until("its condition and its event", lambda: written() and [p for m, p in proxy.seen if m == "POST" and path_of(p) == events])
         assert set(written()) == {"PATCH" if release in SERIES else "PUT"}, (release, written())
-        [condition] = api.pods()["big"]["status"]["conditions"]
+        [condition] = wait_until("the condition stored", lambda: api.pods()["big"].get("status", {}).get("conditions"))
         assert condition["reason"] == "Unschedulable" and SAYS.get(release, "1 Insufficient cpu") in condition["message"], (release, condition)
         assert ("observedGeneration" in condition) == (release in STREAMS), (release, condition)
 

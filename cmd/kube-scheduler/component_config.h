@@ -5,6 +5,8 @@
 #include <absl/time/time.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -91,10 +93,14 @@ struct Configuration {
   bool delay_cache_until_active = false;  // start to follow the API server only when this process leads
 };
 
+// The gates that were set, by name.
+using GateSettings = std::map<std::string, bool, std::less<>>;
+
 // What flags say about how a file is read.
 struct ReadAs {
   const release::Id* release = nullptr;  // --emulated-version; null: the first one that reads the file's version
   std::string provider;                  // --algorithm-provider, the base of profiles; empty: the default one
+  GateSettings gates;                    // --feature-gates
 };
 
 // Reads a file in JSON or YAML. Its apiVersion chooses the release. v1alpha1, of either group, has a provider or a

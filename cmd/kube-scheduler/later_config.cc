@@ -6,8 +6,10 @@
 
 #include "pkg/release/release.h"
 #include "pkg/releases/releases.h"
+#include "pkg/scheduler/configuration/gates.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/util/feature_gates.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -28,10 +30,19 @@ const release::Id& NewestRelease() {
   return release::All().back();
 }
 
+// Returns the gates that a configuration depends on.
+scheduler::configuration::Gates GatesFrom(const GateSettings& set, const scheduler::Release& release) {
+  return scheduler::configuration::GatesBy([&](std::string_view name, bool otherwise) {
+    const auto it = set.find(name);
+    return it == set.end() || util::FindGate(release.gates, name) == nullptr ? otherwise : it->second;
+  });
+}
+
 }  // namespace
 
-absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const release::Id* release,
-                                                     const std::string& provider, std::vector<std::string>* warnings) {
+absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const release::Id* release, const ReadAs& as,
+                                                     std::vector<std::string>* warnings) {
+  const std::string& provider = as.provider;
   Configuration c;
   UseDefaultsOf(release == nullptr ? NewestRelease() : *release, &c);
   auto catalogue = scheduler::PluginsToConfigure(ReleaseToRun(c));
@@ -39,7 +50,7 @@ absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const r
     return util::InvalidArgument(absl::StrCat("couldn't create scheduler using provider ", util::GoQuoted(provider),
                                               ": algorithm provider ", util::GoQuoted(provider), " is not registered"));
   }
-  auto loaded = scheduler::configuration::LoadOrError(document, catalogue, {});
+  auto loaded = scheduler::configuration::LoadOrError(document, catalogue, GatesFrom(as.gates, ReleaseToRun(c)));
   if (!loaded.ok()) return loaded.status();
   if (warnings != nullptr) warnings->insert(warnings->end(), loaded->notices.begin(), loaded->notices.end());
   const scheduler::configuration::KubeSchedulerConfiguration& from = loaded->configuration;
@@ -96,7 +107,8 @@ void UseDefaultsOf(const release::Id& release, Configuration* c) {
   c->leader_election.resource_lock = std::string(form.dialect.lock);
 }
 
-absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c) {
+absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c,
+                        const GateSettings& gates) {
   if (emulated_version.empty()) return absl::OkStatus();
   auto named = release::Named(emulated_version);
   if (!named.ok()) return util::InvalidArgument(absl::StrCat("--emulated-version: ", named.status().message()));
@@ -109,7 +121,8 @@ absl::Status SetRelease(const std::string& emulated_version, const std::string& 
   UseDefaultsOf(**named, c);
   const bool by_policy = c->Release().decides.has_policies && (c->algorithm.policy || c->algorithm.provider);
   if (c->Release().decides.plugins != nullptr && !by_policy) {
-    c->plugin_profiles = {scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(ReleaseToRun(*c)))};
+    c->plugin_profiles = {scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(ReleaseToRun(*c)),
+                                                                   GatesFrom(gates, ReleaseToRun(*c)))};
     c->plugin_profiles[0].scheduler_name = c->scheduler_name;
   }
   return absl::OkStatus();

@@ -14,10 +14,11 @@
 namespace berth::kube_scheduler {
 
 // Returns the configuration in the document, with the defaults of the release; null: no release reads its version. An
-// error lists all mistakes in the release's words. `provider` is the one whose plugins profiles change; empty: the
-// default one. Settings that are accepted but have no effect are added to `warnings`, which may be null.
-absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const release::Id* release,
-                                                     const std::string& provider, std::vector<std::string>* warnings);
+// error lists all mistakes in the release's words. `as.provider` is the one whose plugins profiles change; of
+// `as.gates` those count that the release has. Settings that are accepted but have no effect are added to `warnings`,
+// which may be null.
+absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const release::Id* release, const ReadAs& as,
+                                                     std::vector<std::string>* warnings);
 
 // Sets the release, and what it has by default: its lock and the times of its queue.
 void UseDefaultsOf(const release::Id& release, Configuration* c);
@@ -30,8 +31,9 @@ std::string LaterConfigurationToConfigz(const Configuration& c);
 std::map<util::Symbol, absl::Duration> VolumeBindTimeouts(const Configuration& c);
 
 // Sets the release from --emulated-version (empty: not given). Returns an error if it contradicts the configuration
-// file or there is no such version.
-absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c);
+// file or there is no such version. Of the gates those count that the release has.
+absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c,
+                        const GateSettings& gates = {});
 
 // Returns the release that a configuration names. REQUIRES: c.release is one that SetRelease accepts.
 const scheduler::Release& ReleaseToRun(const Configuration& c);

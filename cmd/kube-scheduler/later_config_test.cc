@@ -31,13 +31,31 @@ TEST_CASE("A configuration of kubescheduler.config.k8s.io chooses release 1.29 a
 TEST_CASE("A profile has the plugins of the emulated release") {
   using scheduler::configuration::ExtensionPoint;
   const auto filters = [](const release::Id* release) {
-    const auto c = ParseConfiguration(kModernHead, "file", nullptr, {release, ""});
+    const auto c = ParseConfiguration(kModernHead, "file", nullptr, {release, "", {}});
     REQUIRE(c.ok());
     return c->plugin_profiles[0].Has(ExtensionPoint::kFilter, "NodeDeclaredFeatures");
   };
   CHECK(filters(*release::Named("1.36")));
   CHECK(!filters(*release::Named("1.29")));
   CHECK(!filters(nullptr));
+}
+
+TEST_CASE("Gates of the release change its profiles, with and without a file") {
+  const GateSettings on = {{"StorageCapacityScoring", true}, {"OpportunisticBatching", false}};
+  const std::string shape = kModernHead + std::string(
+                                              "profiles: [{pluginConfig: [{name: VolumeBinding, args: {shape: "
+                                              "[{utilization: 0, score: 3}]}}]}]");
+  const auto file = ParseConfiguration(shape, "file", nullptr, {*release::Named("1.36"), "", on});
+  REQUIRE(file.ok());
+  CHECK(file->plugin_profiles[0].gates.storage_capacity_scoring);
+  CHECK_FALSE(file->plugin_profiles[0].gates.opportunistic_batching);
+  CHECK_FALSE(ParseConfiguration(shape, "file", nullptr, {*release::Named("1.36"), "", {}}).ok());
+  // 1.29 does not have the gate.
+  CHECK_FALSE(ParseConfiguration(shape, "file", nullptr, {*release::Named("1.29"), "", on}).ok());
+  Configuration flags;
+  CHECK(SetRelease("1.36", "", &flags, on).ok());
+  CHECK(flags.plugin_profiles[0].gates.storage_capacity_scoring);
+  CHECK_FALSE(flags.plugin_profiles[0].gates.opportunistic_batching);
 }
 
 TEST_CASE("Such a configuration is read strictly, and all its mistakes are reported with the file") {

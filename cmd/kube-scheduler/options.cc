@@ -502,7 +502,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
                                                      " is without effect, as --secure-port is not given"));
     }
   }
-  BERTH_RETURN_IF_ERROR(SetRelease(emulated_version_, config_file_, &c));
+  BERTH_RETURN_IF_ERROR(SetRelease(emulated_version_, config_file_, &c, gates_));
   BERTH_RETURN_IF_ERROR(CheckFlagsOfRelease(flags_, *c.release, warnings));
   FollowRelease(&c);
   BERTH_RETURN_IF_ERROR(CheckPercentage(c, warnings));
@@ -522,6 +522,7 @@ absl::StatusOr<Configuration> Options::LoadFile(std::vector<std::string>* warnin
     as.release = *named;
   }
   as.provider = provider_;
+  as.gates = gates_;
   auto loaded = LoadConfiguration(config_file_, warnings, as);
   if (!loaded.ok()) return loaded.status();
   Configuration& c = *loaded;

@@ -29,6 +29,17 @@ recording::CoreConfiguration CoreConfigurationOf(const Configuration& config, co
              {"ResourceLimitsPriorityFunction", gates.resource_limits_priority_function}};
   if (a.attach_volume_limit) c.gates["AttachVolumeLimit"] = true;
   if (a.balance_attached_node_volumes) c.gates["BalanceAttachedNodeVolumes"] = true;
+  if (config.ByProfiles()) {
+    const scheduler::configuration::Gates& g = config.plugin_profiles[0].gates;
+    const scheduler::configuration::Gates otherwise;
+    const auto note = [&](const char* name, bool on, bool by_default) {
+      if (on != by_default) c.gates[name] = on;
+    };
+    note("StorageCapacityScoring", g.storage_capacity_scoring, otherwise.storage_capacity_scoring);
+    note("VolumeLimitScaling", g.volume_limit_scaling, otherwise.volume_limit_scaling);
+    note("TaintTolerationComparisonOperators", g.taint_comparison_operators, otherwise.taint_comparison_operators);
+    note("OpportunisticBatching", g.opportunistic_batching, otherwise.opportunistic_batching);
+  }
   c.profiles = std::move(profiles);
   c.hard_pod_affinity_symmetric_weight = config.hard_pod_affinity_symmetric_weight;
   c.initial_backoff = config.pod_initial_backoff;

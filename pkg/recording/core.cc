@@ -10,6 +10,7 @@
 #include "pkg/release/release.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/decode.h"
+#include "pkg/scheduler/configuration/gates.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/pod_fields.h"
@@ -94,8 +95,12 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   o.observer = around.observer;
   core->scheduler = std::make_unique<scheduler::Scheduler>(&core->cache, core->queue.get(), core->volume_binder.get(),
                                                            around.actions, around.clock, std::move(o));
+  const auto configured = scheduler::configuration::GatesBy([&](std::string_view name, bool otherwise) {
+    const auto it = config.gates.find(std::string(name));
+    return it == config.gates.end() ? otherwise : it->second;
+  });
   for (const ProfileSource& p : config.profiles) {
-    if (auto s = core->AddProfile(p, args); !s.ok()) {
+    if (auto s = core->AddProfile(p, args, configured); !s.ok()) {
       return util::InvalidArgument(absl::StrCat("scheduler ", p.scheduler_name, ": ", util::Message(s)));
     }
   }
@@ -109,13 +114,14 @@ using scheduler::configuration::LoadedConfiguration;
 // Builds the profile that the source names, with its extenders.
 absl::StatusOr<std::unique_ptr<GenericScheduler>> FromConfiguration(const ProfileSource& source,
                                                                     const scheduler::FactoryArgs& args,
+                                                                    const scheduler::configuration::Gates& gates,
                                                                     scheduler::EffectiveAlgorithm* effective) {
   if (source.configuration.empty()) {
-    auto profile = scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(*args.release));
+    auto profile = scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(*args.release), gates);
     profile.scheduler_name = source.scheduler_name;
     return scheduler::CreateFromProfile(profile, {}, args, effective);
   }
-  auto loaded = LoadConfiguration(source.configuration, *args.release, source.provider);
+  auto loaded = LoadConfiguration(source.configuration, *args.release, source.provider, gates);
   if (!loaded.ok()) return loaded.status();
   for (const auto& profile : loaded->profiles) {
     if (profile.scheduler_name != source.scheduler_name) continue;
@@ -127,7 +133,8 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromConfiguration(const Profil
 }  // namespace
 
 absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text, const scheduler::Release& release,
-                                                      const std::string& provider) {
+                                                      const std::string& provider,
+                                                      const scheduler::configuration::Gates& gates) {
   auto document = api::ReadDocument(text);
   if (!document.ok()) return document.status();
   const api::Json version = document->root().FindExact("apiVersion");
@@ -139,10 +146,11 @@ absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text, c
   if (!provider.empty() && !catalogue.UseProvider(provider)) {
     return util::InvalidArgument(absl::StrCat("algorithm provider ", util::GoQuoted(provider), " is not registered"));
   }
-  return scheduler::configuration::LoadOrError(document->root(), catalogue, {});
+  return scheduler::configuration::LoadOrError(document->root(), catalogue, gates);
 }
 
-absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args) {
+absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args,
+                              const scheduler::configuration::Gates& gates) {
   Profile profile;
   absl::StatusOr<std::unique_ptr<GenericScheduler>> built;
   const bool chosen = source.configuration.empty() && (!source.policy.empty() || !source.provider.empty());
@@ -150,7 +158,7 @@ absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::Fact
     if (!args.release->has_policies && (!source.policy.empty() || !source.provider.empty())) {
       return util::InvalidArgument("a release that is configured by profiles has no Policies and no providers");
     }
-    built = FromConfiguration(source, args, &profile.effective);
+    built = FromConfiguration(source, args, gates, &profile.effective);
   } else if (!source.configuration.empty()) {
     return util::InvalidArgument("the release is not configured by a KubeSchedulerConfiguration");
   } else if (!source.policy.empty()) {

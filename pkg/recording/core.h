@@ -24,9 +24,9 @@ namespace berth::recording {
 
 // Parses a KubeSchedulerConfiguration with profiles, in JSON or YAML, as the release does. The profiles change the
 // plugins of the provider; empty: the default one. An error lists everything that is wrong with it.
-absl::StatusOr<scheduler::configuration::LoadedConfiguration> LoadConfiguration(const std::string& text,
-                                                                                const scheduler::Release& release,
-                                                                                const std::string& provider = "");
+absl::StatusOr<scheduler::configuration::LoadedConfiguration> LoadConfiguration(
+    const std::string& text, const scheduler::Release& release, const std::string& provider = "",
+    const scheduler::configuration::Gates& gates = {});
 
 class Core {
  public:
@@ -57,7 +57,8 @@ class Core {
  private:
   std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config,
                                                        const scheduler::Release& release);
-  absl::Status AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args);
+  absl::Status AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args,
+                          const scheduler::configuration::Gates& gates);
   explicit Core(const scheduler::Release& release) : cache(release.describe_template, release.cache) {}
 };
 

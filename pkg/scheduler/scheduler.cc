@@ -486,7 +486,10 @@ std::optional<Kind> EventOf(const Change<T>& c) {
                                 std::is_same_v<T, api::CsiStorageCapacity> || std::is_same_v<T, api::ResourceClaim> ||
                                 std::is_same_v<T, api::ResourceSlice> || std::is_same_v<T, api::DeviceClass> ||
                                 std::is_same_v<T, api::VolumeAttachment>;
-  if constexpr (std::is_same_v<T, api::Service>) return Kind::kService;
+  if constexpr (std::is_same_v<T, api::Service>) {
+    if (c.after == nullptr) return Kind::kServiceDelete;
+    return c.before == nullptr ? Kind::kServiceAdd : Kind::kServiceUpdate;
+  }
   if constexpr (std::is_same_v<T, api::StorageClass>) {
     if (c.before != nullptr && c.after != nullptr) return Kind::kStorageClassUpdate;
     const bool late = c.after != nullptr && c.after->binding_mode == "WaitForFirstConsumer";

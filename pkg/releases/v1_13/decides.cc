@@ -142,13 +142,13 @@ constexpr std::string_view kOrdering[] = {"CheckNodeCondition",      "CheckNodeU
 // off: a pod that failed is active again as soon as anything has moved since its attempt began.
 constexpr Wakes kWakes = [] {
   using enum ClusterEvent::Kind;
-  return Wakes{
-      .noticed = EventsOf({kAssignedPodAdd, kAssignedPodUpdate, kAssignedPodDelete, kAssignedPodScaleDown, kNodeAdd,
-                           kNodeBecameSchedulable, kNodeAllocatable, kNodeLabels, kNodeTaints, kNodeConditions,
-                           kPersistentVolumeAdd, kPersistentVolumeUpdate, kPersistentVolumeClaimAdd,
-                           kPersistentVolumeClaimUpdate, kService, kStorageClassAdd}),
-      .rules = {},
-      .queue = {.counts_any_node_change = true, .backs_off = false}};
+  return Wakes{.noticed = EventsOf({kAssignedPodAdd, kAssignedPodUpdate, kAssignedPodDelete, kAssignedPodScaleDown,
+                                    kNodeAdd, kNodeBecameSchedulable, kNodeAllocatable, kNodeLabels, kNodeTaints,
+                                    kNodeConditions, kPersistentVolumeAdd, kPersistentVolumeUpdate,
+                                    kPersistentVolumeClaimAdd, kPersistentVolumeClaimUpdate, kServiceAdd,
+                                    kServiceUpdate, kServiceDelete, kStorageClassAdd}),
+               .rules = {},
+               .queue = {.counts_any_node_change = true, .backs_off = false}};
 }();
 
 // What nodesWherePreemptionMightHelp in pkg/scheduler/core/generic_scheduler.go (1.13) adds to the reasons of 1.10.

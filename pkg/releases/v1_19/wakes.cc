@@ -8,16 +8,20 @@ namespace berth::releases::v1_19 {
 const scheduler::Wakes& RejectionWakes() {
   using scheduler::EventsOf;
   using enum scheduler::ClusterEvent::Kind;
-  static constexpr scheduler::Wakes kWakes = {
-      .noticed = EventsOf({kAssignedPodAdd, kAssignedPodUpdate, kAssignedPodDelete, kAssignedPodScaleDown, kNodeAdd,
-                           kNodeBecameSchedulable, kNodeAllocatable, kNodeLabels, kNodeTaints, kNodeConditions,
-                           kPersistentVolumeAdd, kPersistentVolumeUpdate, kPersistentVolumeClaimAdd,
-                           kPersistentVolumeClaimUpdate, kCsiNodeAdd, kCsiNodeUpdate, kService, kStorageClassAdd}),
-      .rules = {},
-      .queue = {.looks_at_nodes = false,
-                .errors_wait_for_events = true,
-                .counts_any_node_change = true,
-                .updates_end_backoff = true}};
+  constexpr scheduler::EventSet kPods =
+      EventsOf({kAssignedPodAdd, kAssignedPodUpdate, kAssignedPodDelete, kAssignedPodScaleDown});
+  constexpr scheduler::EventSet kNodes =
+      EventsOf({kNodeAdd, kNodeBecameSchedulable, kNodeAllocatable, kNodeLabels, kNodeTaints, kNodeConditions});
+  constexpr scheduler::EventSet kVolumes =
+      EventsOf({kPersistentVolumeAdd, kPersistentVolumeUpdate, kPersistentVolumeClaimAdd, kPersistentVolumeClaimUpdate,
+                kCsiNodeAdd, kCsiNodeUpdate, kStorageClassAdd});
+  constexpr scheduler::EventSet kServices = EventsOf({kServiceAdd, kServiceUpdate, kServiceDelete});
+  static constexpr scheduler::Wakes kWakes = {.noticed = kPods | kNodes | kVolumes | kServices,
+                                              .rules = {},
+                                              .queue = {.looks_at_nodes = false,
+                                                        .errors_wait_for_events = true,
+                                                        .counts_any_node_change = true,
+                                                        .updates_end_backoff = true}};
   return kWakes;
 }
 

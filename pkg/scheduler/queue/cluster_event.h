@@ -42,9 +42,11 @@ struct ClusterEvent {
     kVolumeAttachmentDelete,
     kResourceClaimAdd,
     kResourceClaimUpdate,
-    kDevicesChange,         // a ResourceSlice or DeviceClass was added or changed
-    kStorageClassOther,     // added with another binding mode, or deleted
-    kService,               // added, changed or deleted
+    kDevicesChange,      // a ResourceSlice or DeviceClass was added or changed
+    kStorageClassOther,  // added with another binding mode, or deleted
+    kServiceAdd,
+    kServiceUpdate,
+    kServiceDelete,
     kUnschedulableTimeout,  // a pod has waited for EventQueueOptions::unschedulable_limit; stands for every event
   };
   Kind kind;

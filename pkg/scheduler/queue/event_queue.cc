@@ -104,6 +104,7 @@ std::string_view NameByResource(Kind kind) {
 }
 
 // Returns the name of a Kind or Cause as in Kubernetes 1.29 internal/queue/events.go.
+// NOLINT(readability-function-size): one case for each name.
 std::string_view NameOf(size_t cause) {
   switch (cause) {
     case kPoppedEarly:
@@ -163,8 +164,12 @@ std::string_view NameOf(size_t cause) {
       return "CSIStorageCapacityAdd";
     case Kind::kCsiStorageCapacityUpdate:
       return "CSIStorageCapacityUpdate";
-    case Kind::kService:
+    case Kind::kServiceAdd:
+      return "ServiceAdd";
+    case Kind::kServiceUpdate:
       return "ServiceUpdate";
+    case Kind::kServiceDelete:
+      return "ServiceDelete";
     case Kind::kUnschedulableTimeout:
       return "UnschedulableTimeout";
     default:

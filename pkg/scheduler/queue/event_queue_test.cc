@@ -124,7 +124,7 @@ TEST_CASE("event queue: an event moves the pods that a plugin rejected which car
       {"PodTopologySpread", EventKind::kNodeDelete, false},
       {"SchedulingGates", EventKind::kNodeAdd, false},
       {"SomebodysPlugin", EventKind::kCsiDriverAdd, true},
-      {"SomebodysPlugin", EventKind::kService, false},
+      {"SomebodysPlugin", EventKind::kServiceUpdate, false},
       {"SchedulingGates", EventKind::kUnschedulableTimeout, true},
   }));
   CAPTURE(c.plugin, static_cast<int>(c.kind));
@@ -176,7 +176,7 @@ TEST_CASE("event queue: an event during the attempt makes a pod back off only, e
   // An event that no plugin is registered for does not count.
   f.Pass(2);
   REQUIRE(f.Pop() == "p");
-  f.Happens(EventKind::kService);
+  f.Happens(EventKind::kServiceUpdate);
   f.Reject(p, {kFit});
   CHECK(f.q->depth().unschedulable == 1);
 }
