@@ -20,15 +20,6 @@ namespace {
 
 using scheduler::Row;
 
-// A text of the caller, which may be NULL only if it is empty.
-absl::StatusOr<lab::NamedText> TextOf(const char* text, size_t size, const char* name) {
-  if (text == nullptr && size > 0) return util::InvalidArgument("the text is NULL, but its size is not 0");
-  auto unpacked = api::Gunzip(std::string(text == nullptr ? "" : text, size));
-  const std::string shown = name == nullptr ? "the text" : name;
-  if (!unpacked.ok()) return util::InvalidArgument(absl::StrCat(shown, ": ", unpacked.status().message()));
-  return lab::NamedText{shown, std::make_shared<const std::string>(std::move(*unpacked))};
-}
-
 absl::Status AppendInput(const berth_input& input, std::vector<lab::NamedText>* out) {
   if (input.path == nullptr) {
     auto text = TextOf(input.text, input.size, input.name);
@@ -49,12 +40,6 @@ absl::Status AppendInput(const berth_input& input, std::vector<lab::NamedText>* 
 
 int32_t Status(const absl::Status& s) {
   return s.ok() ? BERTH_OK : Fail(s);
-}
-
-api::PodPtr PlacedAs(const api::PodPtr& pod, util::Symbol node) {
-  auto placed = std::make_shared<api::Pod>(*pod);
-  placed->node_name = node;
-  return placed;
 }
 
 int32_t AddRule(berth_cluster* cluster, const char* name, OwnRule rule) {
@@ -208,7 +193,7 @@ int32_t berth_apply(berth_cluster* cluster, const char* text, size_t size, const
 int32_t berth_pending(berth_cluster* cluster, berth_pods** out) {
   return WithCluster(cluster, [&](Cluster& c) {
     if (out == nullptr) return Null("out");
-    *out = static_cast<berth_pods*>(Enter(ListOf(c.scenario->pending, c.algorithm.release)));
+    *out = static_cast<berth_pods*>(Enter(ListOf(c.past.pending, c.algorithm.release)));
     return int32_t{BERTH_OK};
   });
 }
@@ -220,7 +205,8 @@ int32_t berth_read_pods(berth_cluster* cluster, const char* text, size_t size, c
     if (!own.ok()) return Fail(own.status());
     auto pods = ReadPods(c, *own);
     if (!pods.ok()) return Fail(pods.status());
-    *out = static_cast<berth_pods*>(Enter(ListOf(std::move(*pods), c.algorithm.release)));
+    auto source = std::make_shared<const Source>(Source{*own, std::move(*pods)});
+    *out = static_cast<berth_pods*>(Enter(ListOf(std::move(source), c.algorithm.release)));
     return int32_t{BERTH_OK};
   });
 }
@@ -255,6 +241,7 @@ int32_t berth_schedule(berth_cluster* cluster, berth_pods* pods, size_t first, s
     if (count > p.pods.size() - first) {
       return Fail(BERTH_INVALID, absl::StrCat("pods ", first, " and ", count - 1, " more: there are ", p.pods.size()));
     }
+    c.NoteList(p);
     for (size_t i = first; i < first + count; ++i) {
       Decision d = c.simulation->Place(p.pods[i]);
       const bool placed = d.outcome == Decision::Outcome::kPlaced;
@@ -278,9 +265,10 @@ int32_t berth_reason(berth_pods* pods, size_t pod, const char** text, size_t* si
 }
 
 int32_t berth_assume(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t node) {
-  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
+  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods& p, const berth::api::PodPtr& of) {
     berth::util::Symbol name;
     if (const int32_t code = NameOf(c, node, &name); code != BERTH_OK) return code;
+    c.NoteList(p);
     if (absl::Status s = c.simulation->PlaceOn(of, name); !s.ok()) return Fail(s);
     c.Tell(*of, static_cast<Row>(node), true);
     return int32_t{BERTH_OK};
@@ -299,9 +287,10 @@ int32_t berth_forget(berth_cluster* cluster, berth_pods* pods, size_t pod) {
 }
 
 int32_t berth_bind(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t node) {
-  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
+  return WithPod(cluster, pods, pod, [&](Cluster& c, Pods& p, const berth::api::PodPtr& of) {
     berth::util::Symbol name;
     if (const int32_t code = NameOf(c, node, &name); code != BERTH_OK) return code;
+    c.NoteList(p);
     const bool known = c.cache().GetPod(of->meta.uid) != nullptr;
     if (absl::Status s = c.cache().AddPod(PlacedAs(of, name)); !s.ok()) return Fail(s);
     if (!known) c.Tell(*of, static_cast<Row>(node), true);
@@ -332,7 +321,7 @@ int32_t berth_scores(berth_cluster* cluster, berth_pods* pods, size_t pod, size_
     if (totals != nullptr) std::fill(totals, totals + nodes, 0.0);
     auto* scheduler = c.simulation->SchedulerOf(*of);
     if (scheduler == nullptr || !c.simulation->WhyHeld(of).empty()) return int32_t{BERTH_OK};
-    berth::scheduler::Evaluation e;
+    berth::scheduler::Evaluation& e = c.evaluation;
     scheduler->Evaluate(of, &e);
     if (!e.error.empty()) return Fail(c.own.Error().empty() ? BERTH_INVALID : BERTH_CALLBACK, e.error);
     if (feasible != nullptr) e.fits.ForEach([&](Row r) { feasible[r] = 1; });
@@ -376,7 +365,7 @@ int32_t berth_rule_scores(berth_cluster* cluster, berth_pods* pods, size_t pod, 
     if (rules != known) return Fail(BERTH_INVALID, absl::StrCat("scores of ", rules, " rules: there are ", known));
     std::fill(scores, scores + rules * nodes, 0.0);
     if (scheduler == nullptr || !c.simulation->WhyHeld(of).empty()) return int32_t{BERTH_OK};
-    berth::scheduler::Evaluation e;
+    berth::scheduler::Evaluation& e = c.evaluation;
     scheduler->Evaluate(of, &e);
     if (!e.error.empty()) return Fail(c.own.Error().empty() ? BERTH_INVALID : BERTH_CALLBACK, e.error);
     double* out = scores;

@@ -57,9 +57,39 @@ typedef struct berth_input berth_input;
  * release numbers them) or "random", seed. An option that does not exist is an error. The cluster is to be closed. */
 int32_t berth_open(const char* options, size_t options_size, const berth_input* inputs, size_t inputs_count,
                    berth_cluster** out);
+/* A table of nodes or pods. Arrays over rows and columns have one row after another; those of the last group may be
+ * NULL. Nothing of it is kept. A node without an amount of pods takes none. */
+struct berth_table {
+  size_t rows;
+  const char* const* names; /* by row */
+  const char* const* resources;
+  size_t resources_count;
+  const double* amounts;   /* [rows][resources]: what a node offers, or a pod requests; whole numbers; NaN: nothing */
+  const char* const* keys; /* of labels */
+  size_t keys_count;
+  const char* const* values; /* of all labels: each is written once */
+  size_t values_count;
+  const int32_t* labels; /* [rows][keys]: the number of a value; -1: the row has no label of this key */
+
+  const uint8_t* unschedulable; /* of nodes; NULL: none is */
+  const char* const* spaces;    /* of pods: namespaces; NULL: "default" */
+  const int32_t* selectors;     /* of pods, [rows][keys] as labels: their nodeSelector */
+  const int32_t* nodes;         /* of pods: the row of the node they are on; -1: none, they are pending */
+  const int32_t* priorities;    /* of pods */
+};
+typedef struct berth_table berth_table;
+/* Opens a cluster with the nodes and pods of tables; `pods` may be NULL. Options are those of berth_open. */
+int32_t berth_open_tables(const char* options, size_t options_size, const berth_table* nodes, const berth_table* pods,
+                          berth_cluster** out);
 /* Opens a copy of the cluster as it is now: nodes, objects, placed pods, the state of ties. Rules of callbacks are not
  * copied. Indexes differ if nodes were removed. */
 int32_t berth_copy(berth_cluster* cluster, berth_cluster** out);
+/* Write the cluster as it is now as a text (JSON), and open a cluster of such a text, which may be compressed by gzip:
+ * it is as a copy would be, and has the inputs, so that no file is needed. Assumed pods count as bound, as in a copy.
+ * The text is valid until the next call of this function on the cluster; it is for the version of the library that
+ * wrote it and later ones. */
+int32_t berth_snapshot(berth_cluster* cluster, const char** text, size_t* size);
+int32_t berth_restore(const char* text, size_t size, berth_cluster** out);
 int32_t berth_close(berth_cluster* cluster);
 /* Writes what reading the inputs had to say, one warning a line; valid until the cluster is closed. */
 int32_t berth_warnings(berth_cluster* cluster, const char** text, size_t* size);

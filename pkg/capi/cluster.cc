@@ -140,13 +140,33 @@ lab::ReadOptions ReadingOf(const lab::Algorithm& algorithm) {
 
 }  // namespace
 
-std::shared_ptr<Pods> ListOf(std::vector<api::PodPtr> pods, const release::Id* release) {
+absl::StatusOr<lab::NamedText> TextOf(const char* text, size_t size, const char* name) {
+  if (text == nullptr && size > 0) return util::InvalidArgument("the text is NULL, but its size is not 0");
+  auto unpacked = api::Gunzip(std::string(text == nullptr ? "" : text, size));
+  const std::string shown = name == nullptr ? "the text" : name;
+  if (!unpacked.ok()) return util::InvalidArgument(absl::StrCat(shown, ": ", unpacked.status().message()));
+  return lab::NamedText{shown, std::make_shared<const std::string>(std::move(*unpacked))};
+}
+
+std::shared_ptr<Pods> ListOf(std::shared_ptr<const Source> source, const release::Id* release) {
   auto list = std::make_shared<Pods>();
-  for (const api::PodPtr& p : pods) list->names.push_back(p->meta.Key());
-  list->reasons.resize(pods.size());
-  list->pods = std::move(pods);
+  list->pods = source->pods;
+  for (const api::PodPtr& p : list->pods) list->names.push_back(p->meta.Key());
+  list->reasons.resize(list->pods.size());
+  list->source = std::move(source);
   list->release = release;
   return list;
+}
+
+api::PodPtr PlacedAs(const api::PodPtr& pod, util::Symbol node) {
+  auto placed = std::make_shared<api::Pod>(*pod);
+  placed->node_name = node;
+  return placed;
+}
+
+void Cluster::NoteList(const Pods& pods) {
+  auto& lists = past.placed;
+  if (lists.empty() || std::find(lists.begin(), lists.end(), pods.source) == lists.end()) lists.push_back(pods.source);
 }
 
 absl::Status Cluster::Build() {
@@ -211,11 +231,10 @@ absl::StatusOr<std::string> Preempt(Cluster* cluster, const api::PodPtr& pod, bo
   return w.Finish();
 }
 
-absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(std::string_view options,
-                                                     const std::vector<lab::NamedText>& texts) {
-  auto c = std::make_shared<Cluster>();
-  NoteInUse(c.get());
-  BERTH_RETURN_IF_ERROR(ReadOptions(options, c.get()));
+absl::Status ReadInputs(std::string_view options, const std::vector<lab::NamedText>& texts, Cluster* c) {
+  BERTH_RETURN_IF_ERROR(ReadOptions(options, c));
+  c->past.options = std::string(options);
+  c->past.inputs = texts;
   c->scenario = std::make_shared<lab::Scenario>();
   c->scenario->algorithm = c->algorithm;
   if (!texts.empty()) {
@@ -240,15 +259,30 @@ absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(std::string_view options,
       c->algorithm.profiles = std::move(given.profiles);
     }
   }
+  c->past.pending = std::make_shared<const Source>(Source{{}, c->scenario->pending});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(std::string_view options,
+                                                     const std::vector<lab::NamedText>& texts) {
+  auto c = std::make_shared<Cluster>();
+  NoteInUse(c.get());
+  BERTH_RETURN_IF_ERROR(ReadInputs(options, texts, c.get()));
   BERTH_RETURN_IF_ERROR(c->Build());
   return c;
 }
 
-absl::StatusOr<std::vector<api::PodPtr>> ReadPods(const Cluster& cluster, const lab::NamedText& text) {
+absl::StatusOr<std::vector<lab::Scenario>> ReadObjects(const Cluster& cluster, const lab::NamedText& text) {
   auto input = lab::ReadTexts({text}, ReadingOf(cluster.algorithm));
   if (!input.ok()) return input.status();
+  return std::move(input->scenarios);
+}
+
+absl::StatusOr<std::vector<api::PodPtr>> ReadPods(const Cluster& cluster, const lab::NamedText& text) {
+  auto scenarios = ReadObjects(cluster, text);
+  if (!scenarios.ok()) return scenarios.status();
   std::vector<api::PodPtr> pods;
-  for (lab::Scenario& s : input->scenarios) {
+  for (lab::Scenario& s : *scenarios) {
     if (!s.error.empty()) return util::InvalidArgument(s.error);
     for (api::PodPtr& p : s.pending) pods.push_back(std::move(p));
   }
@@ -256,10 +290,10 @@ absl::StatusOr<std::vector<api::PodPtr>> ReadPods(const Cluster& cluster, const 
 }
 
 absl::StatusOr<size_t> Apply(Cluster* cluster, const lab::NamedText& text) {
-  auto input = lab::ReadTexts({text}, ReadingOf(cluster->algorithm));
-  if (!input.ok()) return input.status();
+  auto scenarios = ReadObjects(*cluster, text);
+  if (!scenarios.ok()) return scenarios.status();
   size_t count = 0;
-  for (const lab::Scenario& s : input->scenarios) {
+  for (const lab::Scenario& s : *scenarios) {
     if (!s.error.empty()) return util::InvalidArgument(s.error);
     if (!s.pending.empty()) {
       return util::InvalidArgument(absl::StrCat(text.name, ": Pod \"", s.pending[0]->meta.Key(),
@@ -267,7 +301,7 @@ absl::StatusOr<size_t> Apply(Cluster* cluster, const lab::NamedText& text) {
     }
   }
   scheduler::Cache& cache = cluster->cache();
-  for (const lab::Scenario& s : input->scenarios) {
+  for (const lab::Scenario& s : *scenarios) {
     for (const api::Object& o : s.cluster) {
       ++count;
       if (const auto* pod = std::get_if<api::PodPtr>(&o)) {
@@ -288,12 +322,14 @@ absl::StatusOr<size_t> Apply(Cluster* cluster, const lab::NamedText& text) {
       cluster->scenario->cluster.push_back(o);
     }
   }
+  cluster->past.applied.push_back(text);
   return count;
 }
 
 absl::StatusOr<std::shared_ptr<Cluster>> CopyOf(Cluster& from) {
   auto c = std::make_shared<Cluster>();
   c->algorithm = from.algorithm;
+  c->past = from.past;
   c->warnings = from.warnings;
   c->own.ties = from.own.ties;
   c->own.random = from.own.random;

@@ -30,15 +30,33 @@ struct OwnRule {
   void* user = nullptr;
 };
 
+// Returns a text of the caller, uncompressed. It may be NULL only if it is empty.
+absl::StatusOr<lab::NamedText> TextOf(const char* text, size_t size, const char* name);
+
+// Where pods of a list come from, so that a snapshot can have them.
+struct Source {
+  lab::NamedText text;  // a null text: the pending pods of a cluster's input
+  std::vector<api::PodPtr> pods;
+};
+
 struct Pods : Held {
   std::vector<api::PodPtr> pods;
-  std::vector<std::string> names;    // by pod: "namespace/name"
-  std::vector<std::string> reasons;  // by pod
-  std::string label;                 // what was asked for last
+  std::shared_ptr<const Source> source;  // never null
+  std::vector<std::string> names;        // by pod: "namespace/name"
+  std::vector<std::string> reasons;      // by pod
+  std::string label;                     // what was asked for last
   const release::Id* release = nullptr;
 };
 // Returns the list of these pods.
-std::shared_ptr<Pods> ListOf(std::vector<api::PodPtr> pods, const release::Id* release);
+std::shared_ptr<Pods> ListOf(std::shared_ptr<const Source> source, const release::Id* release);
+
+// What a cluster was made of: its objects are read again from it.
+struct Past {
+  std::string options;
+  std::vector<lab::NamedText> inputs, applied;
+  std::shared_ptr<const Source> pending;              // of the inputs
+  std::vector<std::shared_ptr<const Source>> placed;  // the lists whose pods were placed
+};
 
 // The rules of the embedding program, and the choice among the best nodes.
 class OwnRules final : public scheduler::Guest {
@@ -69,12 +87,13 @@ class OwnRules final : public scheduler::Guest {
 
 struct Cluster : Held {
   lab::Algorithm algorithm;
+  Past past;
   std::string warnings;
   // Never null. The simulation refers to it.
   std::shared_ptr<lab::Scenario> scenario;
   std::unique_ptr<lab::Simulation> simulation;
   OwnRules own;
-  std::string explanation, preemption, resources, label;
+  std::string explanation, preemption, resources, label, snapshot;
   scheduler::Evaluation evaluation;  // kept for its memory
   berth_log_function log = nullptr;
   void* log_user = nullptr;
@@ -83,6 +102,8 @@ struct Cluster : Held {
 
   // Before there is a simulation, messages become warnings.
   void Log(int32_t severity, std::string_view text) override;
+  // Notes that pods of this list may be placed.
+  void NoteList(const Pods& pods);
   // Tells the hook that a pod came to a node, or leaves it.
   void Tell(const api::Pod& pod, scheduler::Row row, bool placed);
   scheduler::Cache& cache() { return simulation->cache(); }
@@ -99,8 +120,21 @@ absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(std::string_view options,
 absl::StatusOr<std::string> Preempt(Cluster* cluster, const api::PodPtr& pod, bool apply);
 // Reads the pods of a text, as they would be created in the cluster.
 absl::StatusOr<std::vector<api::PodPtr>> ReadPods(const Cluster& cluster, const lab::NamedText& text);
+// Reads the objects of a text by the rules of the cluster's release.
+absl::StatusOr<std::vector<lab::Scenario>> ReadObjects(const Cluster& cluster, const lab::NamedText& text);
 // Adds the objects of a text to the cluster, and returns their number.
 absl::StatusOr<size_t> Apply(Cluster* cluster, const lab::NamedText& text);
 absl::StatusOr<std::shared_ptr<Cluster>> CopyOf(Cluster& from);
+// Reads options and inputs into a cluster that has no simulation yet.
+absl::Status ReadInputs(std::string_view options, const std::vector<lab::NamedText>& texts, Cluster* c);
+// Returns the pod as it is on a node.
+api::PodPtr PlacedAs(const api::PodPtr& pod, util::Symbol node);
+
+// Returns the cluster as a text, and makes a cluster of such a text (snapshot.cc).
+absl::StatusOr<std::string> SnapshotOf(Cluster& from);
+absl::StatusOr<std::shared_ptr<Cluster>> Restore(const lab::NamedText& text);
+
+// Returns the objects of tables as a text of JSON (tables.cc). `pods` may be null.
+absl::StatusOr<std::string> ObjectsOf(const berth_table& nodes, const berth_table* pods);
 
 }  // namespace berth::capi

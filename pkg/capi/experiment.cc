@@ -122,6 +122,7 @@ int32_t berth_step(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t
     if (node != -1) {
       berth::util::Symbol name;
       if (const int32_t code = NameOf(c, node, &name); code != BERTH_OK) return code;
+      c.NoteList(p);
       if (absl::Status s = c.simulation->PlaceOn(of, name); !s.ok()) return Fail(s);
       c.Tell(*of, static_cast<Row>(node), true);
     }

@@ -8,7 +8,7 @@
 
 Arrays over nodes are in the order of Cluster.nodes. Amounts are in the unit of the resource: cpu in thousandths, memory and
 storage in bytes, all else as counted. Mistakes raise berth.Error. A cluster is used by one thread at a time; calls release the
-GIL. Clusters cannot be pickled, and must not be used in a forked child: open one there.
+GIL. Clusters are pickled as snapshots of what they are then. They do not work in a forked child: open or restore one there.
 
 A rule of your own is a function of a pod and of all nodes at once (priority, predicate). It is an experiment in Python; what a
 daemon is to run is configured, or written in C++ (plugin/README.md).
@@ -20,6 +20,7 @@ daemon is to run is configured, or written in C++ (plugin/README.md).
 
 Env lets an agent choose the nodes, in the form of Gymnasium.
 """
+import gzip
 import json
 import os
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
@@ -160,15 +161,20 @@ class Scores:
 
 
 class Cluster:
-    """Nodes, the pods on them, and the scheduler of a release. Opened by load or from_objects; close() ends it."""
+    """Nodes, the pods on them, and the scheduler of a release. Opened by load, from_objects, from_frames or restore; close() ends
+    it."""
 
     def __init__(self, inputs, options):
-        self._begin()
-        text = json.dumps({k: v for k, v in options.items() if v is not None}).encode()
+        text = _options(options)
         given = (_c.Input * max(1, len(inputs)))(*inputs)
-        self._handle = _c.handle("open", text, len(text), given, len(inputs))
-        self._pid = os.getpid()
-        self._pending = _Pods(_c.handle("pending", self._handle))
+        self._take(_c.handle("open", text, len(text), given, len(inputs)))
+
+    def _take(self, handle):
+        """Begins with a cluster that the library has opened."""
+        self._begin()
+        self._handle, self._pid = handle, os.getpid()
+        self._pending = _Pods(_c.handle("pending", handle))
+        return self
 
     def _begin(self):
         self._handle, self._names, self._changes, self._rules, self._error, self._columns = None, None, 0, [], None, None
@@ -204,9 +210,22 @@ class Cluster:
         nodes  columns: name; cpu (thousandths), memory (bytes) and any other resource (as counted), whole numbers; labels (a
                dict); unschedulable. Without a column pods, a node takes 110
         pods   columns: name; namespace ("default"); resources as above; labels, node_selector (dicts); node (of a pod that
-               is placed); priority. The columns arrival and duration are left to Env
+               is placed, by name); priority. The columns arrival and duration are left to Env
         """
-        return cls.from_objects(_frames.objects(nodes, pods), release, policy, configuration, **options)
+        text = _options(dict(options, release=release, policy=_document(policy), configuration=_document(configuration)))
+        return cls.__new__(cls)._take(_frames.opened(text, nodes, pods))
+
+    def snapshot(self) -> bytes:
+        """Returns the cluster as it is now as bytes, from which restore makes one that is as a copy would be. It has the inputs,
+        so that no file is needed; rules, hooks and results are not in it. Pickling does the same."""
+        return gzip.compress(_c.sized_bytes("snapshot", self._open()), 1)
+
+    @classmethod
+    def restore(cls, snapshot: bytes) -> "Cluster":
+        """Opens a cluster of what snapshot returned, in this process or another."""
+        if not isinstance(snapshot, bytes):
+            raise Error("%r is no snapshot: it must be bytes" % (snapshot,))
+        return cls.__new__(cls)._take(_c.handle("restore", snapshot, len(snapshot)))
 
     def _open(self):
         if self._handle is None:
@@ -232,7 +251,9 @@ class Cluster:
             _c.LIBRARY.berth_close(self._handle)
 
     def __reduce__(self):
-        raise Error("a Cluster cannot be pickled: load its inputs in the other process")
+        if self._rules or self._hook:
+            raise Error("a Cluster with rules or hooks of Python cannot be pickled: pickle its snapshot(), and add them again")
+        return type(self).restore, (self.snapshot(),)
 
     def copy(self) -> "Cluster":
         """Returns a cluster that is as this one now, without its Python rules, and changes by itself."""
@@ -447,6 +468,10 @@ def _shown(steps, progress: bool):
             return steps
         return tqdm(steps, unit_scale=_AT_ONCE, unit=" pods")
     return steps
+
+
+def _options(options) -> bytes:
+    return json.dumps({k: v for k, v in options.items() if v is not None}).encode()
 
 
 def _document(given):

@@ -1,7 +1,10 @@
-"""Kubernetes objects out of tables."""
+"""Clusters out of tables."""
 import math
 from typing import Any, Dict, List
 
+import numpy
+
+from . import _library as _c
 from ._library import Error
 
 _OF_NODES = ("name", "labels", "unschedulable")
@@ -29,19 +32,25 @@ def _given(value: Any) -> bool:
     return value is not None and not (isinstance(value, float) and math.isnan(value))
 
 
-def _amounts(row: Dict[str, Any], others, what: str) -> Dict[str, str]:
-    """Returns quantities: cpu is in thousandths, all else as counted."""
-    amounts = {}
-    for name, value in row.items():
-        if name in others or not _given(value):
-            continue
-        try:
-            amount = int(value)
-        except (TypeError, ValueError, OverflowError):
-            amount = -1
-        if amount < 0 or amount != value:
-            raise Error("%s %r: column %s: %r: must be a whole number from 0 on" % (what, row["name"], name, value))
-        amounts[name] = "%dm" % amount if name == "cpu" else str(amount)
+def _resources(rows, others) -> List[str]:
+    return list(dict.fromkeys(name for row in rows for name in row if name not in others))
+
+
+def _amounts(rows, resources, what: str) -> numpy.ndarray:
+    """Returns float64[rows, resources]; NaN where a row has none."""
+    amounts = numpy.full((len(rows), len(resources)), numpy.nan)
+    for i, row in enumerate(rows):
+        for r, name in enumerate(resources):
+            value = row.get(name)
+            if not _given(value):
+                continue
+            try:
+                amount = int(value)
+            except (TypeError, ValueError, OverflowError):
+                amount = -1
+            if amount < 0 or amount != value:
+                raise Error("%s %r: column %s: %r: must be a whole number from 0 on" % (what, row["name"], name, value))
+            amounts[i, r] = amount
     return amounts
 
 
@@ -54,27 +63,79 @@ def _texts(row: Dict[str, Any], column: str, what: str) -> Dict[str, str]:
     return {str(k): str(v) for k, v in value.items()}
 
 
-def objects(nodes: Any, pods: Any = None) -> List[Dict[str, Any]]:
-    """Returns the objects of two tables (Cluster.from_frames)."""
+def _strings(texts, what: str):
+    return (_c.c_char_p * max(1, len(texts)))(*[_c.encoded(t, what) for t in texts])
+
+
+def _codes(rows, columns, table, what: str, keep):
+    """Writes the labels of the rows as codes: an array int32[rows, keys] for each column."""
+    found = [[_texts(row, column, what) for row in rows] for column in columns]
+    keys = {key: k for k, key in enumerate(dict.fromkeys(key for of in found for labels in of for key in labels))}
+    values: Dict[str, int] = {}
     made = []
-    for row in _rows(nodes, "nodes"):
-        amounts = {"pods": "110", **_amounts(row, _OF_NODES, "node")}
-        labels = {"kubernetes.io/hostname": row["name"], **_texts(row, "labels", "node")}
-        made.append({"apiVersion": "v1", "kind": "Node", "metadata": {"name": row["name"], "uid": "node-" + row["name"], "labels": labels},
-                     "spec": {"unschedulable": True} if row.get("unschedulable") is True else {},
-                     "status": {"capacity": amounts, "allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}})
-    for row in _rows(pods, "pods") if pods is not None else []:
-        amounts = _amounts(row, _OF_PODS, "pod")
-        namespace = row["namespace"] if _given(row.get("namespace")) else "default"
-        limits = {k: v for k, v in amounts.items() if "/" in k}
-        spec = {"containers": [{"name": "main", "image": "none", "resources": {"requests": amounts, "limits": limits}}]}
-        if _texts(row, "node_selector", "pod"):
-            spec["nodeSelector"] = _texts(row, "node_selector", "pod")
-        if _given(row.get("node")):
-            spec["nodeName"] = row["node"]
-        if _given(row.get("priority")):
-            spec["priority"] = int(row["priority"])
-        made.append({"apiVersion": "v1", "kind": "Pod", "spec": spec, "status": {"phase": "Pending"},
-                     "metadata": {"name": row["name"], "namespace": namespace, "uid": "pod-%s/%s" % (namespace, row["name"]),
-                                  "labels": _texts(row, "labels", "pod")}})
+    for of in found:
+        codes = numpy.full((len(rows), len(keys)), -1, numpy.int32)
+        for i, labels in enumerate(of):
+            for key, value in labels.items():
+                codes[i, keys[key]] = values.setdefault(value, len(values))
+        made.append(codes)
+    table.keys, table.keys_count = _strings(keys, what + ": labels"), len(keys)
+    table.values, table.values_count = _strings(values, what + ": labels"), len(values)
+    keep.extend(made)
     return made
+
+
+def _begin(rows, others, what: str, keep) -> Any:
+    resources = _resources(rows, others)
+    amounts = _amounts(rows, resources, what)
+    if what == "node":  # a kubelet's default
+        if "pods" not in resources:
+            resources, amounts = resources + ["pods"], numpy.column_stack([amounts, numpy.full(len(rows), numpy.nan)])
+        amounts = numpy.ascontiguousarray(amounts)
+        column = amounts[:, resources.index("pods")]
+        column[numpy.isnan(column)] = 110
+    table = _c.Table(rows=len(rows), resources_count=len(resources))
+    table.names = _strings([row["name"] for row in rows], what)
+    table.resources = _strings(resources, what + ": resources")
+    table.amounts = _c.address(amounts)
+    keep.append(amounts)
+    return table
+
+
+def _node_table(rows, keep):
+    table = _begin(rows, _OF_NODES, "node", keep)
+    labels, = _codes(rows, ["labels"], table, "node", keep)
+    cordoned = numpy.array([row.get("unschedulable") is True or row.get("unschedulable") is numpy.True_ for row in rows], numpy.uint8)
+    keep.append(cordoned)
+    table.labels, table.unschedulable = _c.address(labels), _c.address(cordoned)
+    return table
+
+
+def _pod_table(rows, index: Dict[str, int], keep):
+    table = _begin(rows, _OF_PODS, "pod", keep)
+    labels, selectors = _codes(rows, ["labels", "node_selector"], table, "pod", keep)
+    nodes, priorities = numpy.full(len(rows), -1, numpy.int32), numpy.zeros(len(rows), numpy.int32)
+    for i, row in enumerate(rows):
+        if _given(row.get("node")):
+            if row["node"] not in index:
+                raise Error("pod %r: column node: %r: there is no such node" % (row["name"], row["node"]))
+            nodes[i] = index[row["node"]]
+        if _given(row.get("priority")):
+            if not -(2**31) <= int(row["priority"]) < 2**31:
+                raise Error("pod %r: column priority: %r: must fit 32 bits" % (row["name"], row["priority"]))
+            priorities[i] = int(row["priority"])
+    table.spaces = _strings([row["namespace"] if _given(row.get("namespace")) else "default" for row in rows], "namespace")
+    keep.extend([nodes, priorities])
+    table.labels, table.selectors, table.nodes = _c.address(labels), _c.address(selectors), _c.address(nodes)
+    if any(_given(row.get("priority")) for row in rows):
+        table.priorities = _c.address(priorities)
+    return table
+
+
+def opened(options: bytes, nodes: Any, pods: Any = None):
+    """Returns the handle of a cluster that is made of two tables (Cluster.from_frames)."""
+    keep: List[Any] = []  # arrays, until the library has read them
+    of_nodes, of_pods = _rows(nodes, "nodes"), _rows(pods, "pods") if pods is not None else []
+    first = _node_table(of_nodes, keep)
+    second = _pod_table(of_pods, {row["name"]: i for i, row in enumerate(of_nodes)}, keep)
+    return _c.handle("open_tables", options, len(options), _c.byref(first), _c.byref(second))

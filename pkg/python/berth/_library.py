@@ -18,6 +18,13 @@ class Input(ctypes.Structure):
     _fields_ = [("path", c_char_p), ("text", c_char_p), ("size", c_size_t), ("name", c_char_p)]
 
 
+class Table(ctypes.Structure):
+    _fields_ = [("rows", c_size_t), ("names", POINTER(c_char_p)), ("resources", POINTER(c_char_p)), ("resources_count", c_size_t),
+                ("amounts", c_void_p), ("keys", POINTER(c_char_p)), ("keys_count", c_size_t), ("values", POINTER(c_char_p)),
+                ("values_count", c_size_t), ("labels", c_void_p), ("unschedulable", c_void_p), ("spaces", POINTER(c_char_p)),
+                ("selectors", c_void_p), ("nodes", c_void_p), ("priorities", c_void_p)]
+
+
 class Question(ctypes.Structure):
     _fields_ = [("pod", c_char_p), ("template", c_uint64), ("nodes", c_size_t), ("feasible", c_void_p), ("scores", c_void_p),
                 ("requests", POINTER(c_double)), ("resources", c_size_t), ("error", c_void_p), ("error_size", c_size_t)]
@@ -36,6 +43,9 @@ _SIZE = POINTER(c_size_t)
 _SIGNATURES = {
     "open": [c_char_p, c_size_t, POINTER(Input), c_size_t, POINTER(c_void_p)],
     "copy": [_HANDLE, POINTER(c_void_p)],
+    "open_tables": [c_char_p, c_size_t, POINTER(Table), POINTER(Table), POINTER(c_void_p)],
+    "snapshot": [_HANDLE, _TEXT, _SIZE],
+    "restore": [c_char_p, c_size_t, POINTER(c_void_p)],
     "close": [_HANDLE],
     "warnings": [_HANDLE, _TEXT, _SIZE],
     "node_count": [_HANDLE, _SIZE],
@@ -115,10 +125,14 @@ def number(name, *arguments):
     return out.value
 
 
-def sized_text(name, *arguments):
+def sized_bytes(name, *arguments):
     text, size = c_char_p(), c_size_t()
     call(name, *arguments, byref(text), byref(size))
-    return ctypes.string_at(text, size.value).decode(errors="replace")
+    return ctypes.string_at(text, size.value)
+
+
+def sized_text(name, *arguments):
+    return sized_bytes(name, *arguments).decode(errors="replace")
 
 
 def text_at(text, size):
@@ -144,5 +158,5 @@ def address(array):
     return array.ctypes.data
 
 
-__all__ = ["Error", "Event", "HOOK", "Input", "LIBRARY", "LOG", "Question", "RULE", "address", "byref", "c_char_p", "c_double", "c_int32", "c_int64", "c_uint8",
-           "call", "encoded", "handle", "last_error", "number", "c_size_t", "sized_text", "text_at"]
+__all__ = ["Error", "Event", "HOOK", "Input", "LIBRARY", "LOG", "Question", "RULE", "Table", "address", "byref", "c_char_p", "c_double", "c_int32", "c_int64", "c_uint8",
+           "call", "encoded", "handle", "last_error", "number", "c_size_t", "sized_bytes", "sized_text", "text_at"]

@@ -1,4 +1,5 @@
 """Tests of the module berth; test/python_module_test.py runs them."""
+import ctypes
 import gzip
 import json
 import os
@@ -211,9 +212,11 @@ class Frames(unittest.TestCase):
     def test_wrong_tables(self):
         for nodes, text in (({"name": ["a"], "cpu": [-1]}, "column cpu: -1"), ({"name": ["a", "b"], "cpu": [1]}, "different lengths"),
                             ({"name": [1]}, "column name"), ({"name": ["a"], "cpu": [1.5]}, "whole number"),
-                            ({"name": ["a"], "labels": ["x"]}, "must be a dict")):
+                            ({"name": ["a"], "labels": ["x"]}, "must be a dict"), ({"name": ["a\0b"]}, "NUL")):
             with self.assertRaisesRegex(berth.Error, text):
                 berth.Cluster.from_frames(nodes)
+        with self.assertRaisesRegex(berth.Error, "no such node"):
+            berth.Cluster.from_frames({"name": ["a"]}, {"name": ["x"], "node": ["b"]})
 
 
 class Preempting(unittest.TestCase):
@@ -297,15 +300,72 @@ class Misuse(unittest.TestCase):
         with self.assertRaises(berth.Error):
             berth.Cluster.from_objects("{")
 
-    def test_closed_and_pickled(self):
+    def test_closed(self):
         c = small()
         r = c.schedule()
         c.close()
         for use in (c.schedule, lambda: c.scores("default/p0"), c.copy, lambda: r.explain("default/p0")):
             with self.assertRaisesRegex(berth.Error, "closed"):
                 use()
-        with self.assertRaisesRegex(berth.Error, "pickled"):
-            pickle.dumps(small())
+
+    def test_a_rule_that_terminates_ends_the_call_and_not_the_process(self):
+        from berth import _library
+        terminate = ctypes.cast(ctypes.CDLL("libstdc++.so.6")._ZSt9terminatev, _library.RULE)
+        c = small()
+        self.assertEqual(_library.LIBRARY.berth_add_priority(c._handle, b"Ends", ctypes.c_double(1), terminate, None), 0)
+        with self.assertRaisesRegex(berth.Error, "terminated without an exception"):
+            c.schedule()
+        with self.assertRaisesRegex(berth.Error, "can only be closed"):
+            c.schedule()
+        c.close()
+
+    def test_snapshots(self):
+        for release in ("1.10", "1.13", "1.19", "1.29", "1.36"):
+            c = small(6, release=release)
+            c.remove_node(c.nodes[1])
+            c.apply([node("late"), pod("before", "1", on="late"), {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}}])
+            c.place("default/p0", "late")
+            c.place(pod("loose", "1"), "late")
+            c.delete_pod("default/before")
+            copies = [c.copy(), berth.Cluster.restore(c.snapshot()), pickle.loads(pickle.dumps(c))]
+            copies.append(pickle.loads(pickle.dumps(copies[2])))
+            expected = [n for n in c.nodes if n]
+            placements = copies[0].schedule([pod("n%d" % i, "1") for i in range(8)]).placements
+            for other in copies[1:]:
+                self.assertEqual(other.nodes, copies[0].nodes)
+                self.assertEqual(sorted(other.nodes), sorted(expected))
+                self.assertEqual(other.schedule([pod("n%d" % i, "1") for i in range(8)]).placements, placements)
+                other.delete_pod("default/loose")
+
+    def test_a_snapshot_of_a_trace(self):
+        c = berth.Cluster.load(OPENB, release="1.29")
+        self.assertGreater(len(c.schedule().pods), 8000)
+        copied, other = c.copy(), berth.Cluster.restore(c.snapshot())
+        for resource in ("cpu", "alibabacloud.com/gpu-milli", "pods"):
+            self.assertEqual(copied.amounts(resource)[1].tolist(), other.amounts(resource)[1].tolist())
+        more = [pod("n%d" % i, "2") for i in range(50)]
+        self.assertEqual(copied.scores(more[0]).total.tolist(), other.scores(more[0]).total.tolist())
+        self.assertEqual(copied.schedule(more).placements, other.schedule(more).placements)
+
+    def test_wrong_snapshots(self):
+        good = gzip.decompress(small().snapshot())
+        for bad in (b"", b"{}", b"[]", good[:-20], good.replace(b'"Snapshot"', b'"List"'), good.replace(b'"turn": "0"', b'"turn": 0.5'),
+                    good.replace(b'"lists": []', b'"lists": 3'), good.replace(b'"pods": []', b'"pods": [["a", 7, 7]]'),
+                    good.replace(b'"pods": []', b'"pods": [["a", -1, 99]]'), good.replace(b'"pods": []', b'"pods": [["a", "x"]]'),
+                    good.replace(b'"nodes": [', b'"nodes": ["none", ')):
+            self.assertNotEqual(bad, good)
+            with self.assertRaises(berth.Error):
+                berth.Cluster.restore(bad)
+        with self.assertRaisesRegex(berth.Error, "bytes"):
+            berth.Cluster.restore("text")
+        c = small()
+        c.add(berth.predicate(lambda pod, nodes: nodes.feasible))
+        with self.assertRaisesRegex(berth.Error, "rules or hooks"):
+            pickle.dumps(c)
+        c = small()
+        c.close()
+        with self.assertRaisesRegex(berth.Error, "closed"):
+            pickle.dumps(c)
 
     def test_a_forked_child_opens_its_own(self):
         c = small()

@@ -103,7 +103,8 @@ void GenericScheduler::Evaluate(const api::PodPtr& pod, Evaluation* out, bool to
     if (nominated && !DropUnfit(pod, rows)) return false;
     if (GuestFilters() && !guest_->Filter(pod, rows, nullptr)) return false;
     filtered = true;
-    rows->ForEach([&](Row r) { out->fits.Insert(r); });
+    out->fits = *rows;
+    out->fits.Resize(cache_->row_count());
     return true;
   };
   auto score = [&](std::span<const Row>, std::span<int64_t>) { return false; };
