@@ -203,6 +203,11 @@ def test_mix():
                         check("no mix below the bound is enough", pending(zip((small, big), (s, b))) > 0, (s, b, a))
         out = schedsim("capacity", "-", "--add-node", small + "=0.2", "--add-node", big + "=0.35", "--svg", os.path.join(d, "x.svg"), feed=items(*cluster, *waiting))[1]
         check("in words", "They cost" in out and "No mix that is enough costs less than" in out, out)
+        # Two pods of one host port on a node with room for both: no request asks for a node, and one is needed.
+        ported = [dict(pod(n), spec={"containers": [{"name": "c", "image": "x", "ports": [{"containerPort": 80, "hostPort": 80}]}]}) for n in ("a", "b")]
+        out = schedsim("capacity", "-", "--add-node", small + "=0.2", "--add-node", big + "=0.35", "-o", "json", feed=items(cluster[0], *ported))[1]
+        a = json.loads(out)["answers"][0]
+        check("a mix without a bound by requests costs a node at least", (a["price"], a["bound"]) == (0.2, 0.2), a)
         check("a picture", xml.parse(os.path.join(d, "x.svg")).getroot().tag.endswith("svg"))
         for bad, text in (["--add-node", small, "--add-node", big + "=1"], "a price for every TEMPLATE"), (["--add-node", small + "=0"], "PRICE a number above 0"), (["--add-node", small + "=x"], "PRICE a number above 0"):
             code, _, err = schedsim("capacity", "-", *bad, feed=items(*cluster))

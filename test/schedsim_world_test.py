@@ -251,6 +251,11 @@ def test_policies():
             return schedsim("run", "-", "-o", "placements", "--policy-config-file", f.name, *flags, feed=documents(node("n1"), pod("p")))
     code, out, err = run('{"urlPrefix": "http://127.0.0.1:1", "filterVerb": "filter"}')
     check("an extender alone has no effect, which is said", code == 0 and out == "default/p n1\n" and "is a single extender" in err, err)
+    for document, says in ((documents(pod("p")), "is a Pod, neither a Policy nor"), (documents({"apiVersion": "v1", "kind": "List", "items": [node("n1")]}), "is a List, neither"),
+                           ("apiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "is a Node, neither"),
+                           ("kind: Pod\n---\nkind: Pod\n", "has several YAML documents")):
+        code, out, err = schedsim("check", "-", feed=document)
+        check("check says what it was given", code == 1 and out == "" and says in err and len(err.splitlines()) == 1, (document, err))
     twice = '{"kind": "Policy", "predicates": [{"name": "PodFitsResources"}],\n"predicates": [{"name": "PodFitsHostPorts"}]}'
     code, _, err = run(twice)
     check("a key twice", code == 0 and "line 2" in err and "predicates: given more than once" in err, err)

@@ -3,6 +3,7 @@
 import http.client
 import json
 import ssl
+import time
 
 import harness
 from harness import DEADLINE, Api, Proxy, Scheduler, free_port, node, pod, wait_until, write_objects
@@ -106,7 +107,13 @@ def test_answers():
         assert [s["weighted"] for s in t["scores"]] == [s["raw"] * r["weight"] for s, r in zip(t["scores"], e["rules"])], (t, e["rules"])
     assert ask(port, "/ui/api/pods/default/nobody")[0] == 404
 
-    assert large["waitsFor"]["sentence"] == "It waits for a change in the cluster that makes it fit.", large["waitsFor"]
+    def backs_off():
+        waits = answer(port, "pods/default/large")["waitsFor"]
+        return waits["place"] == "backoff" and waits
+
+    waits = wait_until("the large one to be in back-off", backs_off)
+    assert waits["sentence"] == "It waits for the end of its back-off, and for a change in the cluster that makes it fit.", waits
+    assert waits["until"] / 1000 > time.time() - 1, waits
     assert e["ways"][0]["text"] == e["wouldHelp"][0] if e["wouldHelp"] else True, e
     n1 = answer(port, "nodes/n1")
     assert {r["name"]: r["offered"] for r in n1["resources"]}["cpu"] == 2000 and not n1["troubles"], n1

@@ -126,9 +126,8 @@ void WriteMix(const Mix& m, const std::vector<NodeOffer>& offers, bool priced, P
                    Counted(pods, "pod"), " to fit; ", m.pending_before, " would be pending without."),
       Style::kGood);
   if (priced) {
-    page->Line(absl::StrCat("They cost ", Money(m.price), ". ",
-                            m.bound > 0 ? absl::StrCat("No mix that is enough costs less than ", Money(m.bound), ".")
-                                        : "How cheap a mix can be is not known: the algorithm passes over requests."));
+    page->Line(
+        absl::StrCat("They cost ", Money(m.price), ". No mix that is enough costs less than ", Money(m.bound), "."));
   }
   if (m.pending == 0) return;
   page->Line(absl::StrCat("With one fewer", offers.size() > 1 ? absl::StrCat(" like ", offers[m.fewer].name) : "", " ",
@@ -184,9 +183,9 @@ absl::Status AnswerNodes(const Invocation& options, const lab::Scenario& scenari
   auto mix = lab::CheapestMix(scenario, pods, options.Get<int64_t>("replicas"), *offers, step);
   if (!mix.ok()) return mix.status();
   lab::BarGroup& bars = picture->emplace_back();
-  bars.title = priced ? absl::StrCat("Nodes needed, for ", Money(mix->price), " (no mix costs less than ",
-                                     Money(mix->bound), ")")
-                      : "Nodes needed";
+  bars.title = "Nodes needed";
+  if (priced) absl::StrAppend(&bars.title, ", for ", Money(mix->price));
+  if (mix->bound > 0 && priced) absl::StrAppend(&bars.title, " (no mix costs less than ", Money(mix->bound), ")");
   for (size_t t = 0; t < offers->size(); ++t) {
     bars.bars.push_back({(*offers)[t].name, static_cast<double>(mix->nodes[t]),
                          absl::StrCat(mix->nodes[t], priced ? absl::StrCat(" at ", Money((*offers)[t].price)) : "")});

@@ -369,7 +369,11 @@ bool IsConfiguration(std::string_view text) {
 
 std::string WhatElseItIs(std::string_view text) {
   auto document = api::ReadDocument(text);
-  if (!document.ok()) return lab::WhyUnreadable(text);
+  if (!document.ok()) {
+    std::string why = lab::WhyUnreadable(text);
+    const bool several = why.empty() && text.find("\n---") != text.npos;
+    return several ? "has several YAML documents; give one Policy or KubeSchedulerConfiguration at a time" : why;
+  }
   const api::Json j = document->root();
   if (!j.IsObject()) return "";
   const std::string_view kind = j.FindExact("kind").Text();
@@ -387,6 +391,11 @@ std::string WhatElseItIs(std::string_view text) {
   if (kind.empty() && j.FindExact("urlPrefix").IsString() && j.FindExact("extenders").IsNull()) {
     return "is a single extender, which belongs into the list `extenders` of a Policy; as it is, it "
            "is read as a Policy without any fields";
+  }
+  const bool is_object = j.FindExact("metadata").IsObject() || j.FindExact("items").IsArray();
+  if (is_object && !kind.empty() && kind != "Policy" && !IsConfiguration(text)) {
+    return absl::StrCat("is ", std::string("AEIO").find(kind[0]) == std::string::npos ? "a " : "an ", std::string(kind),
+                        ", neither a Policy nor a KubeSchedulerConfiguration");
   }
   return "";
 }

@@ -272,6 +272,11 @@ class MixSearch {
     mix_.nodes = counts;
     mix_.price = PriceOf(counts);
     if (mix_.enough && mix_.price < mix_.bound - 1e-6) mix_.bound = 0;  // the algorithm passes over requests
+    if (mix_.enough && mix_.price > 0) {  // without a new node it is not, for whatever reason, so one must be paid for
+      double cheapest = offers_[0].price;
+      for (const NodeOffer& o : offers_) cheapest = std::min(cheapest, o.price);
+      mix_.bound = std::max(mix_.bound, cheapest);
+    }
     NoteWithout(last);
     return mix_;
   }

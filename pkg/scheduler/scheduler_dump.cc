@@ -11,7 +11,10 @@ namespace berth::scheduler {
 void Scheduler::VisitPending(size_t from, size_t to, const std::function<void(const PendingView&)>& f) const {
   for (size_t i = from; i < to; ++i) {
     const Pending& p = *pending_list_[i];
-    f({p.pod, p.place, p.attempts, p.reasons, p.timer.second != 0 ? p.timer.first : absl::Duration()});
+    const absl::Duration until = p.timer.second != 0         ? p.timer.first
+                                 : p.place == Place::kQueued ? queue_->BackoffEndOf(*p.pod)
+                                                             : absl::ZeroDuration();
+    f({p.pod, p.place, p.attempts, p.reasons, until});
   }
 }
 

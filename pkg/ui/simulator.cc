@@ -127,6 +127,8 @@ void WaitsFor(const api::Pod& pod, const PendingPod& pending, const explain::Exp
   std::string sentence;
   util::Symbol node;
   std::vector<std::string> pods;
+  const bool backs_off =
+      pending.until != absl::InfiniteFuture() && (pending.place == Place::kBackoff || pending.place == Place::kQueued);
   if (pending.place == Place::kBinding || pending.place == Place::kBindUnknown) {
     sentence =
         "It has a node, and its bind waits for the API server; requests are limited by --kube-api-qps. Its node is";
@@ -140,13 +142,17 @@ void WaitsFor(const api::Pod& pod, const PendingPod& pending, const explain::Exp
   } else if (e != nullptr && !e->lacking.empty() && e->lacking.back().starts_with("The claim ")) {
     sentence = e->lacking.back();
   } else if (e != nullptr && e->decision.outcome == scheduler::Decision::Outcome::kPlaced) {
-    sentence = pending.reasons.empty() ? "It waits for its turn." : "It waits for its next try; it would fit on";
+    sentence = pending.reasons.empty() ? "It waits for its turn."
+               : backs_off             ? "It waits for the end of its back-off; it would fit on"
+                                       : "It waits for its next try; it would fit on";
     if (!pending.reasons.empty()) node = e->decision.host;
   } else if (!pod.nominated_node_name.empty()) {
     sentence = "Room was made for it, and it waits to be tried again on";
     node = pod.nominated_node_name;
   } else if (pending.reasons.empty()) {
     sentence = "It waits for its turn.";
+  } else if (backs_off) {
+    sentence = "It waits for the end of its back-off, and for a change in the cluster that makes it fit.";
   } else {
     sentence = "It waits for a change in the cluster that makes it fit.";
   }

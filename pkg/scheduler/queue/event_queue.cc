@@ -274,6 +274,11 @@ class EventQueue final : public SchedulingQueue {
   }
 
   bool Has(const api::Pod& pod) const override { return entries_.contains(pod.meta.Key()); }
+  absl::Duration BackoffEndOf(const api::Pod& pod) const override {
+    const auto found = entries_.find(pod.meta.Key());
+    const bool waits = found != entries_.end() && found->second.place == Place::kBackoff;
+    return waits ? BackoffEnd(found->second) : absl::ZeroDuration();
+  }
 
   void ClusterChanged(const ClusterEvent& event, absl::Duration now) override {
     if ((options_.wakes.noticed & EventsOf({event.kind})) == 0 && event.kind != Kind::kUnschedulableTimeout) {

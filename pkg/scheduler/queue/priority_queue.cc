@@ -145,6 +145,11 @@ class PriorityQueue final : public SchedulingQueue {
   }
 
   bool Has(const api::Pod& pod) const override { return entries_.contains(pod.meta.Key()); }
+  absl::Duration BackoffEndOf(const api::Pod& pod) const override {
+    const auto found = entries_.find(pod.meta.Key());
+    const bool waits = found != entries_.end() && found->second.place == Place::kBackoff;
+    return waits ? found->second.ready : absl::ZeroDuration();
+  }
 
   void ClusterChanged(const ClusterEvent& event, absl::Duration now) override {
     const bool known = (options_.wakes.noticed & EventsOf({event.kind})) != 0;

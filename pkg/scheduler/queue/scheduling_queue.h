@@ -74,6 +74,8 @@ class SchedulingQueue {
   // Removes a pod that is gone or has a node now, and its nomination. Ignores unknown pods.
   virtual void Delete(const api::Pod& pod) = 0;
   virtual bool Has(const api::Pod& pod) const = 0;
+  // Returns when the back-off of a pod ends that only waits for that; zero for every other pod.
+  virtual absl::Duration BackoffEndOf(const api::Pod& /*pod*/) const { return absl::ZeroDuration(); }
 
   // Tells the queue about an event in the cluster. By default, kAssignedPodAdd and kAssignedPodUpdate call the
   // functions of these names, and every other event calls MoveAllToActiveQueue.
