@@ -252,7 +252,7 @@ class Collector final : public api::JsonSink {
       bound += std::holds_alternative<api::PodPtr>(o);
     }
     if (nodes == 0) out_->warnings.push_back("the input has no node");
-    if (plain_.pending.empty()) {
+    if (plain_.pending.empty() && !options_.more_pods) {
       out_->warnings.push_back(absl::StrCat("nothing to place: the input has ", explain::Counted(nodes, "node"), ", ",
                                             explain::Counted(bound, "pod"), " with a node, and no pending pod"));
     }

@@ -68,6 +68,7 @@ struct ReadOptions {
   bool autoscaled = false;  // whether targets of HorizontalPodAutoscalers have at least their minReplicas
   bool as_queue = false;    // whether pending pods are put into the order of the scheduler's queue
   bool recursive = false;   // whether folders are read with the folders in them
+  bool more_pods = false;   // whether pods come from elsewhere, so that an input without pending pods is no mistake
 };
 
 // Reads files ("-" is standard input) and folders: Kubernetes objects as JSON or YAML, one or several documents, Lists,

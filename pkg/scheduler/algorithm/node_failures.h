@@ -33,8 +33,14 @@ class NodeFailures {
       ++nodes_of_list_[added.second];
     }
   }
+  // Counts `nodes` failed nodes in what is reported by list and by reason. They are not in ForEach and Find.
+  void CountUnnamed(const std::vector<FailureReason>& reasons, int64_t nodes) {
+    const uint32_t list = ListOf(reasons);
+    nodes_of_list_[list] += nodes;
+    unnamed_ += static_cast<size_t>(nodes);
+  }
   void Reserve(size_t nodes) { nodes_.reserve(nodes); }
-  size_t size() const { return nodes_.size(); }
+  size_t size() const { return nodes_.size() + unnamed_; }
   const std::vector<FailureReason>* Find(Symbol node) const;  // null if the node has not failed
   template <typename F>
   void ForEach(F f) const {
@@ -61,6 +67,7 @@ class NodeFailures {
   std::map<std::vector<FailureReason>, uint32_t> list_index_;
   std::vector<const std::vector<FailureReason>*> lists_;  // by index; each points to a key of list_index_
   std::vector<int64_t> nodes_of_list_;                    // by index: how many nodes have the list
+  size_t unnamed_ = 0;                                    // nodes that CountUnnamed counted
   uint32_t last_list_ = 0;                                // the list that ListOf returned last
   mutable absl::flat_hash_map<Symbol, uint32_t> index_;   // node to index into nodes_; filled on demand
 };

@@ -57,13 +57,17 @@ size_t HashOfSelector(size_t hash, const api::DecidedSelector& s) {
   return hash;
 }
 
-// The terms of a required affinity are hashed without what separates them; AlikeIn resolves the rare collisions.
+// The terms of a required affinity are hashed without what separates them; AlikeIn resolves the rare collisions. The
+// names in matchFields are all that tells the pods of one DaemonSet apart.
 size_t HashOfNodeSelector(const api::PodTemplate& t) {
   size_t hash = absl::HashOf(t.affinity.node.has_value());
   for (const auto& [key, value] : t.node_selector) hash = absl::HashOf(hash, key, value);
   if (!t.affinity.node) return hash;
   if (t.affinity.node->required) {
-    for (const auto& term : t.affinity.node->required->terms) hash = HashOfSelector(hash, term.match);
+    for (const auto& term : t.affinity.node->required->terms) {
+      hash = HashOfSelector(hash, term.match);
+      for (const api::FieldRequirement& f : term.fields) hash = absl::HashOf(hash, f.key, f.values);
+    }
   }
   for (const auto& term : t.affinity.node->preferred) {
     hash = HashOfSelector(absl::HashOf(hash, term.weight), term.preference.match);

@@ -400,6 +400,9 @@ void Cache::CountPod(Row r, const PlacedPod& p, int sign, Why why) {
     (terminating ? placed.terminating : placed.live) += sign;
     if (placed.live == 0 && placed.terminating == 0) p.info->rows.erase(r);
     p.info->pods += sign;
+    const auto same = pods_with_priority_.try_emplace(p.info->priority).first;
+    same->second += sign;
+    if (same->second == 0) pods_with_priority_.erase(same);
   }
   CountInDomains(r, p, sign, why);
 }

@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -135,6 +137,10 @@ class Cache {
   // Returns the number of rows, including those that no node uses.
   Row row_count() const { return static_cast<Row>(rows_.size()); }
   size_t node_count() const { return node_count_; }  // listed rows
+  // Returns the lowest priority of a pod on any row, or INT32_MAX if there is no pod.
+  int32_t least_priority() const {
+    return pods_with_priority_.empty() ? std::numeric_limits<int32_t>::max() : pods_with_priority_.begin()->first;
+  }
   // Returns whether the preferAvoidPods annotation of any node names the controller.
   bool IsAvoided(const api::OwnerReference& controller) const;
   // Changes whenever the results of IsAvoided may change.
@@ -361,6 +367,7 @@ class Cache {
   absl::flat_hash_map<std::pair<Symbol, std::string>, int32_t> avoided_;
   uint64_t avoided_version_ = 0;
   absl::flat_hash_map<Symbol, Row> row_by_name_;
+  std::map<int32_t, int64_t> pods_with_priority_;  // number of pods on rows, without nominated pods
   mutable absl::flat_hash_map<Symbol, std::unique_ptr<LabelColumn>> label_columns_;
   absl::flat_hash_map<Symbol, uint32_t> nodes_with_label_;  // number of nodes by label key, never 0
   mutable absl::flat_hash_map<Symbol, ImageNodes> images_;

@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -69,6 +70,21 @@ TEST_CASE("host ports in use are those of the lists, whatever came and went") {
       for (const auto& [ip, protocol, port] : state.ports) {
         CHECK(ports.Conflicts({util::Symbol(ip), util::Symbol(protocol), port}));
       }
+    }
+  }
+}
+
+TEST_CASE("the least priority is that of the pods on all rows, whatever came and went") {
+  for (uint64_t seed : Seeds(60)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    Lockstep world(seed);
+    for (int n = 60; n > 0; --n) {
+      world.Change();
+      int32_t least = std::numeric_limits<int32_t>::max();
+      for (const auto& [name, state] : world.model.nodes) {
+        for (const api::PodPtr& p : state.pods) least = std::min(least, p->Priority());
+      }
+      CHECK(world.cache.least_priority() == least);
     }
   }
 }

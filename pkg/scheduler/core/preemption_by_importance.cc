@@ -65,13 +65,16 @@ size_t PartByBudgets(const Listers& listers, std::vector<PlacedPod>* victims) {
   return n;
 }
 
+bool Unresolvable(const std::vector<FailureReason>& reasons) {
+  return std::any_of(reasons.begin(), reasons.end(), [](const FailureReason& r) { return r.unresolvable; });
+}
+
 // Returns why the pod must not preempt now, or an empty text when it may.
 std::string WhyNotEligible(const Cache& cache, const api::Pod& pod, const NodeFailures& failures, bool any_leaving) {
   if (pod.tmpl->never_preempts) return "not eligible due to preemptionPolicy=Never.";
   if (pod.nominated_node_name.empty()) return {};
-  if (const auto* reasons = failures.Find(pod.nominated_node_name); reasons != nullptr) {
-    if (std::any_of(reasons->begin(), reasons->end(), [](const FailureReason& r) { return r.unresolvable; })) return {};
-  }
+  const auto* reasons = failures.Find(pod.nominated_node_name);
+  if (reasons != nullptr && Unresolvable(*reasons)) return {};
   const Row row = cache.FindRow(pod.nominated_node_name);
   if (row == kNoRow || !cache.listed().Has(row)) return {};
   const auto& pods = cache.row(row).pods;
@@ -80,6 +83,19 @@ std::string WhyNotEligible(const Cache& cache, const api::Pod& pod, const NodeFa
            (any_leaving || p.pod->preempted_by_scheduler);
   });
   return leaving ? "not eligible due to a terminating pod on the nominated node." : "";
+}
+
+// Returns what the simulation finds if no pod anywhere has a lower priority: a status for each of the `nodes` of the
+// cluster, of which nobody needs to know the name.
+NodeFailures WithoutVictims(const NodeFailures& failures, size_t nodes) {
+  int64_t resolvable = 0;
+  failures.ForEachList([&](const std::vector<FailureReason>& reasons, int64_t n) {
+    if (!Unresolvable(reasons)) resolvable += n;
+  });
+  NodeFailures statuses;
+  statuses.CountUnnamed({{Symbol(kNoVictims), true}}, resolvable);
+  statuses.CountUnnamed({{Symbol(kNotHelpful), true}}, static_cast<int64_t>(nodes) - resolvable);
+  return statuses;
 }
 
 }  // namespace
@@ -218,17 +234,24 @@ Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const N
     if (style.says_why_not) out.error = "preemption: " + reason;
     return out;
   }
+  const std::vector<Row>& rows = cache_->by_name_descending();
+  const auto helps_nowhere = [&](const NodeFailures& statuses) {
+    out.outcome = Preemption::Outcome::kHelpsNowhere;
+    if (style.says_why_not) {
+      out.error = "preemption: " + config_.release->fit_error_text(statuses, rows.size(), nullptr);
+    }
+    return out;
+  };
+  if (cache_->least_priority() >= pod->Priority()) return helps_nowhere(WithoutVictims(failures, rows.size()));
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = PrepareActive(ctx);
   NodeFailures statuses;
   std::vector<Candidate> candidates;
   std::string error;
-  const std::vector<Row>& rows = cache_->by_name_descending();
   for (auto it = rows.rbegin(); it != rows.rend(); ++it) {
     const Symbol name = cache_->row(*it).name;
     const auto* reasons = failures.Find(name);
-    if (reasons == nullptr ||
-        std::any_of(reasons->begin(), reasons->end(), [](const FailureReason& r) { return r.unresolvable; })) {
+    if (reasons == nullptr || Unresolvable(*reasons)) {
       statuses.AddNew(name, {{Symbol(kNotHelpful), true}});
       continue;
     }
@@ -243,10 +266,9 @@ Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const N
     }
   }
   if (candidates.empty()) {
-    out.outcome = error.empty() ? Preemption::Outcome::kHelpsNowhere : Preemption::Outcome::kFailed;
-    if (!style.says_why_not) return out;
-    out.error =
-        "preemption: " + (error.empty() ? config_.release->fit_error_text(statuses, statuses.size(), nullptr) : error);
+    if (error.empty()) return helps_nowhere(statuses);
+    out.outcome = Preemption::Outcome::kFailed;
+    if (style.says_why_not) out.error = "preemption: " + error;
     return out;
   }
   if (style.asks_extenders) out.error = AskExtendersToPreempt(*pod, &candidates);

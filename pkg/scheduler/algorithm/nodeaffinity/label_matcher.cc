@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/nodeaffinity/named_nodes.h"
+
 namespace berth::scheduler::nodeaffinity {
 
 LabelMatcher::LabelMatcher(const Cache& cache, const api::Selector& selector) : nothing_(selector.MatchesNothing()) {
@@ -48,11 +50,7 @@ bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* r
 
 void NarrowToCandidates(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* candidates) {
   std::vector<Row> rows;
-  if (!CandidatesOf(matchers, &rows)) return;
-  RowSet only;
-  only.Resize(row_count);
-  for (Row row : rows) only.Insert(row);
-  candidates->IntersectWith(only);
+  if (CandidatesOf(matchers, &rows)) NarrowToRows(rows, row_count, candidates);
 }
 
 void LabelMatcher::Fill(One* one) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/algorithm/nodeaffinity/label_matcher.h"
+#include "pkg/scheduler/algorithm/nodeaffinity/named_nodes.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
@@ -49,11 +50,17 @@ class NodeSelectorCheck final : public FitCheck {
     for (const LabelMatcher& m : matchers_) m.AppendColumns(columns);
     return true;
   }
-  bool Candidates(std::vector<Row>* rows) override { return Compile() && CandidatesOf(matchers_, rows); }
+  bool Candidates(std::vector<Row>* rows) override {
+    return NamedCandidates(required_, cache_, rows) || (Compile() && CandidatesOf(matchers_, rows));
+  }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeSelectorNotMatch); }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
-    if (!Compile()) return FitCheck::Filter(candidates, errors);
+    if (!Compile()) {
+      std::vector<Row> named;
+      if (NamedCandidates(required_, cache_, &named)) NarrowToRows(named, cache_.row_count(), candidates);
+      return FitCheck::Filter(candidates, errors);
+    }
     NarrowToCandidates(matchers_, cache_.row_count(), candidates);
     candidates->ForEach([&](Row row) {
       if (!MatchesByValue(row)) candidates->Erase(row);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "pkg/scheduler/algorithm/nodeaffinity/label_matcher.h"
+#include "pkg/scheduler/algorithm/nodeaffinity/named_nodes.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/normalize.h"
 #include "pkg/scheduler/algorithm/problem_list.h"
@@ -42,10 +43,7 @@ class AffinityCheck final : public FitCheck {
     if (named == NamedNodes::kLookUp) FindNames();
   }
 
-  bool FitsAlways() const override {
-    const auto& own = ctx_.pod.tmpl->affinity.node;
-    return !added_->required && selector_.Empty() && !(own && own->required);
-  }
+  bool FitsAlways() const override { return !added_->required && selector_.Empty() && Required() == nullptr; }
   const PodRejection* RejectsPod() override { return names_ && names_->empty() ? &kConflict : nullptr; }
   const std::vector<Symbol>* OnlyNodes() override { return names_ ? &*names_ : nullptr; }
   Verdict Check(Row row) override { return Why(row) == nullptr ? Verdict::kFits : Verdict::kFails; }
@@ -64,10 +62,16 @@ class AffinityCheck final : public FitCheck {
     for (const LabelMatcher& m : matchers_) m.AppendColumns(columns);
     return true;
   }
-  bool Candidates(std::vector<Row>* rows) override { return Compile() && CandidatesOf(matchers_, rows); }
+  bool Candidates(std::vector<Row>* rows) override {
+    return NamedCandidates(Required(), ctx_.cache, rows) || (Compile() && CandidatesOf(matchers_, rows));
+  }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
-    if (!Compile()) return FitCheck::Filter(candidates, errors);
+    if (!Compile()) {
+      std::vector<Row> named;
+      if (NamedCandidates(Required(), ctx_.cache, &named)) NarrowToRows(named, ctx_.cache.row_count(), candidates);
+      return FitCheck::Filter(candidates, errors);
+    }
     NarrowToCandidates(matchers_, ctx_.cache.row_count(), candidates);
     candidates->ForEach([&](Row row) {
       if (!MatchesByValue(row)) candidates->Erase(row);
@@ -79,6 +83,11 @@ class AffinityCheck final : public FitCheck {
   }
 
  private:
+  // Returns the required affinity of the pod, or null if it has none.
+  const api::NodeSelector* Required() const {
+    const auto& own = ctx_.pod.tmpl->affinity.node;
+    return own && own->required ? &*own->required : nullptr;
+  }
   // Collects the nodes that the required terms name, if every term names some. Surprisingly, a list of several names is
   // accepted here, although Filter then treats the term as invalid and matches nothing.
   void FindNames() {

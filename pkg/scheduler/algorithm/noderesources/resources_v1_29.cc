@@ -57,6 +57,27 @@ class FitResources final : public FitCheck {
     const NodeRow& r = cache_.row(row);
     for (const auto& [name, amount] : scalars_) add(name, amount, r.allocatable.Scalar(name), r.requested.Scalar(name));
   }
+  int ReasonBits() const override {
+    const size_t bits = (kAmounts + scalars_.size()) * (too_small_is_final_ ? 2 : 1);
+    return bits <= kMostReasonBits ? static_cast<int>(bits) : 0;
+  }
+  bool ReadsOnlyAmounts() const override { return scalars_.empty(); }
+  // A number has a bit for each resource of which there is too little, and then, if that makes a difference, one for
+  // each of them of which the node has too little when it is empty.
+  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+    const Columns& c = cache_.columns();
+    if (beside != nullptr) {
+      for (size_t i = 0; i < rows.size(); ++i) {
+        numbers[i] = WithRest(c, rows[i], NumberOfAmounts(c, rows[i], beside[i]));
+      }
+      return;
+    }
+    const std::vector<Sufficient> amounts = Amounts();
+    NumberLacking(amounts, rows, numbers, [&](Row row) { return NumberOfAmounts(c, row, Beside()); });
+    if (!scalars_.empty() || too_small_is_final_) {
+      for (size_t i = 0; i < rows.size(); ++i) numbers[i] = WithRest(c, rows[i], numbers[i]);
+    }
+  }
   void Filter(RowSet* candidates, RowSet*) override {
     const Columns& c = cache_.columns();
     candidates->ForEach([&](Row row) {
@@ -65,14 +86,7 @@ class FitResources final : public FitCheck {
   }
   void KeepFitting(std::vector<Row>* rows) override {
     const Columns& c = cache_.columns();
-    std::vector<Sufficient> resources = {{c.pod_count.data(), c.alloc_pods.data(), 1}};
-    auto add = [&](int64_t wanted, const std::vector<int64_t>& used, const std::vector<int64_t>& allocatable) {
-      if (wanted > 0) resources.push_back({used.data(), allocatable.data(), wanted});
-    };
-    add(want_.milli_cpu, c.used_cpu, c.alloc_cpu);
-    add(want_.memory, c.used_memory, c.alloc_memory);
-    add(want_.ephemeral_storage, c.used_ephemeral, c.alloc_ephemeral);
-    KeepSufficient(resources, rows, [&](Row row) { return Fits(c, row); });
+    KeepSufficient(Amounts(), rows, [&](Row row) { return Fits(c, row); });
     for (const auto& s : scalars_) {
       const ScalarColumns* const columns = cache_.ScalarColumnsOf(s.first);
       std::erase_if(*rows, [&](Row row) {
@@ -83,6 +97,58 @@ class FitResources final : public FitCheck {
   }
 
  private:
+  static constexpr size_t kAmounts = 4;          // pods, cpu, memory and ephemeral storage, in this order
+  static constexpr size_t kMostReasonBits = 21;  // so that scalar resources without number are few
+
+  // Returns the amounts that have columns, for those of which the pod requests some. Valid until the cache changes.
+  std::vector<Sufficient> Amounts() const {
+    const Columns& c = cache_.columns();
+    std::vector<Sufficient> out = {{c.pod_count.data(), c.alloc_pods.data(), 1}};
+    auto add = [&](int64_t wanted, const std::vector<int64_t>& used, const std::vector<int64_t>& allocatable) {
+      if (wanted > 0) out.push_back({used.data(), allocatable.data(), wanted});
+    };
+    add(want_.milli_cpu, c.used_cpu, c.alloc_cpu);
+    add(want_.memory, c.used_memory, c.alloc_memory);
+    add(want_.ephemeral_storage, c.used_ephemeral, c.alloc_ephemeral);
+    return out;
+  }
+  // Returns a number whose bit i is set if there is too little of the i-th of Amounts(), with what `b` adds to what is
+  // used.
+  uint32_t NumberOfAmounts(const Columns& c, Row row, const Beside& b) const {
+    uint32_t number = c.pod_count[row] + b.pods + 1 > c.alloc_pods[row] ? 1 : 0;
+    int bit = 1;
+    auto add = [&](int64_t wanted, int64_t allocatable, int64_t used, int64_t beside) {
+      if (wanted > 0) number |= uint32_t{Lacks(wanted, allocatable, SaturatingAdd(used, beside))} << bit++;
+    };
+    add(want_.milli_cpu, c.alloc_cpu[row], c.used_cpu[row], b.milli_cpu);
+    add(want_.memory, c.alloc_memory[row], c.used_memory[row], b.memory);
+    add(want_.ephemeral_storage, c.alloc_ephemeral[row], c.used_ephemeral[row], b.ephemeral_storage);
+    return number;
+  }
+  // Returns the bits of the resources that the pod wants more of than the node has at all, in the order of
+  // NumberOfAmounts and then of scalars_.
+  uint32_t TooSmall(const Columns& c, Row row) const {
+    uint32_t number = 0;
+    int bit = 1;
+    auto add = [&](int64_t wanted, int64_t allocatable) {
+      if (wanted > 0) number |= uint32_t{wanted > allocatable} << bit++;
+    };
+    add(want_.milli_cpu, c.alloc_cpu[row]);
+    add(want_.memory, c.alloc_memory[row]);
+    add(want_.ephemeral_storage, c.alloc_ephemeral[row]);
+    bit = kAmounts;
+    for (const auto& [name, amount] : scalars_) {
+      number |= uint32_t{amount > cache_.row(row).allocatable.Scalar(name)} << bit++;
+    }
+    return number;
+  }
+  // Returns the number of a row, of which `number` has the bits of NumberOfAmounts.
+  uint32_t WithRest(const Columns& c, Row row, uint32_t number) const {
+    int bit = kAmounts;
+    for (const auto& [name, amount] : scalars_) number |= uint32_t{LacksScalar(row, name, amount)} << bit++;
+    if (too_small_is_final_ && number != 0) number |= (number & TooSmall(c, row)) << bit;
+    return number;
+  }
   bool Fits(const Columns& c, Row row) const {
     if (c.pod_count[row] + 1 > c.alloc_pods[row] || Lacks(want_.milli_cpu, c.alloc_cpu[row], c.used_cpu[row]) ||
         Lacks(want_.memory, c.alloc_memory[row], c.used_memory[row]) ||
