@@ -129,6 +129,34 @@ def measure(path, runs, output="placements", flags=()):
     }
 
 
+# name, what, input, flags of `schedsim simulate`, goals in seconds of CPU and bytes.
+OPENB = "test/testdata/traces/openb"
+SIMULATED = [
+    ("days", "openb with its real times, 149 days", OPENB + ".json.gz", ["--arrivals", OPENB + "-pods.csv.gz", "--only-arrivals"], 1, 1 << 30),
+    ("month", "a million pods in a month, 2,000 at a time", "--nodes 5000 --pods 1", ["--only-arrivals", "--generate",
+     "count=1000000,for=30d,duration=90m,cpu=500m,memory=1Gi"], 60, 1 << 30),
+]
+
+
+def simulated(path, flags, runs):
+    """Returns what `schedsim simulate` took, the whole command."""
+    got = []
+    for _ in range(runs):
+        with tempfile.TemporaryFile() as err:
+            process = subprocess.Popen([os.path.join(OUT, "bin/schedsim"), "simulate", path, *flags, "--emulated-version=1.29", "-o", "json",
+                                        "--stats", "--validate=off"], stdout=subprocess.DEVNULL, stderr=err)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            err.seek(0)
+            text = err.read().decode()
+        if process.returncode != 0:
+            raise RuntimeError("schedsim simulate %s: exit %d: %s" % (path, process.returncode, text[-500:]))
+        got.append({"pods": json.loads(text.strip().splitlines()[-1])["pods"], "cpuSeconds": usage.ru_utime + usage.ru_stime,
+                    "peakRSSBytes": usage.ru_maxrss << 10})
+    return {"pods": got[0]["pods"], "runs": runs, "cpuSeconds": statistics.median(g["cpuSeconds"] for g in got),
+            "peakRSSBytes": max(g["peakRSSBytes"] for g in got)}
+
+
 class LetAllPass(http.server.BaseHTTPRequestHandler):
     """An extender that lets all nodes pass and sends them back as it was sent them."""
     protocol_version = "HTTP/1.1"
@@ -360,13 +388,14 @@ def main():
     shapes = [s for s in SHAPES if not only or s[0] in only or "shapes" in only]
     extenders = [e for e in EXTENDERS if not only or e[0] in only or "shapes" in only]
     later = [c for c in LATER_CASES if not only or c[0] in only or "1.29" in only]
-    known = {c[0] for c in CASES + LATER_CASES} | {"1.29"} | {s[0] for s in SHAPES + EXTENDERS} | {BIG[0], "e2e", "start", "record", "shapes"}
+    known = {c[0] for c in CASES + LATER_CASES} | {"1.29"} | {s[0] for s in SHAPES + EXTENDERS} | {s[0] for s in SIMULATED} | {BIG[0], "e2e", "start", "record", "shapes", "simulate"}
     if only - known:
         p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))
-    if only and not cases and not later and not shapes and not extenders and not only & {"e2e", "start", "record"} and not args.workloads:
+    months = [m for m in SIMULATED if not only or m[0] in only or "simulate" in only]
+    if only and not cases and not later and not shapes and not extenders and not months and not only & {"e2e", "start", "record"} and not args.workloads:
         p.error("--only leaves nothing to measure")
 
-    results = {"schedsim": {}, "shapes": {}, "daemon": {}, "cpu": cpu_name(), "cores": os.cpu_count()}
+    results = {"schedsim": {}, "shapes": {}, "simulate": {}, "daemon": {}, "cpu": cpu_name(), "cores": os.cpu_count()}
     for name, what, arguments, goal, reference in cases:
         print("measuring %s: %s" % (name, what), file=sys.stderr)
         results["schedsim"][name] = {"what": what, "goalMicros": goal, "referenceMicros": reference,
@@ -383,6 +412,10 @@ def main():
     for name, what, knows_nodes, goal in extenders:
         print("measuring %s: %s" % (name, what), file=sys.stderr)
         results["shapes"][name] = {"what": what, "goalMicros": goal, **measure_extender(knows_nodes, min(args.runs, 3))}
+    for name, what, arguments, flags, goal, most in months:
+        print("measuring %s: %s" % (name, what), file=sys.stderr)
+        results["simulate"][name] = {"what": what, "goalSeconds": goal, "goalBytes": most,
+                                     **simulated(make_input(name, arguments), flags, min(args.runs, 3))}
     for path in args.workloads:
         name = re.sub(r"\.json(\.gz)?$", "", os.path.basename(path))
         print("measuring %s" % name, file=sys.stderr)
@@ -416,6 +449,14 @@ def main():
             missed = "missed" if r["cpuMicros"] > r["goalMicros"] else ""
             rows.append((name, r["what"], "{:,}".format(r["nodes"]), "{:,}".format(r["pods"]), micros(r["cpuMicros"]),
                          micros(r["goalMicros"]), missed))
+        table(rows)
+    if results["simulate"]:
+        print("\nDays and months in simulated time (schedsim simulate, release 1.29, the whole command)\n")
+        rows = [("work", "what", "pods", "CPU", "goal", "memory", "")]
+        for name, r in results["simulate"].items():
+            missed = r["goalSeconds"] is not None and r["cpuSeconds"] > r["goalSeconds"] or r["peakRSSBytes"] > r["goalBytes"]
+            rows.append((name, r["what"], "{:,}".format(r["pods"]), "%.2f s" % r["cpuSeconds"],
+                         "%d s" % r["goalSeconds"] if r["goalSeconds"] is not None else "-", mib(r["peakRSSBytes"]), "missed" if missed else ""))
         table(rows)
     if results["daemon"]:
         print("\nkube-scheduler against hollow-apiserver, both on this machine\n")
