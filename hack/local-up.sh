@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A cluster on this machine without a container in it: hollow-apiserver with simulated controllers and kubelets, and
-# kube-scheduler, until you press Ctrl-C.
-# usage: hack/local-up.sh [--emulated-version=1.10|1.29] [FILE...]
+# kube-scheduler with its page, until you press Ctrl-C.
+# usage: hack/local-up.sh [--emulated-version=RELEASE] [FILE...]
+#   RELEASE: one that kube-scheduler knows; 1.10 without it
 #   FILE: objects to begin with (kubectl get -o yaml, or your own); default: the demo's nodes
 # PORT (8080), SCHEDULER_PORT (10251), SCHEDULER_ARGS (more flags), OUT (_output)
 set -euo pipefail
@@ -10,8 +11,8 @@ bin=${OUT:-_output}/bin
 port=${PORT:-8080} scheduler_port=${SCHEDULER_PORT:-10251}
 release=()
 case ${1:-} in
-  --emulated-version=1.10 | --emulated-version=1.29) release=("$1"); shift ;;
-  -*) echo "local-up: unknown argument $1; --emulated-version=1.10 or --emulated-version=1.29 is wanted" >&2; exit 1 ;;
+  --emulated-version=*) release=("$1"); shift ;;
+  -*) echo "local-up: unknown argument $1; --emulated-version=RELEASE is wanted" >&2; exit 1 ;;
 esac
 [ $# -gt 0 ] || set -- test/testdata/demo/nodes.yaml
 for program in hollow-apiserver kube-scheduler; do
@@ -38,12 +39,13 @@ until grep -q '^Serving' "$logs/serving"; do
 done
 url=http://$(sed 's/.* on //' "$logs/serving")
 # shellcheck disable=SC2086
-"$bin/kube-scheduler" --master="$url" --leader-elect=false --address=127.0.0.1 --port="$scheduler_port" --logtostderr -v=2 \
+"$bin/kube-scheduler" --master="$url" --leader-elect=false --address=127.0.0.1 --port="$scheduler_port" --enable-ui --logtostderr -v=2 \
   "${release[@]}" ${SCHEDULER_ARGS:-} 2>"$logs/kube-scheduler.log" &
 pids+=($!)
 
 cat <<TEXT
-The API server is $url, the scheduler's pages are http://127.0.0.1:$scheduler_port (metrics, healthz, configz).
+The API server is $url, the scheduler's page http://127.0.0.1:$scheduler_port/ui/
+(and /metrics, /healthz, /configz).
   kubectl --server=$url get nodes
   kubectl --server=$url create -f test/testdata/demo/pod.yaml
   kubectl --server=$url create deployment web --image=nginx --replicas=3

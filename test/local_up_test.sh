@@ -24,7 +24,14 @@ up() {
   url=$(grep -o 'http://127[0-9.:]*' "$dir/out" | head -n 1)
 }
 
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+SCHEDULER_PORT=$(free_port)
 up
+page=$(grep -o 'http://127[0-9.:]*/ui/' "$dir/out")
+until_true "the page is served" curl -sf -o "$dir/page" "$page"
+grep -q '<title>' "$dir/page" || fail "$page is no page"
+SCHEDULER_PORT=0
 kubectl --server="$url" create -f test/testdata/demo/pod.yaml >"$dir/created"
 placed() { [ -n "$(kubectl --server="$url" get pod hello -o jsonpath='{.spec.nodeName}')" ]; }
 until_true "the pod is placed" placed
@@ -62,4 +69,8 @@ echo "local-up.sh comes up and goes down"
 code=0
 hack/local-up.sh --emulated-version=1.11 >"$dir/out" 2>&1 || code=$?
 [ $code -eq 1 ] || fail "an unknown release is refused with 1, not $code"
-grep -q 'local-up: unknown argument --emulated-version=1.11; --emulated-version=1.10 or' "$dir/out" || fail "the right values are named"
+grep -q '1.11.*1.10.*1.29.*1.36' "$dir/out" || fail "the right values are named"
+code=0
+hack/local-up.sh --release=1.29 >"$dir/out" 2>&1 || code=$?
+[ $code -eq 1 ] || fail "an unknown argument is refused with 1, not $code"
+grep -q 'unknown argument --release=1.29; --emulated-version=RELEASE is wanted' "$dir/out" || fail "the right argument is named"
