@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "pkg/scheduler/configuration/gates.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/configuration/policy_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
@@ -72,19 +73,10 @@ scheduler::SchedulerGates Algorithm::Gates() const {
 }
 
 scheduler::configuration::Gates Algorithm::ConfigurationGates() const {
-  auto on = [&](std::string_view name, bool otherwise) {
+  return scheduler::configuration::GatesBy([&](std::string_view name, bool otherwise) {
     auto it = gates.find(std::string(name));
     return it != gates.end() ? it->second : otherwise;
-  };
-  scheduler::configuration::Gates g;
-  g.pod_scheduling_readiness = on("PodSchedulingReadiness", g.pod_scheduling_readiness);
-  g.volume_capacity_priority = on("VolumeCapacityPriority", g.volume_capacity_priority);
-  g.dynamic_resource_allocation = on("DynamicResourceAllocation", g.dynamic_resource_allocation);
-  g.storage_capacity_scoring = on("StorageCapacityScoring", g.storage_capacity_scoring);
-  g.volume_limit_scaling = on("VolumeLimitScaling", g.volume_limit_scaling);
-  g.taint_comparison_operators = on("TaintTolerationComparisonOperators", g.taint_comparison_operators);
-  g.opportunistic_batching = on("OpportunisticBatching", g.opportunistic_batching);
-  return g;
+  });
 }
 
 bool Algorithm::Replaces(const std::string& what) {

@@ -159,7 +159,7 @@ void WaitsFor(const api::Pod& pod, const PendingPod& pending, const explain::Exp
   j->Key("waitsFor").Object().Member("place", Scheduler::PlaceName(pending.place)).Member("sentence", sentence);
   if (!node.empty()) j->Member("node", node.str());
   j->Key("pods").Texts(pods);
-  if (pending.until != absl::InfiniteFuture()) j->Member("until", Millis(pending.until));
+  if (pending.until != absl::InfiniteFuture()) j->Member("until", Millis(pending.until)).Member("backsOff", backs_off);
   j->End();
 }
 

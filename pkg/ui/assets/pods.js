@@ -82,7 +82,7 @@ function shortLinks(names) {
 function waits(w) {
   return h('div', {class: 'waits', id: 'waits'}, h('p', {}, h('strong', {}, w.sentence), w.node ? [' ', nodeLink(w.node)] : '',
     w.pods && w.pods.length ? [': ', w.pods.map((p, i) => [i ? ', ' : '', podLink(p)])] : ''),
-  w.until ? h('p', {}, `${w.sentence.includes('back-off') ? 'Its back-off lasts until' : 'It is tried again by'} ${clock(w.until)}.`) : '');
+  w.until ? h('p', {}, `${w.backsOff ? 'Its back-off lasts until' : 'It is tried again by'} ${clock(w.until)}.`) : '');
 }
 
 // The explanation of a pod: what the scheduler would decide, and why.

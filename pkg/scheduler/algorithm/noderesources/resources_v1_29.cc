@@ -98,7 +98,7 @@ class FitResources final : public FitCheck {
 
  private:
   static constexpr size_t kAmounts = 4;          // pods, cpu, memory and ephemeral storage, in this order
-  static constexpr size_t kMostReasonBits = 21;  // so that scalar resources without number are few
+  static constexpr size_t kMostReasonBits = 21;  // with more, each row is explained by itself
 
   // Returns the amounts that have columns, for those of which the pod requests some. Valid until the cache changes.
   std::vector<Sufficient> Amounts() const {
