@@ -469,8 +469,13 @@ TEST_CASE("Jobs and CronJobs do what was recorded") {
 
 TEST_CASE("budgets and deletions are what was recorded") {
   PlayAll({"22-pdb-of-deployment", "24-pdb-unhealthy-always-allow", "25-pdb-unhealthy-default", "26-pdb-of-bare-pods",
-           "81-pdb-percent-of-statefulset", "84-pdb-bare-pods-max-unavailable", "90-pdb-nothing-allowed", "39-orphan",
-           "96-orphaned-replicaset-adopted-again", "97-default-propagation"});
+           "81-pdb-percent-of-statefulset", "84-pdb-bare-pods-max-unavailable", "86-pdb-mixed-owners",
+           "90-pdb-nothing-allowed", "91-pdb-healthy-enough", "39-orphan", "96-orphaned-replicaset-adopted-again",
+           "97-default-propagation"});
+}
+
+TEST_CASE("classes that change are read as was recorded") {
+  PlayAll({"33-default-storage-class", "110-admission-priority-errors", "138-default-class-later"});
 }
 
 // A rolling update keeps its bounds all the time: 10 replicas, 25 % more and 25 % fewer.
