@@ -67,7 +67,7 @@ test: deps-test  ## build and run every test; the last line is "N passed, N fail
 	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(PACKAGE)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)
 check:  ## what is worth its time after each change: lint, unit tests of what changed, recorded decisions, one daemon (BASE=COMMIT)
 	+@hack/check.sh
-test-programs: $(TEST_PROGRAMS) $(if $(PACKAGE),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay $(BIN)/berth $(ALIASED))
+test-programs: $(TEST_PROGRAMS) $(if $(PACKAGE),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay $(BIN)/berth $(ALIASED) $(FAKED))
 	@:
 
 run: all  ## a demo cluster on hollow-apiserver, scheduled before your eyes (KEEP=1: leave it running; RELEASE=1.29)

@@ -43,7 +43,7 @@ while IFS=: read -r file line include; do
 done < <(grep -rnE '^#include "' --include='*.cc' --include='*.h' pkg cmd plugin | grep -vE '^[^:]*_(test|bench)\.cc:[0-9]+:#include "test/')
 
 # ---- inside pkg/scheduler, includes run along this order, and the engine includes no rule ----
-layers=(cache queue volumebinder algorithm algorithm/family policy extender registry configuration core/incremental core factory .)
+layers=(cache queue volumebinder algorithm algorithm/family policy extender registry configuration core/incremental core factory . assembly)
 layer() {  # prints the place of a folder of pkg/scheduler in the order; nothing for those that may include everything
   case $1 in
     reference* | testing*) return 0 ;;
@@ -85,7 +85,7 @@ hits=$(grep -rnE "\b($marks)\b" pkg cmd plugin hack test Makefile -I --exclude-d
 $hits"
 
 # ---- a release is data: places that name or compare one may only become fewer ----
-most_places=130
+most_places=0
 places=$(hack/release-places.py | wc -l)
 [ "$places" -le "$most_places" ] || problem "$places places outside pkg/releases name or compare a release, $((places - most_places)) more than before: read a named field instead (hack/verify.sh --places)"
 [ "$places" -ge "$most_places" ] || echo "verify: only $places places name a release; lower most_places in hack/verify.sh from $most_places"

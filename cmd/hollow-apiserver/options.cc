@@ -87,8 +87,8 @@ std::string HelpText() {
          "kubectl read and write, without nodes, controllers or a disk behind them.\n\n"
          "It answers in JSON and YAML. Of protobuf it reads what kubectl sends; a Go scheduler has to be told to "
          "speak\n"
-         "JSON: --kube-api-content-type=application/json (1.10), or clientConnection.contentType: application/json in\n"
-         "its configuration file (1.29).\n\n"
+         "JSON: --kube-api-content-type=application/json, or clientConnection.contentType: application/json in its\n"
+         "configuration file.\n\n"
          "Usage: hollow-apiserver [flags]\n\n"
       << Flags() << "\nIt prints one line when it serves: Serving insecurely on ADDRESS:PORT\n";
   return out.str();

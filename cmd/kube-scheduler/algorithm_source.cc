@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cmd/kube-scheduler/go_text.h"
-#include "cmd/kube-scheduler/later_config.h"
+#include "cmd/kube-scheduler/profile_config.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/status.h"
 
@@ -23,23 +23,23 @@ absl::StatusOr<std::string> ReadPolicyFile(const std::string& path) {
 
 }  // namespace
 
-scheduler::FactoryArgs ArgumentsOfRules(const Configuration& config, const Options& options) {
-  scheduler::FactoryArgs args;
-  scheduler::AlgorithmGates& gates = args.gates.algorithm;
-  args.release = &ReleaseToRun(config);
-  args.hard_pod_affinity_symmetric_weight = config.hard_pod_affinity_symmetric_weight;
-  if (args.release->plugins != nullptr) {
+scheduler::SchedulerGates GatesOfRules(const Configuration& config, const Options& options) {
+  const scheduler::Release& release = ReleaseToRun(config);
+  if (release.plugins != nullptr) {
+    scheduler::SchedulerGates all;
+    scheduler::AlgorithmGates& gates = all.algorithm;
     gates.pod_priority = gates.volume_scheduling = gates.block_volume = gates.storage_object_in_use_protection = true;
-    return args;
+    return all;
   }
-  args.gates = scheduler::MakeGates([&](std::string_view name) { return options.GateOn(name, args.release->gates); });
-  if (args.gates.taint_nodes_by_condition) {
+  const scheduler::SchedulerGates gates =
+      scheduler::MakeGates([&](std::string_view name) { return options.GateOn(name, release.gates); });
+  if (gates.taint_nodes_by_condition) {
     LOG(WARNING) << "TaintNodesByCondition is enabled, PodToleratesNodeTaints predicate is mandatory";
   }
   if (options.GateOn("EnableEquivalenceClassCache")) {
     LOG(INFO) << "EnableEquivalenceClassCache has no effect: decisions are never taken from a cache that may be stale";
   }
-  return args;
+  return gates;
 }
 
 absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(const std::string& scheduler_name,

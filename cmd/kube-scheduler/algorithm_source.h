@@ -16,9 +16,8 @@ namespace berth::kube_scheduler {
 // policy config map value at key "policy.cfg"".
 using PolicyConfigMapReader = std::function<absl::StatusOr<std::string>(const PolicyConfigMapSource&)>;
 
-// Returns the release, its gates and the weight of hard affinity, which all schedulers of the process share, and logs
-// gates that mean something else here.
-scheduler::FactoryArgs ArgumentsOfRules(const Configuration& config, const Options& options);
+// Returns the gates that all schedulers of the process share, and logs those that mean something else here.
+scheduler::SchedulerGates GatesOfRules(const Configuration& config, const Options& options);
 
 // Builds the scheduler and logs what it will run. Error texts are 1.10's. `*node_json` is set to true if an extender
 // needs whole nodes. `*policy_text`, unless it is null, is set to the Policy's JSON if there is one.

@@ -12,7 +12,7 @@
 #include <limits>
 
 #include "cmd/kube-scheduler/go_text.h"
-#include "cmd/kube-scheduler/later_config.h"
+#include "cmd/kube-scheduler/profile_config.h"
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
 #include "pkg/client/leaderelection.h"
@@ -260,7 +260,7 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   const bool by_profiles =
       configuration::IsConfigurationVersion(given_version) && configuration::ReadsProfiles(given_version);
   if (by_profiles) {
-    auto read = FromLaterConfiguration(root, reader, as, warnings);
+    auto read = FromProfileConfiguration(root, reader, as, warnings);
     if (read.ok()) read->configuration_text = std::string(text);
     // A document that is not for this program at all is reported in upstream's words without an addition.
     if (read.ok() || read.status().message().find("no kind ") == 0) return read;

@@ -106,7 +106,8 @@ struct ReadAs {
 // Reads a file in JSON or YAML. Its apiVersion chooses the release. v1alpha1, of either group, has a provider or a
 // Policy: absent fields get their defaults (of componentconfig/v1alpha1: leaderElect false, as in 1.10), names of
 // fields may be in any case, and unknown fields and odd values that the release accepts silently are returned in
-// `warnings`. Later versions have profiles and are read strictly (later_config.h). The error is the text after "error:
+// `warnings`. Later versions have profiles and are read strictly (profile_config.h). The error is the text after
+// "error:
 // ": upstream's if there is one, and otherwise one that begins with the path.
 absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings,
                                                 const ReadAs& as = {});

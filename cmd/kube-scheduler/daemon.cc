@@ -21,13 +21,13 @@
 #include "cmd/kube-scheduler/event_recorders.h"
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/inbox.h"
-#include "cmd/kube-scheduler/later_config.h"
 #include "cmd/kube-scheduler/leadership.h"
 #include "cmd/kube-scheduler/metrics.h"
 #include "cmd/kube-scheduler/metrics_in_seconds.h"
 #include "cmd/kube-scheduler/page_metrics.h"
 #include "cmd/kube-scheduler/pages.h"
 #include "cmd/kube-scheduler/process_log.h"
+#include "cmd/kube-scheduler/profile_config.h"
 #include "cmd/kube-scheduler/recording.h"
 #include "cmd/kube-scheduler/threads.h"
 #include "pkg/client/config.h"
@@ -38,7 +38,7 @@
 #include "pkg/client/rest.h"
 #include "pkg/recording/tap.h"
 #include "pkg/releases/releases.h"
-#include "pkg/scheduler/core/node_sampler.h"
+#include "pkg/scheduler/assembly/assembly.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/scheduler.h"
@@ -77,21 +77,15 @@ class Daemon {
         log_(config.Form().structured_log, *config.release),
         inbox_(kInboxLimit),
         pods_io_("pods-io"),
-        lease_io_("lease-io"),
-        cache_(ReleaseToRun(config).describe_template, ReleaseToRun(config).cache) {}
+        lease_io_("lease-io") {}
 
   ~Daemon();
   int Run();
 
  private:
   absl::Status Connect();
-  void MakeBinders(const scheduler::FactoryArgs& args);
   absl::Status Build();
-  void MakeQueue(bool pod_priority);
-  // Makes what chooses the nodes that a decision looks at, where the release need not look at all.
-  void MakeSampler(scheduler::FactoryArgs* args);
-  absl::Status AddProfiles(const scheduler::FactoryArgs& args, bool* node_json,
-                           std::vector<recording::ProfileSource>* sources);
+  absl::Status AddProfiles(bool* node_json, std::vector<recording::ProfileSource>* sources);
   absl::Status AddProfile(const std::string& name,
                           absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> algorithm);
   absl::StatusOr<std::string> ReadPolicyMap(const PolicyConfigMapSource& source);
@@ -131,12 +125,7 @@ class Daemon {
   std::unique_ptr<ClusterWatch> watch_;
 
   // The members below are used on the deciding thread only.
-  scheduler::Cache cache_;
-  std::unique_ptr<scheduler::SchedulingQueue> queue_;
-  std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
-  // In a release that provisions claims, instead of volume_binder_.
-  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;
-  std::unique_ptr<scheduler::NodeSampler> sampler_;  // shared by all schedulers; null if the release has no such rules
+  std::unique_ptr<scheduler::Assembly> parts_;
   Algorithms algorithms_;
   std::unique_ptr<ApiActions> actions_;
   std::unique_ptr<recording::Recorder> recorder_;  // null without --record-dir
@@ -236,50 +225,18 @@ absl::StatusOr<std::string> Daemon::ReadPolicyMap(const PolicyConfigMapSource& s
   }
 }
 
-void Daemon::MakeQueue(bool pod_priority) {
-  const scheduler::Release& release = ReleaseToRun(config_);
-  if (release.plugins != nullptr) {
-    scheduler::EventQueueOptions q;
-    q.initial_backoff = config_.pod_initial_backoff;
-    q.max_backoff = config_.pod_max_backoff;
-    q.unschedulable_limit = config_.pod_max_in_unschedulable;
-    q.wakes = release.wakes;
-    q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
-      const auto algorithm = algorithms_.find(pod.tmpl->scheduler_name);
-      return algorithm == algorithms_.end() ||
-             algorithm->second->PassesNodePredicates(pod, util::Symbol::Find(node.meta.name));
-    };
-    queue_ = scheduler::NewEventQueue(q);
-    return;
-  }
-  scheduler::QueueOptions q;
-  q.wakes = release.wakes;
-  q.initial_backoff = config_.pod_initial_backoff;
-  q.max_backoff = config_.pod_max_backoff;
-  q.unschedulable_limit = config_.pod_max_in_unschedulable;
-  const bool by_priority = pod_priority && release.orders_queue_by_priority;
-  queue_ = by_priority ? scheduler::NewPriorityQueue(q) : scheduler::NewFifo(/*has_nominations=*/pod_priority);
-}
-
-void Daemon::MakeSampler(scheduler::FactoryArgs* args) {
-  if (args->release->sampling == nullptr) return;
-  const std::optional<int64_t> percentage = options_.PercentageOfNodes(config_);
-  sampler_ = std::make_unique<scheduler::NodeSampler>(&cache_, *args->release->sampling, percentage.value_or(100));
-  args->sampler = percentage ? sampler_.get() : nullptr;
-  args->sampler_without_scores = sampler_.get();
-}
-
 absl::Status Daemon::AddProfile(const std::string& name,
                                 absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> algorithm) {
   if (!algorithm.ok()) return algorithm.status();
   LogNotIncremental(name, **algorithm);
   scheduler_->AddProfile(name, algorithm->get());
+  parts_->Register(util::Symbol(name), algorithm->get());
   algorithms_[util::Symbol(name)] = *std::move(algorithm);
   return absl::OkStatus();
 }
 
-absl::Status Daemon::AddProfiles(const scheduler::FactoryArgs& args, bool* node_json,
-                                 std::vector<recording::ProfileSource>* sources) {
+absl::Status Daemon::AddProfiles(bool* node_json, std::vector<recording::ProfileSource>* sources) {
+  const scheduler::FactoryArgs& args = parts_->args;
   if (config_.ByProfiles()) {
     profile_plugins_ = EvaluatedPlugins(config_.plugin_profiles);
     for (const scheduler::ExtenderConfig& e : config_.extenders) {
@@ -306,28 +263,19 @@ absl::Status Daemon::AddProfiles(const scheduler::FactoryArgs& args, bool* node_
   return absl::OkStatus();
 }
 
-void Daemon::MakeBinders(const scheduler::FactoryArgs& args) {
-  if (args.release->plugins != nullptr) {
-    claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_, args.release->claims, args.release->volume_rules);
-  } else if (args.gates.algorithm.volume_scheduling && args.release->provisions_claims) {
-    scheduler::ClaimRules rules = args.release->claims;
-    rules.compares_modes = args.gates.algorithm.block_volume;
-    claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_, rules);
-  } else if (args.gates.algorithm.volume_scheduling) {
-    volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&cache_, args.gates.algorithm);
-  }
-}
-
 absl::Status Daemon::Build() {
-  scheduler::FactoryArgs args = ArgumentsOfRules(config_, options_);
-  MakeQueue(args.gates.algorithm.pod_priority);
-  MakeBinders(args);
-  MakeSampler(&args);
-  args.cache = &cache_;
-  args.nominated = queue_->nominated();
+  const scheduler::SchedulerGates gates = GatesOfRules(config_, options_);
+  parts_ = std::make_unique<scheduler::Assembly>(
+      scheduler::AssemblyConfig{.decides = &ReleaseToRun(config_),
+                                .process = &config_.Release().process,
+                                .gates = gates,
+                                .percentage = options_.PercentageOfNodes(config_),
+                                .initial_backoff = config_.pod_initial_backoff,
+                                .max_backoff = config_.pod_max_backoff,
+                                .unschedulable_limit = config_.pod_max_in_unschedulable});
+  scheduler::FactoryArgs& args = parts_->args;
+  args.hard_pod_affinity_symmetric_weight = config_.hard_pod_affinity_symmetric_weight;
   args.clock = &clock_;
-  args.volume_binder = volume_binder_.get();
-  args.claim_binder = claim_binder_.get();
   args.make_extender =
       [this](const scheduler::ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<scheduler::Extender>> {
     auto extender = scheduler::NewHttpExtender(c);
@@ -341,17 +289,10 @@ absl::Status Daemon::Build() {
   actions_ = std::make_unique<ApiActions>(pods_io_.executor(), requests_.get(), std::move(recorders), &inbox_,
                                           config_.Form().dialect);
 
-  scheduler::SchedulerOptions o;
-  o.pod_priority = args.gates.algorithm.pod_priority;
-  o.orders_queue_by_priority = ReleaseToRun(config_).orders_queue_by_priority;
+  scheduler::SchedulerOptions o = parts_->Options();
   o.preempts = !config_.disable_preemption;
   o.volume_bind_timeouts = VolumeBindTimeouts(config_);
-  o.initial_backoff = config_.pod_initial_backoff;
-  o.max_backoff = config_.pod_max_backoff;
-  o.process = &config_.Release().process;
-  o.understood_fields = scheduler::PodFieldsUnderstoodBy(ReleaseToRun(config_).version);
   o.ignore_unknown_fields = options_.ignore_unknown_fields;
-  o.claim_binder = claim_binder_.get();
   o.max_requests_in_flight = requests_limit_;
   o.check_decisions = options_.check_decisions;
   o.may_bind = [this] { return MayWrite(); };
@@ -364,16 +305,16 @@ absl::Status Daemon::Build() {
     clock = tap_.get();
     o.observer = tap_.get();
   }
-  scheduler_ =
-      std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), volume_binder_.get(), actions, clock, std::move(o));
+  scheduler_ = std::make_unique<scheduler::Scheduler>(&parts_->cache, parts_->queue.get(), parts_->volume_binder.get(),
+                                                      actions, clock, std::move(o));
 
   bool node_json = false;
   std::vector<recording::ProfileSource> sources;
-  if (auto s = AddProfiles(args, &node_json, &sources); !s.ok()) return s;
-  auto core =
-      CoreConfigurationOf(config_, args.gates, std::move(sources), requests_limit_, options_.ignore_unknown_fields);
+  if (auto s = AddProfiles(&node_json, &sources); !s.ok()) return s;
+  auto core = CoreConfigurationOf(config_, gates, std::move(sources), requests_limit_, options_.ignore_unknown_fields);
   core.percentage = options_.PercentageOfNodes(config_);
-  const ui::LiveScheduler live{&cache_, queue_.get(), scheduler_.get(), [this] { return leading_ && MayWrite(); }};
+  const ui::LiveScheduler live{&parts_->cache, parts_->queue.get(), scheduler_.get(),
+                               [this] { return leading_ && MayWrite(); }};
   if (live_page_ != nullptr) live_page_->Begin(live, config_, core, algorithms_);
   if (tap_ != nullptr) {
     auto recorder = StartRecording(options_, core);
@@ -382,7 +323,7 @@ absl::Status Daemon::Build() {
     tap_->set_sink(recorder_.get());
     tap_->Attach(scheduler_.get());
   }
-  const ClusterWatch::Options watch{args.gates.algorithm.volume_scheduling, &config_.Form().dialect, node_json};
+  const ClusterWatch::Options watch{gates.algorithm.volume_scheduling, &config_.Form().dialect, node_json};
   watch_ = std::make_unique<ClusterWatch>(pods_io_.executor(), pods_client_.get(), &inbox_, watch);
   unsynced_ = watch_->resources();
   return absl::OkStatus();
@@ -494,7 +435,7 @@ void Daemon::Decide() {
 }
 
 void Daemon::PublishSnapshot() {
-  SchedulerSnapshot s = TakeSnapshot(*scheduler_, *queue_, cache_, algorithms_);
+  SchedulerSnapshot s = TakeSnapshot(*scheduler_, *parts_->queue, parts_->cache, algorithms_);
   s.requests_limit = requests_limit_;
   s.in_seconds = config_.Form().metrics_in_seconds;
   s.plugins = profile_plugins_;

@@ -1,4 +1,4 @@
-#include "cmd/kube-scheduler/later_config.h"
+#include "cmd/kube-scheduler/profile_config.h"
 
 #include "pkg/util/status.h"
 

@@ -42,7 +42,7 @@ class JsonSink : public google::LogSink {
 };
 
 // {"ts":1511229600123.456,"caller":"scheduler.cc:42","severity":"INFO","msg":"..."}
-class JsonSink110 final : public JsonSink {
+class JsonSinkOfSentences final : public JsonSink {
   std::string Json(google::LogSeverity severity, double millis, const std::string& caller,
                    std::string_view text) override {
     std::string out = absl::StrFormat("{\"ts\":%.3f,\"caller\":\"%s\",\"severity\":\"%s\",\"msg\":", millis, caller,
@@ -73,7 +73,7 @@ void AppendJsonValue(const util::LogLine::Value& value, std::string* out) {
 // Kubernetes 1.29 component-base logs/json: an informational line has its verbosity in "v", an error its text in "err"
 // at the end.
 //   {"ts":1511229600123.456,"caller":"scheduler_log.cc:99","msg":"...","v":2,"pod":{"name":"a","namespace":"b"}}
-class JsonSink129 final : public JsonSink {
+class JsonSinkOfMessages final : public JsonSink {
   std::string Json(google::LogSeverity severity, double millis, const std::string& caller,
                    std::string_view text) override {
     const util::LogLine* line = util::LogLine::Current();
@@ -134,9 +134,9 @@ absl::Status SetUpLogging(const LoggingOptions& o, const char* program, bool str
     FLAGS_alsologtostderr = false;
     FLAGS_stderrthreshold = google::NUM_SEVERITIES;
     for (int s = google::INFO; s < google::NUM_SEVERITIES; ++s) google::SetLogDestination(s, "");
-    static JsonSink110 sink110;
-    static JsonSink129 sink129;
-    google::AddLogSink(structured ? static_cast<JsonSink*>(&sink129) : &sink110);
+    static JsonSinkOfSentences sentences;
+    static JsonSinkOfMessages messages;
+    google::AddLogSink(structured ? static_cast<JsonSink*>(&messages) : &sentences);
   }
   static std::string name;
   name = program;

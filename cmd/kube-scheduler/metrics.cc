@@ -186,8 +186,7 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   s.in_seconds ? CollectInSeconds(s, out) : CollectInMicroseconds(s, out);
   MetricFamily places = Family("scheduler_pods_by_state", kGauge, "Number of pending pods, by what they wait for.");
   for (size_t i = 0; i < s.by_place.size(); ++i) {
-    AddSample(&places,
-              {{"state", std::string(scheduler::Scheduler::PlaceName(static_cast<scheduler::Scheduler::Place>(i)))}},
+    AddSample(&places, {{"state", std::string(scheduler::PlaceName(static_cast<scheduler::Scheduler::Place>(i)))}},
               static_cast<double>(s.by_place[i]));
   }
   out->push_back(std::move(places));

@@ -28,7 +28,7 @@ namespace berth::kube_scheduler {
 struct SchedulerSnapshot {
   scheduler::SchedulerMetrics metrics;
   scheduler::SchedulingQueue::Depth queue;
-  std::array<size_t, scheduler::Scheduler::kPlaces> by_place{};
+  std::array<size_t, scheduler::kPendingPlaces> by_place{};
   size_t binds_in_flight = 0, requests_in_flight = 0, requests_limit = 0;
   std::vector<std::pair<std::string, int64_t>> by_reason;
   size_t nodes = 0, pods = 0, assumed = 0;

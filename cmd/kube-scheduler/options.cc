@@ -12,9 +12,10 @@
 #include <algorithm>
 
 #include "cmd/kube-scheduler/go_text.h"
-#include "cmd/kube-scheduler/later_config.h"
+#include "cmd/kube-scheduler/profile_config.h"
 #include "cmd/kube-scheduler/release_flags.h"
 #include "pkg/api/quantity.h"
+#include "pkg/releases/gates.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/feature_gates.h"
@@ -31,7 +32,7 @@ constexpr char kDescription[] =
 std::string GatesUsage() {
   std::string out =
       "A set of key=value pairs that describe feature gates for alpha/experimental features. Options are:";
-  for (const util::FeatureGate& g : util::FeatureGates()) {
+  for (const util::FeatureGate& g : releases::DefaultGates()) {
     const char* on = g.on ? "true" : "false";
     std::string_view stage;
     switch (g.stage) {
@@ -213,10 +214,9 @@ Options::Options() {
 
   flags_.Section("Serving");
   flags_.String(&address_, "address", "The IP address to serve on (set to 0.0.0.0 for all interfaces)");
-  flags_.Int32(
-      &port_, "port",
-      "The port that the scheduler's http service runs on. -1: it is not served, 0: any free port. Release 1.29 "
-      "has no such port unless this flag is given.");
+  flags_.Int32(&port_, "port",
+               "The port that the scheduler's http service runs on. -1: it is not served, 0: any free port. Releases "
+               "that serve HTTPS alone have no such port unless this flag is given.");
   flags_.Bool(&c.enable_profiling, "profiling", "Enable profiling via web interface host:port/debug/pprof/");
   flags_.Bool(&c.enable_contention_profiling, "contention-profiling",
               "Enable lock contention profiling, if profiling is enabled");
@@ -231,7 +231,7 @@ Options::Options() {
   flags_.Int32(
       &secure.port, "secure-port",
       "The port on which to serve HTTPS with authentication and authorization. 0: it is not served. The default "
-      "of release 1.29 is 10259.");
+      "is that of the emulated release.");
   flags_.String(&secure.cert_dir, "cert-dir",
                 "The directory where a self-made certificate is kept (kube-scheduler.crt, kube-scheduler.key). Empty: "
                 "it is made anew in memory.");
@@ -414,7 +414,8 @@ absl::Status Options::SetGates(const std::string& text) {
     const bool known = std::any_of(all.begin(), all.end(), [&](const release::Id& id) {
       return util::FindGate(releases::Of(id).decides.gates, name) != nullptr;
     });
-    if (!known) return absl::InvalidArgumentError(absl::StrCat("unrecognized key: ", name, util::GateSuggestion(name)));
+    if (!known)
+      return absl::InvalidArgumentError(absl::StrCat("unrecognized key: ", name, releases::GateSuggestion(name)));
     if (eq == std::string::npos) return absl::InvalidArgumentError(absl::StrCat("missing bool value for ", name));
     const std::string value(absl::StripAsciiWhitespace(item.substr(eq + 1)));
     bool on = false;
@@ -425,7 +426,7 @@ absl::Status Options::SetGates(const std::string& text) {
   }
   for (const auto& [name, on] : set) gates_[name] = on;
   if (auto all = set.find("AllAlpha"); all != set.end()) {
-    for (const util::FeatureGate& g : util::FeatureGates()) {
+    for (const util::FeatureGate& g : releases::DefaultGates()) {
       if (g.stage == util::GateStage::kAlpha) gates_.emplace(g.name, all->second);
     }
   }
@@ -440,8 +441,7 @@ absl::Status Options::SetGates(const std::string& text) {
 }
 
 bool Options::GateOn(std::string_view name) const {
-  auto it = gates_.find(name);
-  return it == gates_.end() ? util::FeatureGateDefault(name) : it->second;
+  return GateOn(name, releases::DefaultGates());
 }
 
 bool Options::GateOn(std::string_view name, std::span<const util::FeatureGate> gates) const {

@@ -12,7 +12,7 @@
 #include "cmd/kube-scheduler/component_config.h"
 #include "cmd/kube-scheduler/end_process.h"
 #include "cmd/kube-scheduler/go_text.h"
-#include "cmd/kube-scheduler/later_config.h"
+#include "cmd/kube-scheduler/profile_config.h"
 #include "cmd/kube-scheduler/resource_metrics.h"
 #include "pkg/client/config.h"
 #include "pkg/ui/server.h"
@@ -233,7 +233,7 @@ HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
       page.content_type = "application/json";
       page.no_sniff = true;
     }
-    page.body = form_.shows_profiles ? LaterConfigurationToConfigz(config_) : ConfigurationToConfigz(config_);
+    page.body = form_.shows_profiles ? ProfilesToConfigz(config_) : ConfigurationToConfigz(config_);
     return page;
   }
   if (config_.enable_profiling && absl::StartsWith(r.path, "/debug/pprof")) {

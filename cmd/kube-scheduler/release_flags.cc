@@ -11,6 +11,7 @@
 #include "cmd/kube-scheduler/go_text.h"
 #include "pkg/api/quantity.h"
 #include "pkg/http/tls.h"
+#include "pkg/releases/daemon_form.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -93,6 +94,22 @@ constexpr Row kRows[] = {
     {"azure-container-registry-config", Until(24), Shape::kText, "Without effect: no images are pulled."},
 };
 
+Row RowOf(const releases::OwnFlag& own, const release::Id& id) {
+  return {own.name,
+          {.since = id.version, .until = {static_cast<uint8_t>(id.version.minor + 1)}},
+          own.is_bool ? Shape::kBool : Shape::kText,
+          own.usage};
+}
+
+// Returns the rows of the table and those that releases bring along.
+std::vector<Row> AllRows() {
+  std::vector<Row> rows(std::begin(kRows), std::end(kRows));
+  for (const release::Id& id : release::All()) {
+    for (const releases::OwnFlag& own : releases::DaemonFormOf(id).flags) rows.push_back(RowOf(own, id));
+  }
+  return rows;
+}
+
 absl::Status CheckShape(Shape shape, const std::string& text) {
   int64_t number = 0;
   bool yes = false;
@@ -112,6 +129,7 @@ absl::Status CheckShape(Shape shape, const std::string& text) {
 }
 
 void AddWithoutEffect(FlagSet* flags, const Row& row) {
+  if (flags->Find(row.name) != nullptr) return;
   auto value = std::make_shared<std::string>();
   Flag& f = flags->Custom(
       std::string(row.name), row.shape == Shape::kBool ? "" : "string", std::string(row.usage), "",
@@ -233,14 +251,14 @@ void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure) {
   AddAuthentication(flags, secure);
   AddTls(flags, secure);
   flags->Section("Without effect");
-  for (const Row& row : kRows) {
+  for (const Row& row : AllRows()) {
     if (row.shape != Shape::kActs) AddWithoutEffect(flags, row);
   }
 }
 
 absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& release, std::vector<std::string>* warnings) {
   Texts without_effect;
-  for (const Row& row : kRows) {
+  for (const Row& row : AllRows()) {
     if (!flags.Changed(row.name)) continue;
     const std::string name = absl::StrCat("--", std::string(row.name));
     if (!row.span.Has(release.version)) {

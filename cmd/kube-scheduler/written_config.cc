@@ -3,7 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "cmd/kube-scheduler/go_text.h"
-#include "cmd/kube-scheduler/later_config.h"
+#include "cmd/kube-scheduler/profile_config.h"
 #include "pkg/api/stream.h"
 #include "pkg/scheduler/configuration/policy_profile.h"
 #include "pkg/scheduler/configuration/versions.h"

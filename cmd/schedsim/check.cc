@@ -196,7 +196,8 @@ void NotePredicates(const PolicyReport& r, const Algorithm& algorithm, std::vect
   auto ordering = decides.predicate_ordering;
   for (const std::string& name : running) {
     if (std::find(ordering.begin(), ordering.end(), name) == ordering.end()) {
-      notes->push_back(absl::StrCat(name, ": runs behind the others; 1.10 itself silently never ran it"));
+      notes->push_back(absl::StrCat(name, ": runs behind the others; ", release::NameOf(decides.version),
+                                    " itself silently never ran it"));
     }
   }
 }
@@ -437,7 +438,7 @@ extern const Command kCheckCommand = {
     .examples =
         "  schedsim check policies/most-pods.json\n"
         "  schedsim check -o json scheduler-configuration.yaml\n"
-        "  schedsim check --emulated-version=1.19 policy.json\n",
+        "  schedsim check --emulated-version=RELEASE policy.json\n",
     .groups = kGateFlags | kReleaseFlag,
     .run = Check,
 };

@@ -379,7 +379,7 @@ constexpr char kCompareExamples[] =
   schedsim compare trace.json.gz --algorithm-provider DefaultProvider --policy a.json --policy b.json -o csv
   schedsim compare trace.json.gz --policy a.json --policy b.json --svg load.svg
   schedsim compare cluster.json --policy mine.json --changes 5     which rule sent the first 5 pods elsewhere
-  schedsim compare cluster.json --emulated-version=1.10 --emulated-version=1.29     what changes with an upgrade
+  schedsim compare cluster.json --emulated-version=OLD --emulated-version=NEW     what changes with an upgrade
 )";
 
 }  // namespace

@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "cmd/schedsim/later_algorithm.h"
+#include "pkg/releases/gates.h"
 #include "pkg/releases/releases.h"
-#include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 #include "pkg/util/version.h"
@@ -36,7 +36,7 @@ absl::Status ReadGates(const WordList& values, std::map<std::string, bool>* gate
       });
       if (!known) {
         return util::InvalidArgument(
-            absl::StrCat("--feature-gates: unrecognized key: ", name, util::GateSuggestion(name)));
+            absl::StrCat("--feature-gates: unrecognized key: ", name, releases::GateSuggestion(name)));
       }
       if (part.find('=') == absl::string_view::npos) {
         return util::InvalidArgument(absl::StrCat("--feature-gates: missing bool value for ", name));
@@ -286,7 +286,9 @@ po::options_description FlagsOf(const Command& command) {
     add("policy-config-file", po::value<std::string>()->value_name("FILE"),
         "Policy to schedule by, instead of a provider");
     add("emulated-version", po::value<std::string>()->value_name(release::NamesWith("|")),
-        "release of Kubernetes whose decisions are made (default 1.10)");
+        absl::StrCat("release of Kubernetes whose decisions are made (default ", std::string(release::Default().name),
+                     ")")
+            .c_str());
     add("config", po::value<std::string>()->value_name("FILE"),
         "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) to schedule by, as the first release that reads "
         "it does");

@@ -332,7 +332,7 @@ const Command kReplayCommand = {
         "  schedsim replay /var/lib/berth/recording\n"
         "  schedsim replay recording --pod=default/web-1\n"
         "  schedsim replay recording --policy=policies/most-pods.json\n"
-        "  schedsim replay recording --emulated-version=1.29\n",
+        "  schedsim replay recording --emulated-version=RELEASE\n",
     .files = Command::Files::kRequired,
     .add_flags =
         [](boost::program_options::options_description_easy_init& add) {

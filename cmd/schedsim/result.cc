@@ -109,7 +109,7 @@ void PreemptionJson(const scheduler::Preemption& p, std::string* out) {
 }
 
 // Appends the additional members of decisions of releases after 1.10.
-void LaterMembers(const lab::LaterFields& f, bool tell_failures, std::string* out) {
+void FieldMembers(const lab::DecisionFields& f, bool tell_failures, std::string* out) {
   if (tell_failures && !f.rejections.empty()) {
     Key("rejections", out);
     out->push_back('{');
@@ -139,9 +139,9 @@ void DecisionMembers(const Outcome& o, const Detail& detail, std::string* out) {
   const scheduler::DecisionTrace& t = o.trace;
   Key("pod", out);
   AppendJsonString(o.pod->meta.Key(), out);
-  if (o.later != nullptr && !o.later->not_attempted.empty()) {
+  if (o.fields != nullptr && !o.fields->not_attempted.empty()) {
     Key("notAttempted", out);
-    AppendJsonString(o.later->not_attempted, out);
+    AppendJsonString(o.fields->not_attempted, out);
     return;
   }
   Key("host", out);
@@ -157,7 +157,7 @@ void DecisionMembers(const Outcome& o, const Detail& detail, std::string* out) {
     Failures(*failures, out);
   }
   if (!t.totals.empty()) Scores(t, ScoredNodes(t, detail), out);
-  if (o.later != nullptr) LaterMembers(*o.later, tell_failures, out);
+  if (o.fields != nullptr) FieldMembers(*o.fields, tell_failures, out);
   if (d.evaluated > 0) {
     Key("evaluated", out);
     absl::StrAppend(out, d.evaluated);

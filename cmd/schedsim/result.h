@@ -22,7 +22,7 @@ struct Outcome {
   scheduler::Decision decision;
   scheduler::DecisionTrace trace;
   std::optional<scheduler::Preemption> preemption;
-  const lab::LaterFields* later = nullptr;  // in release 1.29; valid during ResultWriter::Take
+  const lab::DecisionFields* fields = nullptr;  // null: the release has none; valid during ResultWriter::Take
 
   bool placed() const { return decision.outcome == scheduler::Decision::Outcome::kPlaced; }
 };

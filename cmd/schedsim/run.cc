@@ -55,7 +55,7 @@ size_t Decide(Simulation& sim, Scenario& scenario, scheduler::DecisionMode mode,
       o.pod = pending;
       o.decision = sim.Place(o.pod, mode, trace ? &o.trace : nullptr);
       o.preemption = sim.Preempt(o.pod, o.decision);
-      o.later = sim.later_fields();
+      o.fields = sim.fields();
       if (o.placed()) pending = sim.last_placed();
       const auto now = Clock::now();
       stats->micros.push_back(std::chrono::duration<double, std::micro>(now - before).count());

@@ -87,7 +87,7 @@ extern const Command kSchemaCommand = {
     .examples =
         "  schedsim schema policy > policy.schema.json\n"
         "  schedsim schema configuration > configuration.schema.json\n"
-        "  schedsim schema configuration --emulated-version=1.19\n",
+        "  schedsim schema configuration --emulated-version=RELEASE\n",
     .groups = kReleaseFlag,
     .check = CheckKind,
     .run = PrintSchema,

@@ -29,7 +29,10 @@ void SnapshotFlags(po::options_description_easy_init& add) {
   add("master", po::value<std::string>()->value_name("URL"),
       "address of the API server; replaces that of the kubeconfig");
   add("context", po::value<std::string>()->value_name("NAME"), "context of the kubeconfig; without it the current one");
-  add("emulated-version", po::value<std::string>()->value_name(release::NamesWith("|"))->default_value("1.29"),
+  add("emulated-version",
+      po::value<std::string>()
+          ->value_name(release::NamesWith("|"))
+          ->default_value(std::string(release::All().back().name)),
       "the release whose decisions read it: says which kinds are listed; those that the server does not have are named "
       "on standard error and left out");
 }

@@ -34,6 +34,8 @@ $(foreach r,$(PACKAGE),$(if $(wildcard $(r)/.),,$(error PACKAGE=$(r): there is n
 TEST_PROGRAMS := $(foreach r,$(if $(PACKAGE)$(SCRIPTS),$(filter $(PACKAGE),$(TEST_PACKAGES)),$(TEST_PACKAGES)),$(call test_program,$(r)))
 # The programs with a second name for every release, for test/release_alias_test.py.
 ALIASED := $(PROGRAMS:%=$(OUT)/test/aliased/bin/%)
+# The programs with a release that was never published, for test/fake_release_test.py.
+FAKED := $(PROGRAMS:%=$(OUT)/test/faked/bin/%)
 BENCH_SOURCES := $(filter %_bench.cc,$(filter pkg/% test/%,$(ALL_SOURCES)))
 
 # Dependencies on things other than files: $(call note,FILE,TEXT) expands to FILE, and writes TEXT to it unless it

@@ -121,11 +121,11 @@ TEST_CASE("a bad selector has the error of each release") {
   const auto& c = pod->tmpl->spread_constraints;
   REQUIRE(c.size() == 3);
   CHECK(c[0].selector.error.starts_with("invalid label value: \"x y\": "));
-  CHECK(c[0].selector.later_error.starts_with("values[0][app]: Invalid value: \"x y\": a valid label must be"));
+  CHECK(c[0].selector.aggregated_error.starts_with("values[0][app]: Invalid value: \"x y\": a valid label must be"));
   CHECK(c[1].selector.error == "\"Near\" is not a valid pod selector operator");
-  CHECK(c[1].selector.later_error == "\"Near\" is not a valid label selector operator");
-  CHECK(c[2].selector.later_error.starts_with("[key: Invalid value: \"\": name part must be non-empty; "));
-  CHECK(c[2].selector.later_error.ends_with(
+  CHECK(c[1].selector.aggregated_error == "\"Near\" is not a valid label selector operator");
+  CHECK(c[2].selector.aggregated_error.starts_with("[key: Invalid value: \"\": name part must be non-empty; "));
+  CHECK(c[2].selector.aggregated_error.ends_with(
       ", values: Invalid value: []string{}: for 'in', 'notin' operators, values set can't be empty]"));
 }
 

@@ -80,7 +80,7 @@ std::string NotSupported(std::string_view path, std::string_view value) {
 // symbols stay for good.
 struct Deciding {
   std::vector<Requirement> requirements;
-  std::string error, later_error;
+  std::string error, aggregated_error;
 
   void Add(Symbol key, Operator op, std::span<const Symbol> values) {
     if (!error.empty()) return;
@@ -89,7 +89,7 @@ struct Deciding {
       requirements.push_back(*std::move(made));
     } else {
       error = util::Message(made.status());
-      later_error = Aggregated(Requirement::Problems({}, key.str(), op, values));
+      aggregated_error = Aggregated(Requirement::Problems({}, key.str(), op, values));
     }
   }
   void Add(const Expression& e, std::optional<Operator> op, std::string_view what) {
@@ -98,13 +98,13 @@ struct Deciding {
       Add(e.key, *op, e.values);
     } else {
       error = absl::StrCat(GoQuoted(e.op), " is not a valid ", util::ToAbsl(what), " selector operator");
-      later_error = absl::StrCat(GoQuoted(e.op), " is not a valid label selector operator");
+      aggregated_error = absl::StrCat(GoQuoted(e.op), " is not a valid label selector operator");
     }
   }
   DecidedSelector Decide() && {
     DecidedSelector d;
     d.error = std::move(error);
-    d.later_error = std::move(later_error);
+    d.aggregated_error = std::move(aggregated_error);
     if (d.ok()) d.selector = Selector(std::move(requirements));
     return d;
   }

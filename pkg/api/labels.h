@@ -100,8 +100,8 @@ class Selector {
 // raises.
 struct DecidedSelector {
   Selector selector = Selector::Nothing();
-  std::string error;        // 1.10's text; empty if the selector is valid
-  std::string later_error;  // 1.29's text; empty if the selector is valid
+  std::string error;             // 1.10's text; empty if the selector is valid
+  std::string aggregated_error;  // 1.29's text; empty if the selector is valid
   bool ok() const { return error.empty(); }
   friend bool operator==(const DecidedSelector&, const DecidedSelector&) = default;
 };

@@ -32,7 +32,7 @@ std::optional<ApiError> ReadListOptions(const Query& query, bool watch, Version 
 
 // The advice in 406 and 415 for clients that insist on protobuf.
 inline constexpr std::string_view kSpeakJson =
-    "this server speaks JSON and YAML; set --kube-api-content-type=application/json (kube-scheduler 1.10) or "
-    "clientConnection.contentType: application/json in the configuration file (kube-scheduler 1.29)";
+    "this server speaks JSON and YAML; set --kube-api-content-type=application/json or, in a "
+    "configuration file, clientConnection.contentType: application/json";
 
 }  // namespace berth::apiserver

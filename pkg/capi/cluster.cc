@@ -7,10 +7,10 @@
 
 #include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
+#include "pkg/releases/gates.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/factory/read_policy.h"
-#include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
 
 namespace berth::capi {
@@ -28,8 +28,8 @@ absl::Status ReadGates(Json gates, lab::Algorithm* a) {
   for (auto [name, on] : gates.Children()) {
     const std::string path = absl::StrCat("featureGates.", util::ToAbsl(name));
     if (!on.IsBool()) return Wrong(path, on, "must be true or false");
-    if (util::FindGate(a->Decides().gates, name) == nullptr && !util::IsFeatureGate(name)) {
-      return Wrong(path, on, absl::StrCat("is not a gate that a release has", util::GateSuggestion(name)));
+    if (util::FindGate(a->Decides().gates, name) == nullptr && !releases::IsDefaultGate(name)) {
+      return Wrong(path, on, absl::StrCat("is not a gate that a release has", releases::GateSuggestion(name)));
     }
     a->gates[std::string(name)] = on.Bool();
   }

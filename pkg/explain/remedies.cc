@@ -10,7 +10,7 @@
 #include <map>
 #include <optional>
 
-#include "pkg/explain/remedies_v1_29.h"
+#include "pkg/explain/plugin_remedies.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"

@@ -1,5 +1,5 @@
 // Determines what would make a pod fit on a node: for each reason that a predicate gives, what to change, in words. The
-// reasons are those of the predicates of 1.10; remedies_v1_29.h adds those of 1.29.
+// reasons are those of the predicates of 1.10; plugin_remedies.h adds those of 1.29.
 #pragma once
 #include <cstdint>
 #include <functional>

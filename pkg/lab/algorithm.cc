@@ -5,12 +5,12 @@
 #include <string_view>
 #include <utility>
 
+#include "pkg/releases/gates.h"
 #include "pkg/scheduler/configuration/gates.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/configuration/policy_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/factory/read_policy.h"
-#include "pkg/util/feature_gates.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -97,8 +97,13 @@ absl::Status Algorithm::ReadRelease(Json j) {
   Json c = j.FindExact("configuration");
   if (c.IsNull() || Replaces("configuration")) return absl::OkStatus();
   if (Decides().plugins == nullptr) {
+    std::string having;
+    for (const release::Id& id : release::All()) {
+      if (releases::Of(id).decides.plugins == nullptr) continue;
+      absl::StrAppend(&having, having.empty() ? "" : ", ", util::GoQuoted(id.name));
+    }
     return util::InvalidArgument(absl::StrCat("configuration: release ", std::string(release->name),
-                                              " has none; set emulatedVersion to \"1.29\""));
+                                              " has none; set emulatedVersion to one of ", having));
   }
   namespace configuration = scheduler::configuration;
   auto loaded = configuration::LoadOrError(c, scheduler::PluginsToConfigure(Decides()), ConfigurationGates());
@@ -117,9 +122,9 @@ absl::Status Algorithm::ReadGates(Json j) {
   for (auto [name, on] : j.Children()) {
     if (!on.IsBool())
       return WrongMember(absl::StrCat("featureGates.", util::ToAbsl(name)), on, "true or false is needed here");
-    if (!util::IsFeatureGate(name) && util::FindGate(Decides().gates, name) == nullptr)
+    if (!releases::IsDefaultGate(name) && util::FindGate(Decides().gates, name) == nullptr)
       return WrongMember("featureGates", on,
-                         absl::StrCat("unrecognized key: ", util::ToAbsl(name), util::GateSuggestion(name)));
+                         absl::StrCat("unrecognized key: ", util::ToAbsl(name), releases::GateSuggestion(name)));
     gates[std::string(name)] = on.Bool();
   }
   return absl::OkStatus();

@@ -1,12 +1,15 @@
 #include "pkg/lab/simulation.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/resourceclaims/resourceclaims.h"
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
-#include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/pod_fields.h"
 #include "pkg/util/status.h"
 
@@ -38,75 +41,44 @@ void Simulation::Reserve() {
   cache_.Reserve(nodes, pods);
 }
 
-void Simulation::MakeBinder(const scheduler::SchedulerGates& gates, scheduler::FactoryArgs* args) {
-  if (!gates.algorithm.volume_scheduling) return;
-  if (args->release->provisions_claims) {
-    scheduler::ClaimRules rules = args->release->claims;
-    rules.compares_modes = gates.algorithm.block_volume;
-    claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_, rules);
-    args->claim_binder = claim_binder_.get();
-  } else {
-    volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&cache_, gates.algorithm);
-    args->volume_binder = volume_binder_.get();
-  }
-}
-
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& scenario, const Algorithm& algorithm) {
-  const bool later = algorithm.ByProfiles();
-  std::unique_ptr<Simulation> sim(new Simulation(scenario, algorithm.Decides()));
-  scheduler::SchedulerGates gates = algorithm.Gates();
-  sim->pod_priority_ = gates.algorithm.pod_priority;
+  BERTH_RETURN_IF_ERROR(algorithm.CheckPercentage());
+  const releases::Release& release = releases::Of(*algorithm.release);
+  const auto percentage = algorithm.SamplePercentage();
+  std::unique_ptr<Simulation> sim(new Simulation(scenario, {.decides = &release.decides,
+                                                            .process = &release.process,
+                                                            .gates = algorithm.Gates(),
+                                                            .percentage = percentage}));
+  sim->by_profiles_ = algorithm.ByProfiles();
+  sim->pod_priority_ = sim->by_profiles_ || algorithm.Gates().algorithm.pod_priority;
   sim->preempts_ = algorithm.preempt;
   sim->release_ = algorithm.release;
   sim->ties_ = TieBreaker(algorithm.ties);
   sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields;
-  BERTH_RETURN_IF_ERROR(algorithm.CheckPercentage());
-  const auto percentage = algorithm.SamplePercentage();
-  const scheduler::SamplingRules* sampling = algorithm.Decides().sampling;
-  if (percentage || (sampling != nullptr && sampling->one_without_scores)) {
-    sim->sampler_ = std::make_unique<scheduler::NodeSampler>(&sim->cache_, *sampling, percentage.value_or(100));
+  const scheduler::SamplingRules* sampling = release.decides.sampling;
+  sim->looks_at_all_nodes_ = !percentage && (sampling == nullptr || !sampling->one_without_scores);
+  if (sim->by_profiles_ || release.decides.cache.order != scheduler::NodeOrder::kNameDescending) {
+    sim->fields_.emplace();
   }
-  if (later) {
-    BERTH_RETURN_IF_ERROR(algorithm.CheckSource());
-    auto made = SimulationV1_29::Make(scenario, algorithm, &sim->cache_, sim->sampler_.get(), percentage.has_value());
-    if (!made.ok()) return made.status();
-    sim->later_ = std::move(*made);
-  } else if (sim->preempts_ && !sim->pod_priority_) {
-    return util::InvalidArgument("preempt needs featureGates PodPriority=true");
-  }
-
-  if (!later && algorithm.Decides().cache.order != scheduler::NodeOrder::kNameDescending) sim->fields_.emplace();
+  auto deciders = MakeDeciders(algorithm, &sim->parts_);
+  if (!deciders.ok()) return deciders.status();
+  sim->deciders_ = std::move(*deciders);
 
   sim->Reserve();
   for (const api::Object& o : scenario.cluster) BERTH_RETURN_IF_ERROR(sim->Add(o));
-  if (later) {
-    sim->pod_priority_ = true;
-    return sim;
-  }
   if (sim->pod_priority_) {
-    for (const api::PodPtr& pod : scenario.pending) sim->nominated_.Add(pod);
+    for (const api::PodPtr& pod : scenario.pending) {
+      if (sim->WhyNotTried(*pod).empty()) sim->parts_.queue->nominated()->Add(pod);
+    }
   }
-
-  scheduler::FactoryArgs args;
-  args.cache = &sim->cache_;
-  args.release = &algorithm.Decides();
-  args.gates = gates;
-  args.hard_pod_affinity_symmetric_weight = algorithm.hard_pod_affinity_symmetric_weight;
-  if (sim->pod_priority_) args.nominated = &sim->nominated_;
-  if (algorithm.call_extenders()) {
-    args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
-  } else if (algorithm.policy && !algorithm.policy->extenders.empty()) {
-    return util::InvalidArgument("policy.extenders: a Scenario cannot call extenders, --policy-config-file can");
-  }
-  args.sampler = percentage ? sim->sampler_.get() : nullptr;
-  sim->MakeBinder(gates, &args);
-  auto made = algorithm.policy
-                  ? scheduler::CreateFromConfig(*algorithm.policy, args, &sim->effective_)
-                  : scheduler::CreateFromProvider(algorithm.provider.value_or(std::string(scheduler::kDefaultProvider)),
-                                                  args, &sim->effective_);
-  if (!made.ok()) return made.status();
-  sim->scheduler_ = std::move(*made);
   return sim;
+}
+
+Decider* Simulation::DeciderOf(const api::Pod& pod) {
+  for (Decider& d : deciders_) {
+    if (d.Takes(pod)) return &d;
+  }
+  return nullptr;
 }
 
 api::PodPtr Simulation::AsTaken(const api::PodPtr& pod) const {
@@ -114,16 +86,18 @@ api::PodPtr Simulation::AsTaken(const api::PodPtr& pod) const {
   return scheduler::WithoutUnknownFields(pod, scheduler::PodFieldsUnderstoodBy(release_->version));
 }
 
-// A pod with scheduling gates, or one that uses fields that the release does not understand, waits as in the daemon.
-std::string Simulation::WhyNotTried(const api::Pod& pod) const {
-  if (std::string gated = scheduler::GatedText(*pod.tmpl); !gated.empty()) return gated;
-  if (ignore_unknown_fields_) return {};
-  const auto understood = scheduler::PodFieldsUnderstoodBy(scheduler_->config());
+// A pod with scheduling gates, or one that uses fields that the release does not understand, waits as in the daemon. It
+// is set aside for such fields only when its gates are gone.
+std::string Simulation::WhyNotTried(const api::Pod& pod) {
+  const Decider* decider = DeciderOf(pod);
+  if (decider == nullptr) return "no profile";
+  std::string why = decider->waits_for_gates ? scheduler::GatedText(*pod.tmpl) : "";
+  if (why.empty() && decider->waits_for_claims) why = scheduler::resourceclaims::WhyClaimsHold(pod, cache_.listers());
+  if (!why.empty() || ignore_unknown_fields_) return why;
+  const auto understood = scheduler::PodFieldsUnderstoodBy(decider->scheduler->config());
   scheduler::PodFieldSet blocking = scheduler::FindUnknownPodFields(*pod.tmpl, understood).blocking;
   constexpr auto kLimits = static_cast<size_t>(scheduler::PodField::kCsiLimits);
-  if (!understood[kLimits]) {
-    blocking[kLimits] = scheduler::volumes::HasLimitedCsiVolumes(cache_, pod);
-  }
+  if (!understood[kLimits]) blocking[kLimits] = scheduler::volumes::HasLimitedCsiVolumes(cache_, pod);
   return blocking.none() ? std::string() : scheduler::BlockedText(blocking);
 }
 
@@ -145,77 +119,97 @@ void Simulation::BindAsController(const api::PodPtr& pod, scheduler::Decision* d
   d->failures.reset();
 }
 
+void Simulation::FillFields(const scheduler::DecisionTrace& trace) {
+  for (Symbol node : trace.tied) fields_->ties.push_back(node.string());
+  if (!by_profiles_) return;
+  const auto code = [](bool unresolvable) { return unresolvable ? " UnschedulableAndUnresolvable" : " Unschedulable"; };
+  std::map<std::string, std::set<std::string>> all;
+  for (const auto& r : trace.rejections) all[r.node.string()].insert(r.predicate + code(r.unresolvable));
+  for (const auto& [node, plugins] : all) fields_->rejections[node] = absl::StrJoin(plugins, "; ");
+  if (!all.empty()) return;
+  for (const auto& [node, plugin] : trace.rejected_by) {
+    const auto* reasons = trace.failures->Find(node);
+    const bool unresolvable =
+        std::any_of(reasons->begin(), reasons->end(), [](const auto& r) { return r.unresolvable; });
+    fields_->rejections[node.string()] = plugin + code(unresolvable);
+  }
+}
+
+namespace {
+
+void EndInError(std::string error, scheduler::Decision* d) {
+  d->outcome = scheduler::Decision::Outcome::kError;
+  d->host = Symbol();
+  d->error = std::move(error);
+}
+
+}  // namespace
+
 scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::DecisionMode mode,
                                       scheduler::DecisionTrace* trace) {
   const api::PodPtr pod = AsTaken(as_given);
-  if (later_ == nullptr) {
-    if (std::string why = WhyNotTried(*pod); !why.empty()) {
-      scheduler::Decision d;
-      d.nodes = cache_.node_count();
-      d.error = std::move(why);
-      return d;
-    }
+  if (fields_) *fields_ = {};
+  if (std::string why = WhyNotTried(*pod); !why.empty()) {
+    scheduler::Decision held;
+    held.nodes = cache_.node_count();
+    held.error = why;
+    if (by_profiles_) fields_->not_attempted = std::move(why);
+    return held;
   }
-  // As in the daemon's queue, a pod's own nomination does not count while the pod is tried.
-  if (pod_priority_ && later_ == nullptr) nominated_.Remove(*pod);
-  if (const auto number = ties_.Next()) {
-    later_ != nullptr ? later_->set_last_node_index(*number) : scheduler_->set_last_node_index(*number);
-  }
-  scheduler::Decision d = later_ != nullptr ? later_->Place(pod, mode, trace) : scheduler_->Schedule(pod, mode, trace);
+  Decider& decider = *DeciderOf(*pod);
+  if (decider.sets_nomination_aside) parts_.queue->nominated()->Remove(*pod);
+  decider.scheduler->set_last_node_index(ties_.Next().value_or(turn_));
+  decider.scheduler->set_cycle(++cycle_);
+  scheduler::Decision d = decider.scheduler->Schedule(pod, mode, trace);
+  turn_ = decider.scheduler->last_node_index();
   if (fields_) {
-    fields_->ties.clear();
-    if (trace != nullptr) {
-      for (Symbol node : trace->tied) fields_->ties.push_back(node.string());
-    }
+    if (trace != nullptr) FillFields(*trace);
+    fields_->hint = d.hint.string();
   }
   if (scenario_.bound_by_controller.contains(as_given.get())) BindAsController(pod, &d);
   // The next pods must respect the nomination again.
   if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
-    if (pod_priority_ && later_ == nullptr) nominated_.Add(pod);
+    if (decider.sets_nomination_aside) parts_.queue->nominated()->Add(pod);
     return d;
   }
-  if (const std::string error = AssumeClaims(*pod, d.host); !error.empty()) {
-    d.outcome = scheduler::Decision::Outcome::kError;
-    d.host = Symbol();
-    d.error = absl::StrCat("AssumePodVolumes failed: ", error);
+  if (const std::string error = AssumeClaims(decider, *pod, d.host); !error.empty()) {
+    EndInError(decider.claims_failed + error, &d);
     return d;
   }
+  if (!decider.sets_nomination_aside && pod_priority_) parts_.queue->nominated()->Remove(*pod);
   auto placed = std::make_shared<api::Pod>(*pod);
   placed->node_name = d.host;
   last_placed_ = placed;
   if (absl::Status s = cache_.AssumePod(placed); !s.ok()) {
-    d.outcome = scheduler::Decision::Outcome::kError;
-    d.host = Symbol();
-    d.error = absl::StrCat("AssumePod failed: ", s.message());
+    EndInError(absl::StrCat("AssumePod failed: ", s.message()), &d);
   }
   return d;
 }
 
 std::optional<scheduler::Preemption> Simulation::Preempt(const api::PodPtr& pod, const scheduler::Decision& decision) {
-  if (!preempts_ || decision.outcome != scheduler::Decision::Outcome::kUnfit) return std::nullopt;
-  return later_ == nullptr ? scheduler_->Preempt(pod, *decision.failures) : later_->Preempt(pod, decision);
+  if (decision.outcome != scheduler::Decision::Outcome::kUnfit) return std::nullopt;
+  Decider* decider = DeciderOf(*pod);
+  if (decider == nullptr || !decider->preempts) return std::nullopt;
+  scheduler::Preemption preemption = decider->scheduler->Preempt(pod, *decision.failures);
+  if (by_profiles_) fields_->preemption_error = preemption.error;
+  return preemption;
 }
 
 explain::Explanation Simulation::Explain(const api::PodPtr& as_given) {
   const api::PodPtr pod = AsTaken(as_given);
-  if (const std::string why = later_ == nullptr ? WhyNotTried(*pod) : later_->WhyNotTried(*pod); !why.empty()) {
+  if (const std::string why = WhyNotTried(*pod); !why.empty()) {
     explain::Explanation e;
     e.pod = pod;
     e.nodes = e.decision.nodes = cache_.node_count();
     e.decision.error = why;
     return e;
   }
-  const auto number = ties_.Next();
-  const std::string ties = ties_.ties().InWords();
-  const bool alike = sampler_ == nullptr;
-  if (later_ == nullptr) {
-    if (pod_priority_) nominated_.Remove(*pod);
-    if (number) scheduler_->set_last_node_index(*number);
-    return explain::ExplainPod({*scheduler_, cache_, effective_, pod_priority_, ties, alike}, pod);
-  }
-  SimulationV1_29::Profile* profile = later_->ProfileOf(*pod);
-  if (number) profile->scheduler->set_last_node_index(*number);
-  return explain::ExplainPod({*profile->scheduler, cache_, profile->effective, true, ties, alike}, pod);
+  Decider& decider = *DeciderOf(*pod);
+  if (decider.sets_nomination_aside) parts_.queue->nominated()->Remove(*pod);
+  decider.scheduler->set_last_node_index(ties_.Next().value_or(turn_));
+  return explain::ExplainPod({*decider.scheduler, cache_, decider.effective, pod_priority_, ties_.ties().InWords(),
+                              /*alike=*/looks_at_all_nodes_},
+                             pod);
 }
 
 }  // namespace berth::lab

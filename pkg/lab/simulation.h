@@ -3,21 +3,27 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/status/status.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "pkg/explain/explanation.h"
+#include "pkg/lab/decider.h"
 #include "pkg/lab/scenario.h"
-#include "pkg/lab/simulation_v1_29.h"
-#include "pkg/scheduler/cache/cache.h"
-#include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
-#include "pkg/scheduler/core/node_sampler.h"
-#include "pkg/scheduler/volumebinder/claim_binder.h"
-#include "pkg/scheduler/volumebinder/volume_binder.h"
 
 namespace berth::lab {
+
+// What a decision of a release with an order of nodes of its own has beside its outcome.
+struct DecisionFields {
+  std::string not_attempted;  // if not empty, why the pod was not tried; nothing else is meaningful then
+  std::map<std::string, std::string> rejections;  // node to "Plugin Code"; of profiles only
+  std::vector<std::string> ties;                  // the nodes with the best total, in the order of choice
+  std::string preemption_error;
+  std::string hint;  // the node that batching proposed
+};
 
 class Simulation {
  public:
@@ -31,13 +37,9 @@ class Simulation {
 
   scheduler::Cache& cache() { return cache_; }
   const Scenario& scenario() const { return scenario_; }
-  // For release 1.29, these return the scheduler and the algorithm of the first profile.
-  scheduler::GenericScheduler& scheduler() {
-    return later_ == nullptr ? *scheduler_ : *later_->FirstProfile().scheduler;
-  }
-  const scheduler::EffectiveAlgorithm& effective() const {
-    return later_ == nullptr ? effective_ : later_->FirstProfile().effective;
-  }
+  // With several profiles, these return the scheduler and the algorithm of the first.
+  scheduler::GenericScheduler& scheduler() { return *deciders_.front().scheduler; }
+  const scheduler::EffectiveAlgorithm& effective() const { return deciders_.front().effective; }
   bool preempts() const { return preempts_; }
   bool pod_priority() const { return pod_priority_; }
 
@@ -61,8 +63,8 @@ class Simulation {
   // Sets what is added to all decisions (core/guest.h); null: nothing.
   void set_guest(scheduler::Guest* guest);
   // The round-robin counter that chooses among the best nodes.
-  uint64_t turn() const;
-  void set_turn(uint64_t turn);
+  uint64_t turn() const { return turn_; }
+  void set_turn(uint64_t turn) { turn_ = turn; }
 
   // Returns the pod of the last decision kPlaced, with its node.
   const api::PodPtr& last_placed() const { return last_placed_; }
@@ -70,49 +72,45 @@ class Simulation {
   // After a decision kUnfit: returns whom to evict so that the pod would fit, or nullopt if preemption is off.
   std::optional<scheduler::Preemption> Preempt(const api::PodPtr& pod, const scheduler::Decision& decision);
 
-  // Returns what the last decision has in addition to that of 1.10. Null for release 1.10.
-  const LaterFields* later_fields() const {
-    if (later_ != nullptr) return &later_->fields();
-    return fields_ ? &*fields_ : nullptr;
-  }
+  // Returns what the last decision has beside its outcome, or null in a release whose decisions have nothing else.
+  const DecisionFields* fields() const { return fields_ ? &*fields_ : nullptr; }
   const release::Id& release() const { return *release_; }
 
   // Explains why the pod is placed where it is placed. The pod is not assumed.
   explain::Explanation Explain(const api::PodPtr& pod);
 
  private:
-  Simulation(const Scenario& scenario, const scheduler::Release& release)
-      : scenario_(scenario), cache_(release.describe_template, release.cache) {}
+  Simulation(const Scenario& scenario, const scheduler::AssemblyConfig& config)
+      : scenario_(scenario), parts_(config), cache_(parts_.cache) {}
   void Reserve();
   absl::Status Add(const api::Object& object);
-  void MakeBinder(const scheduler::SchedulerGates& gates, scheduler::FactoryArgs* args);
-  // Returns why release 1.10 does not try the pod, as the daemon would not. Empty if it tries it.
-  std::string WhyNotTried(const api::Pod& pod) const;
+  Decider* DeciderOf(const api::Pod& pod);
+  // Returns why the pod is not tried, as the daemon would not. Empty if it is tried.
+  std::string WhyNotTried(const api::Pod& pod);
   // Places a pod of Scenario::bound_by_controller on its node if nothing but the node's conditions prevents it.
   void BindAsController(const api::PodPtr& pod, scheduler::Decision* d) const;
+  // Assumes the pod's claims on the node if its decider does. Returns why that failed; empty if it did not.
+  std::string AssumeClaims(const Decider& decider, const api::Pod& pod, scheduler::Symbol node);
+  // Returns the pod without the fields that --ignore-unknown-fields passes over.
+  api::PodPtr AsTaken(const api::PodPtr& pod) const;
+  void FillFields(const scheduler::DecisionTrace& trace);
 
   const Scenario& scenario_;
   const release::Id* release_ = nullptr;
-  std::unique_ptr<SimulationV1_29> later_;  // for release 1.29, it decides and uses cache_
-  scheduler::Cache cache_;
-  scheduler::NominatedPods nominated_;
-  std::unique_ptr<scheduler::NodeSampler> sampler_;         // null: decisions look at all nodes
-  std::unique_ptr<scheduler::VolumeBinder> volume_binder_;  // for a release that does not provision claims
-  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;    // for one that does, unless profiles decide
-  scheduler::EffectiveAlgorithm effective_;
-  std::unique_ptr<scheduler::GenericScheduler> scheduler_;
-  std::optional<LaterFields> fields_;  // for a release with an order of nodes of its own, unless profiles decide
-  // What the claim binder assumed for pods that are assumed, by uid. Pods without such claims are absent.
+  scheduler::Assembly parts_;
+  scheduler::Cache& cache_;  // of parts_
+  std::vector<Decider> deciders_;
+  std::optional<DecisionFields> fields_;
+  // What was assumed for pods, by uid. Pods without such claims are absent.
   absl::flat_hash_map<std::string, scheduler::ClaimBinder::Assumed> assumed_claims_;
   api::PodPtr last_placed_;
   bool preempts_ = false;
   TieBreaker ties_;
+  uint64_t turn_ = 0, cycle_ = 0;  // shared by all deciders, as in the daemon
   bool pod_priority_ = false;
+  bool looks_at_all_nodes_ = true;
+  bool by_profiles_ = false;  // whether fields_ has the plugins that reject a node
   bool ignore_unknown_fields_ = false;
-  // Assumes the pod's claims on the node, unless profiles decide. Returns why that failed; empty if it did not.
-  std::string AssumeClaims(const api::Pod& pod, scheduler::Symbol node);
-  // Returns the pod without the fields that --ignore-unknown-fields passes over.
-  api::PodPtr AsTaken(const api::PodPtr& pod) const;
 };
 
 }  // namespace berth::lab

@@ -16,7 +16,7 @@
 #include "pkg/recording/known_words.h"
 #include "pkg/recording/reader.h"
 #include "pkg/recording/replay_session.h"
-#include "pkg/util/feature_gates.h"
+#include "pkg/releases/gates.h"
 #include "pkg/util/status.h"
 
 namespace berth::recording {
@@ -309,7 +309,7 @@ class LineRenamer {
         Key(name);
         out_.push_back('{');
         for (auto [gate, on] : value.Children()) {
-          if (!util::IsFeatureGate(gate) || !on.IsBool()) continue;
+          if (!releases::IsDefaultGate(gate) || !on.IsBool()) continue;
           Key(gate);
           out_ += on.Serialize();
         }
@@ -638,7 +638,7 @@ class ObjectRenamer final : public api::JsonSink {
   std::string Gates(Json j) {
     std::string s = "{";
     for (auto [gate, on] : j.Children()) {
-      if (!util::IsFeatureGate(gate) || !on.IsBool()) continue;
+      if (!releases::IsDefaultGate(gate) || !on.IsBool()) continue;
       if (s.size() > 1) s.push_back(',');
       AppendJsonString(gate, &s);
       absl::StrAppend(&s, ":", on.Serialize());

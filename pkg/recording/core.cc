@@ -13,7 +13,6 @@
 #include "pkg/scheduler/configuration/gates.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
-#include "pkg/scheduler/pod_fields.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
@@ -22,75 +21,24 @@ namespace berth::recording {
 
 using scheduler::GenericScheduler;
 
-// Returns a queue like the daemon's.
-std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfiguration& config,
-                                                           const scheduler::Release& release) {
-  if (release.plugins != nullptr) {
-    scheduler::EventQueueOptions q;
-    q.initial_backoff = config.initial_backoff;
-    q.max_backoff = config.max_backoff;
-    q.unschedulable_limit = config.unschedulable_limit;
-    q.wakes = release.wakes;
-    q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
-      Profile* profile = ProfileOf(pod);
-      return profile == nullptr || profile->algorithm->PassesNodePredicates(pod, util::Symbol::Find(node.meta.name));
-    };
-    return scheduler::NewEventQueue(q);
-  }
-  scheduler::QueueOptions q;
-  q.wakes = release.wakes;
-  q.initial_backoff = config.initial_backoff;
-  q.max_backoff = config.max_backoff;
-  q.unschedulable_limit = config.unschedulable_limit;
-  if (!config.Gate("PodPriority")) return scheduler::NewFifo();
-  if (!release.orders_queue_by_priority) return scheduler::NewFifo(/*has_nominations=*/true);
-  return scheduler::NewPriorityQueue(q);
-}
-
 absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config, const Surroundings& around) {
   auto named = release::Named(config.release);
   if (!named.ok()) return util::InvalidArgument(absl::StrCat("release: ", named.status().message()));
   const releases::Release& release = releases::Of(**named);
-  std::unique_ptr<Core> core(new Core(release.decides));
-  scheduler::FactoryArgs args;
-  args.release = &release.decides;
-  args.gates = scheduler::MakeGates([&](std::string_view name) { return config.Gate(std::string(name)); });
-  const scheduler::AlgorithmGates& gates = args.gates.algorithm;
+  const scheduler::SchedulerGates gates =
+      scheduler::MakeGates([&](std::string_view name) { return config.Gate(std::string(name)); });
+  std::unique_ptr<Core> core(new Core({.decides = &release.decides,
+                                       .process = &release.process,
+                                       .gates = gates,
+                                       .percentage = config.percentage,
+                                       .initial_backoff = config.initial_backoff,
+                                       .max_backoff = config.max_backoff,
+                                       .unschedulable_limit = config.unschedulable_limit}));
+  core->args.hard_pod_affinity_symmetric_weight = config.hard_pod_affinity_symmetric_weight;
+  core->args.make_extender = around.make_extender;
 
-  const bool by_plugins = release.decides.plugins != nullptr;
-  core->queue = core->NewQueue(config, release.decides);
-  if (by_plugins) {
-    core->claim_binder =
-        std::make_unique<scheduler::ClaimBinder>(&core->cache, release.decides.claims, release.decides.volume_rules);
-  } else if (gates.volume_scheduling && release.decides.provisions_claims) {
-    scheduler::ClaimRules rules = release.decides.claims;
-    rules.compares_modes = gates.block_volume;
-    core->claim_binder = std::make_unique<scheduler::ClaimBinder>(&core->cache, rules);
-  } else if (gates.volume_scheduling) {
-    core->volume_binder = std::make_unique<scheduler::VolumeBinder>(&core->cache, gates);
-  }
-  if (release.decides.sampling != nullptr) {
-    core->sampler = std::make_unique<scheduler::NodeSampler>(&core->cache, *release.decides.sampling,
-                                                             config.percentage.value_or(100));
-    args.sampler = config.percentage ? core->sampler.get() : nullptr;
-    args.sampler_without_scores = core->sampler.get();
-  }
-  args.cache = &core->cache;
-  args.nominated = core->queue->nominated();
-  args.volume_binder = core->volume_binder.get();
-  args.claim_binder = core->claim_binder.get();
-  args.hard_pod_affinity_symmetric_weight = config.hard_pod_affinity_symmetric_weight;
-  args.make_extender = around.make_extender;
-
-  scheduler::SchedulerOptions o;
-  o.pod_priority = gates.pod_priority;
-  o.orders_queue_by_priority = release.decides.orders_queue_by_priority;
-  o.process = &release.process;
-  o.understood_fields = scheduler::PodFieldsUnderstoodBy(release.decides.version);
+  scheduler::SchedulerOptions o = core->Options();
   o.ignore_unknown_fields = config.ignore_unknown_fields;
-  o.claim_binder = core->claim_binder.get();
-  o.initial_backoff = config.initial_backoff;
-  o.max_backoff = config.max_backoff;
   o.max_requests_in_flight = static_cast<size_t>(config.max_requests_in_flight);
   o.observer = around.observer;
   core->scheduler = std::make_unique<scheduler::Scheduler>(&core->cache, core->queue.get(), core->volume_binder.get(),
@@ -100,7 +48,7 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
     return it == config.gates.end() ? otherwise : it->second;
   });
   for (const ProfileSource& p : config.profiles) {
-    if (auto s = core->AddProfile(p, args, configured); !s.ok()) {
+    if (auto s = core->AddProfile(p, configured); !s.ok()) {
       return util::InvalidArgument(absl::StrCat("scheduler ", p.scheduler_name, ": ", util::Message(s)));
     }
   }
@@ -149,8 +97,7 @@ absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text, c
   return scheduler::configuration::LoadOrError(document->root(), catalogue, gates);
 }
 
-absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args,
-                              const scheduler::configuration::Gates& gates) {
+absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::configuration::Gates& gates) {
   Profile profile;
   absl::StatusOr<std::unique_ptr<GenericScheduler>> built;
   const bool chosen = source.configuration.empty() && (!source.policy.empty() || !source.provider.empty());
@@ -171,6 +118,7 @@ absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::Fact
   if (!built.ok()) return built.status();
   profile.algorithm = *std::move(built);
   scheduler->AddProfile(source.scheduler_name, profile.algorithm.get());
+  Register(util::Symbol(source.scheduler_name), profile.algorithm.get());
   profiles[source.scheduler_name] = std::move(profile);
   return absl::OkStatus();
 }

@@ -9,15 +9,9 @@
 #include <vector>
 
 #include "pkg/recording/format.h"
-#include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/assembly/assembly.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
-#include "pkg/scheduler/core/node_sampler.h"
-#include "pkg/scheduler/factory/factory.h"
-#include "pkg/scheduler/queue/scheduling_queue.h"
-#include "pkg/scheduler/scheduler.h"
-#include "pkg/scheduler/volumebinder/claim_binder.h"
-#include "pkg/scheduler/volumebinder/volume_binder.h"
 #include "pkg/util/clock.h"
 
 namespace berth::recording {
@@ -28,7 +22,7 @@ absl::StatusOr<scheduler::configuration::LoadedConfiguration> LoadConfiguration(
     const std::string& text, const scheduler::Release& release, const std::string& provider = "",
     const scheduler::configuration::Gates& gates = {});
 
-class Core {
+class Core : public scheduler::Assembly {
  public:
   struct Surroundings {
     scheduler::Actions* actions = nullptr;
@@ -39,11 +33,6 @@ class Core {
   // Builds the scheduler. Everything in `around` must outlive it. Errors say which profile cannot be built and why.
   static absl::StatusOr<std::unique_ptr<Core>> Make(const CoreConfiguration& config, const Surroundings& around);
 
-  scheduler::Cache cache;
-  std::unique_ptr<scheduler::SchedulingQueue> queue;
-  std::unique_ptr<scheduler::VolumeBinder> volume_binder;  // null without VolumeScheduling, and in release 1.29
-  std::unique_ptr<scheduler::ClaimBinder> claim_binder;    // in release 1.29 only
-  std::unique_ptr<scheduler::NodeSampler> sampler;         // null if the release always looks at all nodes
   struct Profile {
     std::unique_ptr<scheduler::GenericScheduler> algorithm;
     scheduler::EffectiveAlgorithm effective;
@@ -55,11 +44,8 @@ class Core {
   Profile* ProfileOf(const api::Pod& pod);
 
  private:
-  std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config,
-                                                       const scheduler::Release& release);
-  absl::Status AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args,
-                          const scheduler::configuration::Gates& gates);
-  explicit Core(const scheduler::Release& release) : cache(release.describe_template, release.cache) {}
+  explicit Core(const scheduler::AssemblyConfig& parts) : Assembly(parts) {}
+  absl::Status AddProfile(const ProfileSource& source, const scheduler::configuration::Gates& gates);
 };
 
 }  // namespace berth::recording

@@ -37,8 +37,8 @@ struct ProfileSource {
 
 // The configuration from which a scheduler that makes the same decisions can be built.
 struct CoreConfiguration {
-  std::string release = "1.10";
-  std::map<std::string, bool> gates;  // all gates that schedulers read
+  std::string release{release::Default().name};  // recordings that name none are of this release
+  std::map<std::string, bool> gates;             // all gates that schedulers read
   std::vector<ProfileSource> profiles;
   int hard_pod_affinity_symmetric_weight = 1;
   absl::Duration initial_backoff = absl::Seconds(1), max_backoff = absl::Seconds(60);

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "pkg/releases/gates.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
-#include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
 
 namespace berth::recording {
@@ -179,7 +179,7 @@ bool IsKnownWord(std::string_view text) {
   static const auto& words = *[] {
     auto* all = new absl::flat_hash_set<std::string>;
     for (std::string_view w : kEnumerations) all->emplace(w);
-    for (const util::FeatureGate& g : util::FeatureGates()) all->emplace(g.name);
+    for (const util::FeatureGate& g : releases::DefaultGates()) all->emplace(g.name);
     for (const release::Id& id : release::All()) {
       all->emplace(id.name);
       const scheduler::Release& decides = releases::Of(id).decides;

@@ -14,6 +14,10 @@ constexpr std::string_view kDefaultName = "1.10";
 
 }  // namespace
 
+std::string NameOf(Version version) {
+  return absl::StrCat("1.", static_cast<int>(version.minor));
+}
+
 std::string NamesWith(std::string_view separator) {
   std::string out;
   for (const Id& id : All()) {

@@ -62,6 +62,8 @@ absl::StatusOr<const Id*> Named(std::string_view name);
 // Returns the release that programs emulate unless they are told otherwise: 1.10. Only programs and what reads their
 // input may call this.
 const Id& Default();
+// Returns "1.11" for a version of which there need be no release.
+std::string NameOf(Version version);
 // Returns the names for messages: "1.10, 1.13 or 1.29", or with another separator: "1.10|1.13|1.29".
 std::string Names();
 std::string NamesWith(std::string_view separator);

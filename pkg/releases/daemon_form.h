@@ -5,10 +5,21 @@
 
 #include <cstdint>
 
+#include <span>
+#include <string_view>
+
 #include "pkg/api/dialect.h"
 #include "pkg/release/release.h"
 
 namespace berth::releases {
+
+// A flag of kube-scheduler that this release alone has, and that has no effect here. Flags that come and go with
+// several releases are rows of cmd/kube-scheduler/release_flags.cc.
+struct OwnFlag {
+  std::string_view name;
+  bool is_bool = false;    // whether it needs no value
+  std::string_view usage;  // why it has no effect
+};
 
 struct DaemonForm {
   api::Dialect dialect;
@@ -36,11 +47,13 @@ struct DaemonForm {
   // Whether a leader is elected and profiles are served, also those of contention, unless flags say otherwise.
   bool elects_leader = true, serves_profiles = false, profiles_contention = false;
 
+  std::span<const OwnFlag> flags{};
+
   // Times of the queue that no flag or file changes.
   absl::Duration max_backoff, unschedulable_limit;
 };
 
-// Returns the form of a release. REQUIRES: `id` is from release::All() or release::Named().
+// Returns the form of a release (folders.cc). REQUIRES: `id` is from release::All() or release::Named().
 const DaemonForm& DaemonFormOf(const release::Id& id);
 
 }  // namespace berth::releases

@@ -47,10 +47,7 @@ struct Process {
   const SchedulerLog* log = nullptr;  // never null in a release
 };
 
-const Process& Process110();
-const Process& Process113();
-const Process& Process119();
-const Process& Process129();
-const Process& Process136();
+// Returns "Successfully assigned ns/name to node" (from 1.11 on). `assumed` has the node in spec.nodeName.
+std::string AssignedNote(const api::Pod& assumed);
 
 }  // namespace berth::scheduler

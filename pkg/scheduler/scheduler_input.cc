@@ -1,9 +1,10 @@
 // Checks of objects and replies from outside. They ensure these invariants: every pod in the tables has a name and a
-// uid; no two pods have the same uid; and Pending::pod has always the same uid and the spec.schedulerName of a profile.
+// uid; no two pods have the same uid; and PendingPod::pod has always the same uid and the spec.schedulerName of a
+// profile.
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
-#include "pkg/scheduler/scheduler_internal.h"
+#include "pkg/scheduler/after_failure.h"
 
 namespace berth::scheduler {
 
@@ -12,8 +13,8 @@ bool Scheduler::IsOwnerOfUid(const api::Pod& pod) const {
   const auto same = [&](const api::Pod& known) {
     return known.meta.name == pod.meta.name && known.meta.ns == pod.meta.ns;
   };
-  if (auto it = pending_.find(pod.meta.uid); it != pending_.end()) return same(*it->second->pod);
-  const api::PodPtr placed = cache_->GetPod(pod.meta.uid);
+  if (const PendingPod* p = pending_.Find(pod)) return same(*p->pod);
+  const api::PodPtr placed = s_.cache->GetPod(pod.meta.uid);
   return placed == nullptr || same(*placed);
 }
 
@@ -48,18 +49,28 @@ void Scheduler::AdmitNextWithUid(const std::string& uid) {
   if (!IsOwnerOfUid(*next)) return;  // the pod that has the uid is placed and still exists
   others->second.erase(others->second.begin());
   if (others->second.empty()) duplicates_.erase(others);
-  Apply(Change<api::Pod>{nullptr, next});
+  ApplyPod({nullptr, next});
+}
+
+void Scheduler::AdmitFreed() {
+  while (!s_.freed_uids.empty()) {
+    const std::string uid = std::move(s_.freed_uids.back());
+    s_.freed_uids.pop_back();
+    AdmitNextWithUid(uid);
+  }
+}
+
+void Scheduler::CountInvalid(InvalidInput what) {
+  ++s_.metrics.invalid_inputs[static_cast<size_t>(what)];
 }
 
 // Returns the reply, without its object if that cannot be right. The reply to a read then becomes an error, so that the
 // read is repeated; a write is not repeated.
 Reply Scheduler::Checked(const Request& request, Reply reply) {
-  if (options_.ignore_unknown_fields && reply.pod != nullptr) {
-    reply.pod = WithoutUnknownFields(reply.pod, options_.understood_fields);
-  }
-  const bool read = request.asked == Asked::kBindOutcome || request.asked == Asked::kRefetch ||
-                    request.asked == Asked::kPreemptor || request.asked == Asked::kVerify;
-  const bool write = request.asked == Asked::kCondition || request.asked == Asked::kNominate;
+  if (reply.pod != nullptr) reply.pod = s_.fields.AsTaken(reply.pod);
+  const bool read = request.kind == RequestKind::kBindOutcome || request.kind == RequestKind::kRefetch ||
+                    request.kind == RequestKind::kPreemptor || request.kind == RequestKind::kVerify;
+  const bool write = request.kind == RequestKind::kCondition || request.kind == RequestKind::kNominate;
   if ((!read && !write) || !reply.answer.ok() || (write && reply.pod == nullptr)) return reply;
   const api::Pod& known = *request.pod->pod;
   std::string problem;
@@ -71,7 +82,7 @@ Reply Scheduler::Checked(const Request& request, Reply reply) {
     if (reply.pod != nullptr) {
       absl::StrAppend(&problem, " (name \"", Name(*reply.pod), "\", uid \"", reply.pod->meta.uid, "\")");
     }
-  } else if (reply.pod->meta.uid == known.meta.uid && !Ours(*reply.pod) && request.asked != Asked::kVerify) {
+  } else if (reply.pod->meta.uid == known.meta.uid && !Ours(*reply.pod) && request.kind != RequestKind::kVerify) {
     CountInvalid(InvalidInput::kAnswerOtherScheduler);
     problem = absl::StrCat("the answer shows spec.schedulerName \"", reply.pod->tmpl->scheduler_name.string(),
                            "\", which was \"", known.tmpl->scheduler_name.string(), "\" and cannot change");

@@ -209,12 +209,12 @@ class Log129 final : public SchedulerLog {
 
 }  // namespace
 
-const SchedulerLog& SchedulerLog110() {
+const SchedulerLog& SchedulerLogInSentences() {
   static const Log110 kLog;
   return kLog;
 }
 
-const SchedulerLog& SchedulerLog129() {
+const SchedulerLog& SchedulerLogInMessages() {
   static const Log129 kLog;
   return kLog;
 }

@@ -49,7 +49,7 @@ class SchedulerLog {
   virtual void VolumesBound(const api::Pod& pod) const = 0;
 };
 
-const SchedulerLog& SchedulerLog110();
-const SchedulerLog& SchedulerLog129();
+const SchedulerLog& SchedulerLogInSentences();
+const SchedulerLog& SchedulerLogInMessages();
 
 }  // namespace berth::scheduler

@@ -1,6 +1,7 @@
 // The requests of release 1.29 after a failed attempt: their order and their texts.
 #include <catch2/catch.hpp>
 
+#include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/testing/scheduler_case.h"
 
 namespace berth::scheduler {
@@ -16,7 +17,7 @@ using Place = Scheduler::Place;
 
 SchedulerOptions Modern() {
   SchedulerOptions o;
-  o.process = &Process129();
+  o.process = &releases::v1_29::Proceeds();
   return o;
 }
 

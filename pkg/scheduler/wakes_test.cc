@@ -203,7 +203,7 @@ TEST_CASE("1.29: what each plugin rejects is counted for it, and woken by the ev
       const bool near = rejection.spec.find("nodeAffinity") == std::string::npos;
       if (!near && (kind == EventKind::kAssignedPodAdd || kind == EventKind::kAssignedPodUpdate)) continue;
       CAPTURE(rejection.rule, rejection.spec, k);
-      OneRule c(releases::v1_29::Decides(), Process129(), rejection.rule);
+      OneRule c(releases::v1_29::Decides(), releases::v1_29::Proceeds(), rejection.rule);
       c.Nodes({NodeOf("n", "", rejection.node, rejection.allocatable)});
       rejection.more(&c);
       c.Reject(PodOfRejection(rejection.spec));
@@ -229,7 +229,7 @@ TEST_CASE("1.10: every event wakes every pod, whichever predicate rejected it") 
   for (const Rejected& rejected : rejections) {
     for (int k = 0; k <= kLastKind; ++k) {
       CAPTURE(rejected.predicate, k);
-      OneRule c(releases::v1_10::Decides(), Process110(), rejected.predicate);
+      OneRule c(releases::v1_10::Decides(), releases::v1_10::Proceeds(), rejected.predicate);
       c.Nodes({NodeOf("n", "", rejected.node)});
       c.Reject(PodOfRejection(rejected.spec));
       CHECK(c.Wakes(static_cast<EventKind>(k)));

@@ -137,7 +137,7 @@ std::string SummaryJson(const Snapshot& s, const History& h, bool live) {
   j.Member("unschedulable", number(s.queue.unschedulable)).End();
   j.Key("places").Array();
   for (size_t i = 0; i < s.by_place.size(); ++i) {
-    const std::string_view name = Scheduler::PlaceName(static_cast<Scheduler::Place>(i));
+    const std::string_view name = scheduler::PlaceName(static_cast<Scheduler::Place>(i));
     j.Object().Member("place", name).Member("meaning", PlaceInWords(name)).Member("pods", number(s.by_place[i])).End();
   }
   j.End().Key("attempts").Object().Member("scheduled", number(m.scheduled));

@@ -43,7 +43,7 @@ size_t AttemptsGroup(uint32_t attempts) {
 // Numbers of pods. Owners are counted by template first, because even 50,000 pods have few templates.
 struct Groups {
   std::unordered_map<const api::PodTemplate*, int64_t> by_template;
-  std::array<int64_t, Scheduler::kPlaces> by_place{};
+  std::array<int64_t, scheduler::kPendingPlaces> by_place{};
   std::array<int64_t, kAges.size() + 1> by_age{};
   std::array<int64_t, kAttempts.size()> by_attempts{};
   // By the reason that decides, and by those that some nodes give beside it.
@@ -96,7 +96,7 @@ void GroupsJson(const Groups& g, JsonOut* j) {
   j->End().Key("byPlace").Array();
   for (size_t i = 0; i < g.by_place.size(); ++i) {
     if (g.by_place[i] == 0) continue;
-    const std::string_view name = Scheduler::PlaceName(static_cast<Scheduler::Place>(i));
+    const std::string_view name = scheduler::PlaceName(static_cast<Scheduler::Place>(i));
     j->Object().Member("place", name).Member("meaning", PlaceInWords(name)).Member("pods", g.by_place[i]).End();
   }
   j->End().Key("byAge").Array();
@@ -116,7 +116,7 @@ void GroupsJson(const Groups& g, JsonOut* j) {
 
 bool Selected(const PendingPod& p, const PendingFilter& f) {
   if (!f.ns.empty() && p.pod->meta.ns.str() != f.ns) return false;
-  if (!f.place.empty() && Scheduler::PlaceName(p.place) != f.place) return false;
+  if (!f.place.empty() && scheduler::PlaceName(p.place) != f.place) return false;
   if (!f.owner.empty() && OwnerOf(*p.pod) != f.owner) return false;
   return f.reason.empty() || (!p.reasons.empty() && FailureReasonText(p.reasons[0]) == f.reason);
 }
@@ -124,7 +124,7 @@ bool Selected(const PendingPod& p, const PendingFilter& f) {
 void PodJson(const PendingPod& p, JsonOut* j) {
   const api::Pod& pod = *p.pod;
   j->Object().Member("namespace", pod.meta.ns.str()).Member("name", pod.meta.name);
-  j->Member("place", Scheduler::PlaceName(p.place)).Member("owner", OwnerOf(pod));
+  j->Member("place", scheduler::PlaceName(p.place)).Member("owner", OwnerOf(pod));
   j->Member("priority", int64_t{pod.Priority()}).Member("created", pod.meta.creation_seconds);
   j->Member("attempts", int64_t{p.attempts}).Key("reasons").Array();
   for (scheduler::FailureReasonId id : p.reasons) j->Text(FailureReasonText(id));

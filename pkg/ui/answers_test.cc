@@ -171,8 +171,8 @@ TEST_CASE("help: there are words for every reason, every place and every rule") 
     INFO(reason);
     CHECK(!HelpFor(reason).empty());
   }
-  for (size_t place = 0; place < scheduler::Scheduler::kPlaces; ++place) {
-    const std::string_view name = scheduler::Scheduler::PlaceName(static_cast<scheduler::Scheduler::Place>(place));
+  for (size_t place = 0; place < scheduler::kPendingPlaces; ++place) {
+    const std::string_view name = scheduler::PlaceName(static_cast<scheduler::Scheduler::Place>(place));
     INFO(name);
     CHECK(!PlaceInWords(name).empty());
   }

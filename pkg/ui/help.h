@@ -9,7 +9,7 @@ namespace berth::ui {
 // failure text or a text of FailureReasonText.
 std::string HelpFor(std::string_view reason);
 
-// Returns what a pod in this place (Scheduler::PlaceName) waits for; an empty text if the name is not a place.
+// Returns what a pod in this place (scheduler::PlaceName) waits for; an empty text if the name is not a place.
 std::string_view PlaceInWords(std::string_view place);
 
 // Returns what the predicate, priority or plugin with this registered name examines; an empty text for names that this

@@ -134,7 +134,7 @@ void WaitsFor(const api::Pod& pod, const PendingPod& pending, const explain::Exp
         "It has a node, and its bind waits for the API server; requests are limited by --kube-api-qps. Its node is";
     node = pod.node_name;
   } else if (pending.place == Place::kGated || pending.place == Place::kUnsupported) {
-    sentence = absl::StrCat("It ", std::string(PlaceInWords(Scheduler::PlaceName(pending.place))), ".");
+    sentence = absl::StrCat("It ", std::string(PlaceInWords(scheduler::PlaceName(pending.place))), ".");
   } else if (e != nullptr && !e->awaited.empty()) {
     sentence = "It waits for the end of pods that were evicted for it, on";
     node = pod.nominated_node_name;
@@ -156,7 +156,7 @@ void WaitsFor(const api::Pod& pod, const PendingPod& pending, const explain::Exp
   } else {
     sentence = "It waits for a change in the cluster that makes it fit.";
   }
-  j->Key("waitsFor").Object().Member("place", Scheduler::PlaceName(pending.place)).Member("sentence", sentence);
+  j->Key("waitsFor").Object().Member("place", scheduler::PlaceName(pending.place)).Member("sentence", sentence);
   if (!node.empty()) j->Member("node", node.str());
   j->Key("pods").Texts(pods);
   if (pending.until != absl::InfiniteFuture()) j->Member("until", Millis(pending.until)).Member("backsOff", backs_off);

@@ -40,7 +40,7 @@ struct Snapshot {
   std::vector<std::pair<api::NodePtr, NodeUse>> nodes;
   scheduler::SchedulerMetrics metrics;
   scheduler::SchedulingQueue::Depth queue;
-  std::array<size_t, scheduler::Scheduler::kPlaces> by_place{};
+  std::array<size_t, scheduler::kPendingPlaces> by_place{};
   size_t pending = 0;  // pods without a node
   size_t pods = 0;     // pods with a node
   size_t assumed = 0;  // those of `pods` whose binding the API server has not confirmed

@@ -14,7 +14,6 @@
 #include "pkg/releases/v1_10/decides.h"
 #include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/factory/from_profile.h"
-#include "pkg/scheduler/pod_fields.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "test/simulation/rollouts.h"
 #include "test/simulation/world.h"
@@ -101,7 +100,6 @@ SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name
       sink_(Sink()),
       // Also when nothing is recorded, because the tap rounds the clocks: a recorded run is the same run.
       tap_(std::make_unique<recording::Tap>(sink_.get(), &checked_, &executor_.clock(), &checked_)),
-      cache_(Release().describe_template),
       election_options_(ElectionOptions(name_, world->Later())),
       election_(election_options_, [this] { return random_.Unit(); }) {
   BuildScheduler();
@@ -120,41 +118,27 @@ bool SchedulerProcess::SchedulesVolumes() const {
 
 void SchedulerProcess::BuildScheduler() {
   const bool later = world_->Later(), priority = world_->options.pod_priority;
-  scheduler::EventQueueOptions q;
-  q.wakes = Release().wakes;
-  q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
-    const auto algorithm = algorithms_.find(pod.tmpl->scheduler_name.string());
-    return algorithm == algorithms_.end() || algorithm->second->PassesNodePredicates(pod, util::Symbol(node.meta.name));
-  };
-  queue_ = later ? scheduler::NewEventQueue(q) : priority ? scheduler::NewPriorityQueue() : scheduler::NewFifo();
-  scheduler::FactoryArgs args;
-  args.gates.algorithm.pod_priority = priority;
-  args.gates.algorithm.volume_scheduling = SchedulesVolumes();
-  if (later) {
-    claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_);
-  } else if (SchedulesVolumes()) {
-    volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&cache_, args.gates.algorithm);
-  }
-  scheduler::SchedulerOptions o;
-  o.pod_priority = priority;
-  o.max_backoff = absl::Seconds(later ? 10 : 60);
-  o.process = &releases::Of(**release::Named(world_->options.release)).process;
-  o.understood_fields = scheduler::PodFieldsUnderstoodBy(Release().version);
-  o.claim_binder = claim_binder_.get();
+  scheduler::SchedulerGates gates;
+  gates.algorithm.pod_priority = priority;
+  gates.algorithm.volume_scheduling = SchedulesVolumes();
+  parts_ = std::make_unique<scheduler::Assembly>(
+      scheduler::AssemblyConfig{.decides = &Release(),
+                                .process = &releases::Of(**release::Named(world_->options.release)).process,
+                                .gates = gates,
+                                .percentage = {},
+                                .max_backoff = absl::Seconds(later ? 10 : 60),
+                                .unschedulable_limit = later ? absl::Minutes(5) : absl::Seconds(60)});
+  scheduler::SchedulerOptions o = parts_->Options();
   o.may_bind = [this] { return MayWrite(); };
   o.check_decisions = 1;
   o.observer = tap_.get();
-  scheduler_ = std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), volume_binder_.get(), tap_.get(),
-                                                      tap_.get(), std::move(o));
+  scheduler_ = std::make_unique<scheduler::Scheduler>(&parts_->cache, parts_->queue.get(), parts_->volume_binder.get(),
+                                                      tap_.get(), tap_.get(), std::move(o));
   tap_->Attach(scheduler_.get());
 
-  args.cache = &cache_;
-  args.nominated = queue_->nominated();
-  args.volume_binder = volume_binder_.get();
-  args.claim_binder = claim_binder_.get();
-  args.release = &Release();
   for (const recording::ProfileSource& p : profiles_) {
-    algorithms_[p.scheduler_name] = Build(p, args);
+    algorithms_[p.scheduler_name] = Build(p, parts_->args);
+    parts_->Register(util::Symbol(p.scheduler_name), algorithms_[p.scheduler_name].get());
     // Small enough that answers are dropped, and computed again.
     algorithms_[p.scheduler_name]->LimitKeptAnswers(size_t{1} << (10 + random_.Below(17)), profiles_.size());
   }

@@ -12,9 +12,7 @@
 #include "pkg/client/leaderelection.h"
 #include "pkg/recording/format.h"
 #include "pkg/recording/tap.h"
-#include "pkg/scheduler/cache/cache.h"
-#include "pkg/scheduler/factory/factory.h"
-#include "pkg/scheduler/scheduler.h"
+#include "pkg/scheduler/assembly/assembly.h"
 #include "test/simulation/checked_actions.h"
 #include "test/simulation/informer_check.h"
 #include "test/simulation/network.h"
@@ -37,7 +35,7 @@ class SchedulerProcess {
 
   // ---- for the checks ----
   const scheduler::Scheduler& scheduler() const { return *scheduler_; }
-  const scheduler::Cache& cache() const { return cache_; }
+  const scheduler::Cache& cache() const { return parts_->cache; }
   const kube_scheduler::Inbox& inbox() const { return inbox_; }
   const kube_scheduler::ClusterWatch& watch() const { return watch_; }
   bool synced() const { return unsynced_ == 0; }
@@ -78,10 +76,7 @@ class SchedulerProcess {
   const std::vector<recording::ProfileSource> profiles_;
   std::unique_ptr<recording::EventSink> sink_;
   std::unique_ptr<recording::Tap> tap_;  // between the scheduler and the rest
-  scheduler::Cache cache_;
-  std::unique_ptr<scheduler::SchedulingQueue> queue_;
-  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;    // of release 1.29
-  std::unique_ptr<scheduler::VolumeBinder> volume_binder_;  // of release 1.10, if there are claims
+  std::unique_ptr<scheduler::Assembly> parts_;
   std::map<std::string, std::unique_ptr<scheduler::GenericScheduler>> algorithms_;  // by profile
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   const client::LeaderElectionOptions election_options_;

@@ -92,7 +92,7 @@ void AddCore(Maker* m) {
   endpoints.create_on_update = true;
 
   ResourceInfo& events = add("events", "Event", "v1 events.k8s.io/v1@19-");
-  if (events.versions.size() > 1) events.other_type = &TypeOf("ModernEvent", m->release());
+  if (events.versions.size() > 1) events.other_type = &TypeOf("EventsGroupEvent", m->release());
   events.short_names = {"ev"};
   events.create_on_update = true;
   events.window = kEventWindow;

@@ -49,7 +49,7 @@ class Registry {
   explicit Registry(std::optional<Version> release) {
     std::vector<std::pair<FieldDef*, std::string>> structs;
     std::vector<std::pair<std::string, std::vector<std::string_view>>> blocks;
-    for (std::string_view table : {kPodTypes, kClusterTypes, kModernTypes}) {
+    for (std::string_view table : {kPodTypes, kClusterTypes, kGroupTypes}) {
       for (std::string_view line : Split(table, '\n')) {
         if (line[0] != ' ') {
           blocks.emplace_back(std::string(line), std::vector<std::string_view>());

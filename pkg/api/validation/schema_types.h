@@ -13,6 +13,6 @@ namespace berth::validation {
 
 extern const char* const kPodTypes;      // metadata, selectors, pods, bindings
 extern const char* const kClusterTypes;  // nodes, services, workloads, volumes
-extern const char* const kModernTypes;   // the kinds that only 1.29 has here, and reviews
+extern const char* const kGroupTypes;    // the kinds that only 1.29 has here, and reviews
 
 }  // namespace berth::validation

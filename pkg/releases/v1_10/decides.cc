@@ -182,7 +182,7 @@ const Rules& Decides() {
       .predicate_ordering = kOrdering,
       .describe_template = DescribeTemplate,
       .fit_error_text = FitErrorText,
-      .gates = util::FeatureGates(),
+      .gates = Gates(),
       .checks_claims_first = true,
       .by_importance = {.asks_extenders = false},  // but whether they accept the pod on the node
   };

@@ -1,9 +1,20 @@
 // Release 1.10: its algorithms by name, the key sets of its two providers, and what else is specific to it.
 #pragma once
+#include <span>
+
+#include "pkg/releases/daemon_form.h"
+#include "pkg/scheduler/process.h"
 #include "pkg/scheduler/registry/release.h"
+#include "pkg/util/feature_gates.h"
 
 namespace berth::releases::v1_10 {
 
 const scheduler::Release& Decides();
+// Returns what happens around a decision.
+const scheduler::Process& Proceeds();
+// Returns how the daemon looks from outside.
+const DaemonForm& Serves();
+// Returns the feature gates and their defaults, sorted by name.
+std::span<const util::FeatureGate> Gates();
 
 }  // namespace berth::releases::v1_10

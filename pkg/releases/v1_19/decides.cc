@@ -289,7 +289,7 @@ const Rules& Decides() {
       .policy_names = PolicyNames,
       .unprepared = &Unprepared(),
       .predicate_ordering = FilterOrder(),
-      .describe_template = DescribeTemplateV1_19,
+      .describe_template = DescribeTemplateWithOverhead,
       .fit_error_text = FitErrorText,
       .gates = Gates(),
       .checks_claims_first = true,

@@ -2,13 +2,19 @@
 #pragma once
 #include <span>
 
+#include "pkg/releases/daemon_form.h"
 #include "pkg/scheduler/configuration/plugins.h"
 #include "pkg/scheduler/configuration/policy_profile.h"
+#include "pkg/scheduler/process.h"
 #include "pkg/scheduler/registry/release.h"
 
 namespace berth::releases::v1_19 {
 
 const scheduler::Release& Decides();
+// Returns what happens around a decision.
+const scheduler::Process& Proceeds();
+// Returns how the daemon looks from outside.
+const DaemonForm& Serves();
 const scheduler::configuration::PluginCatalogue& Plugins();
 // Which events wake which pods.
 const scheduler::Wakes& RejectionWakes();

@@ -2,12 +2,15 @@
 #pragma once
 #include <span>
 
+#include "pkg/releases/daemon_form.h"
 #include "pkg/scheduler/registry/release.h"
 #include "pkg/util/feature_gates.h"
 
 namespace berth::releases::v1_9 {
 
 const scheduler::Release& Decides();
+// Returns how the daemon looks from outside.
+const DaemonForm& Serves();
 // Returns the feature gates and their defaults, sorted by name.
 std::span<const util::FeatureGate> Gates();
 // Returns the word that stands for a reason, such as MatchNodeSelector. Texts of extenders and of plugin/, and

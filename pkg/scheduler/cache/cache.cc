@@ -217,7 +217,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   if (row.node != nullptr) CountAvoided(*row.node, +1);
   Resource allocatable;
   if (row.node != nullptr) {
-    if (!allocatable.Add(row.node->allocatable, IsScalarResourceNameV1_29)) {
+    if (!allocatable.Add(row.node->allocatable, IsScalarOrPrefixedName)) {
       util::LogLine("An allocatable amount of a node does not fit into 64 bits. The largest that does is used")
           .AddObject("node", "", row.name.str())
           .Warning();

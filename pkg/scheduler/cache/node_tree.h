@@ -1,8 +1,8 @@
 // The nodes in the order in which Kubernetes walks them from 1.12 on: one node of each zone in turn, so that a decision
 // that does not look at all nodes looks at all zones. Source: pkg/scheduler/internal/cache/node_tree.go (1.13).
 //
-// Zones are in the order in which their first node came, and the nodes of a zone in the order in which they came. A zone
-// whose last node goes is dropped, and comes last when it returns. Thread-safety: that of the Cache.
+// Zones are in the order in which their first node came, and the nodes of a zone in the order in which they came. A
+// zone whose last node goes is dropped, and comes last when it returns. Thread-safety: that of the Cache.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -24,9 +24,9 @@ class NodeTree {
   // Returns all rows in the order of a walk that begins anew.
   std::vector<Row> InOrder() const;
 
-  // Returns the next row of a walk that goes on for ever. The walk begins anew when all zones are exhausted. A node that
-  // joins a zone that the walk has passed comes next, so that the next size() steps may visit a node twice and another
-  // not at all (bug 13-01, kept). Returns nothing if there are no nodes.
+  // Returns the next row of a walk that goes on for ever. The walk begins anew when all zones are exhausted. A node
+  // that joins a zone that the walk has passed comes next, so that the next size() steps may visit a node twice and
+  // another not at all (bug 13-01, kept). Returns nothing if there are no nodes.
   std::optional<Row> Next();
 
  private:

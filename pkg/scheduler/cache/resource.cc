@@ -103,7 +103,7 @@ bool IsScalarOrOpaqueName(Symbol name) {
   return name.str().starts_with("pod.alpha.kubernetes.io/opaque-int-resource-") || IsScalarNameOutsideKubernetes(name);
 }
 
-bool IsScalarResourceNameV1_29(Symbol name) {
+bool IsScalarOrPrefixedName(Symbol name) {
   thread_local absl::flat_hash_map<uint32_t, bool> known;
   auto [it, fresh] = known.try_emplace(name.id(), false);
   if (fresh) {

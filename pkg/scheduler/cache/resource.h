@@ -67,7 +67,7 @@ struct Resource : ScalarResources {
 // Returns whether 1.10 counts the resource as scalar: extended resources and names with the prefix "hugepages-".
 bool IsScalarResourceName(Symbol name);
 // The same for 1.29: in addition, names that contain "kubernetes.io/" or have the prefix "attachable-volumes-".
-bool IsScalarResourceNameV1_29(Symbol name);
+bool IsScalarOrPrefixedName(Symbol name);
 // Returns the same by the rules of 1.9: every name with a "/" outside of the namespace kubernetes.io.
 bool IsScalarNameOutsideKubernetes(Symbol name);
 // The same in 1.8, which also has opaque integer resources.

@@ -63,7 +63,7 @@ void CountPodLevel(const api::PodTemplate& t, bool (*is_scalar)(Symbol), Resourc
 
 // Counts what was added to the API after 1.10 and uses a node's resources all the same: sidecars, which are init
 // containers that run as long as the pod does, pod-level requests, and the overhead of the pod's runtime class.
-void CountLaterFields(const api::PodTemplate& t, bool (*is_scalar)(Symbol), TemplateInfo* info) {
+void CountNewFields(const api::PodTemplate& t, bool (*is_scalar)(Symbol), TemplateInfo* info) {
   bool fits = true;
   for (const api::Container& c : t.init_containers) {
     if (c.restart_always) {
@@ -91,7 +91,7 @@ void CountLaterFields(const api::PodTemplate& t, bool (*is_scalar)(Symbol), Temp
   info->saturated |= !fits;
 }
 
-bool HasLaterFields(const api::PodTemplate& t) {
+bool HasNewFields(const api::PodTemplate& t) {
   return !t.overhead.empty() || !t.pod_requests.empty() || !t.pod_limits.empty() ||
          std::any_of(t.init_containers.begin(), t.init_containers.end(),
                      [](const api::Container& c) { return c.restart_always; });
@@ -135,7 +135,7 @@ void DescribeWith(const api::PodTemplate& t, bool (*is_scalar)(Symbol), Template
     info->request.RaiseTo(c.requests, is_scalar);
     info->limits.RaiseTo(c.limits, is_scalar);
   }
-  if (HasLaterFields(t)) CountLaterFields(t, is_scalar, info);
+  if (HasNewFields(t)) CountNewFields(t, is_scalar, info);
   info->incoming_milli_cpu = info->nonzero_milli_cpu;
   info->incoming_memory = info->nonzero_memory;
   info->has_pod_affinity = t.affinity.pod.has_value() || t.affinity.pod_anti.has_value();
@@ -156,7 +156,7 @@ void DescribeTemplateWithOpaqueNames(const api::PodTemplate& t, TemplateInfo* in
 }
 
 void DescribeTemplateWithScalarGpu(const api::PodTemplate& t, TemplateInfo* info) {
-  DescribeWith(t, IsScalarResourceNameV1_29, info);
+  DescribeWith(t, IsScalarOrPrefixedName, info);
   info->request.nvidia_gpu = info->used.nvidia_gpu = info->limits.nvidia_gpu = 0;
 }
 

@@ -85,9 +85,9 @@ void DescribeTemplateWithOpaqueNames(const api::PodTemplate& t, TemplateInfo* in
 // contains "kubernetes.io/" is a scalar resource.
 void DescribeTemplateWithScalarGpu(const api::PodTemplate& t, TemplateInfo* info);
 // The same by the rules of Kubernetes 1.29.
-void DescribeTemplateV1_29(const api::PodTemplate& t, TemplateInfo* info);
+void DescribeTemplateWithSidecars(const api::PodTemplate& t, TemplateInfo* info);
 // The same by the rules of Kubernetes 1.19.
-void DescribeTemplateV1_19(const api::PodTemplate& t, TemplateInfo* info);
+void DescribeTemplateWithOverhead(const api::PodTemplate& t, TemplateInfo* info);
 // The same by the rules of Kubernetes 1.36.
 void DescribeWithPodLevel(const api::PodTemplate& t, TemplateInfo* info);
 

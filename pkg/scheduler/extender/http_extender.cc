@@ -124,7 +124,8 @@ class HttpExtender final : public Extender {
     BERTH_RETURN_IF_ERROR(ReadError(config_.filter_verb, answer, &error));
     if (!error.empty()) return util::Internal(error);
     BERTH_RETURN_IF_ERROR(ReadSurvivors(pod, **sent, answer, known, &out.nodes));
-    if (config_.as_v1_29) BERTH_RETURN_IF_ERROR(ReadFailed(answer, "FailedAndUnresolvableNodes", &out.unresolvable));
+    if (config_.strict_answers)
+      BERTH_RETURN_IF_ERROR(ReadFailed(answer, "FailedAndUnresolvableNodes", &out.unresolvable));
     BERTH_RETURN_IF_ERROR(ReadFailed(answer, "FailedNodes", &out.failed));
     // A node that the extender lists as both is unresolvable.
     std::erase_if(out.failed, [&](const auto& f) {
@@ -233,8 +234,8 @@ class HttpExtender final : public Extender {
     auto got = transport_->Post(absl::StrCat(base_, "/", verb), body, repeatable);
     if (!got.ok()) return got.status();
     if (got->status != 200) {
-      return util::Unavailable(absl::StrCat(config_.as_v1_29 ? "failed " : "Failed ", verb, " with extender at URL ",
-                                            shown_, ", code ", got->status));
+      return util::Unavailable(absl::StrCat(config_.strict_answers ? "failed " : "Failed ", verb,
+                                            " with extender at URL ", shown_, ", code ", got->status));
     }
     if (absl::Status parsed = ParseFirst(got->body, known, answer); !parsed.ok()) {
       return util::InvalidArgument(
@@ -271,7 +272,7 @@ class HttpExtender final : public Extender {
         if (!m.value.IsString()) return Misread(config_.filter_verb, "NodeNames", "a list of names", names);
         survives(places.Find(m.value.Text()), m.value.Text());
       }
-      if (unknown.empty() || !config_.as_v1_29) return absl::OkStatus();
+      if (unknown.empty() || !config_.strict_answers) return absl::OkStatus();
       return util::Internal(absl::StrCat("extender ", util::GoQuoted(shown_), " claims a filtered node ",
                                          util::GoQuoted(unknown), " which is not found in the input node list"));
     }

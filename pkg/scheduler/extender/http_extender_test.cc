@@ -184,7 +184,7 @@ TEST_CASE("members of an answer are read in any letter case") {
 
 TEST_CASE("release 1.29: an unknown name is an error, and nodes may be refused for good") {
   Scripted s;
-  s.config.as_v1_29 = true;
+  s.config.strict_answers = true;
   s.Answer(R"({"NodeNames":["n1","n7"]})");
   CHECK(util::Message(s.Filter().status()) ==
         "extender \"http://x.example/api//\" claims a filtered node \"n7\" which is not found in the input node list");
@@ -205,7 +205,7 @@ TEST_CASE("release 1.29: what an extender is asked about preemption, and what it
   Scripted s;
   CHECK_FALSE(s.Make()->SupportsPreemption());
   s.config.preempt_verb = "preempt";
-  s.config.as_v1_29 = true;
+  s.config.strict_answers = true;
   const auto extender = s.Make();
   REQUIRE(extender->SupportsPreemption());
   const std::vector<Extender::Eviction> evictions = {{Symbol("n1"), {PodRequesting()}, 2},

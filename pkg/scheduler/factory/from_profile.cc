@@ -231,7 +231,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
   std::stable_partition(asked.begin(), asked.end(), [](const ExtenderConfig& e) { return !e.ignorable; });
   for (ExtenderConfig& e : asked) {
     e.weight *= config->release->max_score / kMaxExtenderScore;
-    e.as_v1_29 = kAnswersUnresolvable.Has(args.release->version);
+    e.strict_answers = kAnswersUnresolvable.Has(args.release->version);
     if (args.make_extender == nullptr) {
       errors.push_back(
           absl::StrCat("extender ", http::RedactUrl(e.url_prefix), ": extenders cannot be called from here"));

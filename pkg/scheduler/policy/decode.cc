@@ -61,7 +61,7 @@ class Reader {
   struct Field {
     std::string_view name;
     std::function<void(Json, const std::string&)> read;
-    std::string_view later = {};  // the spelling of later releases, if it differs
+    std::string_view new_name = {};  // the spelling of newer releases, if it differs
   };
 
   // Returns "line N, column N: " for the value, or an empty text if the text of the document is not known.
@@ -107,8 +107,8 @@ class Reader {
       if (!seen.insert(field->name).second) {
         Warn(value, absl::StrCat(full, ": given more than once, the last one counts"));
       }
-      if (key != field->name && key != field->later) {
-        std::string_view right = field->later.empty() ? field->name : field->later;
+      if (key != field->name && key != field->new_name) {
+        std::string_view right = field->new_name.empty() ? field->name : field->new_name;
         Warn(value, absl::StrCat(full, ": later releases know this only as \"", util::ToAbsl(right), "\""));
       }
       if (value.IsNull()) continue;
@@ -278,10 +278,11 @@ class Reader {
   }
 
   void Entry(Json j, const std::string& path, ExtenderConfig* out) {
-    const bool later = release::Since(11).Has(release_);
+    const bool known = kExtenderFailures.Has(release_);
     auto ignored = [&](Json v, const std::string& p) {
-      if (!later) Warn(v, absl::StrCat(p, ": a field of 1.11 or later, ignored"));
-      return !later;
+      if (!known)
+        Warn(v, absl::StrCat(p, ": a field of ", release::NameOf(kExtenderFailures.since), " or later, ignored"));
+      return !known;
     };
     return Members(
         j, path,

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "pkg/release/release.h"
+
 namespace berth::scheduler {
 
 // An entry of the list of predicates.
@@ -74,21 +76,24 @@ struct ExtenderManagedResource {
   bool ignored_by_scheduler = false;
 };
 
+// The releases in which an extender may preempt, and may be ignored when it fails.
+inline constexpr release::Span kExtenderFailures = release::Since(11);
+
 // An extender, in a Policy or in a KubeSchedulerConfiguration.
 struct ExtenderConfig {
   std::string url_prefix;
   std::string filter_verb, prioritize_verb, bind_verb;  // if empty, the extender does not do this
-  std::string preempt_verb;                             // used by release 1.29 only
+  std::string preempt_verb;                             // see kExtenderFailures
   int64_t weight = 0;
   bool enable_https = false;
   std::optional<ExtenderTls> tls;
   int64_t http_timeout_nanos = 0;  // 0 means 5 seconds
   bool node_cache_capable = false;
   std::vector<ExtenderManagedResource> managed_resources;
-  bool ignorable = false;  // whether pods are scheduled without it when it fails; used by release 1.29 only
-  // If true, answers are read and errors are worded as in release 1.29: a name in NodeNames that was not sent is then
+  bool ignorable = false;  // whether pods are scheduled without it when it fails; see kExtenderFailures
+  // If true, answers are read and errors are worded as from 1.19 on: a name in NodeNames that was not sent is then
   // an error.
-  bool as_v1_29 = false;
+  bool strict_answers = false;
 };
 
 struct Policy {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "pkg/api/json_writer.h"
+#include "pkg/scheduler/policy/policy.h"
 
 namespace berth::scheduler {
 namespace {
@@ -147,9 +148,11 @@ class PolicySchemaWriter {
       text("filterVerb", "Appended to urlPrefix for filtering; empty: it does not filter.");
       text("prioritizeVerb", "The same for scoring.");
       text("bindVerb", "The same for binding; one extender at most.");
-      text("BindVerb", "The same, as release 1.10 spells it.");
-      text("preemptVerb", "The same for preemption; ignored before release 1.11.");
-      flag("ignorable", "Whether pods are scheduled without it when it fails; ignored before release 1.11.");
+      text("BindVerb", "An older spelling of bindVerb.");
+      const std::string ignored =
+          absl::StrCat("ignored before release ", release::NameOf(kExtenderFailures.since), ".");
+      text("preemptVerb", absl::StrCat("The same for preemption; ", ignored));
+      flag("ignorable", absl::StrCat("Whether pods are scheduled without it when it fails; ", ignored));
       Described("weight", "How much its scores count, 1 and up.", [&] { Integer(0, 922337203685477579); });
       flag("enableHttps", "Whether it is called by HTTPS.");
       Described("httpTimeout", "How long a call may take, in nanoseconds; 5 seconds when absent.",

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/scheduler/testing/world.h"
@@ -11,9 +12,22 @@ namespace berth::scheduler::testing {
 
 // A World with a Scheduler whose clock the test sets.
 struct RunningScheduler : World {
-  // If `registry` is null, the algorithms are those of release 1.10 and of plugin/. The registry is copied.
+  // If `registry` is null, the algorithms are those of release 1.10 and of plugin/. The registry is copied. Without a
+  // process, what happens around decisions is that of 1.10, too.
   explicit RunningScheduler(Actions* actions, bool pod_priority = false, SchedulerOptions options = {},
                             const Registry* registry = nullptr)
+      : RunningScheduler(WithProcess(std::move(options)), actions, pod_priority, registry) {}
+
+  std::unique_ptr<SchedulingQueue> queue;
+  std::unique_ptr<GenericScheduler> algorithm;
+  std::unique_ptr<Scheduler> scheduler;
+
+ private:
+  static SchedulerOptions WithProcess(SchedulerOptions options) {
+    if (options.process == nullptr) options.process = &releases::v1_10::Proceeds();
+    return options;
+  }
+  RunningScheduler(SchedulerOptions options, Actions* actions, bool pod_priority, const Registry* registry)
       : queue(options.process->requeues_at_once ? NewEventQueue()
               : pod_priority                    ? NewPriorityQueue()
                                                 : NewFifo()) {
@@ -26,10 +40,6 @@ struct RunningScheduler : World {
     scheduler = std::make_unique<Scheduler>(&cache, queue.get(), &binder, actions, &clock, std::move(options));
     scheduler->AddProfile("default-scheduler", algorithm.get());
   }
-
-  std::unique_ptr<SchedulingQueue> queue;
-  std::unique_ptr<GenericScheduler> algorithm;
-  std::unique_ptr<Scheduler> scheduler;
 };
 
 }  // namespace berth::scheduler::testing

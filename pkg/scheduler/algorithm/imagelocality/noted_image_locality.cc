@@ -23,8 +23,8 @@ class NotedImageScoring final : public Scoring {
       if (const auto* nodes = cache_.Image(name)) images.push_back(nodes);
     }
     const double all = static_cast<double>(cache_.node_count());
-    const std::vector<int64_t> totals = ImageTotals(
-        cache_, rows, images, [all](const Cache::ImageNodes& nodes, const Cache::ImageNodes::Size& here) {
+    const std::vector<int64_t> totals =
+        ImageTotals(cache_, rows, images, [all](const Cache::ImageNodes& nodes, const Cache::ImageNodes::Size& here) {
           const double spread = static_cast<double>(here.nodes) / all;
           return static_cast<int64_t>(static_cast<double>(nodes.first_size) * spread);
         });

@@ -1,5 +1,5 @@
-// MatchInterPodAffinity from 1.12 on. Source: InterPodAffinityMatches in pkg/scheduler/algorithm/predicates/predicates.go
-// and the relations of metadata.go (1.13).
+// MatchInterPodAffinity from 1.12 on. Source: InterPodAffinityMatches in
+// pkg/scheduler/algorithm/predicates/predicates.go and the relations of metadata.go (1.13).
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
@@ -29,8 +29,7 @@ PodQuery TogetherQuery(const std::vector<api::PodAffinityTerm>& terms) {
   PodQuery all = TermQuery(terms[0]);
   for (size_t i = 1; i < terms.size(); ++i) {
     const std::vector<Symbol>& other = terms[i].namespaces;
-    std::erase_if(all.namespaces,
-                  [&](Symbol ns) { return std::find(other.begin(), other.end(), ns) == other.end(); });
+    std::erase_if(all.namespaces, [&](Symbol ns) { return std::find(other.begin(), other.end(), ns) == other.end(); });
     all.all_of.push_back(terms[i].selector.selector);
   }
   return all;
@@ -50,8 +49,8 @@ class TogetherCheck final : public DomainCheck {
   TogetherCheck(const PodContext& ctx, Cache* cache) : ctx_(ctx), cache_(cache), existing_(/*anti=*/true, 0) {
     if (const auto& a = ctx.pod.tmpl->affinity.pod) affinity_ = a->required;
     if (const auto& a = ctx.pod.tmpl->affinity.pod_anti) anti_ = a->required;
-    usable_ = std::all_of(affinity_.begin(), affinity_.end(), IsUsable) &&
-              std::all_of(anti_.begin(), anti_.end(), IsUsable);
+    usable_ =
+        std::all_of(affinity_.begin(), affinity_.end(), IsUsable) && std::all_of(anti_.begin(), anti_.end(), IsUsable);
     existing_.Refresh(*ctx.pod.tmpl, cache);
     ListTerms();
   }
@@ -94,8 +93,8 @@ class TogetherCheck final : public DomainCheck {
   std::string Error(Row row) override {
     const auto bad = std::find_if_not(affinity_.begin(), affinity_.end(), IsUsable);
     if (bad == affinity_.end()) return {};
-    return absl::StrCat("Cannot schedule pod ", ctx_.pod.meta.Key(), " onto node ",
-                        ctx_.cache.row(row).name.string(), ", because of PodAffinityTerms, err: ",
+    return absl::StrCat("Cannot schedule pod ", ctx_.pod.meta.Key(), " onto node ", ctx_.cache.row(row).name.string(),
+                        ", because of PodAffinityTerms, err: ",
                         bad->selector.ok()
                             ? std::string("empty topologyKey is not allowed except for PreferredDuringScheduling pod "
                                           "anti-affinity")
@@ -144,8 +143,8 @@ class TogetherCheck final : public DomainCheck {
     channels_.push_back(DomainChannel::kAny);
     for (const auto& sum : existing_.sums()) add(sum, nullptr);
   }
-  // A key that no node has makes every node fail. It gets no channel, because a pod may name thousands of keys, and each
-  // count would copy thousands of selectors.
+  // A key that no node has makes every node fail. It gets no channel, because a pod may name thousands of keys, and
+  // each count would copy thousands of selectors.
   template <typename Add>
   void ListAffinity(Add add) {
     if (affinity_.empty()) return;
@@ -174,8 +173,8 @@ class TogetherCheck final : public DomainCheck {
     if (!together && !(first_of_group_ && NobodyMatches())) return Answer::kAffinity;
     return sums[affinity_channels_].value > 0 ? Answer::kAnti : Answer::kFits;
   }
-  // Returns whether no pod in any domain of the affinity terms matches all of them. A matching pod on a node without the
-  // topology labels is in no domain.
+  // Returns whether no pod in any domain of the affinity terms matches all of them. A matching pod on a node without
+  // the topology labels is in no domain.
   bool NobodyMatches() const {
     return std::all_of(terms_.begin(), terms_.begin() + static_cast<ptrdiff_t>(affinity_channels_),
                        [](const DomainTerm& t) { return t.totals->numbers().empty(); });

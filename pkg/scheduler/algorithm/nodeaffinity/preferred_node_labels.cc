@@ -15,15 +15,15 @@ namespace {
 // Returns why the expressions of the term cannot be parsed, as 1.19 words it. 1.10 does not name the key of a label
 // value that is not allowed, and later releases do so in another form: PATH[KEY]: Invalid value: "VALUE": WHY.
 std::string ErrorWithKey(const api::NodeSelectorTerm& term) {
-  constexpr std::string_view kInvalidValue = "invalid label value: ", kLater = "]: Invalid value: ";
+  constexpr std::string_view kInvalidValue = "invalid label value: ", kFieldError = "]: Invalid value: ";
   const std::string& error = term.match.error;
   if (!error.starts_with(kInvalidValue)) return error;
   for (const std::string& problem : term.problems) {
-    const size_t end = problem.find(kLater);
+    const size_t end = problem.find(kFieldError);
     const size_t begin = end == std::string::npos ? end : problem.rfind('[', end);
     if (begin == std::string::npos) continue;
     // The value is quoted as in the error of 1.10, so it ends where that error goes on.
-    const std::string value = problem.substr(end + kLater.size());
+    const std::string value = problem.substr(end + kFieldError.size());
     const size_t why = value.find("\": ");
     if (why == std::string::npos || !error.substr(kInvalidValue.size()).starts_with(value.substr(0, why + 1))) continue;
     const std::string key = problem.substr(begin + 1, end - begin - 1);

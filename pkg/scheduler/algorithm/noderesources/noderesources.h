@@ -28,8 +28,8 @@ PriorityFunction MostRequested(const PluginFactoryArgs&);
 // BalancedResourceAllocation (1.10): the closer the used fractions of cpu and memory are, the better.
 PriorityFunction BalancedResourceAllocation(const PluginFactoryArgs&);
 
-// The same with gate BalanceAttachedNodeVolumes (1.11 and later): for a pod with cloud disks, the smaller the variance of
-// the used fractions of cpu, memory and attachable volumes, the better.
+// The same with gate BalanceAttachedNodeVolumes (1.11 and later): for a pod with cloud disks, the smaller the variance
+// of the used fractions of cpu, memory and attachable volumes, the better.
 PriorityFunction BalancedResourceAllocationWithVolumes(const PluginFactoryArgs&);
 
 // ResourceLimitsPriority (1.10, gate ResourceLimitsPriorityFunction): 1 if the node's allocatable cpu or memory is at

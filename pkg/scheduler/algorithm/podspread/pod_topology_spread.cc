@@ -194,7 +194,7 @@ class Constraints {
       for (const Constraint& c : pod.spread_constraints) {
         if (c.action != action_) continue;
         usable_ = usable_ && c.selector.ok() && !c.topology_key.empty();
-        if (mistake_.empty() && !c.selector.ok()) mistake_ = c.selector.later_error;
+        if (mistake_.empty() && !c.selector.ok()) mistake_ = c.selector.aggregated_error;
         list_.push_back(c);
         list_.back().selector.selector = Narrowed(c, pod.labels);
       }

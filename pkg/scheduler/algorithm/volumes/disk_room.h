@@ -14,7 +14,8 @@ struct DiskRoom {
   int64_t requested = 0;    // how many the pod would add
 };
 
-// Source: TransientInfo, which MaxPDVolumeCountChecker fills in (pkg/scheduler/algorithm/predicates/predicates.go, 1.13).
+// Source: TransientInfo, which MaxPDVolumeCountChecker fills in
+// (pkg/scheduler/algorithm/predicates/predicates.go, 1.13).
 class DiskRoomRule {
  public:
   // Reads which predicates about cloud disks the scheduler has, and in which order.

@@ -1,0 +1,342 @@
+// The types of the kinds that are new since 1.10, of plain objects that manifests hold, and of reviews. The notation is
+// described in schema_types.h.
+#include "pkg/api/validation/schema_types.h"
+
+namespace berth::validation {
+
+const char* const kGroupTypes = R"(
+CSINode
+  metadata ObjectMeta
+  spec CSINodeSpec!
+CSINodeSpec
+  drivers []CSINodeDriver! key=name
+CSINodeDriver
+  name string!
+  nodeID string!
+  topologyKeys []string!
+  allocatable *VolumeNodeResources
+VolumeNodeResources
+  count *int32
+CSIDriver
+  metadata ObjectMeta
+  spec CSIDriverSpec!
+CSIDriverSpec
+  attachRequired *bool
+  podInfoOnMount *bool
+  volumeLifecycleModes []string
+  storageCapacity *bool
+  fsGroupPolicy *string
+  tokenRequests []CSITokenRequest
+  requiresRepublish *bool
+  seLinuxMount *bool
+CSITokenRequest
+  audience string!
+  expirationSeconds *int64
+CSIStorageCapacity
+  metadata ObjectMeta
+  nodeTopology *LabelSelector
+  storageClassName string!
+  capacity *quantity
+  maximumVolumeSize *quantity
+VolumeAttachment
+  metadata ObjectMeta
+  spec VolumeAttachmentSpec!
+  status VolumeAttachmentStatus
+VolumeAttachmentSpec
+  attacher string!
+  source VolumeAttachmentSource!
+  nodeName string!
+VolumeAttachmentSource
+  persistentVolumeName *string
+  inlineVolumeSpec *PersistentVolumeSpec
+VolumeAttachmentStatus
+  attached bool!
+  attachmentMetadata map
+  attachError *VolumeError
+  detachError *VolumeError
+VolumeError
+  time time
+  message string
+
+ResourceClaim
+  metadata ObjectMeta
+  spec ResourceClaimSpec!
+  status ResourceClaimStatus
+ResourceClaimSpec
+  devices DeviceClaim
+ResourceClaimTemplate
+  metadata ObjectMeta
+  spec ResourceClaimTemplateSpec!
+ResourceClaimTemplateSpec
+  metadata ObjectMeta
+  spec ResourceClaimSpec!
+DeviceClaim
+  requests []DeviceRequest
+  constraints []DeviceConstraint
+  config []DeviceClaimConfiguration
+DeviceRequest
+  name string!
+  exactly *ExactDeviceRequest
+  firstAvailable []DeviceSubRequest
+ExactDeviceRequest
+  deviceClassName string!
+  selectors []DeviceSelector
+  allocationMode string
+  count int64
+  adminAccess *bool
+  tolerations []DeviceToleration
+  capacity *CapacityRequirements
+DeviceSubRequest
+  name string!
+  deviceClassName string!
+  selectors []DeviceSelector
+  allocationMode string
+  count int64
+  tolerations []DeviceToleration
+  capacity *CapacityRequirements
+CapacityRequirements
+  requests rl
+DeviceSelector
+  cel *CELDeviceSelector go=CEL
+CELDeviceSelector
+  expression string!
+DeviceToleration
+  key string
+  operator string
+  value string
+  effect string
+  tolerationSeconds *int64
+DeviceConstraint
+  requests []string
+  matchAttribute *string
+  distinctAttribute *string
+DeviceClaimConfiguration
+  requests []string
+  opaque *OpaqueDeviceConfiguration
+DeviceClassConfiguration
+  opaque *OpaqueDeviceConfiguration
+OpaqueDeviceConfiguration
+  driver string!
+  parameters any
+ResourceClaimStatus
+  allocation *AllocationResult
+  reservedFor []ResourceClaimConsumerReference key=uid
+  devices []any
+ResourceClaimConsumerReference
+  apiGroup string go=APIGroup
+  resource string!
+  name string!
+  uid string! go=UID
+AllocationResult
+  devices DeviceAllocationResult
+  nodeSelector *NodeSelector
+  allocationTimestamp *time
+DeviceAllocationResult
+  results []any
+  config []any
+DeviceClass
+  metadata ObjectMeta
+  spec DeviceClassSpec!
+DeviceClassSpec
+  selectors []DeviceSelector
+  config []DeviceClassConfiguration
+  extendedResourceName *string
+ResourceSlice
+  metadata ObjectMeta
+  spec ResourceSliceSpec!
+ResourceSliceSpec
+  driver string!
+  pool ResourcePool!
+  nodeName *string
+  nodeSelector *NodeSelector
+  allNodes *bool
+  devices []any
+  perDeviceNodeSelection *bool
+  sharedCounters []any
+ResourcePool
+  name string!
+  generation int64!
+  resourceSliceCount int64!
+
+EventsGroupEvent
+  metadata ObjectMeta
+  eventTime microtime
+  series *EventsGroupSeries
+  reportingController string
+  reportingInstance string
+  action string
+  reason string
+  regarding ObjectReference
+  related *ObjectReference
+  note string
+  type string
+  deprecatedSource EventSource
+  deprecatedFirstTimestamp time
+  deprecatedLastTimestamp time
+  deprecatedCount int32
+EventsGroupSeries
+  count int32!
+  lastObservedTime microtime
+
+Secret proto
+  metadata ObjectMeta
+  immutable *bool n=5 since=18
+  data map n=2
+  stringData map n=4
+  type string n=3
+ServiceAccount proto
+  metadata ObjectMeta
+  secrets []ObjectReference key=name
+  imagePullSecrets []LocalObjectReference
+  automountServiceAccountToken *bool
+DaemonSet
+  metadata ObjectMeta
+  spec DaemonSetSpec
+  status DaemonSetStatus
+DaemonSetSpec
+  selector *LabelSelector
+  template PodTemplateSpec
+  updateStrategy DaemonSetUpdateStrategy
+  minReadySeconds int32
+  templateGeneration int64 until=16
+  revisionHistoryLimit *int32
+DaemonSetUpdateStrategy
+  type string
+  rollingUpdate *RollingUpdateDeployment
+DaemonSetStatus
+  currentNumberScheduled int32!
+  numberMisscheduled int32!
+  desiredNumberScheduled int32!
+  numberReady int32!
+  observedGeneration int64
+  updatedNumberScheduled int32
+  numberAvailable int32
+  numberUnavailable int32
+  collisionCount *int32
+  conditions []WorkloadCondition key=type
+Job proto
+  metadata ObjectMeta
+  spec JobSpec
+  status JobStatus
+JobSpec proto
+  parallelism *int32 n=1
+  completions *int32 n=2
+  activeDeadlineSeconds *int64 n=3
+  podFailurePolicy any n=11 since=25
+  backoffLimit *int32 n=7
+  backoffLimitPerIndex *int32 n=12 since=28
+  maxFailedIndexes *int32 n=13 since=28
+  selector *LabelSelector n=4
+  manualSelector *bool n=5
+  template PodTemplateSpec n=6
+  ttlSecondsAfterFinished *int32 n=8 since=12
+  completionMode *string n=9 since=21
+  suspend *bool n=10 since=21
+  podReplacementPolicy *string n=14 since=28
+  managedBy *string n=15 since=30
+  successPolicy any n=16 since=30
+CronJob proto
+  metadata ObjectMeta
+  spec CronJobSpec
+  status CronJobStatus
+CronJobSpec proto
+  schedule string! n=1
+  timeZone *string n=8 since=24
+  startingDeadlineSeconds *int64 n=2
+  concurrencyPolicy string n=3
+  suspend *bool n=4
+  jobTemplate JobTemplateSpec! n=5
+  successfulJobsHistoryLimit *int32 n=6
+  failedJobsHistoryLimit *int32 n=7
+JobTemplateSpec proto
+  metadata ObjectMeta
+  spec JobSpec
+CronJobStatus proto
+  active []ObjectReference n=1
+  lastScheduleTime *time n=4
+  lastSuccessfulTime *time n=5
+ControllerRevision
+  metadata ObjectMeta
+  data any
+  revision int64!
+JobStatus proto
+  conditions []JobCondition key=type
+  startTime *time
+  completionTime *time
+  active int32
+  succeeded int32
+  failed int32
+  terminating *int32 n=11 since=28
+  completedIndexes string n=7 since=21
+  failedIndexes *string n=10 since=28
+  uncountedTerminatedPods any n=8 since=22
+  ready *int32 n=9 since=23
+JobCondition
+  type string!
+  status string!
+  lastProbeTime time
+  lastTransitionTime time
+  reason string
+  message string
+Role proto
+  metadata ObjectMeta
+  rules []RbacRule!
+ClusterRole proto
+  metadata ObjectMeta
+  rules []RbacRule!
+  aggregationRule *AggregationRule
+AggregationRule
+  clusterRoleSelectors []LabelSelector
+RbacRule proto
+  verbs []string!
+  apiGroups []string
+  resources []string
+  resourceNames []string
+  nonResourceURLs []string
+RoleBinding proto
+  metadata ObjectMeta
+  subjects []RbacSubject
+  roleRef RoleRef!
+ClusterRoleBinding proto
+  metadata ObjectMeta
+  subjects []RbacSubject
+  roleRef RoleRef!
+RbacSubject proto
+  kind string!
+  apiGroup string
+  name string!
+  namespace string
+RoleRef proto
+  apiGroup string!
+  kind string!
+  name string!
+
+Eviction proto
+  metadata ObjectMeta
+  deleteOptions *DeleteOptions
+SelfSubjectAccessReview proto
+  metadata ObjectMeta
+  spec SelfSubjectAccessReviewSpec!
+  status SubjectAccessReviewStatus
+SelfSubjectAccessReviewSpec proto
+  resourceAttributes *ResourceAttributes
+  nonResourceAttributes *NonResourceAttributes
+ResourceAttributes proto
+  namespace string
+  verb string
+  group string
+  version string
+  resource string
+  subresource string
+  name string
+NonResourceAttributes proto
+  path string
+  verb string
+SubjectAccessReviewStatus proto
+  allowed bool! n=1
+  denied bool n=4
+  reason string n=2
+  evaluationError string n=3
+)";
+
+}  // namespace berth::validation

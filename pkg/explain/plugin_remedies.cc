@@ -1,0 +1,122 @@
+#include "pkg/explain/plugin_remedies.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+#include "pkg/util/status.h"
+
+namespace berth::explain {
+namespace {
+
+// Returns a remedy without an amount.
+Remedy Plainly(const std::string& text, Cost cost, Change change = {}) {
+  Remedy r;
+  r.change = std::move(change);
+  r.text = r.kind = text;
+  r.cost = cost;
+  return r;
+}
+
+std::string SelectorText(const api::DecidedSelector& s) {
+  if (!s.ok()) return s.error;
+  const std::string text = s.selector.String();
+  return text.empty() ? "anything" : text;
+}
+
+std::string TextsOfTerms(const std::vector<api::PodAffinityTerm>& terms) {
+  return absl::StrJoin(terms, ", ", [](std::string* out, const api::PodAffinityTerm& t) {
+    absl::StrAppend(out, SelectorText(t.selector), " in one ", t.topology_key.string());
+    if (t.namespace_selector) absl::StrAppend(out, " of namespaces ", SelectorText(*t.namespace_selector));
+  });
+}
+
+void AddTaints(const api::PodTemplate& pod, const api::Node& node, std::vector<Remedy>* out) {
+  for (const api::Taint& taint : node.taints) {
+    const bool hard = taint.effect.str() == "NoSchedule" || taint.effect.str() == "NoExecute";
+    const bool tolerated = std::any_of(pod.tolerations.begin(), pod.tolerations.end(), [&](const api::Toleration& t) {
+      return scheduler::tainttoleration::Tolerates(t, taint);
+    });
+    if (!hard || tolerated) continue;
+    out->push_back(Plainly(absl::StrCat("tolerate ", taint.key.string(), taint.value.empty() ? "" : "=",
+                                        taint.value.string(), ":", taint.effect.string()),
+                           Cost::kSmall, Tolerating(taint)));
+  }
+}
+
+std::string RequiredTexts(const std::optional<api::PodAffinity>& affinity) {
+  return affinity ? TextsOfTerms(affinity->required) : std::string();
+}
+
+// Returns the remedy for a spread constraint from what the rule says about it. That the pod would fit in other domains
+// is left out: if it did, it would not be pending.
+Remedy ForSpread(const api::PodTemplate& pod, const std::string& detail) {
+  const bool domains = detail.starts_with("minDomains"), label = detail.starts_with("the node lacks");
+  const std::string what = detail.substr(0, detail.find("; it fits in "));
+  const auto hard = [](const api::TopologySpreadConstraint& c) {
+    return c.action == api::TopologySpreadConstraint::Action::kDoNotSchedule;
+  };
+  if (label) {
+    return Plainly(absl::StrCat("label it with", what.substr(what.rfind(' '))), Cost::kLabel, [hard](Copies* c) {
+      std::vector<std::pair<util::Symbol, util::Symbol>> labels(c->node.labels.begin(), c->node.labels.end());
+      for (const api::TopologySpreadConstraint& constraint : c->tmpl.spread_constraints) {
+        if (hard(constraint) && !c->node.labels.Has(constraint.topology_key)) {
+          labels.emplace_back(constraint.topology_key, util::Symbol("a-new-domain"));
+        }
+      }
+      c->node.labels = api::Labels(std::move(labels));
+    });
+  }
+  const std::string change = domains ? "lower minDomains" : "raise maxSkew";
+  Remedy r = Plainly(absl::StrCat(change, " (", what, ")"), Cost::kLabel, [hard, domains](Copies* c) {
+    for (api::TopologySpreadConstraint& constraint : c->tmpl.spread_constraints) {
+      if (hard(constraint)) (domains ? constraint.min_domains : constraint.max_skew) = domains ? 1 : INT32_MAX;
+    }
+  });
+  const bool ignores = std::any_of(pod.spread_constraints.begin(), pod.spread_constraints.end(),
+                                   [&](const auto& c) { return hard(c) && !c.honor_node_affinity; });
+  if (!ignores || domains) return r;
+  constexpr std::string_view kHonor = "set nodeAffinityPolicy: Honor";
+  r.first_text = r.text;
+  r.second_text = absl::StrCat(util::ToAbsl(kHonor), " (", what, ")");
+  r.kind = r.text = absl::StrCat(change, " or ", util::ToAbsl(kHonor), " (", what, ")");
+  r.second = [](Copies* c) {
+    for (api::TopologySpreadConstraint& constraint : c->tmpl.spread_constraints) constraint.honor_node_affinity = true;
+  };
+  return r;
+}
+
+}  // namespace
+
+// Reasons are recognised by their texts, because the rules of 1.29 do not export them.
+bool AddLaterRemedies(const api::PodTemplate& pod, const api::Node& node, const scheduler::FailureReason& reason,
+                      const std::string& detail, std::vector<Remedy>* out) {
+  const std::string_view text = reason.text.str();
+  if (text.starts_with("node(s) had untolerated taint")) {
+    AddTaints(pod, node, out);
+  } else if (text == "Too many pods") {
+    Remedy r = Plainly("move away 1 pod", Cost::kMove);
+    r.moves = true;
+    r.kind = "move away pods";
+    r.resource = "pods";
+    r.shortage = 1;
+    out->push_back(std::move(r));
+  } else if (text == "node(s) didn't match scheduler-enforced node affinity") {
+    out->push_back(Plainly("meet the addedAffinity of the profile", Cost::kElsewhere));
+  } else if (text == "node(s) didn't match pod affinity rules" && reason.unresolvable) {
+    out->push_back(Plainly("place pods for the required affinity there: " + RequiredTexts(pod.affinity.pod),
+                           Cost::kMove, PlacingForAffinity(pod)));
+  } else if (text.starts_with("node(s) didn't match pod topology spread constraints") && !detail.empty()) {
+    out->push_back(ForSpread(pod, detail));
+  } else if (!detail.empty()) {
+    out->push_back(Plainly(detail, Cost::kElsewhere, [](Copies* c) { c->tmpl.volumes.clear(); }));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace berth::explain

@@ -1,0 +1,19 @@
+#include "pkg/scheduler/process.h"
+
+#include "pkg/releases/v1_10/decides.h"
+#include "pkg/releases/v1_13/decides.h"
+
+namespace berth::releases::v1_13 {
+
+using scheduler::Process;
+
+const Process& Proceeds() {
+  static const Process kProcess = [] {
+    Process p = v1_10::Proceeds();
+    p.scheduled_note = scheduler::AssignedNote;
+    return p;
+  }();
+  return kProcess;
+}
+
+}  // namespace berth::releases::v1_13

@@ -1,0 +1,33 @@
+#include "pkg/releases/v1_19/decides.h"
+
+namespace berth::releases::v1_19 {
+
+// Events in series, a lock that schedulers of both kinds of locks see, and metrics in seconds; both ports are served.
+// Watches ask for bookmarks, and requests for the lock carry a timeout.
+const DaemonForm& Serves() {
+  static const DaemonForm kForm = [] {
+    DaemonForm f;
+    f.dialect = {.version = {19},
+                 .bookmarks = true,
+                 .event_series = true,
+                 .lock_timeout = 1,
+                 .structured_log = true,
+                 .writes_claims = true,
+                 .lock = "endpointsleases"};
+    f.plain_port = 10251;
+    f.secure_port = 10259;
+    f.answers_with_status = true;
+    f.has_current_pages = true;
+    f.checks_lease = true;
+    f.shows_profiles = true;
+    f.serves_profiles = f.profiles_contention = true;
+    f.structured_log = true;
+    f.metrics_in_seconds = true;
+    f.max_backoff = absl::Seconds(10);
+    f.unschedulable_limit = absl::Minutes(1);
+    return f;
+  }();
+  return kForm;
+}
+
+}  // namespace berth::releases::v1_19

@@ -1,0 +1,20 @@
+#include "pkg/releases/v1_19/decides.h"
+#include "pkg/releases/v1_29/decides.h"
+
+namespace berth::releases::v1_29 {
+
+// The plain port is gone, and pods wait for five minutes before they are tried without an event.
+const DaemonForm& Serves() {
+  static const DaemonForm kForm = [] {
+    DaemonForm f = v1_19::Serves();
+    f.dialect.version = {29};
+    f.dialect.lock = "leases";
+    f.dialect.lock_timeout = 2;
+    f.plain_port = 0;
+    f.unschedulable_limit = absl::Minutes(5);
+    return f;
+  }();
+  return kForm;
+}
+
+}  // namespace berth::releases::v1_29

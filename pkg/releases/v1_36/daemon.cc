@@ -1,0 +1,18 @@
+#include "pkg/releases/v1_29/decides.h"
+#include "pkg/releases/v1_36/decides.h"
+
+namespace berth::releases::v1_36 {
+
+// Lists are beginnings of watches, and conditions name the generation of the pod.
+const DaemonForm& Serves() {
+  static const DaemonForm kForm = [] {
+    DaemonForm f = v1_29::Serves();
+    f.dialect.version = {36};
+    f.dialect.streams_lists = true;
+    f.dialect.generation_of_conditions = true;
+    return f;
+  }();
+  return kForm;
+}
+
+}  // namespace berth::releases::v1_36
