@@ -21,17 +21,19 @@ CLUSTER = [node("n1", cpu="4"), node("node-22", cpu="4"), node("long-name-3", cp
 def test_decisions():
     status, out, err = schedsim("run", write_objects("cluster.json", CLUSTER), f"--emulated-version={FAKE}", "-o", "json")
     assert status == 0, err
-    made = {d["pod"]: d for d in map(json.loads, out.splitlines()) if "pod" in d}
-    assert made["default/red"]["node"] == "node-22", made  # seven letters and more are equal, and names descend
-    assert made["default/plain"]["node"] == "node-22", made
-    assert made["default/second"]["node"] == "n1", made
+    made = {d["pod"]: d for d in json.loads(out)["decisions"]}
+    assert made["default/red"]["host"] == "node-22", made  # seven letters and more are equal, and names descend
+    assert made["default/plain"]["host"] == "node-22", made
+    assert made["default/second"]["host"] == "n1", made
     assert made["default/third"]["error"].startswith("none of 3 would do; "), made
     assert "1 node(s) had another colour" in made["default/third"]["error"], made
     assert schedsim("run", write_objects("cluster.json", CLUSTER), f"--emulated-version={FAKE}", "--check-decisions", "-o", "json")[0] == 0
 
 
 def test_scenario_and_experiments():
-    scenario = json.dumps({"name": "s", "release": FAKE, "emulatedVersion": FAKE, "objects": CLUSTER[:3], "pending": CLUSTER[3:5]})
+    scenario = json.dumps({"apiVersion": "schedsim/v1", "kind": "Scenario", "emulatedVersion": FAKE,
+                           "cluster": {"apiVersion": "v1", "kind": "List", "items": CLUSTER[:3]},
+                           "pods": {"apiVersion": "v1", "kind": "List", "items": CLUSTER[3:5]}})
     status, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
     assert status == 0 and out.count("node-22") >= 1, (out, err)
     cluster = write_objects("cluster.json", CLUSTER)

@@ -73,7 +73,7 @@ $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdi
 $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(OUT)/test/aliased/bin/$(notdir $(p)),$(call objects,test/aliases/list.cc $(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
 
 # The programs with a release that was never published, for test/fake_release_test.py.
-$(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(OUT)/test/faked/bin/$(notdir $(p)),$(call objects,$(call sources,test/fake_release) $(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
+$(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(OUT)/test/faked/bin/$(notdir $(p)),$(call objects,$(call sources,test/fake_release) $(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p) test/fake_release))))
 
 # All programs in one file, for the package: cmd/berth/main.cc decides which of them runs.
 $(OBJ)/cmd/%/renamed_main.o: $(OBJ)/cmd/%/main.o
