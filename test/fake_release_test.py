@@ -33,7 +33,7 @@ def test_decisions():
 def test_scenario_and_experiments():
     scenario = json.dumps({"apiVersion": "schedsim/v1", "kind": "Scenario", "emulatedVersion": FAKE,
                            "cluster": {"apiVersion": "v1", "kind": "List", "items": CLUSTER[:3]},
-                           "pods": {"apiVersion": "v1", "kind": "List", "items": CLUSTER[3:5]}})
+                           "pods": CLUSTER[3:5]})
     status, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
     assert status == 0 and out.count("node-22") >= 1, (out, err)
     cluster = write_objects("cluster.json", CLUSTER)
