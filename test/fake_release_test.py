@@ -38,7 +38,7 @@ def test_scenario_and_experiments():
     assert status == 0 and out.count("node-22") >= 1, (out, err)
     cluster = write_objects("cluster.json", CLUSTER)
     status, out, err = schedsim("explain", cluster, f"--emulated-version={FAKE}", "--pod=default/red")
-    assert status == 0 and "Scores of 0 to 7" in out and "LongNamePriority" in out, (out, err)
+    assert status == 0 and "Scores of 0 to 7" in out and "LongName" in out, (out, err)
     status, out, err = schedsim("compare", cluster, "--emulated-version=1.10", f"--emulated-version={FAKE}")
     assert status == 0 and FAKE in out, (out, err)
     status, out, err = schedsim("simulate", cluster, f"--emulated-version={FAKE}", "-o", "summary")
