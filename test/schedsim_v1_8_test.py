@@ -283,6 +283,186 @@ def test_extenders_need_a_weight():
             check_equal(release + " asks", "connection refused" in out, not bad)
 
 
+def test_reasons_of_volumes_services_and_other_pods():
+    zone = "failure-domain.beta.kubernetes.io/zone"
+    disk = [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]
+    zoned = volume("v", awsElasticBlockStore={"volumeID": "x"})
+    zoned["metadata"]["labels"] = {zone: "b"}
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"a": "b"}}}
+    term = [{"labelSelector": {"matchLabels": {"x": "y"}}, "topologyKey": "kubernetes.io/hostname"}]
+    hermit = pod("there", on="n1", affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}})
+    racks = {"kind": "Policy", "apiVersion": "v1", "priorities": [],
+             "predicates": [{"name": "Racks", "argument": {"serviceAffinity": {"labels": ["rack"]}}}]}
+    cases = [([node(), pod("there", on="n1", volumes=disk)], pod(volumes=disk), policy(["NoDiskConflict"]), ["NoDiskConflict"], None),
+             ([node(zone="a"), zoned, claim("c", "v")], pod(volumes=uses("c")), policy(["NoVolumeZoneConflict"]), ["NoVolumeZoneConflict"], None),
+             ([node(), hermit], pod(labels={"x": "y"}), policy(["MatchInterPodAffinity"]), ["MatchInterPodAffinity"],
+              ["ExistingPodsAntiAffinityRulesNotMatch", "MatchInterPodAffinity"]),
+             ([node(labels={"rack": "1"}), service], pod(labels={"a": "b"}, nodeSelector={"rack": "2"}), racks, ["CheckServiceAffinity"], None)]
+    for cluster, p, rules, first, second in cases:
+        check_equal("1.8", decide("1.8", cluster, [p], policy=rules)[0]["failures"], {"n1": first})
+        check_equal("1.9", decide("1.9", cluster, [p], policy=rules)[0]["failures"], {"n1": second or first})
+
+
+def test_volume_affinity_has_another_word_in_each_release():
+    affinity = {"requiredDuringSchedulingIgnoredDuringExecution": {
+        "nodeSelectorTerms": [{"matchExpressions": [{"key": "h", "operator": "In", "values": ["x"]}]}]}}
+    local = volume("v", annotations={"volume.alpha.kubernetes.io/node-affinity": json.dumps(affinity)})
+    cluster, p = [node(), local, claim("c", "v")], pod(volumes=uses("c"))
+    # The rule is one of the default ones of 1.8, and its successor one of those of 1.9.
+    for release, gate, word in (("1.8", "PersistentLocalVolumes", "NoVolumeNodeConflict"), ("1.9", "VolumeScheduling", "VolumeNodeAffinityConflict")):
+        check_equal(release + " without the gate", decide(release, cluster, [p])[0]["host"], "n1")
+        check_equal(release, decide(release, cluster, [p], featureGates={gate: True})[0]["failures"], {"n1": [word]})
+        important = decide(release, cluster + [pod("low", on="n1", priority=1)], [pod(volumes=uses("c"), priority=9)], preempt=True,
+                           featureGates={gate: True, "PodPriority": True})[0]
+        # 1.8 tries evictions, in vain; 1.9 knows that they cannot help, and takes the pod's nomination back.
+        check_equal(release + " evictions", important["preemption"], {"node": "", "victims": [], "nominatedToClear": [] if release == "1.8" else ["default/p1"]})
+
+
+def test_claims_that_are_missing_or_leaving():
+    # 1.10 looks at the claims before anything else; up to 1.9 only rules about volumes do.
+    leaving = claim("leaving", "v")
+    leaving["metadata"].update(deletionTimestamp="2018-01-01T00:00:00Z", finalizers=["x"])
+    ebs = volume("v", awsElasticBlockStore={"volumeID": "x"})
+    for name, error in (("gone", 'persistentvolumeclaim "gone" not found'), ("leaving", 'persistentvolumeclaim "leaving" is being deleted')):
+        for release in RELEASES:
+            got = decide(release, [node(), leaving, ebs], [pod(volumes=uses(name))])[0]
+            check_equal("%s in %s" % (name, release), (got["host"], got.get("error", "")), ("", error) if release == "1.10" else ("n1", ""))
+        for release in RELEASES if name == "gone" else ():
+            got = decide(release, [node(zone="a")], [pod(volumes=uses(name))])[0]
+            check_equal("in a zone, " + release, got["error"], error)
+
+
+def test_missing_claims_count_once_towards_the_limits():
+    disks = [{"name": "d%d" % i, "gcePersistentDisk": {"pdName": "d%d" % i}} for i in range(16)]
+    rules = policy(["MaxGCEPDVolumeCount"])
+    for release, order, host in (("1.8", uses("gone") + disks, "n1"), ("1.8", disks + uses("gone"), ""), ("1.8", disks[1:] + uses("gone"), "n1"),
+                                 ("1.9", uses("gone") + disks, ""), ("1.9", uses("gone") + disks[1:], "n1")):
+        check_equal("%s, %d volumes" % (release, len(order)), decide(release, [node()], [pod(volumes=order)], policy=rules)[0]["host"], host)
+
+
+def test_volumes_are_looked_at_by_class_and_state():
+    # 1.10 lists the volumes of the class in the claim's specification, although an annotation may name another (B-33), and none that is
+    # being deleted; 1.9 looks at all.
+    storage = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "s"}, "provisioner": "x",
+               "volumeBindingMode": "WaitForFirstConsumer"}
+    annotated, plain = claim("c"), claim("c")
+    annotated["metadata"]["annotations"] = {"volume.beta.kubernetes.io/storage-class": "s"}
+    plain["spec"]["storageClassName"] = "s"
+    free, leaving = volume("v", storageClassName="s"), volume("v", storageClassName="s")
+    leaving["metadata"].update(deletionTimestamp="2018-01-01T00:00:00Z", finalizers=["x"])
+    for c, v in ((annotated, free), (plain, leaving)):
+        for release, host in (("1.9", "n1"), ("1.10", "")):
+            got = decide(release, [node(), storage, c, v], [pod(volumes=uses("c"))], featureGates={"VolumeScheduling": True})[0]
+            check_equal(release, got["host"], host)
+
+
+def test_selectors_and_nodes_that_are_wrong():
+    # A selector that cannot be converted: a node that does not fit in 1.8, an error from 1.9 on.
+    term = [{"labelSelector": {"matchExpressions": [{"key": "a", "operator": "Near", "values": ["b"]}]}, "topologyKey": "kubernetes.io/hostname"}]
+    p = pod(affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}})
+    check_equal("1.8", decide("1.8", [node()], [p])[0]["failures"], {"n1": ["MatchInterPodAffinity"]})
+    for release in ("1.9", "1.10"):
+        check(release, "not a valid" in decide(release, [node()], [p])[0]["error"], decide(release, [node()], [p])[0])
+    # A pod on a node that is gone matches: it is passed over in every release (B-19).
+    good = [{"labelSelector": {"matchLabels": {"a": "b"}}, "topologyKey": "kubernetes.io/hostname"}]
+    p = pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": good}})
+    for release in RELEASES:
+        check_equal(release, decide(release, [node(), pod("there", on="gone", labels={"a": "b"})], [p])[0]["host"], "n1")
+
+
+def test_host_ports_of_one_number():
+    there = pod("there", on="n1", port=80)
+    there["spec"]["containers"][0]["ports"][0].update(protocol="TCP", hostIP="10.0.0.1")
+    for protocol, address, later in (("TCP", "10.0.0.1", ""), ("TCP", "10.0.0.2", "n1"), ("UDP", "10.0.0.1", "n1"), ("TCP", "0.0.0.0", ""), ("TCP", "", "")):
+        mine = pod(port=80)
+        mine["spec"]["containers"][0]["ports"][0].update(protocol=protocol, hostIP=address)
+        for release, host in (("1.8", ""), ("1.9", later), ("1.10", later)):
+            check_equal("%s %s %s" % (release, protocol, address), decide(release, [node(), there], [mine])[0]["host"], host)
+
+
+def test_zones_without_pods_of_the_service():
+    # 0/0 in 1.8: the score is that of 1.9 on every machine.
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"a": "b"}}}
+    cluster = [node("a", zone="x"), node("b", zone="y"), node("c"), service, pod("there", on="c", labels={"a": "b"})]
+    for release in RELEASES:
+        got = decide(release, cluster, [pod(labels={"a": "b"})], policy=policy(["GeneralPredicates"], ["SelectorSpreadPriority"]))[0]
+        check_equal(release, got["totals"], {"a": 10, "b": 10, "c": 0})
+
+
+def test_scores_where_nothing_is_to_count():
+    # No preference holds and no taint is there: 0 of 0 is 0 for node affinity, and no taint is the best.
+    terms = [{"weight": 5, "preference": {"matchExpressions": [{"key": "none", "operator": "Exists"}]}}]
+    p = pod(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
+    for release in RELEASES:
+        for rule, score in (("NodeAffinityPriority", 0), ("TaintTolerationPriority", 10)):
+            check_equal("%s %s" % (release, rule), decide(release, [node("a"), node("b")], [p], policy=policy(["GeneralPredicates"], [rule]))[0]["totals"],
+                        {"a": score, "b": score})
+
+
+def test_nominations_are_cleared_from_1_9_on():
+    nominated = pod("lower", cpu="4", priority=2)
+    nominated["status"] = {"nominatedNodeName": "n1"}
+    cluster = [node(), pod("low", on="n1", cpu="4", priority=1)]
+    for release, cleared in (("1.8", []), ("1.9", ["default/lower"]), ("1.10", ["default/lower"])):
+        got = decide(release, cluster, [pod("new", cpu="4", priority=9), nominated], featureGates={"PodPriority": True}, preempt=True)[0]
+        check_equal(release, got["preemption"], {"node": "n1", "victims": ["default/low"], "nominatedToClear": cleared})
+
+
+def test_gates_change_the_rules():
+    # TaintNodesByCondition: a node that is not ready takes pods unless it has the taint. A flag comes too late for it in 1.8; here it counts.
+    gate = {"TaintNodesByCondition": True}
+    for release in RELEASES:
+        check_equal(release, decide(release, [node(ready="False")], [pod()])[0]["host"], "")
+        check_equal(release + " with the gate", decide(release, [node(ready="False")], [pod()], featureGates=gate)[0]["host"], "n1")
+        tainted = node(ready="False", taints=[{"key": "k", "effect": "NoSchedule"}])
+        check_equal(release + " tainted", decide(release, [tainted], [pod()], featureGates=gate, policy=policy(["HostName"]))[0]["host"], "")
+        check(release + " named", "CheckNodeCondition" in decide(release, [node()], [pod()], 1, featureGates=gate, policy=policy(["CheckNodeCondition"])))
+    # ResourceLimitsPriority came with 1.9, for those who turn its gate on.
+    limits = policy([], ["ResourceLimitsPriority"])
+    on = {"ResourceLimitsPriorityFunction": True}
+    p = pod()
+    p["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "1", "memory": "1Gi"}
+    for release in ("1.9", "1.10"):
+        check_equal(release, decide(release, [node("a"), node("b", cpu="500m", memory="1Mi")], [p], policy=limits, featureGates=on)[0]["totals"], {"a": 1, "b": 0})
+        check(release + " without the gate", "ResourceLimitsPriority" in decide(release, [node()], [p], 1, policy=limits))
+    check("1.8", "ResourceLimitsPriority" in decide("1.8", [node()], [p], 1, policy=limits))
+
+
+def test_the_switch_for_all_predicates_came_with_1_10():
+    cluster = [node(cpu="1", taints=[{"key": "k", "effect": "NoSchedule"}])]
+    for switch in (True, False):
+        rules = policy(["GeneralPredicates", "PodToleratesNodeTaints"], alwaysCheckAllPredicates=switch)
+        for release in RELEASES:
+            got = decide(release, cluster, [pod(cpu="2")], policy=rules)[0]["failures"]["n1"]
+            check_equal("%s, %s" % (release, switch), len(got), 1 if release == "1.10" and not switch else 2)
+
+
+def test_extenders_are_asked_about_every_pod():
+    # managedResources came with 1.10. The extender cannot be reached, so that a pod it is asked about is not placed.
+    extender = {"urlPrefix": "http://127.0.0.1:1/x", "filterVerb": "f", "weight": 1, "managedResources": [{"name": "example.com/gpu"}]}
+    file = write_file("managed.json", policy(["HostName"], extenders=[extender]))
+    for release in RELEASES:
+        status, out, err = schedsim("run", "-", "-o", "json", "--emulated-version", release, "--policy-config-file", file,
+                                    feed={"kind": "List", "apiVersion": "v1", "items": [node(), pod()]})
+        check_equal(release + " asks", "connection refused" in out, release != "1.10")
+
+
+def test_names_that_policies_may_have():
+    # All names of Policies since 1.0 are accepted.
+    predicates = ["MatchNodeSelector", "PodFitsResources", "PodFitsPorts", "NoDiskConflict", "PodFitsHostPorts", "HostName", "NoVolumeZoneConflict",
+                  "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "PodToleratesNodeTaints", "CheckNodeMemoryPressure",
+                  "MatchInterPodAffinity", "GeneralPredicates", "CheckNodeDiskPressure", "CheckNodeCondition"]
+    priorities = ["LeastRequestedPriority", "ServiceSpreadingPriority", "EqualPriority", "BalancedResourceAllocation", "SelectorSpreadPriority",
+                  "NodeAffinityPriority", "ImageLocalityPriority", "TaintTolerationPriority", "InterPodAffinityPriority", "NodePreferAvoidPodsPriority",
+                  "MostRequestedPriority"]
+    for release, own in (("1.8", "NoVolumeNodeConflict"), ("1.9", "CheckVolumeBinding"), ("1.10", "CheckVolumeBinding")):
+        check_equal(release, decide(release, [node("a"), node("b")], [pod()], policy=policy(predicates + [own], priorities))[0]["host"], "b")
+    for release in RELEASES:
+        for provider, host in (("DefaultProvider", "b"), ("ClusterAutoscalerProvider", "a")):
+            got = decide(release, [node("a"), node("b"), pod("there", on="a", cpu="2", memory="4Gi")], [pod(cpu="1", memory="2Gi")], algorithmProvider=provider)[0]
+            check_equal("%s of %s" % (provider, release), got["host"], host)
+
+
 def test_queue():
     # With PodPriority the more important pod comes first from 1.9 on; 1.8 keeps the order of arrival.
     low, high = pod("low", cpu="1", priority=1), pod("high", cpu="1", priority=9)

@@ -184,6 +184,7 @@ const Rules& Decides() {
       .fit_error_text = FitErrorText,
       .gates = Gates(),
       .checks_claims_first = true,
+      .claims = {.lists_by_specification = true},
       .by_importance = {.asks_extenders = false},  // but whether they accept the pod on the node
   };
   return kRelease;

@@ -66,6 +66,8 @@ const Rules& Decides() {
     r.register_algorithms = RegisterAlgorithms;
     r.describe_template = DescribeTemplateWithOuterNames;
     r.gates = Gates();
+    r.checks_claims_first = false;
+    r.claims.lists_by_specification = false;
     r.reason_word = ReasonWord;
     r.checks_all_predicates = true;
     r.absent_lists_are_empty = true;

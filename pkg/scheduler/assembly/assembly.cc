@@ -54,7 +54,7 @@ void Assembly::MakeBinder() {
     rules.compares_modes = gates.block_volume;
     claim_binder = std::make_unique<ClaimBinder>(&cache, rules);
   } else if (gates.volume_scheduling) {
-    volume_binder = std::make_unique<VolumeBinder>(&cache, gates);
+    volume_binder = std::make_unique<VolumeBinder>(&cache, gates, release.claims.lists_by_specification);
   }
 }
 

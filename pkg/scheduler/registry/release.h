@@ -110,7 +110,7 @@ struct Release {
   // The feature gates and their defaults, sorted by name.
   std::span<const util::FeatureGate> gates{};
 
-  // Whether the pod's claims are checked before any predicate is called (1.10: podPassesBasicChecks).
+  // Whether the pod's claims are checked before any predicate is called (since 1.10: podPassesBasicChecks).
   bool checks_claims_first = false;
   // Whether a pod goes to the node of status.nominatedNodeName if it fits there, without a look at other nodes.
   bool tries_nominated_node_first = false;

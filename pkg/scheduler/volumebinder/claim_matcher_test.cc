@@ -78,7 +78,7 @@ TEST_CASE("A pod's claims fit the nodes where VolumeBinder, which looks at every
     AlgorithmGates gates;
     gates.block_volume = random.Chance(50);
     gates.storage_object_in_use_protection = random.Chance(80);
-    VolumeBinder binder(&cache, gates);
+    VolumeBinder binder(&cache, gates, /*lists_by_specification=*/random.Chance(70));
     for (int i = 0; i < 8; ++i) cache.AddNode(Labelled(&random, character, i));
     for (int round = 0; round < 6; ++round) {
       // Bound and delayed claims in random order; sometimes the same one twice.

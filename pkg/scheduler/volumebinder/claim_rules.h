@@ -1,4 +1,4 @@
-// What differs between releases in the binding of claims (ClaimBinder), as data.
+// What differs between releases in the binding of claims (ClaimBinder, VolumeBinder), as data.
 #pragma once
 
 namespace berth::scheduler {
@@ -8,7 +8,8 @@ struct ClaimRules {
   // be used on that node.
   bool selected_node_is_immediate = false;
   // Whether volumes are listed by spec.storageClassName of claim and volume before their classes are compared, which
-  // may be those of the beta annotation (bug B-33, kept).
+  // may be those of the beta annotation (bug B-33, kept). Otherwise all volumes are listed. The only member that
+  // VolumeBinder reads.
   bool lists_by_specification = false;
   // Whether nodes are looked at by labels alone: a term of a volume's node affinity that names nodes in matchFields is
   // compared with an empty name. Otherwise matchFields are ignored.

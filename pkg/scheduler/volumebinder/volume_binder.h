@@ -28,7 +28,9 @@ class VolumeBinder {
     bool set_bound_by_controller = false;  // whether to annotate pv.kubernetes.io/bound-by-controller=yes
   };
 
-  VolumeBinder(const Cache* cache, AlgorithmGates gates) : cache_(cache), gates_(gates) {}
+  // `lists_by_specification`: ClaimRules.
+  VolumeBinder(const Cache* cache, AlgorithmGates gates, bool lists_by_specification = true)
+      : cache_(cache), gates_(gates), lists_by_specification_(lists_by_specification) {}
   VolumeBinder(const VolumeBinder&) = delete;  // the index refers to the binder's members
 
   // The claims of a pod, classified once for all nodes.
@@ -45,15 +47,14 @@ class VolumeBinder {
   VolumePtr Volume(const std::string& name) const;  // the assumed volume, otherwise that of the cache, or null
   // Returns the index of volumes by shapes of claims.
   VolumeIndex& index() const { return index_; }
-  // Calls f(volume) in order of name for the volumes that have the class in the claim's specification.
+  // Calls f(volume) in order of name for the volumes that are looked at for the claim.
   template <typename F>
   void ForEachVolume(const api::PersistentVolumeClaim& claim, F f) const {
     const std::string wanted = claim.storage_class_name.value_or(std::string());
     cache_->listers().volumes.ForEach([&](const VolumePtr& known) {
       VolumePtr assumed = assumed_.empty() ? nullptr : Volume(known->meta.name);
       const VolumePtr& v = assumed != nullptr ? assumed : known;
-      // Upstream lists candidates by the specification alone, ignoring the class annotation (bug B-33, kept).
-      if (v->storage_class_name == wanted) f(v);
+      if (!lists_by_specification_ || v->storage_class_name == wanted) f(v);
     });
   }
 
@@ -88,8 +89,9 @@ class VolumeBinder {
 
   const Cache* cache_;
   AlgorithmGates gates_;
+  bool lists_by_specification_;
   VolumeIndex::Assumed assumed_;
-  mutable VolumeIndex index_{cache_, gates_, &assumed_};
+  mutable VolumeIndex index_{cache_, gates_, lists_by_specification_, &assumed_};
 };
 
 }  // namespace berth::scheduler

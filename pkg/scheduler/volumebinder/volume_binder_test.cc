@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/testing/world.h"
+#include "pkg/scheduler/volumebinder/claim_matcher.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -227,6 +228,22 @@ TEST_CASE("volume modes are compared with gate BlockVolume only") {
   CHECK(chosen("c") == "none");
   CHECK(chosen("same") == "some");
   CHECK(chosen("unset") == "error checking if volumeMode was a mismatch: api defaulting for volumeMode failed");
+}
+
+TEST_CASE("the class in an annotation finds the volumes of all specifications, if these are not listed by class") {
+  Binding w;
+  w.Volume("v", Size("1Gi"));
+  w.Claim("c", "'resources':{'requests':{'storage':'1Gi'}},'accessModes':['ReadWriteOnce']",
+          "'annotations':{'volume.beta.kubernetes.io/storage-class':'late'}");
+  VolumeBinder all(&w.cache, AlgorithmGates{}, /*lists_by_specification=*/false);
+  auto found = [](const VolumeBinder& binder) {
+    const VolumeBinder::PodClaims claims = binder.ClaimsOf(*Using({"c"}));
+    REQUIRE(claims.error.empty());
+    REQUIRE(*ClaimMatcher(&binder, claims).CanMatch({}) == binder.Match(claims, {})->has_value());
+    return binder.Match(claims, {})->has_value();
+  };
+  CHECK(found(all));
+  CHECK_FALSE(found(w.binder));
 }
 
 TEST_CASE("gate StorageObjectInUseProtection off: volumes that are being deleted are taken") {

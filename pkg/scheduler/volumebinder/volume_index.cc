@@ -53,7 +53,8 @@ VolumePtr VolumeIndex::Effective(const std::string& name) const {
 // Returns whether the claim considers the volume at all: the checks of findMatchingVolume (1.10) that precede the
 // claimRef.
 bool VolumeIndex::Eligible(const PersistentVolume& v, const PersistentVolumeClaim& claim) const {
-  if (v.storage_class_name != claim.storage_class_name.value_or(std::string())) return false;
+  const std::string wanted = claim.storage_class_name.value_or(std::string());
+  if (lists_by_specification_ && v.storage_class_name != wanted) return false;
   if (gates_.block_volume && v.volume_mode != claim.volume_mode) return false;
   return !(gates_.storage_object_in_use_protection && v.meta.deleting());
 }
@@ -108,7 +109,7 @@ void VolumeIndex::Erase(Shape* shape, const VolumePtr& v) {
 
 // Maintains what is not specific to a shape.
 void VolumeIndex::Count(const VolumePtr& v, int sign) {
-  if (!v->volume_mode) without_mode_[v->storage_class_name] += static_cast<size_t>(sign);
+  if (!v->volume_mode) without_mode_[Listing(v->storage_class_name)] += static_cast<size_t>(sign);
   if (!v->claim_ref) return;
   const ClaimKey key(v->claim_ref->ns, v->claim_ref->name);
   if (sign > 0) {
@@ -165,7 +166,7 @@ VolumeIndex::Shape* VolumeIndex::ShapeOf(const ClaimPtr& claim) {
   // With the gate BlockVolume, upstream reports an error when it compares a volume without volumeMode. Only
   // VolumeBinder reproduces that.
   if (gates_.block_volume) {
-    auto lacking = without_mode_.find(claim->storage_class_name.value_or(std::string()));
+    auto lacking = without_mode_.find(Listing(claim->storage_class_name.value_or(std::string())));
     if (!claim->volume_mode || (lacking != without_mode_.end() && lacking->second > 0)) return nullptr;
   }
   const size_t hash = HashOfShape(*claim);

@@ -31,9 +31,9 @@ class VolumeIndex {
   using Assumed = absl::flat_hash_map<std::string, VolumePtr>;
 
   // REQUIRES: the cache and `assumed` outlive the index. `assumed` maps names to reserved volumes, which take
-  // precedence over those of the cache.
-  VolumeIndex(const Cache* cache, const AlgorithmGates& gates, const Assumed* assumed)
-      : cache_(cache), gates_(gates), assumed_(assumed) {}
+  // precedence over those of the cache. `lists_by_specification`: ClaimRules.
+  VolumeIndex(const Cache* cache, const AlgorithmGates& gates, bool lists_by_specification, const Assumed* assumed)
+      : cache_(cache), gates_(gates), lists_by_specification_(lists_by_specification), assumed_(assumed) {}
 
   // Orders volumes by capacity and then by name. Claims get volumes in this order.
   struct Smaller {
@@ -83,6 +83,10 @@ class VolumeIndex {
   // Adds the volume to by_claim_ and without_mode_ (sign +1), or removes it (sign -1).
   void Count(const VolumePtr& v, int sign);
   bool Eligible(const api::PersistentVolume& v, const api::PersistentVolumeClaim& claim) const;
+  // Returns the class under which volumes without volumeMode are counted: that of a specification, or one for all.
+  std::string Listing(const std::string& class_name) const {
+    return lists_by_specification_ ? class_name : std::string();
+  }
   // Returns whether the volume belongs into the shape.
   bool Takes(const Shape& shape, const api::PersistentVolume& v) const;
   static void Insert(Shape* shape, const VolumePtr& v);
@@ -91,13 +95,14 @@ class VolumeIndex {
 
   const Cache* cache_;
   const AlgorithmGates& gates_;
+  const bool lists_by_specification_;
   const Assumed* assumed_;
   bool built_ = false;
   uint64_t seen_ = 0;                                                     // version of the cache's volumes
   std::vector<std::string> assumed_changes_;                              // names that NoteAssumed was called with
   Assumed volumes_;                                                       // by name, as they are in the index
   absl::flat_hash_map<ClaimKey, absl::btree_set<std::string>> by_claim_;  // names of volumes by claimRef
-  absl::flat_hash_map<std::string, size_t> without_mode_;  // number of volumes without volumeMode, by class
+  absl::flat_hash_map<std::string, size_t> without_mode_;  // number of volumes without volumeMode, by Listing
   std::list<Known> shapes_;                                // most recently used first
 };
 
