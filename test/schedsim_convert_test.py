@@ -74,7 +74,12 @@ def test_unread_versions_are_recognised_everywhere():
         for command in (["run", objects], ["explain", objects, "--pod=default/p0"], ["simulate", objects], ["serve", objects, "--port=1"],
                         ["capacity", objects, "--pod-spec", spec], ["what-if", objects, "--drain", "n0"], ["replay", recording]):
             texts.append(schedsim(*command, "--config", file)[2])
-        texts += [schedsim("check", file, "--emulated-version=" + r)[2] for r in ("1.19", "1.29", "1.36")] + [schedsim("run", scenario)[2]]
+        texts += [schedsim("check", file, "--emulated-version=" + r)[2] for r in ("1.8", "1.10", "1.19", "1.29", "1.36")]
+        with open(scenario, encoding="utf-8") as f:
+            older = dict(json.load(f), emulatedVersion="1.10")
+        for given in (scenario, write_file("older.json", older)):
+            texts += [schedsim(*command)[2] for command in (["run", given], ["compare", given, "--emulated-version=1.29"],
+                                                            ["explain", given, "--pod=default/p0"], ["serve", given, "--port=1"])]
         for i, text in enumerate(texts):
             check("%s, way %d: who reads it" % (version, i), "is read by %s of Kubernetes" % readers in text, text[-600:])
             check("%s, way %d: what to do" % (version, i), "schedsim convert" in text, text[-600:])

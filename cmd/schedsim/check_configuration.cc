@@ -114,8 +114,9 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
   if (release.plugins == nullptr) {
     r.errors.push_back(absl::StrCat(
         "release ", r.release, " is not configured by profiles; ",
-        reader == nullptr ? "" : absl::StrCat("release ", std::string(reader->name), " is the first that reads "),
-        root.FindExact("apiVersion").Brief()));
+        reader == nullptr ? scheduler::configuration::WhoReads(version)
+                          : absl::StrCat("release ", std::string(reader->name), " is the first that reads ",
+                                         root.FindExact("apiVersion").Brief())));
     return r;
   }
   r.loaded =

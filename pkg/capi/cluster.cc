@@ -9,6 +9,7 @@
 #include "pkg/api/stream.h"
 #include "pkg/releases/gates.h"
 #include "pkg/scheduler/configuration/load.h"
+#include "pkg/scheduler/configuration/versions.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/status.h"
@@ -38,8 +39,10 @@ absl::Status ReadGates(Json gates, lab::Algorithm* a) {
 
 absl::Status ReadConfiguration(Json value, lab::Algorithm* a) {
   if (a->Decides().plugins == nullptr) {
+    const std::string readers = scheduler::configuration::WhoReads(value.FindExact("apiVersion").Text());
     return Wrong("configuration", value,
-                 absl::StrCat("release ", std::string(a->release->name), " has none; it has a Policy"));
+                 absl::StrCat("release ", std::string(a->release->name), " has none; it has a Policy",
+                              readers.empty() ? "" : "; ", readers));
   }
   auto loaded = scheduler::configuration::LoadOrError(value, scheduler::PluginsToConfigure(a->Decides()),
                                                       a->ConfigurationGates());

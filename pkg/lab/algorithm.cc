@@ -9,6 +9,7 @@
 #include "pkg/scheduler/configuration/gates.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/configuration/policy_profile.h"
+#include "pkg/scheduler/configuration/versions.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/go_text.h"
@@ -96,16 +97,18 @@ absl::Status Algorithm::ReadRelease(Json j) {
   if (Json v = j.FindExact("featureGates"); !v.IsNull()) BERTH_RETURN_IF_ERROR(ReadGates(v));
   Json c = j.FindExact("configuration");
   if (c.IsNull() || Replaces("configuration")) return absl::OkStatus();
+  namespace configuration = scheduler::configuration;
   if (Decides().plugins == nullptr) {
     std::string having;
     for (const release::Id& id : release::All()) {
       if (releases::Of(id).decides.plugins == nullptr) continue;
       absl::StrAppend(&having, having.empty() ? "" : ", ", util::GoQuoted(id.name));
     }
+    const std::string readers = configuration::WhoReads(c.FindExact("apiVersion").Text());
     return util::InvalidArgument(absl::StrCat("configuration: release ", std::string(release->name),
-                                              " has none; set emulatedVersion to one of ", having));
+                                              " has none; set emulatedVersion to one of ", having,
+                                              readers.empty() ? "" : "; ", readers));
   }
-  namespace configuration = scheduler::configuration;
   auto loaded = configuration::LoadOrError(c, scheduler::PluginsToConfigure(Decides()), ConfigurationGates());
   if (!loaded.ok()) return util::InvalidArgument(absl::StrCat("configuration: ", loaded.status().message()));
   if (!loaded->configuration.extenders.empty()) {

@@ -286,6 +286,13 @@ class Environment(unittest.TestCase):
 
 
 class Misuse(unittest.TestCase):
+    def test_configurations_that_no_release_reads(self):
+        for version, readers in (("v1alpha2", "release 1.18"), ("v1beta2", "releases 1.22 to 1.27")):
+            given = {"kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/" + version}
+            for release in (None, "1.8", "1.13", "1.19", "1.29", "1.36"):
+                with self.assertRaisesRegex(berth.Error, "is read by %s of Kubernetes: convert the file with schedsim convert" % readers):
+                    berth.Cluster.from_objects([node("a")], release=release, configuration=given)
+
     def test_bad_input(self):
         for options, text in (({"release": "1.2"}, "1.2"), ({"nonsense": 1}, "there is no such option"), ({"ties": "x"}, "turn, first"),
                               ({"policy": {"kind": "Policy"}, "release": "1.29"}, "has no Policies")):

@@ -314,10 +314,7 @@ std::optional<Version> VersionOf(Json document, release::Version release, std::v
                 wanted);
   }
   std::string hint = absl::StrCat("supported are ", ToAbsl(kKind), " of ", ToAbsl(kGroup), versions);
-  if (row != nullptr && kind == kKind) {
-    absl::StrAppend(&hint, "; ", version, " is read by ", ReadersOf(*row),
-                    " of Kubernetes: convert the file with schedsim convert FILE --to RELEASE");
-  }
+  if (row != nullptr && kind == kKind) absl::StrAppend(&hint, "; ", WhoReads(version));
   return fail(absl::StrCat("no kind ", GoQuoted(kind), " is registered for version ", GoQuoted(version),
                            ToAbsl(release::At(kScheme, release))),
               std::move(hint));

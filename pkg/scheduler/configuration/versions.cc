@@ -73,6 +73,13 @@ std::string ReadersOf(const VersionRow& row) {
   return absl::StrCat("releases 1.", first, " to 1.", last);
 }
 
+std::string WhoReads(std::string_view api_version) {
+  const VersionRow* row = FindVersion(api_version);
+  if (row == nullptr) return {};
+  return absl::StrCat(util::ToAbsl(api_version), " is read by ", ReadersOf(*row),
+                      " of Kubernetes: convert the file with schedsim convert FILE --to RELEASE");
+}
+
 std::string VersionsOf(release::Version release) {
   std::vector<std::string> names;
   for (auto it = std::rbegin(kVersions); it != std::rend(kVersions); ++it) {

@@ -31,6 +31,10 @@ bool ReadsProfiles(std::string_view api_version);
 std::string ApiVersion(Version version);
 // Returns what reads the version, in words: "releases 1.22 to 1.27".
 std::string ReadersOf(const VersionRow& row);
+// Returns what reads the apiVersion and how a file becomes one that others read, for messages: "VERSION is read by
+// releases 1.22 to 1.27 of Kubernetes: convert the file with schedsim convert FILE --to RELEASE". Returns an empty text
+// if there is no such version in the group.
+std::string WhoReads(std::string_view api_version);
 // Returns the apiVersions that a release reads, for messages, the newest first: "/v1 and /v1beta3" after the group.
 std::string VersionsOf(release::Version release);
 
