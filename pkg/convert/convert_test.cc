@@ -221,6 +221,24 @@ TEST_CASE("what has no equal is noted") {
             .find("extender http://e preemptVerb; extender http://e ignorable") != std::string::npos);
 }
 
+TEST_CASE("a score by capacity without resources is left out where it scores nothing") {
+  const std::string policy =
+      R"({"kind":"Policy","predicates":[],"priorities":[{"name":"r1","weight":7,"argument":{)"
+      R"("requestedToCapacityRatioArguments":{"shape":[{"utilization":0,"score":10},{"utilization":100,"score":0}])";
+  const std::string without = policy + "}}}]}", with = policy + R"(,"resources":[{"name":"cpu","weight":2}]}}}]})";
+  CHECK(RulesOf(Converted(without, "1.29", "1.13").json, "1.29").find("RequestedToCapacityRatio=1") !=
+        std::string::npos);
+  CHECK(Converted(without, "1.29", "1.19").json.find("RequestedToCapacityRatio") == std::string::npos);
+  CHECK(Subjects(Converted(without, "1.29", "1.19")).find("score: RequestedToCapacityRatio") != std::string::npos);
+  CHECK(RulesOf(Converted(with, "1.29", "1.19").json, "1.29").find("RequestedToCapacityRatio=1") != std::string::npos);
+  // Weights of resources have no limit there.
+  const Conversion scaled = Converted(
+      policy + R"(,"resources":[{"name":"cpu","weight":1000},{"name":"memory","weight":250}]}}}]})", "1.29", "1.19");
+  CHECK(scaled.json.find(R"("resources":[{"name":"cpu","weight":100},{"name":"memory","weight":25}])") !=
+        std::string::npos);
+  CHECK(Subjects(scaled).find("score: NodeResourcesFit resources") != std::string::npos);
+}
+
 TEST_CASE("labels of nodes become added affinity and back") {
   const std::string policy =
       R"({"kind":"Policy","apiVersion":"v1","predicates":[{"name":"GeneralPredicates"},{"name":"disks","argument":)"

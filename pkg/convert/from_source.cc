@@ -253,6 +253,16 @@ void SplitFit(ResolvedProfile* rules) {
   fit->scoring_strategy = configuration::NodeResourcesFitArgs().scoring_strategy;
 }
 
+// A Policy's score by capacity without resources gives every node 0 where it is a plugin, and the defaults elsewhere.
+void DropEmptyRatio(const release::Id& release, ResolvedProfile* rules, Notes* notes) {
+  auto& scores = rules->at(ExtensionPoint::kScore);
+  const bool empty = rules->Args<configuration::RequestedToCapacityRatioArgs>(kRatio).resources.empty();
+  if (!empty || std::erase_if(scores, [](const auto& p) { return p.name == kRatio; }) == 0) return;
+  notes->push_back({absl::StrCat("score: ", std::string(kRatio)),
+                    absl::StrCat("without resources it scores every node 0 in release ", std::string(release.name),
+                                 ", so it is left out; name cpu and memory as its resources to have it count")});
+}
+
 // Finds how a profile differs from the default one where plugins neither filter nor score.
 void FindChanges(const ResolvedProfile& profile, const ResolvedProfile& plain, ProfileMeaning* out) {
   for (ExtensionPoint p : configuration::ExtensionPoints()) {
@@ -305,6 +315,7 @@ absl::StatusOr<Meaning> MeaningOf(const Source& source, const std::map<std::stri
               ? configuration::ProfileOfPolicy(*source.policy, decides.policy_names(), catalogue, decides.plugins())
               : configuration::ProfileOfProvider(*source.provider, source.hard_pod_affinity_weight, catalogue);
       if (!profile.ok()) return profile.status();
+      if (source.policy) DropEmptyRatio(*source.release, &*profile, notes);
       out.profiles.push_back({std::move(*profile), {}, {}});
     }
     for (const ResolvedProfile& p : source.profiles) {

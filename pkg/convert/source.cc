@@ -3,6 +3,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
+#include <limits>
 #include <utility>
 
 #include "pkg/api/stream.h"
@@ -64,7 +65,12 @@ const release::Id* ReleaseOf(const Policy& policy) {
 absl::Status TakePolicy(Json j, const Options& options, Source* out) {
   scheduler::DecodedPolicy decoded = scheduler::DecodeWholePolicy(j);
   std::vector<std::string>& errors = decoded.errors;
-  if (errors.empty()) errors = scheduler::ValidatePolicy(decoded.policy);
+  if (out->release == nullptr) out->release = options.from != nullptr ? options.from : ReleaseOf(decoded.policy);
+  constexpr int64_t kMostWeight = 100;
+  const bool by_plugins = DecidesOf(*out->release).plugins != nullptr;
+  if (errors.empty()) {
+    errors = scheduler::ValidatePolicy(decoded.policy, by_plugins ? std::numeric_limits<int64_t>::max() : kMostWeight);
+  }
   if (!errors.empty()) return util::InvalidArgument(scheduler::JoinedErrors(errors));
   size_t i = 0;
   for (auto [key, extender] : j.Find("extenders").Children()) {
@@ -74,7 +80,6 @@ absl::Status TakePolicy(Json j, const Options& options, Source* out) {
     e.ignorable = extender.Find("ignorable").Bool();
   }
   out->policy = std::move(decoded.policy);
-  if (out->release == nullptr) out->release = options.from != nullptr ? options.from : ReleaseOf(*out->policy);
   if (DecidesOf(*out->release).has_policies) return absl::OkStatus();
   return util::InvalidArgument(
       absl::StrCat("--from: release ", std::string(out->release->name), " has no Policies, and this is one"));

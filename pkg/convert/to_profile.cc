@@ -184,8 +184,23 @@ class Profiler {
     } else {
       strategy = {"LeastAllocated", least_args.resources, {}};
     }
+    FitResourceWeights(&strategy.resources);
     Args<configuration::NodeResourcesFitArgs>(kFit).scoring_strategy = strategy;
     EnableScore(kFit, best);
+  }
+
+  // A strategy weighs resources from 1 to 100, and a score of its own does so without a limit.
+  void FitResourceWeights(std::vector<configuration::ResourceSpec>* resources) {
+    constexpr int64_t kMost = 100;
+    int64_t largest = 0;
+    for (const auto& r : *resources) largest = std::max(largest, r.weight);
+    if (largest <= kMost) return;
+    for (auto& r : *resources) {
+      const double share = static_cast<double>(r.weight) / static_cast<double>(largest);
+      r.weight = std::max<int64_t>(1, static_cast<int64_t>(share * kMost + 0.5));
+    }
+    Note("score: NodeResourcesFit resources",
+         absl::StrCat("their weights go up to ", kMost, ", so those of up to ", largest, " are scaled"));
   }
 
   // Where NodeAffinity scores anyway, its weight becomes that of the labels, so that pods without preferences of their

@@ -15,7 +15,8 @@ namespace {
 using RatioArguments = PriorityPolicy::Argument::RequestedToCapacityRatio;
 
 // Source: validation of RequestedToCapacityRatioArguments in later releases; 1.10 does not know these arguments.
-void CheckRatio(const PriorityPolicy& p, const RatioArguments& a, std::vector<std::string>* problems) {
+void CheckRatio(const PriorityPolicy& p, const RatioArguments& a, int64_t most_weight,
+                std::vector<std::string>* problems) {
   const std::string path = absl::StrCat("Priority ", p.name, ": requestedToCapacityRatioArguments.");
   if (a.shape.empty()) problems->push_back(path + "shape: Required value: at least one point must be specified");
   auto invalid = [&](size_t i, const char* field, int64_t value, const char* right) {
@@ -32,15 +33,16 @@ void CheckRatio(const PriorityPolicy& p, const RatioArguments& a, std::vector<st
     if (point.score < 0 || point.score > 10) invalid(i, "score", point.score, "not in valid range [0, 10]");
   }
   for (size_t i = 0; i < a.resources.size(); ++i) {
-    if (a.resources[i].weight > 0 && a.resources[i].weight <= 100) continue;
+    if (a.resources[i].weight > 0 && a.resources[i].weight <= most_weight) continue;
     problems->push_back(absl::StrCat(path, "resources[", i, "].weight: Invalid value: ", a.resources[i].weight,
-                                     ": resource weight of ", a.resources[i].name, " not in valid range (0, 100]"));
+                                     ": resource weight of ", a.resources[i].name, " not in valid range (0, ",
+                                     most_weight, "]"));
   }
 }
 
 }  // namespace
 
-std::vector<std::string> ValidatePolicy(const Policy& policy) {
+std::vector<std::string> ValidatePolicy(const Policy& policy, int64_t most_resource_weight) {
   constexpr int64_t kMaxScore = 10;  // the highest score in all releases that read Policies
   constexpr int64_t kMaxWeight = std::numeric_limits<int64_t>::max() / kMaxScore;
   std::vector<std::string> problems;
@@ -51,7 +53,7 @@ std::vector<std::string> ValidatePolicy(const Policy& policy) {
             absl::StrCat("Priority ", p.name, " should have a positive weight applied to it or it has overflown"));
       }
       if (p.argument && p.argument->requested_to_capacity_ratio) {
-        CheckRatio(p, *p.argument->requested_to_capacity_ratio, &problems);
+        CheckRatio(p, *p.argument->requested_to_capacity_ratio, most_resource_weight, &problems);
       }
     }
   }
