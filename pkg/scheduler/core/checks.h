@@ -10,6 +10,7 @@
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/core/nominated_rows.h"
 #include "pkg/scheduler/extender/extender.h"
+#include "pkg/util/symbol.h"
 
 namespace berth::scheduler {
 
@@ -60,6 +61,19 @@ struct GenericScheduler::VictimCost {
   auto operator<=>(const VictimCost&) const = default;
 };
 
+// What was found for the pods of one template, none of which fitted anywhere (kept_failures.cc).
+struct GenericScheduler::KeptFailure {
+  std::shared_ptr<const api::PodTemplate> tmpl;
+  std::vector<const ConfiguredPredicate*> rules;  // Checks::rules
+  uint64_t generation = 0;                        // of the cache
+  std::vector<Filtered::Failed> failed;           // by check, and then by row
+  std::shared_ptr<const NodeFailures> failures;
+  util::KeptTexts texts;            // of the reasons in `failures`
+  std::string error;                // Decision::error
+  std::vector<Symbol> rejected_by;  // Decision::rejected_by
+  uint64_t used = 0;                // the value of Kept::failures_used at the last use
+};
+
 // What a GenericScheduler keeps between decisions, apart from the IncrementalScheduler.
 struct GenericScheduler::Kept {
   Kept(Cache* cache, const NominatedPods* pods) : nominated(cache, pods) {}
@@ -84,6 +98,10 @@ struct GenericScheduler::Kept {
   // Returns the costs for the pod's template and moves them to the front of `costs`.
   Costs& CostsFor(const api::Pod& pod, const Cache& cache);
   std::vector<Costs> costs;  // of the templates that preempted most recently, the latest first
+
+  absl::flat_hash_map<const api::PodTemplate*, KeptFailure> failures;  // by their own templates
+  uint64_t failures_used = 0;                                          // the number of uses of `failures`
+  uint64_t failures_again = 0;                                         // how many of them decided
 };
 
 struct GenericScheduler::Victims {

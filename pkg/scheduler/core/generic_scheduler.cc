@@ -367,6 +367,9 @@ Decision GenericScheduler::DecideAmongAll(const api::PodPtr& pod, DecisionMode m
   if (mode == DecisionMode::kBoth && !by_reference) return ScheduleBothWays(pod, trace);
   ExtenderRound round;
   if (by_reference) return ScheduleByReference(pod, &round, trace);
+  if (trace == nullptr && (mode == DecisionMode::kIncremental || kept_->wants_totals)) {
+    if (std::optional<Decision> failed = FailAgain(pod)) return *failed;
+  }
   if (mode == DecisionMode::kIncremental) {
     if (std::optional<Decision> made = ScheduleIncrementally(pod, &round)) return *made;
   }
@@ -434,6 +437,7 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
     if (fitting > 0 && std::find(d.rejected_by.begin(), d.rejected_by.end(), extender) == d.rejected_by.end()) {
       d.rejected_by.push_back(extender);
     }
+    if (trace == nullptr && fitting == 0) KeepFailure(pod, checks, std::move(filtered), d);
     return d;
   }
   absl::StatusOr<Symbol> host = SelectHost(pod, ctx, filtered.feasible, trace, &d.ties);

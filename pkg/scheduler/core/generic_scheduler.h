@@ -172,6 +172,9 @@ class GenericScheduler {
   // the memory that the cluster is estimated to take, and at least 64 MiB. REQUIRES: `schedulers` is not 0.
   void LimitKeptAnswers(size_t bytes, size_t schedulers = 1);
 
+  // Returns how many attempts failed from what was kept of earlier ones, without a look at all nodes.
+  uint64_t failures_said_again() const;
+
   const AlgorithmConfig& config() const { return config_; }
   uint64_t last_node_index() const { return last_node_index_; }
   // The time that filtering and scoring took in the last decision (with kBoth, in the reference scheduler's). Zero
@@ -186,6 +189,7 @@ class GenericScheduler {
   struct Filtered;
   struct Victims;
   struct Kept;
+  struct KeptFailure;
   struct ExtenderRound;
   struct VictimCost;
   absl::Duration Now() const { return clock_ == nullptr ? absl::ZeroDuration() : clock_->Steady(); }
@@ -208,6 +212,10 @@ class GenericScheduler {
   void InWordsOfRelease(size_t first, std::vector<FailureReason>* reasons) const;
   std::string ErrorText(const Checks& checks, size_t check, Row row) const;
   std::string ErrorOf(const std::map<std::string, int64_t>& errors) const;
+  std::optional<Decision> FailAgain(const api::PodPtr& pod);
+  void KeepFailure(const api::PodPtr& pod, const Checks& checks, Filtered filtered, const Decision& d);
+  bool RowsDecide(const Checks& checks) const;
+  bool Renew(const api::Pod& pod, Checks& checks, const std::vector<Row>& rows, KeptFailure* kept) const;
   Filtered Filter(const api::PodPtr& pod, Checks& checks) const;
   Filtered FilterSample(const api::PodPtr& pod, Checks& checks) const;
   std::shared_ptr<NodeFailures> Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,

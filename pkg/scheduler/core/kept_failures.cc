@@ -1,0 +1,150 @@
+// Keeps what was found for pods that fit nowhere. When many pods wait for room, each is tried again whenever something
+// changes, and almost always in vain. Pods of one template fail alike, and between two attempts only a few rows have
+// changed: these are checked again, and everything else is as it was.
+//
+// A failure is kept only if every rule that could let the pod fit looks at nothing but the node and the pods on it. The
+// result is the same as that of an attempt which goes through all nodes, also in the order of reasons.
+#include <algorithm>
+#include <optional>
+
+#include "pkg/scheduler/core/checks.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
+
+namespace berth::scheduler {
+namespace {
+
+// What all kept failures may take, and about what one takes for each node.
+constexpr size_t kMostBytesOfFailures = size_t{32} << 20, kBytesOfFailedNode = 32;
+// If more than one in this many rows has changed, going through all of them is as quick.
+constexpr size_t kFewRows = 8;
+
+bool LooksAtRowAlone(const ConfiguredPredicate& rule) {
+  if (!rule.parts.empty()) return std::all_of(rule.parts.begin(), rule.parts.end(), LooksAtRowAlone);
+  return rule.traits.cluster == ClusterPart::kNode || rule.traits.cluster == ClusterPart::kNodePods;
+}
+
+// Returns references to the texts of the reasons, which are held for a short time only otherwise.
+util::KeptTexts TextsOf(const NodeFailures& failures) {
+  util::SymbolKeeper keeper;
+  failures.ForEachList([&](const std::vector<FailureReason>& list, int64_t) {
+    for (const FailureReason& r : list) {
+      keeper.Keep(r.text);
+      keeper.Keep(r.kind);
+    }
+  });
+  return keeper.Take();
+}
+
+}  // namespace
+
+// Returns whether nothing but the node and the pods on it decides whether the pod fits on a row.
+bool GenericScheduler::RowsDecide(const Checks& checks) const {
+  if (checks.names_nodes || !checks.pod->node_name.empty()) return false;
+  for (size_t i = 0; i < checks.list.size(); ++i) {
+    if (checks.list[i]->FitsAlways()) continue;
+    if (checks.list[i]->MayError() || !LooksAtRowAlone(*checks.rules[i])) return false;
+  }
+  return true;
+}
+
+// Checks the rows again, of which no node object has changed. Returns false if the pod fits on one of them.
+bool GenericScheduler::Renew(const api::Pod& pod, Checks& checks, const std::vector<Row>& rows,
+                             KeptFailure* kept) const {
+  RowSet changed;
+  std::vector<Filtered::Failed> now;
+  for (const Row row : rows) {
+    if (!cache_->listed().Has(row) || changed.Has(row)) continue;
+    changed.Insert(row);
+    const size_t before = now.size();
+    for (size_t i = 0; i < checks.list.size() && now.size() == before; ++i) {
+      FitCheck& check = *checks.list[i];
+      if (check.FitsAlways()) continue;
+      const auto place = static_cast<uint32_t>(i);
+      // As in FilterColumns.
+      if (check.ReasonBits() > 1) {
+        uint32_t number = 0;
+        check.NumberReasons({&row, 1}, nullptr, {&number, 1});
+        if (number != 0) now.emplace_back(row, place, number, false);
+      } else if (check.Check(row) != Verdict::kFits) {
+        now.emplace_back(row, place, check.ReasonBits() == 1 ? 1 : 0, false);
+      }
+    }
+    if (now.size() == before) return false;
+  }
+  const auto less = [](const Filtered::Failed& a, const Filtered::Failed& b) {
+    return std::pair(a.check, a.row) < std::pair(b.check, b.row);
+  };
+  std::sort(now.begin(), now.end(), less);
+  std::erase_if(kept->failed, [&](const Filtered::Failed& f) { return changed.Has(f.row); });
+  Filtered filtered;
+  filtered.failed.resize(kept->failed.size() + now.size());
+  std::merge(kept->failed.begin(), kept->failed.end(), now.begin(), now.end(), filtered.failed.begin(), less);
+  kept->failures = Explain(pod, checks, filtered, nullptr);
+  kept->failed = std::move(filtered.failed);
+  kept->texts = TextsOf(*kept->failures);
+  kept->error = config_.release->fit_error_text(*kept->failures, cache_->node_count(), nullptr);
+  kept->rejected_by = kept->failures->Rules();
+  return true;
+}
+
+// Returns the decision if the pod's template has failed before and fails again, and nothing if that is not known.
+std::optional<Decision> GenericScheduler::FailAgain(const api::PodPtr& pod) {
+  auto it = kept_->failures.find(pod->tmpl.get());
+  if (it == kept_->failures.end() || guest_ != nullptr) return std::nullopt;
+  KeptFailure& kept = it->second;
+  const absl::Duration start = Now();
+  std::vector<Row> rows;
+  bool nodes_changed = false;
+  const bool known = cache_->ChangesSince(kept.generation, [&](Row row, bool node_changed) {
+    rows.push_back(row);
+    nodes_changed |= node_changed;
+  });
+  if (!known || nodes_changed || rows.size() * kFewRows > cache_->node_count()) return std::nullopt;
+  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  Checks checks = PrepareActive(ctx);
+  kept_->nominated.For(*pod, &kept_->beside);
+  if (!kept_->beside.empty() || checks.rules != kept.rules || !RowsDecide(checks)) return std::nullopt;
+  Decision d;
+  d.nodes = cache_->node_count();
+  if (RejectPod(checks, &d, nullptr)) return d;
+  if (!rows.empty() && !Renew(*pod, checks, rows, &kept)) {
+    kept_->failures.erase(it);
+    return std::nullopt;
+  }
+  kept.generation = cache_->generation();
+  kept.used = ++kept_->failures_used;
+  ++kept_->failures_again;
+  d.outcome = Decision::Outcome::kUnfit;
+  d.failures = kept.failures;
+  d.error = kept.error;
+  d.rejected_by = kept.rejected_by;
+  timing_.predicates = Now() - start;
+  return d;
+}
+
+uint64_t GenericScheduler::failures_said_again() const {
+  return kept_->failures_again;
+}
+
+// Keeps a decision that found no node, before extenders were asked, if that can be said again from changed rows.
+void GenericScheduler::KeepFailure(const api::PodPtr& pod, const Checks& checks, Filtered filtered, const Decision& d) {
+  if (guest_ != nullptr || config_.sampler != nullptr || config_.always_check_all_predicates) return;
+  if (!filtered.explained.empty() || !kept_->beside.empty() || !RowsDecide(checks)) return;
+  const size_t bytes = std::max<size_t>(1, cache_->node_count() * kBytesOfFailedNode);
+  while (kept_->failures.size() >= std::max<size_t>(1, kMostBytesOfFailures / bytes)) {
+    kept_->failures.erase(std::min_element(kept_->failures.begin(), kept_->failures.end(),
+                                           [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+  }
+  KeptFailure& kept = kept_->failures[pod->tmpl.get()];
+  kept = {.tmpl = pod->tmpl,
+          .rules = checks.rules,
+          .generation = cache_->generation(),
+          .failed = std::move(filtered.failed),
+          .failures = d.failures,
+          .texts = TextsOf(*d.failures),
+          .error = d.error,
+          .rejected_by = d.rejected_by,
+          .used = ++kept_->failures_used};
+}
+
+}  // namespace berth::scheduler

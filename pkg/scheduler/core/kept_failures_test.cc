@@ -1,0 +1,157 @@
+// Attempts that fail from what was kept are those of a scheduler that keeps nothing, whatever changed in between.
+#include <absl/strings/str_cat.h>
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "pkg/releases/releases.h"
+#include "pkg/scheduler/configuration/load.h"
+#include "pkg/scheduler/factory/from_profile.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/scheduler/testing/world.h"
+#include "pkg/scheduler/volumebinder/claim_binder.h"
+
+namespace berth::scheduler {
+namespace {
+
+using testing::Asks;
+using testing::Bound;
+using testing::Cat;
+using testing::NodeOf;
+using testing::PodOf;
+using testing::World;
+
+// Returns everything about a decision, also the order of the nodes and of the lists of reasons.
+std::string Described(const Decision& d) {
+  std::string out = absl::StrCat(static_cast<int>(d.outcome), " ", d.host.string(), " ", d.error, " of ", d.nodes, ":");
+  for (Symbol rule : d.rejected_by) absl::StrAppend(&out, " ", rule.string());
+  if (d.failures == nullptr || d.outcome == Decision::Outcome::kPlaced) return out;
+  auto add = [&](const std::vector<FailureReason>& reasons) {
+    for (const FailureReason& r : reasons) {
+      absl::StrAppend(&out, " ", r.text.string(), r.unresolvable ? " for good" : "", " (", r.rule.string(), ")");
+    }
+  };
+  d.failures->ForEach([&](Symbol node, const auto& reasons) {
+    absl::StrAppend(&out, "\n  ", node.string());
+    add(reasons);
+  });
+  d.failures->ForEachList([&](const auto& reasons, int64_t nodes) {
+    absl::StrAppend(&out, "\n  ", nodes, " with");
+    add(reasons);
+  });
+  return out;
+}
+
+// Two schedulers of one release over one cluster: one keeps answers, and the other keeps nothing.
+struct Pair {
+  explicit Pair(const char* release) : world(releases::Of(**release::Named(release)).decides), binder(&world.cache) {
+    for (auto* made : {&kept, &plain}) *made = Make();
+  }
+  std::unique_ptr<GenericScheduler> Make() {
+    FactoryArgs args = world.Args(/*pod_priority=*/true);
+    if (world.release->plugins == nullptr) return CreateFromProvider("DefaultProvider", args).value();
+    args.claim_binder = &binder;
+    const auto catalogue = PluginsToConfigure(*world.release);
+    return CreateFromProfile(configuration::DefaultProfile(catalogue), {}, args).value();
+  }
+  World world;
+  ClaimBinder binder;
+  std::unique_ptr<GenericScheduler> kept, plain;
+};
+
+class Changes {
+ public:
+  Changes(Pair* pair, uint32_t seed) : world_(pair->world), random_(seed) {
+    for (int i = 0; i < kNodes; ++i) SetNode(i);
+  }
+  int Below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
+  // Returns a pod that seldom fits, with a new name.
+  api::PodPtr Pending() {
+    static const char* const kKinds[] = {
+        "",
+        ",'nodeSelector':{'disk':'ssd'}",
+        ",'tolerations':[{'key':'k','operator':'Exists'}]",
+        ",'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'rack',"
+        "'labelSelector':{'matchLabels':{'app':'lone'}}}]}}",
+    };
+    const std::string name = absl::StrCat("p", next_++);
+    const std::string cpu = absl::StrCat("'cpu':'", 2 + Below(3), "'");
+    return PodOf(name,
+                 Cat(Asks(cpu), kKinds[Below(8) < 5 ? Below(3) : Below(4)], ",'priority':", absl::StrCat(Below(2))),
+                 Below(6) == 0 ? "'app':'lone'" : "'app':'web'");
+  }
+  void Change() {
+    const int what = Below(20);
+    if (what < 9) {
+      const auto pod = PodOf(absl::StrCat("there-", next_++), Asks(absl::StrCat("'cpu':'", 1 + Below(4), "'")),
+                             Below(6) == 0 ? "'app':'lone'" : "'app':'db'");
+      there_.push_back(Bound(pod, absl::StrCat("n", Below(kNodes))));
+      REQUIRE(world_.cache.AddPod(there_.back()).ok());
+    } else if (what < 17) {
+      if (there_.empty()) return;
+      std::swap(there_[static_cast<size_t>(Below(static_cast<int>(there_.size())))], there_.back());
+      REQUIRE(world_.cache.RemovePod(*there_.back()).ok());
+      there_.pop_back();
+    } else if (what == 17) {
+      SetNode(Below(kNodes));
+    } else if (what == 18) {
+      world_.cache.RemoveNode(absl::StrCat("n", Below(kNodes)));
+    } else if (nominee_ == nullptr) {
+      auto pod = std::make_shared<api::Pod>(*Pending());
+      pod->nominated_node_name = util::Symbol(absl::StrCat("n", Below(kNodes)));
+      nominee_ = pod;
+      world_.nominated.Add(nominee_);
+    } else {
+      world_.nominated.Remove(*nominee_);
+      nominee_ = nullptr;
+    }
+  }
+
+ private:
+  static constexpr int kNodes = 40;
+  void SetNode(int i) {
+    world_.Nodes(
+        {NodeOf(absl::StrCat("n", i), Cat("'rack':'", absl::StrCat(i % 4), "'", Below(4) == 0 ? ",'disk':'ssd'" : ""),
+                Below(4) == 0 ? "'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]" : "",
+                Cat("'cpu':'", absl::StrCat(1 + Below(3)), "','memory':'8Gi','pods':'4'"))});
+  }
+  World& world_;
+  std::mt19937 random_;
+  int next_ = 0;
+  std::vector<api::PodPtr> there_;
+  api::PodPtr nominee_;
+};
+
+}  // namespace
+
+TEST_CASE("what fails again fails as if nothing had been kept") {
+  for (const char* release : {"1.8", "1.10", "1.13", "1.19", "1.29", "1.36"}) {
+    int failed = 0;
+    uint64_t again = 0;
+    for (uint32_t seed = 1; seed <= 12; ++seed) {
+      INFO("release " << release << ", seed " << seed);
+      Pair pair(release);
+      Changes changes(&pair, seed);
+      for (int i = 0; i < 400; ++i) {
+        const api::PodPtr pod = changes.Pending();
+        const uint64_t turn = pair.plain->last_node_index();
+        DecisionTrace trace;
+        const Decision plain = pair.plain->Schedule(pod, DecisionMode::kReference, &trace);
+        pair.kept->set_last_node_index(turn);
+        const Decision kept = pair.kept->Schedule(pod);
+        REQUIRE(Described(kept) == Described(plain));
+        REQUIRE(pair.kept->last_node_index() == pair.plain->last_node_index());
+        failed += plain.outcome == Decision::Outcome::kUnfit;
+        while (changes.Below(3) == 0) changes.Change();
+      }
+      again += pair.kept->failures_said_again();
+      CHECK(pair.plain->failures_said_again() == 0);
+    }
+    INFO("release " << release << ": " << again << " of " << failed);
+    // Most attempts fail, and many of them from what was kept.
+    CHECK(failed > 1000);
+    CHECK(again * 5 > static_cast<uint64_t>(failed));
+  }
+}
+
+}  // namespace berth::scheduler
