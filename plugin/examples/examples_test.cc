@@ -8,6 +8,7 @@
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/scheduler/testing/traits_check.h"
+#include "plugin/examples/gpu_share.h"
 #include "plugin/examples/node_price.h"
 #include "plugin/examples/replica_limit.h"
 
@@ -184,6 +185,110 @@ TEST_CASE("RackSpread takes its arguments from the Policy, and says what is wron
   CHECK(build("{\"maxSkew\":0,\"Label\":\"row\"}").status().message() ==
         "[Predicate RackSpread: argument: maxSkew: 0: must be a whole number from 1 to 1000, Predicate RackSpread: "
         "argument: Label: there is no such argument (did you mean \"label\"?)]");
+}
+
+namespace {
+
+api::NodePtr NodeWithGpus(const std::string& name, int gpus) {
+  api::Document d;
+  REQUIRE(d.Parse(absl::StrCat(R"({"metadata":{"name":")", name, R"("},"status":{"allocatable":{"cpu":"8","memory":)",
+                               R"("16Gi","pods":"50","example.com/gpu-milli":")", gpus * 1000, "\"}}}"))
+              .ok());
+  return api::DecodeNode(d.root()).value();
+}
+api::PodPtr PodWithShare(const std::string& name, int share, const std::string& node = "") {
+  api::Document d;
+  REQUIRE(d.Parse(absl::StrCat(R"({"metadata":{"name":")", name, R"(","namespace":"default","uid":")", name,
+                               R"("},"spec":{"nodeName":")", node, R"(","containers":[{"name":"c","resources":{)",
+                               R"("requests":{"example.com/gpu-milli":")", share, "\"}}}]}}"))
+              .ok());
+  return api::DecodePod(d.root()).value();
+}
+
+}  // namespace
+
+TEST_CASE("GpuShareFits wants the whole share on one device") {
+  Cache cache;
+  cache.AddNode(NodeWithGpus("n1", 2));
+  REQUIRE(cache.AddPod(PodWithShare("before", 600, "n1")).ok());
+  auto policy = DecodePolicy(R"({"predicates":[{"name":"GpuShareFits"}],"priorities":[]})");
+  REQUIRE(policy.ok());
+  FactoryArgs args;
+  args.release = &releases::v1_10::Decides();
+  args.cache = &cache;
+  auto made = CreateFromConfig(*policy, args);
+  REQUIRE(made.ok());
+  auto places = [&](int share) {
+    const Decision d = (*made)->Schedule(PodWithShare("p", share), DecisionMode::kBoth);
+    CHECK(d.difference == "");
+    return d.outcome == Decision::Outcome::kPlaced;
+  };
+  REQUIRE(cache.AssumePod(PodWithShare("second", 600, "n1")).ok());
+  CHECK(places(400));
+  CHECK_FALSE(places(500));  // there are 800 left, but no 500 on one device
+  REQUIRE(cache.ForgetPod(*PodWithShare("second", 600, "n1")).ok());
+  CHECK(places(1000));
+  cache.AddNode(NodeWithGpus("n1", 1));
+  CHECK_FALSE(places(500));
+  CHECK(testing::TraitsProblem(FrozenRegistry(releases::v1_10::Decides()), "GpuShareFits") == "");
+}
+
+TEST_CASE("the devices of GpuShareFits follow the pods, and trials leave no trace") {
+  std::mt19937 random(39);
+  auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int round = 0; round < 50; ++round) {
+    Cache cache;
+    for (int i = 0; i < 3; ++i) cache.AddNode(NodeWithGpus(absl::StrCat("n", i), 3));
+    auto devices = std::make_shared<Devices>(&cache, util::Symbol("example.com/gpu-milli"));
+    cache.Tell(devices);
+    std::vector<api::PodPtr> there;
+    auto used = [&] {
+      std::vector<std::vector<int64_t>> out;
+      for (Row row = 0; row < 3; ++row) out.push_back(devices->Used(row));
+      return out;
+    };
+    for (int i = 0; i < 60; ++i) {
+      if (!there.empty() && pick(3) == 0) {
+        std::swap(there[static_cast<size_t>(pick(static_cast<int>(there.size())))], there.back());
+        REQUIRE(cache.RemovePod(*there.back()).ok());
+        there.pop_back();
+      } else {
+        const auto pod = PodWithShare(absl::StrCat("p", i), 100 * (1 + pick(9)), absl::StrCat("n", pick(3)));
+        if (devices->Choose(cache.FindRow(pod->node_name), cache.Info(pod->tmpl)->request.Scalar(devices->resource())) <
+            0)
+          continue;
+        REQUIRE(cache.AddPod(pod).ok());
+        there.push_back(pod);
+      }
+      // What is used is the sum of the shares that pods have, device by device.
+      std::vector<std::vector<int64_t>> sums(3, std::vector<int64_t>(3));
+      for (const auto& p : there) {
+        sums[cache.FindRow(p->node_name)][static_cast<size_t>(devices->DeviceOf(p->meta.uid))] +=
+            cache.Info(p->tmpl)->used.Scalar(devices->resource());
+      }
+      const auto before = used();
+      REQUIRE(before == sums);
+      const Row row = static_cast<Row>(pick(3));
+      {
+        Cache::Simulation trial(&cache, row);
+        const std::vector<PlacedPod> pods = cache.row(row).pods;
+        for (const PlacedPod& p : pods) trial.Remove(p);
+        CHECK(devices->Used(row) == std::vector<int64_t>(3));
+        trial.AddNominated(PodWithShare("nominated", 700));
+        CHECK(devices->DeviceOf("nominated") == 0);
+        for (const PlacedPod& p : pods) {
+          if (pick(2) == 0) trial.Restore(p);
+        }
+      }
+      REQUIRE(used() == before);
+      REQUIRE(devices->DeviceOf("nominated") == -1);
+    }
+    // Nobody is told any more once the holder is gone.
+    std::weak_ptr<Devices> gone = devices;
+    devices.reset();
+    CHECK(gone.expired());
+    REQUIRE(cache.AddPod(PodWithShare("after", 100, "n0")).ok());
+  }
 }
 
 TEST_CASE("both forms of the examples decide alike on random clusters") {

@@ -405,6 +405,23 @@ void Cache::CountPod(Row r, const PlacedPod& p, int sign, Why why) {
     if (same->second == 0) pods_with_priority_.erase(same);
   }
   CountInDomains(r, p, sign, why);
+  if (!hooks_.empty()) TellHooks(r, p, sign, why != Why::kPlaced);
+}
+
+void Cache::Tell(const std::shared_ptr<PodHooks>& hooks) {
+  for (Row r = 0; r < row_count(); ++r) {
+    for (const PlacedPod& p : rows_[r].pods) hooks->Placed(r, p, /*trial=*/false);
+  }
+  hooks_.push_back(hooks);
+}
+
+void Cache::TellHooks(Row r, const PlacedPod& p, int sign, bool trial) {
+  std::erase_if(hooks_, [&](const std::weak_ptr<PodHooks>& known) {
+    const std::shared_ptr<PodHooks> hooks = known.lock();
+    if (hooks == nullptr) return true;
+    sign > 0 ? hooks->Placed(r, p, trial) : hooks->Left(r, p, trial);
+    return false;
+  });
 }
 
 // Computes the amounts of the row from its pods.

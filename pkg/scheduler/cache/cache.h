@@ -32,6 +32,7 @@
 #include "pkg/scheduler/cache/label_column.h"
 #include "pkg/scheduler/cache/listers.h"
 #include "pkg/scheduler/cache/node_tree.h"
+#include "pkg/scheduler/cache/pod_hooks.h"
 #include "pkg/scheduler/cache/resource.h"
 #include "pkg/scheduler/cache/row_set.h"
 #include "pkg/scheduler/cache/template_info.h"
@@ -251,6 +252,10 @@ class Cache {
     }
   }
 
+  // Tells the hooks of all pods on rows: at once of those that are there, and from then on of each that comes or goes,
+  // as long as the caller holds the pointer.
+  void Tell(const std::shared_ptr<PodHooks>& hooks);
+
   // ---- templates and counts ----
   // Returns the record of a template, which is computed at the first call. The pointer is valid as long as a pod of the
   // template is placed or a pointer to the template exists outside of the cache.
@@ -337,6 +342,7 @@ class Cache {
   enum class Why : uint8_t { kPlaced, kSimulated, kNominated };
   // Adds (`sign` +1) or subtracts (-1) a pod in every sum and count.
   void CountPod(Row r, const PlacedPod& p, int sign, Why why = Why::kPlaced);
+  void TellHooks(Row r, const PlacedPod& p, int sign, bool trial);
   void CountResources(Row r, const TemplateInfo& info, int sign);
   void CountInDomains(Row r, const PlacedPod& p, int sign, Why why);  // the counts that depend on the node's labels
   static bool Counts(const PodCount& c, const PlacedPod& p, Why why);
@@ -400,6 +406,7 @@ class Cache {
   size_t next_template_sweep_ = 1024;
   size_t counts_until_look_ = 0, sums_until_look_ = 0;  // new ones until unused ones are looked for
   DeclaredTerms terms_;
+  std::vector<std::weak_ptr<PodHooks>> hooks_;
   Listers listers_;
   std::vector<std::pair<Row, PlacedPod>> restored_;  // by the simulations that exist
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -179,6 +180,67 @@ TEST_CASE("a simulation takes back everything, also one inside another") {
       }
       CheckSame(before, Describe(world.cache, true));
     }
+  }
+}
+
+namespace {
+
+// Keeps the uids of the pods on each row.
+class Uids final : public PodHooks {
+ public:
+  void Placed(Row row, const PlacedPod& pod, bool trial) override {
+    REQUIRE(on_[row].insert(pod.pod->meta.uid).second);
+    trials += trial;
+  }
+  void Left(Row row, const PlacedPod& pod, bool trial) override {
+    REQUIRE(on_[row].erase(pod.pod->meta.uid) == 1);
+    trials += trial;
+  }
+  void CheckRow(const Cache& cache, Row row) {
+    std::set<std::string> expected;
+    for (const PlacedPod& p : cache.row(row).pods) expected.insert(p.pod->meta.uid);
+    CHECK(on_[row] == expected);
+  }
+  void Check(const Cache& cache) {
+    for (Row row = 0; row < cache.row_count(); ++row) CheckRow(cache, row);
+  }
+  int trials = 0;
+
+ private:
+  std::map<Row, std::set<std::string>> on_;
+};
+
+}  // namespace
+
+TEST_CASE("hooks are told of every pod that comes and goes, also in simulations") {
+  for (uint64_t seed : Seeds(60)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    Lockstep world(seed);
+    for (int n = 20; n > 0; --n) world.Change();
+    auto early = std::make_shared<Uids>(), late = std::make_shared<Uids>();
+    world.cache.Tell(early);
+    for (int n = 20; n > 0; --n) world.Change();
+    world.cache.Tell(late);
+    for (int n = 20; n > 0; --n) {
+      world.Change();
+      early->Check(world.cache);
+      late->Check(world.cache);
+    }
+    CHECK(early->trials == 0);
+    world.cache.listed().ForEach([&](Row row) {
+      Cache::Simulation outer(&world.cache, row);
+      for (const PlacedPod& p : std::vector<PlacedPod>(world.cache.row(row).pods)) {
+        if (world.random.Chance(60)) outer.Remove(p);
+      }
+      Cache::Simulation inner(&world.cache, row);
+      inner.AddNominated(world.Pending());
+      early->CheckRow(world.cache, row);
+    });
+    early->Check(world.cache);
+    CHECK(early->trials > 0);
+    early.reset();
+    world.Change();
+    late->Check(world.cache);
   }
 }
 
