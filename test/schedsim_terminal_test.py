@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -22,8 +23,9 @@ def environment(**more):
     return {**env, "TERM": "xterm", **more}
 
 
-def on_terminal(*words, columns=0, streams=("stdout",), feed=None, **env):
-    """Runs a command with these streams on one terminal. Returns the exit status and what the terminal shows."""
+def on_terminal(*words, columns=0, streams=("stdout",), feed=None, interrupt=None, **env):
+    """Runs a command with these streams on one terminal, and interrupts it when it has shown its progress so often. Returns the exit
+    status and what the terminal shows."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     files = {s: slave if s in streams else subprocess.DEVNULL for s in ("stdin", "stdout", "stderr")}
@@ -47,6 +49,9 @@ def on_terminal(*words, columns=0, streams=("stdout",), feed=None, **env):
         if not fed and b"standard input" in shown:
             os.write(master, feed.encode() + b"\x04")
             fed = True
+        if interrupt and shown.count(b"\033[K") >= interrupt:
+            process.send_signal(signal.SIGINT)
+            interrupt = None
     os.close(master)
     return process.wait(), shown.decode().replace("\r\n", "\n")
 
@@ -110,8 +115,20 @@ def test_standard_input():
 def test_progress():
     """A run of more than two seconds shows its progress, and erases it at the end."""
     code, out = on_terminal("run", OPENB, "-o", "json", "--stats", streams=("stderr",), columns=80)
-    check("placing pods", code == 0 and re.search(r"placing pods: \d+ of 8152", out), out)
+    check("placing pods", code == 0 and re.search(r"placing pods: \d+ of 8152 \[#*-+\]", out), out)
     check("the line is wiped", re.search(r"\r\033\[K\{\"nodes\":1523", out), out)
+
+
+def test_simulated_time():
+    """The simulated time is shown with a bar, and SIGINT ends a run with what there is, marked as cut."""
+    words = ["simulate", NODES, "--generate", "count=400000,for=30d,duration=100d,cpu=500m"]
+    code, out = on_terminal(*words, streams=("stderr",), columns=80, interrupt=4)
+    shown = re.findall(r"simulating: (\S+) of (\S+) \[(#*)(-*)\]", out)
+    check("the time goes on, of that of the last event", len(shown) > 1 and {end for _, end, _, _ in shown} == {"130d"}, out[-500:])
+    check("the bar grows", [len(full) for _, _, full, _ in shown] == sorted(len(full) for _, _, full, _ in shown), shown)
+    check("the bar has 20 places", {len(full + rest) for _, _, full, rest in shown} == {20}, shown)
+    check("the line is wiped", re.search(r"\r\033\[K[^\r]*$", out) and "simulating" not in out.rsplit("\r\033[K", 1)[1], out[-300:])
+    check("ended by the signal", code == 0 and "cut at" in out, (code, out[-500:]))
 
 
 def test_help():

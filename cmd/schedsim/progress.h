@@ -6,8 +6,9 @@
 
 namespace berth::schedsim {
 
-// Prints "placing pods: 3000 of 8152" to standard error, again and again on one line, if standard error is a terminal
-// and the work has taken more than two seconds. The destructor erases the line. Thread-safety: not thread-safe.
+// Prints "placing pods: 3000 of 8152 [#######-------------]" to standard error, again and again on one line, if
+// standard error is a terminal and the work has taken more than two seconds. The destructor erases the line.
+// Thread-safety: not thread-safe.
 class Progress {
  public:
   // `steps` is 0 if the number of steps is not known.
@@ -17,8 +18,9 @@ class Progress {
   void Step() { Show(++done_); }
   // Shows a number that the caller counts.
   void Show(size_t done);
-  // Shows a text in the place of a number: "simulating: 3d of 149d".
-  void Show(const std::string& how_far);
+  // Shows a text in the place of a number: "simulating: 3d of 149d". The bar shows `share`, from 0 to 1; there is none
+  // if it is negative.
+  void Show(const std::string& how_far, double share = -1);
 
  private:
   using Clock = std::chrono::steady_clock;

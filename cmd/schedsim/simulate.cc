@@ -245,7 +245,14 @@ void RunAll(const ToSimulate& what, const std::vector<SimulatedVariant>& variant
       Micros least = simulate::kNever;
       for (const auto& n : now) least = std::min(least, n.load());
       if (least == simulate::kNever) continue;
-      progress.Show(absl::StrCat(simulate::TimeText(least), " of ", simulate::TimeText(what.horizon)));
+      // Pods that still wait then go on, for as long as it takes.
+      const std::string so_far = simulate::TimeText(least);
+      if (least > what.horizon) {
+        progress.Show(so_far);
+      } else {
+        progress.Show(absl::StrCat(so_far, " of ", simulate::TimeText(what.horizon)),
+                      static_cast<double>(least) / static_cast<double>(std::max<Micros>(1, what.horizon)));
+      }
     }
   }
   all.join();
