@@ -1,6 +1,12 @@
 #include "pkg/capi/guard.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -14,6 +20,10 @@ struct Thing : Held {
   }
   std::string logged;
 };
+
+void NoMore(void (*f)()) noexcept {
+  f();
+}
 
 TEST_CASE("what is thrown becomes an error") {
   CHECK(Guarded([]() -> int32_t { throw std::runtime_error("of a function"); }) == BERTH_INTERNAL);
@@ -38,6 +48,50 @@ TEST_CASE("a broken invariant ends the call, and its handle can only be closed")
   CHECK(std::string(LastError()).find("can only be closed") != std::string::npos);
   Remove(handle);
   CHECK(Guarded([&] { return Use<Thing>(handle, "things").code(); }) == BERTH_BAD_HANDLE);
+}
+
+TEST_CASE("what would terminate the process ends the call, with the exception that nothing caught") {
+  struct Case {
+    void (*end)();
+    const char* says;
+  };
+  static constexpr auto kThrow = [] { throw std::runtime_error("of a function that may not throw"); };
+  const Case cases[] = {
+      {[]() { std::terminate(); }, "terminated without an exception"},
+      {[]() { NoMore(kThrow); }, "an exception that nothing catches: of a function that may not throw"},
+      {[]() { NoMore([] { throw 1; }); }, "an exception that nothing catches"},
+  };
+  for (const Case& end : cases) {
+    auto thing = std::make_shared<Thing>();
+    void* handle = Enter(thing);
+    const int32_t code = Guarded([&]() -> int32_t {
+      Use<Thing> use(handle, "things");
+      end.end();
+      return BERTH_OK;
+    });
+    CHECK(code == BERTH_INTERNAL);
+    CHECK(std::string(LastError()).find(end.says) != std::string::npos);
+    CHECK(thing->logged.find(end.says) != std::string::npos);
+    CHECK(thing->broken);
+    CHECK(Guarded([&] { return Use<Thing>(handle, "things").code(); }) == BERTH_INTERNAL);
+    Remove(handle);
+  }
+  // The next call is as any other.
+  CHECK(Guarded([] { return int32_t{BERTH_OK}; }) == BERTH_OK);
+}
+
+TEST_CASE("outside of calls, the process ends as it would without the library") {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::freopen("/dev/null", "w", stderr);
+    std::terminate();
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGABRT);
 }
 
 TEST_CASE("an invariant that breaks in a call of a callback leaves the outer call as it is") {

@@ -2,6 +2,7 @@
 // texts that are not JSON. Functions fail with a code and a text; nothing crashes, and a cluster that is opened
 // decides.
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,102 @@ int32_t List(Session* s, Choices* c) {
   return code;
 }
 
+// A table whose arrays have the lengths that it tells, with any values in them, and some of the arrays missing.
+struct Table {
+  static constexpr size_t kRows = 3, kColumns = 2;
+  std::vector<const char*> names, resources, keys, values, spaces;
+  std::vector<double> amounts;
+  std::vector<int32_t> labels, selectors, nodes, priorities;
+  std::vector<uint8_t> unschedulable;
+  berth_table table = {};
+
+  Table(Choices* c, const char* first) {
+    static const char* const kTexts[] = {"a", "b", "cpu", "memory", "pods", "", "\xff", "example.com/x", nullptr};
+    auto text = [&](const char* usual) { return c->Below(8) == 0 ? kTexts[c->Below(9)] : usual; };
+    names = {text(first), text("y"), text("z")};
+    resources = {text("cpu"), text("pods")};
+    keys = {text("kind"), text("zone")};
+    values = {text("one"), text("two")};
+    spaces = {text("n"), text("n"), text("m")};
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+    static constexpr double kAmounts[] = {1000, 4, 0, -1, 0.5, 1e300, kNothing, kInfinity};
+    for (size_t i = 0; i < kRows * kColumns; ++i) {
+      amounts.push_back(c->Below(6) == 0 ? kAmounts[c->Below(8)] : 2000);
+      labels.push_back(c->Below(6) == 0 ? c->Byte() - 128 : c->Below(3) - 1);
+      selectors.push_back(c->Below(6) == 0 ? c->Byte() - 128 : c->Below(3) - 1);
+    }
+    for (size_t i = 0; i < kRows; ++i) {
+      nodes.push_back(c->Below(6) == 0 ? c->Byte() - 128 : c->Below(4) - 1);
+      priorities.push_back(c->Byte());
+      unschedulable.push_back(c->Byte());
+    }
+    auto maybe = [&](auto& list, int often) { return c->Below(often) == 0 ? nullptr : list.data(); };
+    table = {.rows = static_cast<size_t>(c->Below(kRows + 1)),
+             .names = maybe(names, 20),
+             .resources = maybe(resources, 20),
+             .resources_count = static_cast<size_t>(c->Below(kColumns + 1)),
+             .amounts = maybe(amounts, 20),
+             .keys = maybe(keys, 20),
+             .keys_count = static_cast<size_t>(c->Below(kColumns + 1)),
+             .values = maybe(values, 20),
+             .values_count = 2,
+             .labels = maybe(labels, 20),
+             .unschedulable = maybe(unschedulable, 2),
+             .spaces = maybe(spaces, 2),
+             .selectors = maybe(selectors, 2),
+             .nodes = maybe(nodes, 2),
+             .priorities = maybe(priorities, 2)};
+  }
+};
+
+int32_t OpenTables(Session* s, Choices* c) {
+  const Table nodes(c, "x"), pods(c, "p");
+  berth_cluster* out = nullptr;
+  const int32_t code = berth_open_tables(nullptr, 0, c->Below(9) == 0 ? nullptr : &nodes.table,
+                                         c->Flip() ? nullptr : &pods.table, c->Below(9) == 0 ? nullptr : &out);
+  if (out != nullptr) s->handles.push_back(out);
+  return code;
+}
+
+// Opens what a cluster writes, as it is, cut off, or with a byte changed; or any text.
+int32_t Restore(Session* s, Choices* c) {
+  const char* text = nullptr;
+  size_t size = 0;
+  const int32_t written = berth_snapshot(s->Handle<berth_cluster>(c), &text, &size);
+  if (written != 0 && c->Flip()) return written;
+  std::string copy = written == 0 ? std::string(text, size) : s->text;
+  if (c->Below(3) == 0 && !copy.empty()) copy.resize(copy.size() * static_cast<size_t>(c->Byte()) / 256);
+  if (c->Below(3) == 0 && !copy.empty()) {
+    copy[copy.size() * static_cast<size_t>(c->Byte()) / 256] = static_cast<char>(c->Byte());
+  }
+  berth_cluster* out = nullptr;
+  const int32_t code = berth_restore(copy.data(), copy.size(), c->Below(9) == 0 ? nullptr : &out);
+  if (out != nullptr) s->handles.push_back(out);
+  return code;
+}
+
+int32_t Look(Session* s, Choices* c) {
+  berth_cluster* cluster = s->Handle<berth_cluster>(c);
+  const char* text = nullptr;
+  size_t size = 0;
+  int32_t index = 0;
+  switch (c->Below(6)) {
+    case 0:
+      return berth_node_name(cluster, static_cast<size_t>(c->Below(5)), &text);
+    case 1:
+      return berth_node_index(cluster, c->Flip() ? "a" : nullptr, &index);
+    case 2:
+      return berth_amounts(cluster, c->Flip() ? "cpu" : nullptr, 2, s->numbers.data(), nullptr);
+    case 3:
+      return berth_node_label(cluster, static_cast<size_t>(c->Below(5)), "kind", &text);
+    case 4:
+      return berth_resources(cluster, &text, &size);
+    default:
+      return berth_warnings(cluster, &text, c->Flip() ? &size : nullptr);
+  }
+}
+
 int32_t Call(Session* s, Choices* c) {
   berth_cluster* cluster = s->Handle<berth_cluster>(c);
   berth_pods* pods = s->Handle<berth_pods>(c);
@@ -70,7 +167,7 @@ int32_t Call(Session* s, Choices* c) {
   const char* text = nullptr;
   size_t size = 0;
   static const char* const kResources[] = {"cpu", "example.com/x", nullptr};
-  switch (c->Below(16)) {
+  switch (c->Below(19)) {
     case 0:
       return Open(s, c);
     case 1:
@@ -101,6 +198,12 @@ int32_t Call(Session* s, Choices* c) {
       return berth_step(cluster, pods, pod, node, count, 2, s->marks.data(), nullptr);
     case 14:
       return berth_preempt(cluster, pods, pod, c->Below(2), &text, &size);
+    case 15:
+      return OpenTables(s, c);
+    case 16:
+      return Restore(s, c);
+    case 17:
+      return Look(s, c);
     default:
       return c->Flip() ? berth_remove_node(cluster, "a") : berth_copy(cluster, nullptr);
   }
