@@ -24,7 +24,7 @@ allowed() {  # prints the packages that a package may include
     pkg/explain) echo pkg/explain pkg/scheduler pkg/http pkg/api pkg/release pkg/util ;;
     pkg/convert) echo pkg/convert pkg/explain pkg/releases pkg/scheduler pkg/http pkg/api pkg/release pkg/util ;;
     pkg/lab) echo pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;
-    pkg/capi) echo pkg/capi pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;
+    pkg/capi) echo pkg/capi pkg/simulate pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;
     pkg/ui) echo pkg/ui pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;
     pkg/recording) echo pkg/recording pkg/releases pkg/scheduler pkg/http pkg/api pkg/release pkg/util ;;
     pkg/simulate) echo pkg/simulate pkg/recording pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util ;;

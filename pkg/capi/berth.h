@@ -2,7 +2,8 @@
  *
  * Plain C. Handles are opaque: they are looked up and never followed, so a handle that is closed, of the wrong kind or
  * made up is an error (BERTH_BAD_HANDLE). Each handle is used by one thread at a time, a second one gets BERTH_BUSY;
- * different handles may be used at the same time. The library has no threads and no signal handlers.
+ * different handles may be used at the same time. The library has no threads but those of episodes, and no signal
+ * handlers.
  *
  * Functions return BERTH_OK or a negative code; berth_last_error() then says in words what is wrong, and output
  * parameters are as they were unless stated otherwise. Texts are UTF-8. Sizes are in bytes. Amounts of resources are in
@@ -34,6 +35,7 @@ enum {
 
 typedef struct berth_cluster berth_cluster; /* nodes, placed pods, all else that rules read, and a scheduler */
 typedef struct berth_pods berth_pods;       /* a list of pods to place, numbered from 0 */
+typedef struct berth_episode berth_episode; /* a cluster in simulated time, in which an agent chooses nodes */
 
 uint32_t berth_abi_version(void);
 /* Returns the library's version; valid for ever. */
@@ -192,6 +194,31 @@ int32_t berth_feasible(berth_cluster* cluster, berth_pods* pods, size_t pod, siz
                        double* requests);
 int32_t berth_step(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t node, size_t next, size_t nodes,
                    uint8_t* feasible, double* requests);
+
+/* An episode in simulated time: pods arrive, wait, run and end as in `schedsim simulate`. Whenever a pod that is tried
+ * fits some nodes by the rules of the release, an agent chooses one of them or leaves the pod waiting. A pod that fits
+ * nowhere, or was left, is tried again when the release would.
+ *
+ * berth_begin begins one with the cluster as it is now, and leaves the cluster as it is. Pod i of the list comes at
+ * arrivals[i] and runs for durations[i], in seconds; NULL: all at 0, for ever, as is an infinite duration. `options` is
+ * a JSON object, or NULL: arrivals (the path of a CSV, as of --arrivals: more pods), generate (a list of texts as of
+ * --generate), seed, bindDelay, startDelay, endDelay, until (times such as "90s" or "2d"). The arrays are as those of
+ * berth_use_columns; they are written before each question and must stay until the episode is closed. The episode has
+ * a thread of its own, which only runs while berth_next waits for it. */
+int32_t berth_begin(berth_cluster* cluster, berth_pods* pods, const double* arrivals, const double* durations,
+                    const char* options, size_t options_size, const char* const* resources, size_t count, size_t nodes,
+                    double* allocatable, double* free, berth_episode** out);
+/* Places the pod that was told last on `node`, where it fits, or leaves it (-1); at the first call there is none, and
+ * `node` is not read. Then lets time pass until there is a choice for a pod: writes "namespace/name" (NULL: the episode
+ * is over), where it fits, what it requests of the resources, and the time in seconds. Any of the last three may be
+ * NULL. The name is valid until the next call. */
+int32_t berth_next(berth_episode* episode, int32_t node, size_t nodes, const char** pod, uint8_t* feasible,
+                   double* requests, double* seconds);
+/* Writes how it went, once it is over: {"pods", "placed", "neverPlaced", "waitSeconds": {"p50", "p90", "p99", "max"},
+ * "attempts", "preemptions", "evictions", "makespanSeconds", "endSeconds", "cut"}. Valid until the episode is closed.
+ */
+int32_t berth_outcome(berth_episode* episode, const char** json, size_t* size);
+int32_t berth_end(berth_episode* episode);
 
 /* Finds out whom to evict so that a pod fits that does not fit now: writes {"node", "victims", "nominatedToClear",
  * "error"}; an empty node: nobody helps. If `apply` is not 0, the victims are taken from the node. The cluster is to be

@@ -16,6 +16,8 @@
 #include "pkg/lab/metrics.h"
 #include "pkg/lab/scenario.h"
 #include "pkg/recording/format.h"
+#include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/core/guest.h"
 #include "pkg/simulate/arrivals.h"
 #include "pkg/simulate/outcome.h"
 #include "pkg/simulate/steps.h"
@@ -45,6 +47,10 @@ struct Options {
   std::function<void(const Placement&)> placement;  // may be empty
   const std::atomic<bool>* cut = nullptr;           // ends it as soon as it is true; may be null
   std::atomic<Micros>* now = nullptr;               // gets the simulated time now and then; may be null
+  // Takes part in decisions; may be null. REQUIRES: it is null if the simulation is recorded. `began` is called with
+  // the table of nodes once these are there; it may be empty.
+  scheduler::Guest* guest = nullptr;
+  std::function<void(scheduler::Cache&)> began;
 };
 
 // Runs a simulation to its end: until nothing will happen any more, and every pod that waits was tried since the last

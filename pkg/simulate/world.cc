@@ -116,8 +116,10 @@ absl::Status World::Start() {
   core_ = *std::move(core);
   BreakNextTie();
   scheduler_ = core_->scheduler.get();
+  for (auto& [name, profile] : core_->profiles) profile.algorithm->set_guest(options_.guest);
   if (tap_ != nullptr) tap_->Attach(scheduler_);
   ShowCluster();
+  if (options_.began) options_.began(core_->cache);
   more_arrivals_ = arrivals_->Next(&next_arrival_);
   return arrivals_->status();
 }

@@ -138,6 +138,41 @@ int32_t Restore(Session* s, Choices* c) {
   return code;
 }
 
+// Begins an episode, or goes on with one, with arrays that are large enough for the clusters of this target.
+int32_t Episode(Session* s, Choices* c) {
+  static const char* const kResources[] = {"cpu", "pods"};
+  static const char* const kOptions[] = {"", "{\"generate\":[\"count=3,for=1m,duration=5s,cpu=1\"]}",
+                                         "{\"until\":\"9s\"}", "{\"arrivals\":7}", "["};
+  berth_episode* episode = s->Handle<berth_episode>(c);
+  const char* text = nullptr;
+  size_t size = 0;
+  switch (c->Below(4)) {
+    case 0: {
+      const std::string options = kOptions[c->Below(5)];
+      const double times[64] = {0, static_cast<double>(c->Byte()), c->Flip() ? -1.0 : 0.5};
+      berth_pods* pods = s->Handle<berth_pods>(c);
+      size_t listed = 0;  // the arrays have a time for each pod, or are not given
+      const bool enough = berth_pods_count(pods, &listed) == 0 && listed <= 64;
+      berth_episode* out = nullptr;
+      const int32_t code =
+          berth_begin(s->Handle<berth_cluster>(c), pods, enough && c->Flip() ? times : nullptr,
+                      enough && c->Flip() ? times : nullptr, options.data(), options.size(), kResources,
+                      static_cast<size_t>(c->Below(3)), static_cast<size_t>(c->Below(4)), s->numbers.data() + 128,
+                      c->Below(9) == 0 ? nullptr : s->numbers.data() + 256, c->Below(9) == 0 ? nullptr : &out);
+      if (out != nullptr) s->handles.push_back(out);
+      return code;
+    }
+    case 1:
+      return berth_outcome(episode, &text, c->Below(9) == 0 ? nullptr : &size);
+    case 2:
+      if (c->Below(4) == 0) return berth_end(episode);
+      [[fallthrough]];
+    default:
+      return berth_next(episode, c->Below(4) - 1, static_cast<size_t>(c->Below(4)), c->Below(9) == 0 ? nullptr : &text,
+                        s->marks.data(), s->numbers.data(), nullptr);
+  }
+}
+
 int32_t Look(Session* s, Choices* c) {
   berth_cluster* cluster = s->Handle<berth_cluster>(c);
   const char* text = nullptr;
@@ -167,7 +202,7 @@ int32_t Call(Session* s, Choices* c) {
   const char* text = nullptr;
   size_t size = 0;
   static const char* const kResources[] = {"cpu", "example.com/x", nullptr};
-  switch (c->Below(19)) {
+  switch (c->Below(21)) {
     case 0:
       return Open(s, c);
     case 1:
@@ -204,6 +239,9 @@ int32_t Call(Session* s, Choices* c) {
       return Restore(s, c);
     case 17:
       return Look(s, c);
+    case 18:
+    case 19:
+      return Episode(s, c);
     default:
       return c->Flip() ? berth_remove_node(cluster, "a") : berth_copy(cluster, nullptr);
   }
@@ -226,6 +264,7 @@ void Capi(std::string_view input) {
     Require(code == 0 || berth_last_error()[0] != '\0', "a call failed without saying why");
   }
   for (void* h : s.handles) {
+    berth_end(static_cast<berth_episode*>(h));
     berth_close(static_cast<berth_cluster*>(h));
     berth_close_pods(static_cast<berth_pods*>(h));
   }

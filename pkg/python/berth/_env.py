@@ -2,6 +2,7 @@
 from typing import Any, Callable, Dict, Optional, Tuple
 
 import heapq
+import json
 import math
 
 import numpy
@@ -35,20 +36,28 @@ class Env:
     durations  float[pods], seconds from a pod's arrival until it leaves its node; infinity: it stays. Pods that leave at a
                time do so before those that arrive at it
     time       when the pod that is to be placed has come
+    simulate   a dict, which may be empty: the episode is in the simulated time of `schedsim simulate`, with the queue of the release.
+               A pod that fits nowhere, or is left pending, waits and is tried again when the release would; every step shows the next
+               pod for which there is a choice. More pods come by the keys arrivals (the path of a CSV, as of --arrivals) and
+               generate (a list of texts, as of --generate; reset's seed is theirs); bindDelay, startDelay, endDelay and until are
+               times such as "90s" or "2d". time is when the pod is tried. reward gets the name of the pod in place of its
+               number, and outcome() tells how it went
     """
 
     metadata: Dict[str, Any] = {"render_modes": []}
     render_mode = None
 
-    def __init__(self, cluster, pods=None, *, reward: Optional[Callable] = None, shuffle: bool = False, arrivals=None, durations=None):
+    def __init__(self, cluster, pods=None, *, reward: Optional[Callable] = None, shuffle: bool = False, arrivals=None, durations=None,
+                 simulate: Optional[Dict[str, Any]] = None):
         cluster._open()
         self._base, self._reward, self._shuffle = cluster, reward, shuffle
         self._pods = cluster._pods_of(pods)
         count = len(self._pods)
         self._arrivals = self._times(arrivals, count, "arrivals")
         self._durations = self._times(durations, count, "durations")
-        if shuffle and arrivals is not None:
+        if shuffle and (arrivals is not None or simulate is not None):
             raise _c.Error("shuffle: the arrivals say in which order pods come")
+        self._simulate, self._episode = simulate, None
         if self._arrivals is not None and not numpy.isfinite(self._arrivals).all():
             raise _c.Error("arrivals: must be finite numbers")
         self.cluster, self._position, self._order, self._random = None, 0, [], numpy.random.default_rng()
@@ -75,8 +84,7 @@ class Env:
         else:
             self._order = list(range(count))
         self._order.append(count)  # the pod after the last is none
-        if self.cluster is not None:
-            self.cluster.close()
+        self.close()
         self.cluster = self._base.copy()
         columns = self.cluster._use_columns(self._pods)
         self.nodes: Nodes = columns.nodes
@@ -86,10 +94,51 @@ class Env:
         self._observation = {"free": self.nodes.free, "allocatable": self.nodes.allocatable, "requests": self._requests, "mask": self.mask}
         self._size, self._position, self._ends, self.placed = size, 0, [], 0
         self._step = _c.LIBRARY.berth_step
+        if self._simulate is not None:
+            self._begin(columns)
+            self._next(-1)
+            return self._observation, {"pod": self._asked, "time": self.time}
         if count:
             self._advance(self._order[0])
             _c.call("feasible", self.cluster._handle, self._pods.handle, self._order[0], size, self._mask_at, self._requests_at)
         return self._observation, self._info()
+
+    def _begin(self, columns) -> None:
+        """Begins an episode in simulated time, which writes the arrays of the copied cluster."""
+        options = dict(self._simulate)
+        if "generate" in options:
+            options.setdefault("seed", int(self._random.integers(2 ** 31)))
+        text = json.dumps(options).encode()
+        names = (_c.c_char_p * len(columns.resources))(*[r.encode() for r in columns.resources])
+        times = [None if t is None else _c.address(t) for t in (self._arrivals, self._durations)]
+        self._episode = _c.handle("begin", self.cluster._handle, self._pods.handle, *times, text, len(text), names, len(names), self._size,
+                                  _c.address(columns.written[0]), _c.address(columns.written[1]))
+
+    def _next(self, node: int) -> None:
+        """Answers for the pod that was asked about, and waits for the next question."""
+        name, seconds = _c.c_char_p(), _c.c_double()
+        _c.call("next", self._episode, node, self._size, _c.byref(name), self._mask_at, self._requests_at, _c.byref(seconds))
+        self.time = seconds.value
+        self._asked = None if name.value is None else name.value.decode(errors="replace")
+
+    def _step_in_time(self, node: int):
+        if self._asked is None:
+            raise _c.Error("the episode is over: call reset")
+        pod = self._asked
+        if node != -1 and not (0 <= node < self._size and self.mask[node]):
+            raise _c.Error("action %d: the pod %s does not fit there" % (node, pod))
+        self._next(node)
+        if node >= 0:
+            self.placed += 1
+        reward = (1.0 if node >= 0 else 0.0) if self._reward is None else float(self._reward(self, pod, node))
+        return self._observation, reward, self._asked is None, False, {"pod": self._asked, "time": self.time}
+
+    def outcome(self) -> Dict[str, Any]:
+        """Returns how an episode in simulated time went, once it is over: pods, placed, neverPlaced, waitSeconds (p50, p90, p99, max),
+        attempts, preemptions, evictions, makespanSeconds, endSeconds, cut."""
+        if self._episode is None:
+            raise _c.Error("the episode is not in simulated time, or was closed")
+        return json.loads(_c.sized_text("outcome", self._episode))
 
     def _info(self) -> Dict[str, Any]:
         pod = self._order[self._position]
@@ -107,6 +156,8 @@ class Env:
         False), information. A node where the pod does not fit is an error."""
         if self.cluster is None:
             raise _c.Error("call reset before step")
+        if self._episode is not None:
+            return self._step_in_time(int(action))
         position, node = self._position, int(action)
         pod, after = self._order[position], position + 1
         if after >= len(self._order):
@@ -153,6 +204,15 @@ class Env:
 
     def close(self) -> None:
         """Ends the episode. The cluster that was given stays open."""
+        if self._episode is not None:
+            _c.LIBRARY.berth_end(self._episode)
+            self._episode = None
         if self.cluster is not None:
             self.cluster.close()
             self.cluster = None
+
+    def __del__(self):
+        # The arrays that an episode writes go with this object.
+        if getattr(self, "_episode", None) is not None:
+            _c.LIBRARY.berth_end(self._episode)
+            self._episode = None

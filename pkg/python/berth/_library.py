@@ -81,6 +81,11 @@ _SIGNATURES = {
     "preempt": [_HANDLE, _HANDLE, c_size_t, c_int32, _TEXT, _SIZE],
     "node_label": [_HANDLE, c_size_t, c_char_p, _TEXT],
     "pod_label": [_HANDLE, c_size_t, c_char_p, _TEXT],
+    "begin": [_HANDLE, _HANDLE, c_void_p, c_void_p, c_char_p, c_size_t, POINTER(c_char_p), c_size_t, c_size_t, c_void_p, c_void_p,
+              POINTER(c_void_p)],
+    "next": [_HANDLE, c_int32, c_size_t, _TEXT, c_void_p, c_void_p, POINTER(c_double)],
+    "outcome": [_HANDLE, _TEXT, _SIZE],
+    "end": [_HANDLE],
     "set_hook": [_HANDLE, HOOK, c_void_p],
     "set_log": [_HANDLE, LOG, c_void_p],
 }

@@ -285,6 +285,109 @@ class Environment(unittest.TestCase):
                 berth.Env(env._base, arrivals=times)
 
 
+class SimulatedTime(unittest.TestCase):
+    def run_to_the_end(self, env, choose, seed=None):
+        """Runs an episode; returns [(time, pod, node)]."""
+        steps, (o, info) = [], env.reset(seed=seed)
+        done = info["pod"] is None
+        while not done:
+            time, name, at = info["time"], info["pod"], choose(o)
+            o, _, done, _, info = env.step(at)
+            steps.append((time, name, at))
+        return steps
+
+    def first(self, o):
+        return int(numpy.flatnonzero(o["mask"])[0])
+
+    def test_pods_wait_until_another_ends(self):
+        objects = [node("a", "1")] + [pod("p%d" % i) for i in range(3)]
+        with berth.Cluster.from_objects(objects, release="1.29") as c:
+            env = berth.Env(c, arrivals=[0, 5, 7], durations=[60, 30, numpy.inf], simulate={})
+            steps = self.run_to_the_end(env, self.first)
+            # The second pod comes at 5 and finds no room; it is asked about when there is some.
+            self.assertEqual([(name, at) for _, name, at in steps], [("default/p0", 0), ("default/p1", 0), ("default/p2", 0)])
+            self.assertEqual([time for time, _, _ in steps], [0, 60, 90])
+            outcome = env.outcome()
+            self.assertEqual((outcome["pods"], outcome["placed"], outcome["neverPlaced"], outcome["cut"]), (3, 3, 0, False))
+            self.assertEqual((outcome["waitSeconds"]["max"], outcome["makespanSeconds"]), (83, 90))
+            self.assertEqual(c.amounts("cpu")[1].tolist(), [0])
+            with self.assertRaisesRegex(berth.Error, "over"):
+                env.step(0)
+            env.close()
+
+    def test_what_is_left_waits_for_a_change(self):
+        objects = [node("a"), node("b")] + [pod("p%d" % i) for i in range(2)]
+        env = berth.Env(berth.Cluster.from_objects(objects, release="1.29"), arrivals=[0, 100], durations=[50, 50], simulate={})
+        o, info = env.reset()
+        self.assertEqual((info, o["free"][:, 0].tolist()), ({"pod": "default/p0", "time": 0.0}, [4000, 4000]))
+        o, reward, done, _, info = env.step(-1)
+        self.assertEqual((reward, done), (0.0, False))
+        with self.assertRaisesRegex(berth.Error, "not over"):
+            env.outcome()
+        with self.assertRaisesRegex(berth.Error, "does not fit"):
+            env.step(7)
+        for _ in range(20):
+            if done:
+                break
+            o, _, done, _, info = env.step(1)
+        self.assertTrue(done)
+        self.assertEqual((env.outcome()["placed"], env.placed), (2, 2))
+        env.close()
+
+    def test_many_pods_wait_and_no_node_is_overcommitted(self):
+        rng = numpy.random.default_rng(5)
+        arrivals, durations = numpy.sort(rng.integers(0, 900, 60)).astype(float), rng.integers(30, 400, 60).astype(float)
+        objects = [node("n%d" % i, str(2 + i)) for i in range(4)] + [pod("p%02d" % i, "%dm" % rng.integers(200, 1500)) for i in range(60)]
+        c = berth.Cluster.from_objects(objects, release="1.29")
+        policy = lambda o: int(numpy.flatnonzero(o["mask"])[-1])
+        runs = [self.run_to_the_end(berth.Env(c, arrivals=arrivals, durations=durations, simulate={}), policy) for _ in range(2)]
+        self.assertEqual(runs[0], runs[1])
+        self.assertEqual(len(runs[0]), 60)
+        self.assertTrue(any(time > arrivals[int(name[-2:])] for time, name, _ in runs[0]))
+        self.assertTrue(all(time >= arrivals[int(name[-2:])] for time, name, _ in runs[0]))
+        # No node ever has more than it offers.
+        held = []
+        for time, name, at in runs[0]:
+            held.append((time, time + durations[int(name[-2:])], at, next(o for o in objects if o["metadata"]["name"] == name.split("/")[1])))
+            there = [h for h in held if h[2] == at and h[1] > time]
+            used = sum(int(h[3]["spec"]["containers"][0]["resources"]["requests"]["cpu"][:-1]) for h in there)
+            self.assertLessEqual(used, 1000 * (2 + at))
+
+    def test_generated_pods_follow_the_seed(self):
+        env = berth.Env(berth.Cluster.from_objects([node("a"), node("b")], release="1.29"),
+                        simulate={"generate": ["count=30,for=1h,duration=10m,cpu=500m"], "startDelay": "1s"})
+        runs = [self.run_to_the_end(env, self.first, seed) for seed in (1, 1, 2)]
+        self.assertEqual(runs[0], runs[1])
+        self.assertNotEqual(runs[0], runs[2])
+        self.assertEqual(len(runs[0]), 30)
+        env.close()
+
+    def test_files_of_arrivals(self):
+        import tempfile
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as f:
+            f.write("time,duration,name,cpu\n10,60,x,1\n5,60,p0,\n")
+            f.flush()
+            env = berth.Env(small(2), simulate={"arrivals": f.name})
+            steps = self.run_to_the_end(env, self.first)
+            self.assertEqual([(time, name) for time, name, _ in steps], [(0, "default/p1"), (5, "default/p0"), (10, "default/x")])
+
+    def test_mistakes(self):
+        c = small()
+        for simulate, text in (({"arrivals": "/nowhere.csv"}, "nowhere"), ({"generate": ["count=x"]}, "count"), ({"nonsense": 1}, "no such option"),
+                               ({"until": "soon"}, "until"), ({"generate": "x"}, "must be a list")):
+            with self.assertRaisesRegex(berth.Error, text):
+                berth.Env(c, simulate=simulate).reset()
+        with self.assertRaisesRegex(berth.Error, "shuffle"):
+            berth.Env(c, simulate={}, shuffle=True)
+        # An episode that nobody ends goes with the environment, wherever it is.
+        for steps in (0, 1, 2):
+            env = berth.Env(c, simulate={"generate": ["count=1000,for=1h,duration=1m,cpu=100m"]})
+            env.reset()
+            for _ in range(steps):
+                env.step(-1)
+            del env
+
+
 class Misuse(unittest.TestCase):
     def test_configurations_that_no_release_reads(self):
         for version, readers in (("v1alpha2", "release 1.18"), ("v1beta2", "releases 1.22 to 1.27")):
