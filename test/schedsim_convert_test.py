@@ -79,7 +79,7 @@ def test_unread_versions_are_recognised_everywhere():
             older = dict(json.load(f), emulatedVersion="1.10")
         for given in (scenario, write_file("older.json", older)):
             texts += [schedsim(*command)[2] for command in (["run", given], ["compare", given, "--emulated-version=1.29"],
-                                                            ["explain", given, "--pod=default/p0"], ["serve", given, "--port=1"])]
+                                                            ["serve", given, "--port=1"])]
         for i, text in enumerate(texts):
             check("%s, way %d: who reads it" % (version, i), "is read by %s of Kubernetes" % readers in text, text[-600:])
             check("%s, way %d: what to do" % (version, i), "schedsim convert" in text, text[-600:])
