@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "pkg/scheduler/algorithm/domain_rule.h"
 #include "pkg/scheduler/core/checks.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 
@@ -21,6 +22,13 @@ constexpr size_t kFewRows = 8;
 bool LooksAtRowAlone(const ConfiguredPredicate& rule) {
   if (!rule.parts.empty()) return std::all_of(rule.parts.begin(), rule.parts.end(), LooksAtRowAlone);
   return rule.traits.cluster == ClusterPart::kNode || rule.traits.cluster == ClusterPart::kNodePods;
+}
+
+// Returns whether the check has nothing to look at now, and passes every row.
+bool PassesAll(const FitCheck& check) {
+  if (check.FitsAlways()) return true;
+  const auto* domains = dynamic_cast<const DomainCheck*>(&check);
+  return domains != nullptr && domains->usable() && domains->channels().empty();
 }
 
 // Returns references to the texts of the reasons, which are held for a short time only otherwise.
@@ -41,7 +49,7 @@ util::KeptTexts TextsOf(const NodeFailures& failures) {
 bool GenericScheduler::RowsDecide(const Checks& checks) const {
   if (checks.names_nodes || !checks.pod->node_name.empty()) return false;
   for (size_t i = 0; i < checks.list.size(); ++i) {
-    if (checks.list[i]->FitsAlways()) continue;
+    if (PassesAll(*checks.list[i])) continue;
     if (checks.list[i]->MayError() || !LooksAtRowAlone(*checks.rules[i])) return false;
   }
   return true;
