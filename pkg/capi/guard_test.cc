@@ -85,7 +85,7 @@ TEST_CASE("outside of calls, the process ends as it would without the library") 
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    std::freopen("/dev/null", "w", stderr);
+    std::signal(SIGABRT, SIG_DFL);  // not the one of the test program, which would report it
     std::terminate();
   }
   int status = 0;

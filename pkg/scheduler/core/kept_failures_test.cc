@@ -22,7 +22,7 @@ using testing::PodOf;
 using testing::World;
 
 // Returns everything about a decision, also the order of the nodes and of the lists of reasons.
-std::string Described(const Decision& d) {
+std::string WholeDecision(const Decision& d) {
   std::string out = absl::StrCat(static_cast<int>(d.outcome), " ", d.host.string(), " ", d.error, " of ", d.nodes, ":");
   for (Symbol rule : d.rejected_by) absl::StrAppend(&out, " ", rule.string());
   if (d.failures == nullptr || d.outcome == Decision::Outcome::kPlaced) return out;
@@ -43,8 +43,9 @@ std::string Described(const Decision& d) {
 }
 
 // Two schedulers of one release over one cluster: one keeps answers, and the other keeps nothing.
-struct Pair {
-  explicit Pair(const char* release) : world(releases::Of(**release::Named(release)).decides), binder(&world.cache) {
+struct KeepingAndPlain {
+  explicit KeepingAndPlain(const char* release)
+      : world(releases::Of(**release::Named(release)).decides), binder(&world.cache) {
     for (auto* made : {&kept, &plain}) *made = Make();
   }
   std::unique_ptr<GenericScheduler> Make() {
@@ -59,9 +60,9 @@ struct Pair {
   std::unique_ptr<GenericScheduler> kept, plain;
 };
 
-class Changes {
+class RoomChanges {
  public:
-  Changes(Pair* pair, uint32_t seed) : world_(pair->world), random_(seed) {
+  RoomChanges(KeepingAndPlain* pair, uint32_t seed) : world_(pair->world), random_(seed) {
     for (int i = 0; i < kNodes; ++i) SetNode(i);
   }
   int Below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
@@ -130,8 +131,8 @@ TEST_CASE("what fails again fails as if nothing had been kept") {
     uint64_t again = 0;
     for (uint32_t seed = 1; seed <= 12; ++seed) {
       INFO("release " << release << ", seed " << seed);
-      Pair pair(release);
-      Changes changes(&pair, seed);
+      KeepingAndPlain pair(release);
+      RoomChanges changes(&pair, seed);
       for (int i = 0; i < 400; ++i) {
         const api::PodPtr pod = changes.Pending();
         const uint64_t turn = pair.plain->last_node_index();
@@ -139,7 +140,7 @@ TEST_CASE("what fails again fails as if nothing had been kept") {
         const Decision plain = pair.plain->Schedule(pod, DecisionMode::kReference, &trace);
         pair.kept->set_last_node_index(turn);
         const Decision kept = pair.kept->Schedule(pod);
-        REQUIRE(Described(kept) == Described(plain));
+        REQUIRE(WholeDecision(kept) == WholeDecision(plain));
         REQUIRE(pair.kept->last_node_index() == pair.plain->last_node_index());
         failed += plain.outcome == Decision::Outcome::kUnfit;
         while (changes.Below(3) == 0) changes.Change();
