@@ -89,7 +89,7 @@ def test_answers():
 
     pending = wait_until("a reason", lambda: (lambda p: p["byReason"] and p)(answer(port, "pending")))
     assert [(r["reason"], r["pods"]) for r in pending["byReason"]] == [("Insufficient cpu", 1)], pending
-    assert "add nodes" in pending["byReason"][0]["help"] and pending["pods"][0]["name"] == "large", pending
+    assert pending["byReason"][0]["help"] == "These nodes do not have that much cpu left." and pending["pods"][0]["name"] == "large", pending
     assert answer(port, "pending?reason=Insufficient+memory")["selected"] == 0
     assert answer(port, "pending?reason=Insufficient%20cpu&namespace=default")["selected"] == 1
 
@@ -120,7 +120,9 @@ def test_answers():
     assert sorted(p["pod"] for p in n1["pods"]) == sorted(f"default/{p}" for p, n in api.placements().items() if n == "n1"), n1
     assert [(p["pod"], p["pods"], p["fits"], p["reasons"]) for p in n1["pending"]] == [("default/large", 1, False, ["Insufficient cpu"])], n1
     assert ask(port, "/ui/api/nodes/nobody")[0] == 404
-    assert answer(port, "fixes")["pending"] == 1
+    fixes = answer(port, "fixes")
+    assert fixes["pending"] == 1 and [(r["reason"], r["pod"], r["alike"]) for r in fixes["byReason"]] == [("Insufficient cpu", "default/large", 1)], fixes
+    assert fixes["byReason"][0]["ways"] == ["ask for less cpu (64, more than the 4 there is) on n2, the nearest of 2 nodes"], fixes
     latency = answer(port, "summary")["latency"]["algorithm"]
     assert 0 < latency["p50Micros"] <= latency["p99Micros"] < 1000 or latency["meanMicros"] > 500, latency
 

@@ -112,7 +112,11 @@ def test_views():
             screenshot(page, "view-" + re.sub(r"\W+", "-", view))
         text = lambda: page.js("document.getElementById('main').innerText")
         show(page, served.base, "pending")
-        assert "6 pending pods" in text() and "Insufficient cpu" in text() and "add nodes" in text(), text()
+        page.wait("document.body.dataset.tried === 'yes'")
+        assert "6 pending pods" in text() and "Insufficient cpu" in text() and "These nodes do not have that much cpu left." in text(), text()
+        # What would help names the pod that it was tried for, and says nothing that holds for no pod.
+        assert "default/huge-0 and 4 pods like it: ask for less cpu (64, more than the 8 there is)" in text(), text()
+        assert "default/selective: No node has the label pool=red" in text() and "add nodes" not in text(), text()
         assert "uncordoning 4 nodes places 0 of 6" in text(), text()
         show(page, served.base, "node/node-000")
         assert "cpu free" in text().lower() and "default/web-0000" in text() and "Insufficient cpu" in text(), text()

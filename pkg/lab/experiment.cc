@@ -28,8 +28,11 @@ Sample TakeSample(const Workload& w, const scheduler::Cache& cache, double arriv
 }  // namespace
 
 std::string MainReason(const Decision& d) {
-  if (d.failures == nullptr || d.failures->size() == 0) return d.error;
-  return std::string(scheduler::DecisiveReason(*d.failures));
+  const bool by_node = d.failures != nullptr && d.failures->size() > 0;
+  std::string text = by_node ? std::string(scheduler::DecisiveReason(*d.failures)) : d.error;
+  // Claims that do not exist are one reason, whatever their names are.
+  const scheduler::FailureReasonId id = scheduler::ReasonOfError(text);
+  return id == scheduler::ReasonOfError("") ? text : std::string(scheduler::FailureReasonText(id));
 }
 
 Trial RunTrial(const Scenario& scenario, const Workload& workload, const Algorithm& algorithm,

@@ -19,6 +19,7 @@ constexpr auto kReasons = std::to_array<std::string_view>({
     "other",
     "no nodes available",
     "extended resource",
+    "persistentvolumeclaim not found",
     // Release 1.10.
     "Insufficient alpha.kubernetes.io/nvidia-gpu",
     "Insufficient cpu",
@@ -87,7 +88,12 @@ constexpr auto kReasons = std::to_array<std::string_view>({
     "pod affinity terms conflict",
     "unknown field",
 });
-constexpr FailureReasonId kErrorReason = 0, kOther = 1, kNoNodesReason = 2;
+constexpr FailureReasonId kErrorReason = 0, kOther = 1, kNoNodesReason = 2, kMissingClaim = 4;
+
+// Returns whether a text says that a claim of the pod does not exist, as an error of a release or as what a rule says.
+bool IsMissingClaim(std::string_view text) {
+  return text.find("persistentvolumeclaim \"") != std::string_view::npos && text.ends_with("\" not found");
+}
 
 }  // namespace
 
@@ -95,8 +101,8 @@ size_t FailureReasonCount() {
   return kReasons.size();
 }
 
-FailureReasonId ErrorReason() {
-  return kErrorReason;
+FailureReasonId ReasonOfError(std::string_view error) {
+  return IsMissingClaim(error) ? kMissingClaim : kErrorReason;
 }
 
 FailureReasonId NoNodesReason() {
@@ -115,6 +121,7 @@ FailureReasonId FailureReasonNamed(std::string_view text) {
 
 FailureReasonId FailureReasonOf(const FailureReason& failure) {
   const FailureReasonId named = FailureReasonNamed(failure.text.str());
+  if (named == kOther && IsMissingClaim(failure.text.str())) return kMissingClaim;
   return named != kOther || failure.kind.empty() ? named : FailureReasonNamed(failure.kind.str());
 }
 

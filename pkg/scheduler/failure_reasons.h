@@ -28,8 +28,9 @@ std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures);
 // nodes where the pod would fit if other pods left, or all nodes if there are none of them. Among equals it is the
 // first in alphabetical order. REQUIRES: failures.size() > 0.
 std::string_view DecisiveReason(const NodeFailures& failures);
-// Returns the reason "error", for an attempt that ended with an error and not with a verdict for each node.
-FailureReasonId ErrorReason();
+// Returns the reason of an attempt that ended with this error and not with a verdict for each node: that a claim does
+// not exist, or else "error".
+FailureReasonId ReasonOfError(std::string_view error);
 // Returns the reason for an attempt when the cluster had no nodes.
 FailureReasonId NoNodesReason();
 // Returns the text of a reason. REQUIRES: id < FailureReasonCount().

@@ -164,7 +164,12 @@ TEST_CASE("scheduler input: failures map to a fixed set of reasons") {
   CHECK(reason("the extender's very own words") == "other");
   CHECK(reason("Insufficient licences") == "other");
   CHECK(reason("its own words", "and kind") == "other");
-  CHECK(FailureReasonText(ErrorReason()) == "error");
+  CHECK(FailureReasonText(ReasonOfError("")) == "error");
+  // A claim that does not exist is one reason, whatever its name is and whether a rule or an error says so.
+  const std::string_view missing = "persistentvolumeclaim \"c\" not found";
+  CHECK(reason(missing) == "persistentvolumeclaim not found");
+  CHECK(FailureReasonText(ReasonOfError(missing)) == "persistentvolumeclaim not found");
+  CHECK(FailureReasonText(ReasonOfError("persistentvolume \"v\" not found")) == "error");
   for (size_t i = 0; i < FailureReasonCount(); ++i) {
     CHECK_FALSE(FailureReasonText(static_cast<FailureReasonId>(i)).empty());
   }
@@ -175,7 +180,7 @@ TEST_CASE("scheduler input: the texts of errors are not interned and are no reas
   c.Add(NewNode("n1", 4));
   c.Add(NewPod("p", {.claim = "a-claim-that-is-nowhere-else"}));
   CHECK(c.Run().find("a-claim-that-is-nowhere-else\\\" not found") == std::string::npos);
-  CHECK(c.s().pending_by_reason()[ErrorReason()] == 1);
+  CHECK(c.s().pending_by_reason()[FailureReasonNamed("persistentvolumeclaim not found")] == 1);
   CHECK(Symbol::Find("persistentvolumeclaim \"a-claim-that-is-nowhere-else\" not found").empty());
 }
 

@@ -110,7 +110,7 @@ TEST_CASE("answers: nodes with labels that no node had before are sent as a whol
 TEST_CASE("answers: whatever names hold, they come back as the same JSON strings") {
   const std::string evil = "</script><script>alert('\"')</script>\n\x01\xE2\x80\xA8\\u0000";
   auto pod = NewPod(evil, {.ns = evil});
-  PendingPods pods = {{pod, scheduler::Scheduler::Place::kQueued, 1, {scheduler::ErrorReason()}}};
+  PendingPods pods = {{pod, scheduler::Scheduler::Place::kQueued, 1, {scheduler::ReasonOfError("")}}};
   api::Document d;
   REQUIRE(d.Parse(PendingJson(pods, {}, absl::UnixEpoch())).ok());
   for (auto p : d.root().FindExact("pods").Children()) {

@@ -111,6 +111,7 @@ void ExplanationJson(const explain::Explanation& e, JsonOut* j) {
   const auto number = [](size_t n) { return static_cast<int64_t>(n); };
   j->Object().Member("node", e.decision.host.str()).Member("error", e.decision.error);
   j->Member("nodes", number(e.nodes)).Member("feasible", number(e.feasible)).Member("ties", number(e.decision.ties));
+  j->Member("maxScore", e.max_score);
   Failures(e, j);
   TopNodes(e, j);
   std::vector<std::string> ways;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/scheduler/failure_reasons.h"
 #include "pkg/util/status.h"
 
 namespace berth::ui {
@@ -20,113 +21,94 @@ using Entry = std::pair<std::string_view, std::string_view>;
 
 constexpr std::string_view kInsufficient = "Insufficient ";
 
-// By the beginning of the reason; the first match is used.
+// By the beginning of the reason; the first match is used. What a reason means is said, and not what to do: what would
+// help depends on the pod, and is tried before it is shown.
 constexpr Entry kHelp[] = {
-    {"Too many pods", "The nodes run as many pods as they may. Delete pods that are not needed, or add nodes."},
+    {"Too many pods", "The nodes run as many pods as they may."},
     {"node(s) had taints that the pod didn't tolerate",
-     "The nodes are reserved by a taint. Give the pod a matching toleration, or remove the taint from a node."},
-    {"node(s) had untolerated taint",
-     "The nodes are reserved by a taint. Give the pod a matching toleration, or remove the taint from a node."},
-    {"node(s) didn't match node selector",
-     "The pod wants labels that these nodes do not have. Correct the pod's nodeSelector, or label a node."},
+     "The nodes are reserved by a taint that the pod does not tolerate."},
+    {"node(s) had untolerated taint", "The nodes are reserved by a taint that the pod does not tolerate."},
+    {"node(s) didn't match node selector", "The pod wants labels that these nodes do not have. See its nodeSelector."},
     {"node(s) didn't match Pod's node affinity/selector",
-     "The pod wants labels that these nodes do not have. Correct the pod's node affinity, or label a node."},
+     "The pod wants labels that these nodes do not have. See its node affinity and nodeSelector."},
     {"node(s) didn't match scheduler-enforced node affinity",
-     "The scheduler's configuration keeps all pods away from these nodes. Correct addedAffinity there, or label a "
-     "node."},
-    {"node(s) didn't match the requested hostname",
-     "The pod requires one node by name. Remove spec.nodeName, or correct it."},
-    {"node(s) didn't match the requested node name",
-     "The pod requires one node by name. Remove spec.nodeName, or correct it."},
-    {"node(s) were unschedulable", "The nodes are cordoned: kubectl uncordon NODE lets pods onto a node again."},
+     "The scheduler's configuration keeps all pods away from these nodes. See addedAffinity there."},
+    {"node(s) didn't match the requested hostname", "The pod requires one node by name. See spec.nodeName."},
+    {"node(s) didn't match the requested node name", "The pod requires one node by name. See spec.nodeName."},
+    {"node(s) were unschedulable", "The nodes are cordoned, so no new pods may go there."},
     {"node(s) were not ready", "The nodes do not report that they are ready. See kubectl describe node."},
-    {"node(s) had unknown conditions", "The nodes no longer report their state. See whether their kubelet runs."},
-    {"node(s) had memory pressure",
-     "The nodes are short of memory, and the pod has no guaranteed share. Free memory, "
-     "or give the pod a memory request."},
-    {"node(s) had disk pressure", "The nodes are short of disk space. Remove images or files there."},
-    {"node(s) were out of disk space", "The nodes have no disk space left. Remove images or files there."},
+    {"node(s) had unknown conditions", "The nodes no longer report their state."},
+    {"node(s) had memory pressure", "The nodes are short of memory, and the pod has no guaranteed share."},
+    {"node(s) had disk pressure", "The nodes are short of disk space."},
+    {"node(s) were out of disk space", "The nodes have no disk space left."},
     {"node(s) had unavailable network", "The network of the nodes is not set up. See the network plugin's pods."},
-    {"node(s) didn't have free ports",
-     "Another pod uses the same host port on these nodes. Use a Service in place of a host port, or add nodes."},
+    {"node(s) didn't have free ports", "Another pod uses the same host port on these nodes."},
     {"node(s) didn't match pod affinity/anti-affinity",
      "The pod's podAffinity or podAntiAffinity keeps it away from these nodes. Its page says which."},
     {"node(s) didn't match pod affinity",
-     "The pod wants to run beside pods that are not on these nodes. See its podAffinity, and whether those pods run."},
+     "The pod wants to run beside pods that are not on these nodes. See its "
+     "podAffinity."},
     {"node(s) didn't match pod anti-affinity",
-     "The pod does not want to run beside pods that are on these nodes. Add nodes, or relax its podAntiAffinity."},
+     "The pod does not want to run beside pods that are on these nodes. See its podAntiAffinity."},
     {"node(s) didn't satisfy existing pods anti-affinity",
-     "Pods on these nodes do not want this pod beside them. Add nodes, or relax the podAntiAffinity of those pods."},
-    {"pod affinity terms conflict", "The pod's affinity and anti-affinity exclude each other. Correct one of them."},
+     "Pods on these nodes do not want this pod beside them. See their podAntiAffinity."},
+    {"pod affinity terms conflict", "The pod's affinity and anti-affinity exclude each other."},
     {"node(s) didn't match pod topology spread constraints (missing",
-     "The nodes lack the label by which the pod wants to be spread. Label them, or correct topologyKey."},
+     "The nodes lack the label by which the pod wants to be spread. See topologyKey."},
     {"node(s) didn't match pod topology spread constraints",
-     "Another pod here would spread the pods too unevenly. Add nodes to the zones with few pods, or raise maxSkew."},
+     "Another pod here would spread the pods too unevenly. See topologySpreadConstraints."},
     {"node(s) didn't match service affinity",
      "The pods of a service must share a label of their nodes, and these nodes have another value of it."},
     {"node(s) didn't have the requested labels",
-     "The Policy requires a node label that these nodes lack, or forbids "
-     "one that they have. Label the nodes, or correct the Policy."},
+     "The Policy requires a node label that these nodes lack, or forbids one that they have."},
     {"node(s) didn't find available persistent volumes",
-     "No volume fits a claim of the pod on these nodes. Create a volume, or see the claim's storage class."},
-    {"node(s) had volume node affinity conflict",
-     "A volume of the pod can only be used on other nodes. Make room there, or move the data."},
-    {"node(s) had no available volume zone",
-     "A volume of the pod is in another zone than these nodes. Make room in the volume's zone."},
-    {"node(s) had no available disk",
-     "Another pod uses the same disk on these nodes. Use a disk that several pods may share, or wait for that pod."},
-    {"node(s) exceed max volume count", "The nodes have as many volumes as they can attach. Add nodes."},
+     "No volume fits a claim of the pod on these nodes. See the claim's storage class."},
+    {"node(s) had volume node affinity conflict", "A volume of the pod can only be used on other nodes."},
+    {"node(s) had no available volume zone", "A volume of the pod is in another zone than these nodes."},
+    {"node(s) had no available disk", "Another pod uses the same disk on these nodes."},
+    {"node(s) exceed max volume count", "The nodes have as many volumes as they can attach."},
     {"node(s) did not have enough free storage", "The nodes' storage has no room for a volume of the pod."},
-    {"node(s) unavailable due to one or more pvc(s)",
-     "A claim of the pod is bound to a volume that no longer exists. Restore the volume, or make a new claim."},
+    {"node(s) unavailable due to one or more pvc(s)", "A claim of the pod is bound to a volume that no longer exists."},
     {"node has pod using PersistentVolumeClaim",
-     "The claim may be used by one pod at a time, and another pod uses it. Wait for that pod, or delete it."},
+     "The claim may be used by one pod at a time, and another pod uses it."},
     {"node(s) didn't satisfy plugin(s)", "A plugin refused these nodes. Its page shows the plugin's name."},
     {"Pod has a restartable init container",
-     "The pod has a sidecar among its init containers, and the feature gate SidecarContainers is off. Turn it on, or "
-     "make "
-     "the sidecar an ordinary container."},
-    {"extended resource", "No node has enough of a special resource such as a GPU. Free some, or add such nodes."},
-    {"no nodes available", "The cluster has no nodes. Add one."},
+     "The pod has a sidecar among its init containers, and the feature gate SidecarContainers is off."},
+    {"extended resource", "No node has enough of a special resource such as a GPU left."},
+    {"persistentvolumeclaim not found", "A claim that the pod names does not exist. Its page says which."},
+    {"no nodes available", "The cluster has no nodes."},
     {"error", "The scheduler could not evaluate the pod. Its page shows the error."},
     {"unknown field", "The pod uses a field that this scheduler does not know and must not ignore."},
     {"other", "A plugin or an extender refused the pod. Its page shows the text."},
     // Releases up to 1.9 name the predicate.
     {"CheckNodeLabelPresence",
-     "The Policy requires labels that these nodes do not have, or must not have. Label a node, or change the Policy."},
+     "The Policy requires a node label that these nodes lack, or forbids one that they have."},
     {"CheckServiceAffinity",
      "The Policy keeps the pods of a service together by labels of nodes, and these nodes have other values."},
     {"ExistingPodsAntiAffinityRulesNotMatch",
-     "Pods on these nodes do not want this pod beside them. Add nodes, or relax the podAntiAffinity of those pods."},
-    {"HostName", "The pod requires one node by name. Remove spec.nodeName, or correct it."},
+     "Pods on these nodes do not want this pod beside them. See their podAntiAffinity."},
+    {"HostName", "The pod requires one node by name. See spec.nodeName."},
     {"MatchInterPodAffinity",
      "The pod's podAffinity or podAntiAffinity keeps it away from these nodes. Its page says which."},
-    {"MatchNodeSelector",
-     "The pod wants labels that these nodes do not have. Correct the pod's nodeSelector, or label a node."},
-    {"MaxVolumeCount", "The nodes cannot attach more volumes of this kind. Add nodes, or use fewer volumes."},
-    {"NoDiskConflict", "Another pod on these nodes uses the same disk. Delete that pod, or use another disk."},
+    {"MatchNodeSelector", "The pod wants labels that these nodes do not have. See its nodeSelector and node affinity."},
+    {"MaxVolumeCount", "The nodes cannot attach more volumes of this kind."},
+    {"NoDiskConflict", "Another pod on these nodes uses the same disk."},
     {"NoVolumeNodeConflict",
      "The pod's volumes cannot be used on these nodes. See the node affinity of the PersistentVolumes."},
-    {"NoVolumeZoneConflict", "The pod's volumes are in another zone. Add a node in the zone of the volumes."},
+    {"NoVolumeZoneConflict", "The pod's volumes are in another zone."},
     {"NodeNetworkUnavailable", "The network of the nodes is not set up. See the network plugin's pods."},
     {"NodeNotReady", "The nodes do not report that they are ready. See kubectl describe node."},
-    {"NodeOutOfDisk", "The nodes have no disk space left. Remove images or files there."},
-    {"NodeUnderDiskPressure", "The nodes are short of disk space. Remove images or files there."},
-    {"NodeUnderMemoryPressure",
-     "The nodes are short of memory, and the pod has no guaranteed share. Free memory, or give the pod a memory "
-     "request."},
-    {"NodeUnknownCondition", "The nodes no longer report their state. See whether their kubelet runs."},
-    {"NodeUnschedulable", "The nodes are cordoned: kubectl uncordon NODE lets pods onto a node again."},
-    {"PodAffinityRulesNotMatch",
-     "The pod wants to run beside pods that are not on these nodes. See its podAffinity, and whether those pods run."},
+    {"NodeOutOfDisk", "The nodes have no disk space left."},
+    {"NodeUnderDiskPressure", "The nodes are short of disk space."},
+    {"NodeUnderMemoryPressure", "The nodes are short of memory, and the pod has no guaranteed share."},
+    {"NodeUnknownCondition", "The nodes no longer report their state."},
+    {"NodeUnschedulable", "The nodes are cordoned, so no new pods may go there."},
+    {"PodAffinityRulesNotMatch", "The pod wants to run beside pods that are not on these nodes. See its podAffinity."},
     {"PodAntiAffinityRulesNotMatch",
-     "The pod does not want to run beside pods that are on these nodes. Add nodes, or relax its podAntiAffinity."},
-    {"PodFitsHostPorts",
-     "Another pod uses the same host port on these nodes. Use a Service in place of a host port, or add nodes."},
-    {"PodToleratesNodeTaints",
-     "The nodes are reserved by a taint. Give the pod a matching toleration, or remove the taint from a node."},
-    {"VolumeBindingNoMatch",
-     "No free PersistentVolume of these nodes suits the pod's claims. Add a volume, or correct the claims."},
+     "The pod does not want to run beside pods that are on these nodes. See its podAntiAffinity."},
+    {"PodFitsHostPorts", "Another pod uses the same host port on these nodes."},
+    {"PodToleratesNodeTaints", "The nodes are reserved by a taint that the pod does not tolerate."},
+    {"VolumeBindingNoMatch", "No free PersistentVolume of these nodes suits the pod's claims."},
     {"VolumeNodeAffinityConflict",
      "The pod's volumes cannot be used on these nodes. See the node affinity of the PersistentVolumes."},
 };
@@ -215,8 +197,11 @@ std::string HelpFor(std::string_view reason) {
     for (absl::string_view one : absl::StrSplit(util::ToAbsl(reason), ", ")) {
       if (util::FromAbsl(one).starts_with(kInsufficient)) resources.emplace_back(one.substr(kInsufficient.size()));
     }
-    return "No node has that much " + absl::StrJoin(resources, " and ") +
-           " left. Request less, delete pods that are not needed, or add nodes.";
+    return "These nodes do not have that much " + absl::StrJoin(resources, " and ") + " left.";
+  }
+  // An error text, perhaps with words before it.
+  if (const auto id = scheduler::ReasonOfError(reason); id != scheduler::ReasonOfError("")) {
+    reason = scheduler::FailureReasonText(id);
   }
   for (const auto& [beginning, help] : kHelp) {
     if (reason.starts_with(beginning)) return std::string(help);

@@ -5,8 +5,9 @@
 
 namespace berth::ui {
 
-// Returns one or two sentences about what would help a pod that could not be scheduled for this reason. `reason` is a
-// failure text or a text of FailureReasonText.
+// Returns one or two sentences on what it means that a pod could not be scheduled for this reason, and where to look.
+// What would help is not said, because that depends on the pod. `reason` is a failure text or a text of
+// FailureReasonText.
 std::string HelpFor(std::string_view reason);
 
 // Returns what a pod in this place (scheduler::PlaceName) waits for; an empty text if the name is not a place.

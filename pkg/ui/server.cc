@@ -286,8 +286,11 @@ void Server::Node(std::string name, http::Responder answer) {
 void Server::Fixes(http::Responder answer) {
   if (Busy(answer)) return;
   ++working_;
-  source_->GetCluster([this, answer](const std::shared_ptr<const Cluster>& cluster) {
-    AnswerLater(answer, [this, cluster] { return simulator_.FixesJson(cluster, absl::Now() + kLongestWork); });
+  source_->GetPending([this, answer](const std::shared_ptr<const PendingPods>& pods) {
+    source_->GetCluster([this, answer, pods](const std::shared_ptr<const Cluster>& cluster) {
+      AnswerLater(answer,
+                  [this, cluster, pods] { return simulator_.FixesJson(cluster, *pods, absl::Now() + kLongestWork); });
+    });
   });
 }
 

@@ -163,15 +163,14 @@ void WaitsFor(const api::Pod& pod, const PendingPod& pending, const explain::Exp
   j->End();
 }
 
-// An explanation advances the round-robin counter. It is restored, so that the same question has the same answer again.
-explain::Explanation Explain(lab::Simulation& simulation, const api::PodPtr& pod) {
-  const uint64_t counter = simulation.scheduler().last_node_index();
-  explain::Explanation e = simulation.Explain(pod);
-  simulation.scheduler().set_last_node_index(counter);
+}  // namespace
+
+explain::Explanation ExplainOnce(lab::Simulation* simulation, const api::Pod& pod) {
+  const uint64_t counter = simulation->scheduler().last_node_index();
+  explain::Explanation e = simulation->Explain(WithoutNode(pod));
+  simulation->scheduler().set_last_node_index(counter);
   return e;
 }
-
-}  // namespace
 
 void Simulator::Forget() {
   labs_.clear();
@@ -228,7 +227,7 @@ absl::StatusOr<std::string> Simulator::PodJson(std::shared_ptr<const Cluster> cl
   if (found.placed) {
     if (absl::Status s = simulation.cache().RemovePod(*found.pod); !s.ok()) return s;
   }
-  const explain::Explanation e = Explain(simulation, WithoutNode(*found.pod));
+  const explain::Explanation e = ExplainOnce(&simulation, *found.pod);
   if (pending != nullptr) WaitsFor(*found.pod, *pending, &e, &j);
   j.Key("explanation");
   ExplanationJson(e, &j);
@@ -247,7 +246,7 @@ absl::StatusOr<std::string> Simulator::ExplainNew(const std::shared_ptr<const Cl
   if (!lab.ok()) return lab.status();
   JsonOut j;
   j.Object().Member("pod", (*pod)->meta.Key()).Key("notes").Texts(algorithms_->notes).Key("explanation");
-  ExplanationJson(Explain(*(*lab)->simulation, WithoutNode(**pod)), &j);
+  ExplanationJson(ExplainOnce((*lab)->simulation.get(), **pod), &j);
   return j.End().Finish("json");
 }
 

@@ -4,10 +4,12 @@
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "pkg/explain/output.h"
 #include "pkg/lab/simulation.h"
 #include "pkg/ui/history.h"
 #include "pkg/ui/snapshot.h"
@@ -27,8 +29,11 @@ class Simulator {
                                       const std::string& key, const PendingPod* pending);
   // Returns what is free on a node, its pods, and why pending pods do not fit there. kNotFound: there is no such node.
   absl::StatusOr<std::string> NodeJson(const std::shared_ptr<const Cluster>& cluster, const std::string& name);
-  // Returns what it would do to mend all nodes that share a trouble (lab/fixes.h).
-  absl::StatusOr<std::string> FixesJson(const std::shared_ptr<const Cluster>& cluster, absl::Time deadline);
+  // Returns what it would do to mend all nodes that share a trouble (lab/fixes.h), and, for each reason that decides
+  // for some of `pending`, what would make one of these pods fit. What `deadline` (wall time) does not allow is left
+  // out.
+  absl::StatusOr<std::string> FixesJson(const std::shared_ptr<const Cluster>& cluster, const PendingPods& pending,
+                                        absl::Time deadline);
   // Answers `request`, which is {"pod": a Pod}, {"manifest": a Pod or a workload as YAML or JSON} or {"drain": [names
   // of nodes]}. kInvalidArgument says what is wrong with it. If a drain is not decided by `deadline` (wall time), the
   // answer has what has been decided, with "complete": false.
@@ -44,6 +49,8 @@ class Simulator {
   };
   absl::StatusOr<Lab*> LabFor(const std::shared_ptr<const Cluster>& cluster, util::Symbol scheduler_name);
   absl::StatusOr<const lab::Algorithm*> AlgorithmFor(util::Symbol scheduler_name) const;
+  void WaysByReasonJson(const std::shared_ptr<const Cluster>& cluster, const PendingPods& pending, absl::Time deadline,
+                        explain::JsonOut* j);
   absl::StatusOr<std::string> ExplainNew(const std::shared_ptr<const Cluster>& cluster, api::Json pod);
   absl::StatusOr<std::string> ExplainManifest(const std::shared_ptr<const Cluster>& cluster, const std::string& text);
   absl::StatusOr<std::string> Drain(const std::shared_ptr<const Cluster>& cluster, api::Json names,
@@ -53,5 +60,9 @@ class Simulator {
   std::shared_ptr<const Cluster> cluster_;
   std::map<std::string, std::unique_ptr<Lab>> labs_;  // for cluster_, by schedulerName
 };
+
+// Returns what is decided for the pod as if it had no node. Restores the round-robin counter, which an explanation
+// advances, so that the same question has the same answer again.
+explain::Explanation ExplainOnce(lab::Simulation* simulation, const api::Pod& pod);
 
 }  // namespace berth::ui

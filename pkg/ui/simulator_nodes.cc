@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pkg/lab/fixes.h"
+#include "pkg/scheduler/failure_reasons.h"
 #include "pkg/ui/answers.h"
 #include "pkg/ui/simulator.h"
 #include "pkg/util/status.h"
@@ -15,7 +16,7 @@ namespace {
 
 using explain::JsonOut;
 
-constexpr size_t kMostKinds = 20;
+constexpr size_t kMostKinds = 20, kMostReasons = 12, kMostWaysOfReason = 2;
 
 void ResourcesJson(const scheduler::Cache& cache, scheduler::Row row, JsonOut* j) {
   const scheduler::Columns& c = cache.columns();
@@ -61,18 +62,53 @@ void PodsJson(const scheduler::NodeRow& row, JsonOut* j) {
   j->End();
 }
 
+// Pods that have the same template and the same reason that decides.
+struct Alike {
+  int64_t pods = 0;
+  const PendingPod* example = nullptr;  // the first by name
+};
+
+// Returns for each reason that decides the kind with the most pods, the reasons of most pods first.
+std::vector<std::pair<scheduler::FailureReasonId, Alike>> LargestKinds(const PendingPods& pending) {
+  std::map<scheduler::FailureReasonId, std::map<const api::PodTemplate*, Alike>> kinds;
+  std::map<scheduler::FailureReasonId, int64_t> pods;
+  for (const PendingPod& p : pending) {
+    if (p.reasons.empty()) continue;
+    Alike& alike = kinds[p.reasons[0]][p.pod->tmpl.get()];
+    if (alike.pods++ == 0 || p.pod->meta.Key() < alike.example->pod->meta.Key()) alike.example = &p;
+    ++pods[p.reasons[0]];
+  }
+  std::vector<std::pair<scheduler::FailureReasonId, Alike>> out;
+  for (const auto& [reason, of_reason] : kinds) {
+    const Alike* most = nullptr;
+    for (const auto& [tmpl, alike] : of_reason) {
+      const bool more = most == nullptr || alike.pods > most->pods ||
+                        (alike.pods == most->pods && alike.example->pod->meta.Key() < most->example->pod->meta.Key());
+      if (more) most = &alike;
+    }
+    out.emplace_back(reason, *most);
+  }
+  std::stable_sort(out.begin(), out.end(), [&](const auto& a, const auto& b) { return pods[a.first] > pods[b.first]; });
+  return out;
+}
+
 // Writes why a pod does not fit on the node.
 void WhyNotJson(scheduler::GenericScheduler& scheduler, const api::PodPtr& pod, const std::string& name, JsonOut* j) {
   std::vector<std::string> reasons;
+  const scheduler::FailureReasonId no_claim = scheduler::FailureReasonNamed("persistentvolumeclaim not found");
+  bool claim_is_missing = false;
+  const auto add = [&](const std::string& text) {
+    // Several rules say of a claim that it does not exist, each in its own words.
+    const bool missing = scheduler::ReasonOfError(text) == no_claim;
+    if ((missing && claim_is_missing) || std::find(reasons.begin(), reasons.end(), text) != reasons.end()) return;
+    claim_is_missing = claim_is_missing || missing;
+    reasons.push_back(text);
+  };
   for (const auto& [node, results] : scheduler.EvaluatePredicates(pod)) {
     if (node.str() != name) continue;
     for (const auto& result : results) {
-      for (const auto& reason : result.reasons) {
-        if (std::find(reasons.begin(), reasons.end(), reason.text.str()) == reasons.end()) {
-          reasons.push_back(reason.text.string());
-        }
-      }
-      if (!result.error.empty()) reasons.push_back(result.error);
+      for (const auto& reason : result.reasons) add(reason.text.string());
+      if (!result.error.empty()) add(result.error);
     }
   }
   j->Member("fits", reasons.empty()).Key("reasons").Texts(reasons);
@@ -123,7 +159,30 @@ absl::StatusOr<std::string> Simulator::NodeJson(const std::shared_ptr<const Clus
   return j.End().Finish("json");
 }
 
-absl::StatusOr<std::string> Simulator::FixesJson(const std::shared_ptr<const Cluster>& cluster, absl::Time deadline) {
+// Each way was tried, but on a pod that is alone: a way places the example, and not necessarily all pods of its kind.
+void Simulator::WaysByReasonJson(const std::shared_ptr<const Cluster>& cluster, const PendingPods& pending,
+                                 absl::Time deadline, JsonOut* j) {
+  j->Key("byReason").Array();
+  size_t written = 0;
+  for (const auto& [reason, alike] : LargestKinds(pending)) {
+    if (written++ == kMostReasons || absl::Now() > deadline) break;
+    const api::Pod& example = *alike.example->pod;
+    auto lab = LabFor(cluster, example.tmpl->scheduler_name);
+    if (!lab.ok()) continue;
+    const explain::Explanation e = ExplainOnce((*lab)->simulation.get(), example);
+    j->Object().Member("reason", scheduler::FailureReasonText(reason)).Member("pod", example.meta.Key());
+    j->Member("alike", alike.pods).Member("fitsNow", !e.decision.host.empty()).Key("lacking").Texts(e.lacking);
+    std::vector<std::string> ways;
+    for (const explain::Way& w : e.ways) {
+      if (ways.size() < kMostWaysOfReason && (w.possible || !e.ways[0].possible)) ways.push_back(explain::Describe(w));
+    }
+    j->Key("awaited").Texts(e.awaited).Key("ways").Texts(ways).End();
+  }
+  j->End();
+}
+
+absl::StatusOr<std::string> Simulator::FixesJson(const std::shared_ptr<const Cluster>& cluster,
+                                                 const PendingPods& pending_pods, absl::Time deadline) {
   // The simulation is used up, because volumes stay assumed.
   auto lab = LabFor(cluster, util::Symbol(algorithms_->by_scheduler.begin()->first));
   if (!lab.ok()) return lab.status();
@@ -135,7 +194,9 @@ absl::StatusOr<std::string> Simulator::FixesJson(const std::shared_ptr<const Clu
   for (const lab::Fix& fix : lab::FixesOfNodes(simulation->get(), pending, deadline)) {
     j.Object().Member("what", fix.what).Member("nodes", fix.nodes).Member("placed", fix.placed).End();
   }
-  return j.End().Key("notes").Texts(algorithms_->notes).End().Finish("json");
+  j.End();
+  WaysByReasonJson(cluster, pending_pods, deadline, &j);
+  return j.Key("notes").Texts(algorithms_->notes).End().Finish("json");
 }
 
 }  // namespace berth::ui

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/api/validation/validation.h"
+
 namespace berth::validation {
 namespace {
 
@@ -179,6 +181,94 @@ TEST_CASE("what servers accept is not refused: host ports of init containers, na
         Problems(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"system:x"}})",
                  release)
             .empty());
+  }
+}
+
+TEST_CASE("what a release accepts is not refused in it, and what came later is refused before") {
+  const auto accepted = [](const std::string& object, std::vector<uint8_t> in, std::vector<uint8_t> not_in) {
+    INFO(object);
+    for (uint8_t minor : in) CHECK(Problems(object, Version{minor}).find("refused") == std::string::npos);
+    for (uint8_t minor : not_in) CHECK(Problems(object, Version{minor}).find("refused") == 0);
+  };
+  const auto pod = [](const std::string& spec) {
+    return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{)" + spec + "}}";
+  };
+  const auto containers = [&](const std::string& members) {
+    return pod(R"("containers":[{"name":"c","image":"i",)" + members + "}]");
+  };
+  // ContainerRestartRules is on since 1.35.
+  accepted(containers(R"("restartPolicy":"OnFailure")"), {36}, {29});
+  accepted(containers(R"("restartPolicy":"Sometimes")"), {}, {29, 36});
+  accepted(pod(R"("containers":[{"name":"c","image":"i"}],"initContainers":[{"name":"d","image":"i",)"
+               R"("restartPolicy":"Never"}])"),
+           {36}, {29});
+  // RelaxedServiceNameValidation is on in 1.36.
+  accepted(R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"1st"},"spec":{"ports":[{"port":1}]}})", {36},
+           {8, 10, 29});
+  // Huge pages need cpu or memory since 1.11, and are whole since 1.21.
+  const std::string huge = R"("hugepages-2Mi":"2Mi")", half = R"("cpu":"1","hugepages-2Mi":"1Mi")";
+  accepted(containers(R"("resources":{"limits":{)" + huge + R"(},"requests":{)" + huge + "}}"), {8, 10}, {13, 19, 29});
+  accepted(containers(R"("resources":{"limits":{)" + half + R"(},"requests":{)" + half + "}}"), {8, 10, 13, 19},
+           {29, 36});
+  // Selectors of spread constraints are checked since 1.27.
+  accepted(pod(R"("containers":[{"name":"c","image":"i"}],"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"a",)"
+               R"("whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"a":"-"}}}])"),
+           {19}, {29, 36});
+  accepted(pod(R"("dnsPolicy":"None","containers":[{"name":"c","image":"i"}])"), {10, 29}, {8, 9});
+  // Names of events are parts of paths; new events about nodes may be in kube-system.
+  const auto event = [](const std::string& name, const std::string& ns, const std::string& more) {
+    return R"({"apiVersion":"v1","kind":"Event","metadata":{"name":")" + name + R"(","namespace":")" + ns +
+           R"("},"involvedObject":{"kind":"Node","name":"n"})" + more + "}";
+  };
+  accepted(event("Web_1.16", "default", ""), {8, 10, 29, 36}, {});
+  accepted(event("a/b", "default", ""), {}, {8, 10, 29, 36});
+  accepted(event("e", "kube-system", R"(,"eventTime":"2024-01-01T00:00:00.000000Z")"), {10, 29, 36}, {});
+  accepted(event("e", "kube-system", ""), {}, {8, 10, 29, 36});
+  // What a controller keeps running cannot end.
+  const auto workload = [](const std::string& kind, const std::string& restart) {
+    return R"({"apiVersion":"apps/v1","kind":")" + kind +
+           R"(","metadata":{"name":"w"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":)"
+           R"({"a":"b"}},"spec":{"restartPolicy":")" +
+           restart + R"(","containers":[{"name":"c","image":"i"}]}}}})";
+  };
+  for (const char* kind : {"Deployment", "ReplicaSet", "DaemonSet", "StatefulSet"}) {
+    accepted(workload(kind, "Always"), {10, 29, 36}, {});
+    accepted(workload(kind, "OnFailure"), {}, {10, 29, 36});
+  }
+}
+
+// Returns the errors of an update of `before` to `now`.
+std::string UpdateErrors(std::string_view kind, std::string_view before, std::string_view now, Version release) {
+  const Catalog& catalog = Catalog::Of(release);
+  auto a = ParseJson(before), b = ParseJson(now);
+  REQUIRE((a.ok() && b.ok()));
+  std::string out;
+  for (const FieldError& e : ValidateUpdate(*catalog.FindKind("v1", kind), *b, *a)) {
+    absl::StrAppend(&out, e.field, ": ", e.message.substr(0, 60), "\n");
+  }
+  return out;
+}
+
+TEST_CASE("updates that servers accept: seconds of a toleration, the first ranges of a node") {
+  const auto pod = [](const char* seconds) {
+    return absl::StrCat(R"({"metadata":{"name":"p","namespace":"d","uid":"u"},"spec":{"containers":[{"name":"c",)",
+                        R"("image":"i"}],"tolerations":[{"key":"k","operator":"Exists","effect":"NoExecute")", seconds,
+                        "}]}}");
+  };
+  const char* const node = R"({"metadata":{"name":"n","uid":"u"},"spec":{"externalID":"n"}})";
+  const auto ranges = [](const char* range) {
+    return absl::StrCat(R"({"metadata":{"name":"n","uid":"u"},"spec":{"externalID":"n","podCIDR":")", range,
+                        R"(","podCIDRs":[")", range, "\"]}}");
+  };
+  for (uint8_t minor : {10, 29, 36}) {
+    const Version release{minor};
+    CHECK(UpdateErrors("Pod", pod(""), pod(R"(,"tolerationSeconds":5)"), release).empty());
+    CHECK(UpdateErrors("Pod", pod(R"(,"tolerationSeconds":7)"), pod(R"(,"tolerationSeconds":5)"), release).empty());
+  }
+  for (uint8_t minor : {19, 29, 36}) {
+    const Version release{minor};
+    CHECK(UpdateErrors("Node", node, ranges("10.0.0.0/24"), release).empty());
+    CHECK(UpdateErrors("Node", ranges("10.0.0.0/24"), ranges("10.0.1.0/24"), release).find("spec.podCIDR") == 0);
   }
 }
 

@@ -15,6 +15,8 @@ namespace berth::validation {
 namespace {
 
 constexpr size_t kMostAnnotationBytes = 256 * 1024;
+// Services may have names that begin with a digit: RelaxedServiceNameValidation, beta and on in 1.36.
+constexpr release::Span kRelaxedServiceNames = release::Since(36);
 
 bool IsDnsLabel(std::string_view s, bool letter_first) {
   if (s.empty() || s.size() > 63 || s.front() == '-' || s.back() == '-') return false;
@@ -37,13 +39,14 @@ void ValidateName(const ResourceInfo& r, std::string_view name, const Path& at, 
       "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
       "'[a-z]([-a-z0-9]*[a-z0-9])?')";
   if (r.kind == "Namespace" || r.kind == "Service") {
-    bool service = r.kind == "Service";
+    const bool service = r.kind == "Service" && !kRelaxedServiceNames.Has(r.release);
     if (name.size() > 63) errors->push_back(Invalid(at.str(), name, "must be no more than 63 characters"));
     if (!IsDnsLabel(name.substr(0, 63), service))
       errors->push_back(Invalid(at.str(), name, service ? kLabel1035 : kLabel));
     return;
   }
-  if (r.kind == "Role" || r.kind == "ClusterRole" || r.kind == "RoleBinding" || r.kind == "ClusterRoleBinding") {
+  if (r.kind == "Event" || r.kind == "Role" || r.kind == "ClusterRole" || r.kind == "RoleBinding" ||
+      r.kind == "ClusterRoleBinding") {
     // Any part of a path will do: "system:kube-scheduler".
     if (name == "." || name == "..") {
       errors->push_back(Invalid(at.str(), name, absl::StrCat("may not be '", std::string(name), "'")));
@@ -126,6 +129,8 @@ void ValidateNodeUpdate(const Value& node, const Value& old, const TypeDef& type
   for (std::string_view key : {"podCIDR", "providerID", "externalID"}) {
     if (before.Str(key).empty() && now->Find(key) != nullptr) before.Set(key, *now->Find(key));
   }
+  if (const Value* ranges = now->Find("podCIDRs"); ranges != nullptr && OrEmpty(before.Find("podCIDRs")).items.empty())
+    before.Set("podCIDRs", *ranges);
   for (std::string_view key : {"unschedulable", "taints", "configSource"}) {
     before.Erase(key);
     if (const Value* v = now->Find(key)) before.Set(key, *v);
@@ -144,9 +149,13 @@ void ValidateEvent(const Value& event, FieldErrors* errors) {
   const Value* about = event.Find("involvedObject");
   std::string_view of = about == nullptr ? std::string_view() : about->Str("namespace");
   std::string_view ns = event.Find("metadata")->Str("namespace");
-  // Events about cluster-wide objects are in "default".
-  if (of.empty() ? ns != "default" : of != ns)
-    errors->push_back(Invalid("involvedObject.namespace", of, "does not match event.namespace"));
+  // Events about cluster-wide objects are in "default", and new ones, which have a time, may be in "kube-system".
+  const Value* time = event.Find("eventTime");
+  const bool is_new = time != nullptr && !time->text().empty();
+  const bool agree = is_new       ? of.empty() ? ns == "default" || ns == "kube-system" : true
+                     : of.empty() ? ns == "default"
+                                  : of == ns;
+  if (!agree) errors->push_back(Invalid("involvedObject.namespace", of, "does not match event.namespace"));
 }
 
 void ValidateWorkload(const Value& object, const ResourceInfo& r, FieldErrors* errors) {
@@ -171,6 +180,10 @@ void ValidateWorkload(const Value& object, const ResourceInfo& r, FieldErrors* e
       return;
     }
     if (pod_spec != nullptr) ValidatePodSpec(*pod_spec, pod / "spec", r.release, errors);
+    const bool known = restart == "OnFailure" || restart == "Never";
+    if (r.kind != "Job" && known) {
+      errors->push_back(NotSupported("spec.template.spec.restartPolicy", restart, {"Always"}));
+    }
     if (r.kind == "Job") {
       if (restart != "Never" && restart != "OnFailure") {
         errors->push_back(Required("spec.template.spec.restartPolicy", "valid values: \"OnFailure\", \"Never\""));

@@ -45,8 +45,8 @@ void ValidateQuantity(std::string_view resource, std::string_view quantity, cons
 // Returns the protocols of ports of containers and services, in the order of messages.
 std::vector<std::string> ProtocolsOf(Version release);
 void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors);
-// Checks what release 1.29 adds: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
-void ValidateModernPodSpec(const Value& spec, const Path& at, FieldErrors* errors);
+// Checks what came after 1.10: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
+void ValidateModernPodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors);
 // Checks the changes from `old` to `now` that depend on scheduling gates: gates may be removed, and if there were any,
 // the set of nodes that the pod may use may be narrowed. Members that may change are set in `munged` as in `old`.
 void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldErrors* errors);

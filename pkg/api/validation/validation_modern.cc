@@ -11,6 +11,11 @@
 namespace berth::validation {
 namespace {
 
+// The labelSelector of a spread constraint is checked.
+constexpr release::Span kSpreadSelectors = release::Since(27);
+// Every container may have a restartPolicy: ContainerRestartRules, alpha and off in 1.34, beta and on in 1.35.
+constexpr release::Span kRestartPolicies = release::Since(35);
+
 void OneOf(const Value& holder, std::string_view key, const Path& at, const std::vector<std::string>& allowed,
            FieldErrors* errors) {
   std::string_view value = holder.Str(key);
@@ -18,7 +23,7 @@ void OneOf(const Value& holder, std::string_view key, const Path& at, const std:
   errors->push_back(NotSupported((at / key).str(), value, allowed));
 }
 
-void SpreadConstraint(const Value& c, const Path& at, FieldErrors* errors) {
+void SpreadConstraint(const Value& c, const Path& at, Version release, FieldErrors* errors) {
   int64_t skew = OrEmpty(c.Find("maxSkew")).AsInt();
   if (skew <= 0)
     errors->push_back(InvalidRaw((at / "maxSkew").str(), std::to_string(skew), "must be greater than zero"));
@@ -50,16 +55,16 @@ void SpreadConstraint(const Value& c, const Path& at, FieldErrors* errors) {
     errors->push_back(Forbidden(list.str(), "must not be specified when labelSelector is not set"));
   }
   for (size_t i = 0; i < keys.items.size(); ++i) ValidateLabelName(keys.items[i].text(), list[i], errors);
-  ValidateLabelSelector(c.Find("labelSelector"), at / "labelSelector", errors);
+  if (kSpreadSelectors.Has(release)) ValidateLabelSelector(c.Find("labelSelector"), at / "labelSelector", errors);
 }
 
-void SpreadConstraints(const Value& spec, const Path& at, FieldErrors* errors) {
+void SpreadConstraints(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
   const Value& list = OrEmpty(spec.Find("topologySpreadConstraints"));
   std::set<std::pair<std::string_view, std::string_view>> seen;
   for (size_t i = 0; i < list.items.size(); ++i) {
     const Value& c = list.items[i];
     Path here = at[i];
-    SpreadConstraint(c, here, errors);
+    SpreadConstraint(c, here, release, errors);
     if (!seen.emplace(c.Str("topologyKey"), c.Str("whenUnsatisfiable")).second) {
       errors->push_back(Duplicate(
           (here / "{topologyKey, whenUnsatisfiable}").str(),
@@ -84,6 +89,26 @@ void Gates(const Value& spec, const Path& at, FieldErrors* errors) {
   }
 }
 
+void RestartPolicies(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
+  const bool any = kRestartPolicies.Has(release);
+  for (std::string_view which : {"initContainers", "containers"}) {
+    const Value& list = OrEmpty(spec.Find(which));
+    Path path = at / which;
+    for (size_t i = 0; i < list.items.size(); ++i) {
+      std::string_view restart = list.items[i].Str("restartPolicy");
+      if (restart.empty()) continue;
+      Path here = path[i];
+      if (any) {
+        OneOf(list.items[i], "restartPolicy", here, {"Always", "Never", "OnFailure"}, errors);
+      } else if (which == "containers") {
+        errors->push_back(Forbidden((here / "restartPolicy").str(), "may not be set for non-init containers"));
+      } else if (restart != "Always") {
+        errors->push_back(NotSupported((here / "restartPolicy").str(), restart, {"Always"}));
+      }
+    }
+  }
+}
+
 bool HasSubset(const Value& terms, const Value& old_terms) {
   if (terms.items.size() != old_terms.items.size()) return false;
   for (size_t i = 0; i < terms.items.size(); ++i) {
@@ -102,8 +127,8 @@ bool HasSubset(const Value& terms, const Value& old_terms) {
 
 }  // namespace
 
-void ValidateModernPodSpec(const Value& spec, const Path& at, FieldErrors* errors) {
-  SpreadConstraints(spec, at / "topologySpreadConstraints", errors);
+void ValidateModernPodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
+  SpreadConstraints(spec, at / "topologySpreadConstraints", release, errors);
   Gates(spec, at / "schedulingGates", errors);
   OneOf(spec, "preemptionPolicy", at, {"PreemptLowerPriority", "Never"}, errors);
   if (const Value* os = spec.Find("os"); os != nullptr && os->IsObject()) {
@@ -114,20 +139,7 @@ void ValidateModernPodSpec(const Value& spec, const Path& at, FieldErrors* error
   for (size_t i = 0; i < overhead.keys.size(); ++i) {
     ValidateQuantity(overhead.keys[i], overhead.items[i].text(), overhead_path.Key(overhead.keys[i]).str(), errors);
   }
-  for (std::string_view which : {"initContainers", "containers"}) {
-    const Value& list = OrEmpty(spec.Find(which));
-    Path path = at / which;
-    for (size_t i = 0; i < list.items.size(); ++i) {
-      std::string_view restart = list.items[i].Str("restartPolicy");
-      if (restart.empty()) continue;
-      Path here = path[i];
-      if (which == "containers") {
-        errors->push_back(Forbidden((here / "restartPolicy").str(), "may not be set for non-init containers"));
-      } else if (restart != "Always") {
-        errors->push_back(NotSupported((here / "restartPolicy").str(), restart, {"Always"}));
-      }
-    }
-  }
+  RestartPolicies(spec, at, release, errors);
 }
 
 void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldErrors* errors) {

@@ -12,7 +12,11 @@ namespace {
 
 // A pod may have huge pages of several sizes from 1.19 on.
 constexpr release::Span kOneSizeOfHugePages = release::Until(19);
-constexpr release::Span kHugePagesAreChecked = release::Since(19);
+constexpr release::Span kHugePagesNeedOthers = release::Since(11);
+// Their amounts are whole pages: since 1.21, with AllowIndivisibleHugePagesValues for older pods.
+constexpr release::Span kWholeHugePages = release::Since(21);
+// Custom DNS was alpha and off in 1.9.
+constexpr release::Span kCustomDns = release::Since(10);
 // alpha.kubernetes.io/nvidia-gpu must be limited like an extended resource.
 constexpr release::Span kGpuIsExtended = release::Until(11);
 // Beta and on in 1.19, GA in 1.20.
@@ -67,12 +71,12 @@ void HugePages(const Value& resources, const Path& at, Version release, FieldErr
       if (!IsHugePages(name)) continue;
       huge = true;
       const auto amount = api::Quantity::Parse(list.items[i].text());
-      if (!kHugePagesAreChecked.Has(release) || !amount.ok() || IsWholePages(name, *amount)) continue;
+      if (!kWholeHugePages.Has(release) || !amount.ok() || IsWholePages(name, *amount)) continue;
       errors->push_back(Invalid(list_path.Key(name).str(), amount->String(),
                                 absl::StrCat(amount->String(), " is not positive integer multiple of ", name)));
     }
   }
-  if (huge && !others && kHugePagesAreChecked.Has(release)) {
+  if (huge && !others && kHugePagesNeedOthers.Has(release)) {
     errors->push_back(Forbidden(at.str(), "HugePages require cpu or memory"));
   }
 }
@@ -361,11 +365,12 @@ void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldEr
                           ? Required((at / "restartPolicy").str())
                           : NotSupported((at / "restartPolicy").str(), restart, {"Always", "OnFailure", "Never"}));
   }
-  static const std::vector<std::string> kDns = {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"};
+  std::vector<std::string> dns_policies = {"ClusterFirstWithHostNet", "ClusterFirst", "Default"};
+  if (kCustomDns.Has(release)) dns_policies.emplace_back("None");
   std::string_view dns = spec.Str("dnsPolicy");
-  if (std::find(kDns.begin(), kDns.end(), dns) == kDns.end()) {
+  if (std::find(dns_policies.begin(), dns_policies.end(), dns) == dns_policies.end()) {
     errors->push_back(dns.empty() ? Required((at / "dnsPolicy").str())
-                                  : NotSupported((at / "dnsPolicy").str(), dns, kDns));
+                                  : NotSupported((at / "dnsPolicy").str(), dns, dns_policies));
   }
   ValidateLabels(spec.Find("nodeSelector"), at / "nodeSelector", errors);
   HostNetworkPorts(spec, at, errors);
@@ -381,7 +386,7 @@ void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldEr
     for (const std::string& p : api::Dns1123SubdomainProblems(priority))
       errors->push_back(Invalid((at / "priorityClassName").str(), priority, p));
   }
-  if (kChecksNewPodFields.Has(release)) ValidateModernPodSpec(spec, at, errors);
+  if (kChecksNewPodFields.Has(release)) ValidateModernPodSpec(spec, at, release, errors);
 }
 
 // Sets the fields that may change in a copy of the new spec to their old values. If the copy then still differs from
@@ -411,12 +416,16 @@ void ValidatePodUpdate(const Value& pod, const Value& old, Version release, Fiel
   };
   restore("activeDeadlineSeconds");
   if (kGatedChanges.Has(release)) AllowGatedChanges(spec, before, &munged, errors);
-  // Tolerations may be added but not removed.
+  // Tolerations may be added but not removed. The seconds of a toleration may change.
+  const auto without_seconds = [](Value t) {
+    t.Erase("tolerationSeconds");
+    return ToSortedJson(t);
+  };
   std::set<std::string> tolerations;
-  for (const Value& t : OrEmpty(spec.Find("tolerations")).items) tolerations.insert(ToSortedJson(t));
+  for (const Value& t : OrEmpty(spec.Find("tolerations")).items) tolerations.insert(without_seconds(t));
   bool only_added = true;
   for (const Value& t : OrEmpty(before.Find("tolerations")).items) {
-    only_added = only_added && tolerations.contains(ToSortedJson(t));
+    only_added = only_added && tolerations.contains(without_seconds(t));
   }
   if (only_added) {
     ValidateTolerations(spec.Find("tolerations"), Path("spec.tolerations"), errors);

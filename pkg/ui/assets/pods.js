@@ -7,11 +7,22 @@ const pendingAddress = parameters => {
 };
 const FILTERS = {reason: 'reason', namespace: 'namespace', owner: 'owner', place: 'what they wait for'};
 
-// Says what it would do to mend all nodes that share a trouble.
+// Says what it would do to mend all nodes that share a trouble. Returns, by reason, what would help one pod.
 async function showFixes(place) {
-  const f = await get('fixes').catch(() => ({fixes: []}));
+  const f = await get('fixes').catch(() => ({fixes: [], byReason: []}));
   if (f.fixes.length) place.append(h('h2', {}, 'What mending nodes would do'),
     h('ul', {id: 'fixes'}, f.fixes.map(x => h('li', {}, `${x.what} places ${number(x.placed)} of ${number(f.pending)}`))));
+  return new Map(f.byReason.map(r => [r.reason, r]));
+}
+
+// What would help one of the pods that wait for a reason: sentences that hold for this pod, which is named.
+function helpOf(tried) {
+  if (!tried) return 'see the pages of these pods';
+  const such = tried.alike > 1 ? [' and ', counted(tried.alike - 1, 'pod'), ' like it'] : '';
+  const lines = tried.fitsNow ? ['it would fit now, and waits to be tried again']
+    : tried.awaited.length ? ['it waits for the end of pods that were evicted for it: ', tried.awaited.map((p, i) => [i ? ', ' : '', podLink(p)])]
+    : [...tried.lacking.map(l => [l, h('br')]), ...tried.ways.map((w, i) => [i ? [h('br'), 'or '] : '', w])];
+  return [podLink(tried.pod), such, ': ', lines.length ? lines : 'no change to one node was found that makes it fit'];
 }
 
 export async function pending(place, _, parameters) {
@@ -21,10 +32,13 @@ export async function pending(place, _, parameters) {
   const link = (key, value, text) => h('a', {href: pendingAddress({[key]: value})}, text);
   let most = 1;
   const pods = {title: 'Pods', numeric: true, value: r => r.pods, cell: r => bar(r.pods, most)};
+  let tried = null;
+  delete document.body.dataset.tried;
   const byReason = new Table('Why the last attempt found no node, and what would help', [
     {title: 'Reason that decides', value: r => r.reason, long: true, cell: r => r.known ? link('reason', r.reason, r.reason) : r.reason}, pods,
     {title: 'Also given for', numeric: true, value: r => r.alsoGivenFor || 0},
-    {title: 'What would help', long: true, value: r => r.help}]);
+    {title: 'What it means', long: true, value: r => r.help},
+    {title: 'What would help', long: true, value: r => r.reason, cell: r => !r.known ? '' : tried ? helpOf(tried.get(r.reason)) : 'is being tried on a copy of the cluster'}]);
   const byOwner = new Table('By owner', [
     {title: 'Namespace', value: r => r.namespace, cell: r => link('namespace', r.namespace, r.namespace)},
     {title: 'Owner', value: r => r.owner, cell: r => r.owner ? link('owner', r.owner, r.owner) : 'none'}, pods]);
@@ -42,7 +56,12 @@ export async function pending(place, _, parameters) {
   place.append(heading, explained('A pod is pending until the scheduler has found a node for it. When no node fits, each node has a reason. A pod is counted ',
     'under the reason that most of the nodes nearest to fitting give: those where moving other pods away would help, if there are any. The scheduler tries again by itself when something changes that may help.'),
   none, groups, fixes, shown, list.element, pages);
-  if (!Object.keys(filter).length) showFixes(fixes);
+  let reasons = [];
+  showFixes(Object.keys(filter).length ? h('div') : fixes).then(found => {
+    tried = found;
+    byReason.update(reasons);
+    document.body.dataset.tried = 'yes';
+  });
 
   async function refresh() {
     const p = await get(`pending?${query}`);
@@ -50,7 +69,8 @@ export async function pending(place, _, parameters) {
     none.textContent = p.pending ? '' : 'Every pod has a node.';
     groups.hidden = !p.pending;
     most = Math.max(1, ...p.byReason.map(r => r.pods), ...p.byOwner.map(r => r.pods), ...p.byPlace.map(r => r.pods));
-    byReason.update([...p.byReason.map(r => ({...r, known: true})), ...p.withoutReason ? [{reason: 'not tried yet', pods: p.withoutReason, help: 'The pod waits for its turn.'}] : []]);
+    reasons = [...p.byReason.map(r => ({...r, known: true})), ...p.withoutReason ? [{reason: 'not tried yet', pods: p.withoutReason, help: 'The pod waits for its turn.'}] : []];
+    byReason.update(reasons);
     byOwner.update(p.byOwner);
     byPlace.update(p.byPlace);
     byAge.update(p.byAge.filter(r => r.pods));
@@ -86,9 +106,9 @@ function waits(w) {
 }
 
 // The explanation of a pod: what the scheduler would decide, and why.
-export function explanation(e) {
+export function explanation(e, said = '') {
   const out = [];
-  for (const sentence of e.lacking || []) out.push(h('p', {role: 'alert'}, sentence));
+  for (const sentence of e.lacking || []) if (sentence !== said) out.push(h('p', {role: 'alert'}, sentence));
   if (e.node) {
     out.push(h('p', {}, 'Asked now, the scheduler would choose ', nodeLink(e.node), `: the pod fits on ${number(e.feasible)} of ${counted(e.nodes, 'node')}`,
       e.ties > 1 ? `, and ${number(e.ties)} of them are equally good; they take turns.` : '.'));
@@ -116,7 +136,7 @@ export function explanation(e) {
     const scored = e.rules.length > 0, rules = e.rules.map((r, i) => ({r, i}));
     const same = scored && e.top.length > 1 ? rules.filter(({i}) => e.top.every(t => t.scores[i].weighted === e.top[0].scores[i].weighted)) : [];
     out.push(h('h2', {}, 'Nodes where it fits'), h('p', {class: 'hint'}, scored
-      ? 'Each rule gives a node points from 0 to 10 or 100, which are multiplied by the weight of the rule and added up. Most points win.'
+      ? `Each rule gives a node points from 0 to ${number(e.maxScore)}, which are multiplied by the weight of the rule and added up. Most points win.`
       : 'One node fits, so there was nothing to compare.'),
     same.length ? h('p', {}, `The same on all of these: ${same.map(({r, i}) => `${r.name} ${number(e.top[0].scores[i].weighted)}`).join(', ')}.`) : '',
     table('The best nodes', [
@@ -145,7 +165,7 @@ export async function pod(place, path) {
     if (p.waitsFor) place.append(waits(p.waitsFor));
     if (p.state === 'placed') place.append(h('p', {class: 'hint'}, `It runs on ${p.node}. What follows is what the scheduler would decide if it came now.`));
   }
-  if (p.explanation) place.append(...explanation(p.explanation));
+  if (p.explanation) place.append(...explanation(p.explanation, p.waitsFor && p.waitsFor.sentence));
   if (p.explanationError) place.append(h('p', {role: 'alert'}, `There is no explanation: ${p.explanationError}`));
   for (const n of p.notes) place.append(h('p', {class: 'hint'}, n));
   place.append(h('h2', {}, 'What was tried'), p.attempts.length ? table('The newest first', [
