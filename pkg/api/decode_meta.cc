@@ -1,4 +1,5 @@
 // Decodes scalars, metadata and selectors, which all kinds consist of.
+#include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/time/time.h>
@@ -223,6 +224,16 @@ void Reader::Read(const Path& at, Json j, Labels* out) {
 void Reader::Read(const Path& at, Json j, ResourceList* out) {
   if (j.IsNull() || !Expect(at, j, Json::Type::kObject, "must be an object of quantities")) return;
   static const Symbol kCpu("cpu");
+  constexpr size_t kFew = 16;
+  absl::flat_hash_map<Symbol, size_t> places;  // in *out, if it is long
+  const auto find = [&](Symbol name) {
+    if (out->size() <= kFew) {
+      return std::find_if(out->begin(), out->end(), [&](const auto& entry) { return entry.first == name; });
+    }
+    for (size_t i = places.size(); i < out->size(); ++i) places.emplace((*out)[i].first, i);
+    const auto known = places.find(name);
+    return known == places.end() ? out->end() : out->begin() + static_cast<ptrdiff_t>(known->second);
+  };
   out->reserve(j.size());
   for (auto [key, value] : j.Children()) {
     Path p{&at, key, -1};
@@ -232,8 +243,7 @@ void Reader::Read(const Path& at, Json j, ResourceList* out) {
     if (q.SaturatesValue() || (name == kCpu && q.SaturatesMilliValue())) {
       LOG(WARNING) << p.String() << ": " << value.Brief() << " is beyond 64 bits and counts as the most they hold";
     }
-    auto same = std::find_if(out->begin(), out->end(), [&](const auto& entry) { return entry.first == name; });
-    if (same == out->end()) {
+    if (const auto same = find(name); same == out->end()) {
       out->emplace_back(name, q);
     } else {
       same->second = q;

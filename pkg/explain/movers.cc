@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/cache/scalar_lookup.h"
 
 namespace berth::explain {
 namespace {
@@ -24,7 +25,7 @@ int64_t UseOf(const PlacedPod& p, const std::string& resource) {
   if (resource == "memory") return used.memory;
   if (resource == "ephemeral-storage") return used.ephemeral_storage;
   if (resource == "alpha.kubernetes.io/nvidia-gpu") return used.nvidia_gpu;
-  return used.Scalar(Symbol(resource));
+  return ScalarOf(used, Symbol(resource));
 }
 
 bool OfDaemonSet(const api::Pod& pod) {

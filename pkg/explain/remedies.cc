@@ -14,6 +14,7 @@
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+#include "pkg/scheduler/cache/scalar_lookup.h"
 #include "pkg/util/status.h"
 
 namespace berth::explain {
@@ -56,7 +57,7 @@ Balance BalanceOf(const scheduler::Cache& cache, const scheduler::TemplateInfo& 
     return {info.request.ephemeral_storage, c.used_ephemeral[row], c.alloc_ephemeral[row]};
   }
   Symbol name(resource);
-  return {info.request.Scalar(name), node.requested.Scalar(name), node.allocatable.Scalar(name)};
+  return {ScalarOf(info.request, name), ScalarOf(node.requested, name), ScalarOf(node.allocatable, name)};
 }
 
 // Returns a remedy without an amount.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pkg/lab/fixes.h"
+#include "pkg/scheduler/cache/scalar_lookup.h"
 #include "pkg/scheduler/failure_reasons.h"
 #include "pkg/ui/answers.h"
 #include "pkg/ui/simulator.h"
@@ -28,7 +29,7 @@ void ResourcesJson(const scheduler::Cache& cache, scheduler::Row row, JsonOut* j
   add("cpu", c.alloc_cpu[row], c.used_cpu[row]);
   add("memory", c.alloc_memory[row], c.used_memory[row]);
   add("pods", c.alloc_pods[row], c.pod_count[row]);
-  for (const auto& [name, offered] : node.allocatable.scalars) add(name.str(), offered, node.requested.Scalar(name));
+  for (const auto& [name, offered] : node.allocatable.scalars) add(name.str(), offered, ScalarOf(node.requested, name));
   j->End();
 }
 

@@ -1,4 +1,5 @@
 #include "pkg/ui/snapshot.h"
+#include "pkg/scheduler/cache/scalar_lookup.h"
 
 #include <algorithm>
 
@@ -7,7 +8,7 @@ namespace {
 
 void CopyExtended(const scheduler::NodeRow& row, const scheduler::Columns& c, scheduler::Row r, NodeUse* use) {
   for (const auto& [name, offered] : row.allocatable.scalars) {
-    use->extended.push_back({name, offered, row.requested.Scalar(name)});
+    use->extended.push_back({name, offered, ScalarOf(row.requested, name)});
   }
   if (c.alloc_gpu[r] != 0) {
     static const util::Symbol kGpu("alpha.kubernetes.io/nvidia-gpu");

@@ -10,7 +10,9 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <tuple>
 
+#include "pkg/scheduler/cache/scalar_lookup.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
@@ -56,24 +58,43 @@ const Symbol Cache::kNoValue = LabelColumn::no_value();
 
 // ---- host ports ---------------------------------------------------------------------------------
 
+namespace {
+
+bool ComesBefore(const HostPort& a, const HostPort& b) {
+  return std::tie(a.port, a.protocol, a.ip) < std::tie(b.port, b.protocol, b.ip);
+}
+
+}  // namespace
+
+// The ports are sorted, because a pod may have thousands of them.
 void HostPorts::Add(const HostPort& p) {
   std::vector<HostPort>& ports = ports_.Ensure();
-  if (std::find(ports.begin(), ports.end(), p) == ports.end()) ports.push_back(p);
+  const auto at = std::lower_bound(ports.begin(), ports.end(), p, ComesBefore);
+  if (at == ports.end() || *at != p) ports.insert(at, p);
 }
 void HostPorts::Remove(const HostPort& p) {
   if (!ports_) return;
-  std::erase(*ports_, p);
+  const auto at = std::lower_bound(ports_->begin(), ports_->end(), p, ComesBefore);
+  if (at != ports_->end() && *at == p) ports_->erase(at);
   if (ports_->empty()) ports_.reset();
 }
 bool HostPorts::Conflicts(const HostPort& p) const {
-  return ports_ && std::any_of(ports_->begin(), ports_->end(), [&](const HostPort& used) {
-           return used.port == p.port && used.protocol == p.protocol &&
-                  (p.ip == kAnyAddress || used.ip == kAnyAddress || used.ip == p.ip);
-         });
+  if (!ports_) return false;
+  if (p.ip != kAnyAddress) {
+    return std::binary_search(ports_->begin(), ports_->end(), p, ComesBefore) ||
+           std::binary_search(ports_->begin(), ports_->end(), HostPort{kAnyAddress, p.protocol, p.port}, ComesBefore);
+  }
+  const auto at = std::lower_bound(ports_->begin(), ports_->end(), p, [](const HostPort& a, const HostPort& b) {
+    return std::tie(a.port, a.protocol) < std::tie(b.port, b.protocol);
+  });
+  return at != ports_->end() && at->port == p.port && at->protocol == p.protocol;
 }
 
 bool HostPorts::HasNumber(int32_t port) const {
-  return ports_ && std::any_of(ports_->begin(), ports_->end(), [&](const HostPort& used) { return used.port == port; });
+  if (!ports_) return false;
+  const auto at = std::lower_bound(ports_->begin(), ports_->end(), port,
+                                   [](const HostPort& used, int32_t number) { return used.port < number; });
+  return at != ports_->end() && at->port == port;
 }
 
 // ---- rows and nodes -----------------------------------------------------------------------------
@@ -231,7 +252,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   columns_.gpu_matters |= allocatable.nvidia_gpu < 0;
   columns_.ephemeral_matters |= allocatable.ephemeral_storage < 0;
   row.allocatable = std::move(allocatable);
-  for (auto& [name, column] : scalar_columns_) column->alloc[r] = row.allocatable.Scalar(name);
+  for (auto& [name, column] : scalar_columns_) column->alloc[r] = ScalarOf(row.allocatable, name);
   SetFlags(r);
   if (!same_labels) {
     columns_.zone[r] = row.node != nullptr ? ZoneOf(row.node->labels) : util::SharedSymbol();
@@ -342,8 +363,8 @@ const ScalarColumns* Cache::ScalarColumnsOf(Symbol resource) const {
   if (scalar_columns_.size() >= kMostScalarColumns) return nullptr;
   auto column = std::make_unique<ScalarColumns>();
   for (const NodeRow& row : rows_) {
-    column->alloc.push_back(row.allocatable.Scalar(resource));
-    column->used.push_back(row.requested.Scalar(resource));
+    column->alloc.push_back(ScalarOf(row.allocatable, resource));
+    column->used.push_back(ScalarOf(row.requested, resource));
   }
   return (scalar_columns_[resource] = std::move(column)).get();
 }

@@ -3,8 +3,10 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "pkg/api/resource_names.h"
+#include "pkg/scheduler/cache/scalar_lookup.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -27,6 +29,25 @@ int64_t Amount(Symbol name, const api::Quantity& q) {
   return name == kCpu ? q.MilliValue() : q.Value();
 }
 
+// Adds amounts to sorted scalars, as MutableScalar of one after another would, but sorts the new ones once: inserting
+// each of them takes time with the square of their number. Sets *cut if an amount was cut.
+void AddAll(std::vector<std::pair<Symbol, int64_t>> amounts, std::vector<std::pair<Symbol, int64_t>>* scalars,
+            bool* cut) {
+  const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::stable_sort(amounts.begin(), amounts.end(), before);
+  std::vector<std::pair<Symbol, int64_t>> sums;
+  sums.reserve(scalars->size() + amounts.size());
+  std::merge(scalars->begin(), scalars->end(), amounts.begin(), amounts.end(), std::back_inserter(sums), before);
+  scalars->clear();
+  for (const auto& [name, amount] : sums) {
+    if (scalars->empty() || scalars->back().first != name) {
+      scalars->emplace_back(name, amount);
+    } else {
+      scalars->back().second = SaturatingAdd(scalars->back().second, amount, cut);
+    }
+  }
+}
+
 }  // namespace
 
 bool ScalarResources::HasScalar(Symbol name) const {
@@ -42,7 +63,9 @@ bool Resource::Add(const api::ResourceList& list) {
   return Add(list, IsScalarResourceName);
 }
 bool Resource::Add(const api::ResourceList& list, bool (*is_scalar)(Symbol)) {
+  constexpr size_t kFew = 64;
   bool cut = false;
+  std::vector<std::pair<Symbol, int64_t>> many;
   for (const auto& [name, quantity] : list) {
     int64_t amount = Amount(name, quantity);
     bool counted = true;
@@ -51,6 +74,8 @@ bool Resource::Add(const api::ResourceList& list, bool (*is_scalar)(Symbol)) {
       if (name == kNvidiaGpu && is_scalar(name)) *MutableScalar(name) = *native;
     } else if (name == kPods) {
       allowed_pods = SaturatingAdd(allowed_pods, amount, &cut);
+    } else if (is_scalar(name) && list.size() > kFew) {
+      many.emplace_back(name, amount);
     } else if (is_scalar(name)) {
       int64_t* scalar = MutableScalar(name);
       *scalar = SaturatingAdd(*scalar, amount, &cut);
@@ -59,6 +84,7 @@ bool Resource::Add(const api::ResourceList& list, bool (*is_scalar)(Symbol)) {
     }
     cut |= counted && quantity.SaturatesValue();
   }
+  if (!many.empty()) AddAll(std::move(many), &scalars, &cut);
   return !cut;
 }
 
@@ -68,7 +94,7 @@ void Resource::RaiseTo(const api::ResourceList& list, bool (*is_scalar)(Symbol))
     if (int64_t* native = Native(this, name)) {
       *native = std::max(*native, amount);
       if (name == kNvidiaGpu && is_scalar(name)) *MutableScalar(name) = *native;
-    } else if (is_scalar(name) && amount > Scalar(name)) {
+    } else if (is_scalar(name) && amount > ScalarOf(*this, name)) {
       *MutableScalar(name) = amount;
     }
   }
@@ -80,7 +106,7 @@ void Resource::RaiseTo(const Resource& other) {
   nvidia_gpu = std::max(nvidia_gpu, other.nvidia_gpu);
   ephemeral_storage = std::max(ephemeral_storage, other.ephemeral_storage);
   for (const auto& [name, amount] : other.scalars) {
-    if (amount > Scalar(name)) *MutableScalar(name) = amount;
+    if (amount > ScalarOf(*this, name)) *MutableScalar(name) = amount;
   }
 }
 

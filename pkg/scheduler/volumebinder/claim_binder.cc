@@ -4,6 +4,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
@@ -144,8 +146,11 @@ void AddAdmittedRows(const Cache& cache, const std::vector<api::NodeSelectorTerm
 // Returns whether the volume satisfies what every volume must besides its mode, even one that is reserved for the
 // claim.
 bool ClaimBinder::CanHold(const PersistentVolume& v, const PersistentVolumeClaim& c) const {
-  return !(StorageOf(v) < c.request) && !v.meta.deleting() &&
-         (!rules_.compares_attributes || v.attributes_class == c.attributes_class);
+  return !(StorageOf(v) < c.request) && !v.meta.deleting() && SameAttributes(v, c);
+}
+
+bool ClaimBinder::SameAttributes(const PersistentVolume& v, const PersistentVolumeClaim& c) const {
+  return !rules_.compares_attributes || v.attributes_class == c.attributes_class;
 }
 
 ClaimBinder::ClaimPtr ClaimBinder::Claim(Symbol ns, const std::string& name) const {
@@ -258,6 +263,46 @@ bool ClaimBinder::CanUse(const PersistentVolume& volume, const api::Node& node, 
   return AdmitsNode(TranslatedAffinity(volume), node);
 }
 
+// Finds for one claim after another the first volume of a shelf that no claim before has taken and that the node can
+// use. A pod with many claims looks at each volume a few times, and not once for each claim.
+class ClaimBinder::Picker {
+ public:
+  Picker(const ClaimBinder& binder, const api::Node& node) : binder_(binder), node_(node) {}
+
+  VolumePtr Pick(const Options& options) {
+    if (options.own != nullptr) return binder_.Admits(*options.own, node_) ? options.own : nullptr;
+    const Shelf& shelf = *options.shelf;
+    std::vector<size_t>& next = next_[&shelf];
+    if (next.empty()) {
+      next.resize(shelf.size() + 1);
+      std::iota(next.begin(), next.end(), size_t{0});
+    }
+    for (size_t i = Usable(options.first, &next); i < shelf.size(); i = Usable(i, &next)) {
+      const VolumePtr& v = shelf[i].volume;
+      if (!taken(*v) && binder_.Admits(*v, node_)) return v;
+      next[i] = i + 1;
+    }
+    return nullptr;
+  }
+  void Take(const PersistentVolume& v) { taken_.insert(v.meta.name); }
+  bool taken(const PersistentVolume& v) const { return taken_.contains(v.meta.name); }
+
+ private:
+  // Returns the first place from this one on that was not found useless.
+  static size_t Usable(size_t from, std::vector<size_t>* next) {
+    size_t end = from;
+    while ((*next)[end] != end) end = (*next)[end];
+    while ((*next)[from] != end && from != end) from = std::exchange((*next)[from], end);
+    return end;
+  }
+
+  const ClaimBinder& binder_;
+  const api::Node& node_;
+  absl::flat_hash_set<std::string> taken_;  // by name
+  // By shelf and place: the same place, or one behind it if the volume there cannot be had.
+  absl::flat_hash_map<const Shelf*, std::vector<size_t>> next_;
+};
+
 // First checks the volumes of bound claims, then looks for existing volumes for delayed claims, and then checks whether
 // the rest can be provisioned. Like upstream, it is greedy: claims get volumes in order, without backtracking.
 ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& node) const {
@@ -283,30 +328,20 @@ ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& 
   }
   // A claim that finds no existing volume may still be provisioned.
   std::vector<ClaimPtr> to_provision;
+  Picker picker(*this, node);
+  std::vector<Options> options;  // keep the shelves
   for (const ClaimPtr& claim : claims.delayed) {
     if (claim->selected_node) {
       to_provision.push_back(claim);
       continue;
     }
-    VolumePtr found;
-    const auto taken = [&](const VolumePtr& v) {
-      return std::any_of(out.bindings.begin(), out.bindings.end(),
-                         [&](const auto& b) { return b.second->meta.name == v->meta.name; });
-    };
     // A claim that the pod names twice is looked for twice, and a volume that is reserved for it is taken by then.
-    const Options options = OptionsOf(*claim, taken);
-    if (options.own != nullptr) {
-      if (Admits(*options.own, node)) found = options.own;
-    } else {
-      for (const FreeVolume& f : options.any) {
-        if (taken(f.volume) || !Admits(*f.volume, node)) continue;
-        found = f.volume;
-        break;
-      }
-    }
+    options.push_back(OptionsOf(*claim, [&](const VolumePtr& v) { return picker.taken(*v); }));
+    VolumePtr found = picker.Pick(options.back());
     if (found == nullptr) {
       to_provision.push_back(claim);
     } else {
+      picker.Take(*found);
       out.bindings.emplace_back(claim, std::move(found));
     }
   }
@@ -404,6 +439,7 @@ uint32_t ClaimBinder::AffinityOf(const PersistentVolume& volume) const {
 }
 
 void ClaimBinder::Unindex(const std::string& name) const {
+  shelves_.clear();
   auto it = indexed_.find(name);
   if (it == indexed_.end()) return;
   const PersistentVolume& v = *it->second;
@@ -436,6 +472,7 @@ void ClaimBinder::Sync() const {
   const auto& volumes = cache_->listers().volumes;
   if (synced_ && seen_ == volumes.version()) return;
   if (!synced_ || !volumes.ChangesSince(seen_, [&](Symbol, const std::string& name) { Index(name); })) {
+    shelves_.clear();
     free_.clear();
     reserved_.clear();
     indexed_.clear();
@@ -460,26 +497,38 @@ ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim,
       return out;
     }
   }
-  out.any = FreeFor(claim);
+  out.shelf = ShelfFor(claim);
+  out.first = static_cast<size_t>(
+      std::partition_point(out.shelf->begin(), out.shelf->end(),
+                           [&](const FreeVolume& f) { return StorageOf(*f.volume) < claim.request; }) -
+      out.shelf->begin());
   return out;
 }
 
 // The volumes are in order of name, and the sort by capacity is stable, so that the smallest name wins among equal
 // sizes.
-std::vector<ClaimBinder::FreeVolume> ClaimBinder::FreeFor(const PersistentVolumeClaim& claim) const {
-  std::vector<FreeVolume> out;
-  auto it = free_.find(claim.Class());
-  if (it == free_.end()) return out;
-  for (const auto& [name, f] : it->second) {
-    if (rules_.lists_by_specification && !SpecifiesSameClass(*f.volume, claim)) continue;
-    if (CanHold(*f.volume, claim) && SameMode(*f.volume, claim) && SuitsUnreserved(*f.volume, claim)) {
-      out.push_back(f);
+std::shared_ptr<const ClaimBinder::Shelf> ClaimBinder::ShelfFor(const PersistentVolumeClaim& claim) const {
+  constexpr size_t kMostShelves = 64;
+  std::string key = absl::StrCat(claim.Class(), "\n", claim.storage_class_name.value_or(""), "\n",
+                                 claim.attributes_class, "\n", std::string(ModeOf(claim.volume_mode)), "\n");
+  for (const Symbol mode : claim.access_modes) absl::StrAppend(&key, mode.string(), ",");
+  if (claim.selector) {
+    absl::StrAppend(&key, "\n", claim.selector->ok() ? claim.selector->selector.String() : "no selector");
+  }
+  if (const auto known = shelves_.find(key); known != shelves_.end()) return known->second;
+  auto shelf = std::make_shared<Shelf>();
+  if (const auto it = free_.find(claim.Class()); it != free_.end()) {
+    for (const auto& [name, f] : it->second) {
+      if (rules_.lists_by_specification && !SpecifiesSameClass(*f.volume, claim)) continue;
+      const bool suits = SameAttributes(*f.volume, claim) && SameMode(*f.volume, claim);
+      if (suits && SuitsUnreserved(*f.volume, claim)) shelf->push_back(f);
     }
   }
-  std::stable_sort(out.begin(), out.end(), [](const FreeVolume& a, const FreeVolume& b) {
+  std::stable_sort(shelf->begin(), shelf->end(), [](const FreeVolume& a, const FreeVolume& b) {
     return StorageOf(*a.volume) < StorageOf(*b.volume);
   });
-  return out;
+  if (shelves_.size() >= kMostShelves) shelves_.clear();
+  return shelves_[std::move(key)] = std::move(shelf);
 }
 
 // ---- all nodes at once --------------------------------------------------------------------------
@@ -525,7 +574,10 @@ const RowSet& ClaimBinder::ProvisionableRows(const PersistentVolumeClaim& claim)
 //
 // REQUIRES: no claim has a selected node, and at least one claim has volumes that it could get.
 bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
+  // What is kept for each row grows with the square of the number of claims.
+  constexpr size_t kMostClaims = 32;
   const size_t n = claims.delayed.size();
+  if (n > kMostClaims) return false;
   std::vector<Options> options;
   std::vector<const RowSet*> provisionable;
   for (const ClaimPtr& claim : claims.delayed) {
@@ -552,7 +604,7 @@ bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
       add(options[i].own, where);
     }
     absl::flat_hash_map<uint32_t, size_t> used;
-    for (const FreeVolume& f : options[i].any) {
+    for (const FreeVolume& f : options[i].any()) {
       if (++used[f.affinity] > n) continue;
       auto [it, fresh] = by_affinity.try_emplace(f.affinity);
       if (fresh) AddAdmittedRows(*cache_, f.volume->node_affinity, &it->second);
@@ -617,43 +669,6 @@ bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
   }
   for (const ClaimPtr& claim : claims.delayed) Intersect(rows, ProvisionableRows(*claim));
   return true;
-}
-
-// ---- assuming -----------------------------------------------------------------------------------
-
-// The volumes are chosen again with Find, because the decision did not store them.
-ClaimBinder::Assumed ClaimBinder::Assume(const api::Pod& pod, const api::Node& node) {
-  Assumed out;
-  const PodClaims claims = ClaimsOf(pod);
-  out.error = claims.error;
-  if (!claims.error.empty() || claims.delayed.empty()) return out;
-  const OnNode found = Find(claims, node);
-  out.error = found.error;
-  if (!found.error.empty()) return out;
-  for (const auto& [claim, volume] : found.bindings) {
-    auto copy = std::make_shared<PersistentVolume>(*volume);
-    copy->bound_by_controller = copy->bound_by_controller || !copy->claim_ref;
-    copy->claim_ref = PersistentVolume::ClaimRef{claim->meta.ns.string(), claim->meta.name, claim->meta.uid};
-    volumes_[copy->meta.name] = copy;
-    if (synced_) Index(copy->meta.name);
-    out.bindings.push_back({claim, std::move(copy), volume});
-  }
-  for (const ClaimPtr& claim : found.provisions) {
-    auto copy = std::make_shared<PersistentVolumeClaim>(*claim);
-    copy->selected_node = node.meta.name;
-    claims_[{copy->meta.ns, copy->meta.name}] = copy;
-    out.provisions.push_back(std::move(copy));
-  }
-  return out;
-}
-
-void ClaimBinder::Forget(const Assumed& assumed) {
-  for (const auto& b : assumed.bindings) VolumeChanged(b.volume->meta.name);
-  for (const ClaimPtr& c : assumed.provisions) ClaimChanged(c->meta.ns, c->meta.name);
-}
-
-void ClaimBinder::VolumeChanged(const std::string& name) {
-  if (volumes_.erase(name) > 0 && synced_) Index(name);
 }
 
 }  // namespace berth::scheduler

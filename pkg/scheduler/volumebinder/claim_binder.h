@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,11 +102,17 @@ class ClaimBinder {
     uint32_t affinity;  // id of the node affinity; equal for volumes with equal node affinity
   };
   // The volumes that one unbound claim could get on some node.
+  using Shelf = std::vector<FreeVolume>;
   struct Options {
-    VolumePtr own;                // if not null, it is reserved for the claim, which takes no other
-    std::vector<FreeVolume> any;  // the best first: by capacity, then by name
-    bool empty() const { return own == nullptr && any.empty(); }
+    VolumePtr own;                       // if not null, it is reserved for the claim, which takes no other
+    std::shared_ptr<const Shelf> shelf;  // else the volumes for claims that differ only in size; not null
+    size_t first = 0;                    // where those that are large enough begin
+    std::span<const FreeVolume> any() const {
+      return shelf == nullptr ? std::span<const FreeVolume>() : std::span(*shelf).subspan(first);
+    }
+    bool empty() const { return own == nullptr && any().empty(); }
   };
+  class Picker;
   // Updates the indices below from the cache's log of changed volumes.
   void Sync() const;
   // Add a volume to the indices, or remove it from them.
@@ -115,8 +122,9 @@ class ClaimBinder {
   uint32_t AffinityOf(const api::PersistentVolume& volume) const;
   // Leaves out reserved volumes that are taken.
   Options OptionsOf(const api::PersistentVolumeClaim& claim, absl::FunctionRef<bool(const VolumePtr&)> taken) const;
-  // Returns the volumes that are not reserved and that the claim could get, the best first. REQUIRES: Sync was called.
-  std::vector<FreeVolume> FreeFor(const api::PersistentVolumeClaim& claim) const;
+  // Returns the volumes that are not reserved and that the claim could get if they are large enough, by capacity and
+  // then by name. Kept until a volume changes. REQUIRES: Sync was called.
+  std::shared_ptr<const Shelf> ShelfFor(const api::PersistentVolumeClaim& claim) const;
   // Returns whether the volume can be used on the node. On a node whose CSI driver replaces the volume's in-tree
   // plugin, the affinity of the translated volume counts; if it cannot be translated, *error says why.
   bool CanUse(const api::PersistentVolume& volume, const api::Node& node, std::string* error) const;
@@ -133,6 +141,7 @@ class ClaimBinder {
   bool Admits(const api::PersistentVolume& volume, const api::Node& node) const;
   // Returns whether claim and volume have the same volumeMode, if that matters.
   bool SameMode(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
+  bool SameAttributes(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
   bool CanHold(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
 
   const Cache* cache_;
@@ -149,6 +158,8 @@ class ClaimBinder {
   // By namespace and name in claimRef, then by name.
   mutable absl::flat_hash_map<std::pair<std::string, std::string>, std::map<std::string, VolumePtr>> reserved_;
   mutable absl::flat_hash_map<std::string, VolumePtr> indexed_;  // the members of both
+  // By what claims ask for besides their size. Empty after each change of the indices.
+  mutable absl::flat_hash_map<std::string, std::shared_ptr<const Shelf>> shelves_;
   // The ids of node affinities by their text.
   mutable absl::flat_hash_map<std::string, uint32_t> affinities_;
 

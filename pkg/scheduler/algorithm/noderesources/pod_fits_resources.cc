@@ -6,6 +6,7 @@
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/cache/scalar_lookup.h"
 
 namespace berth::scheduler::noderesources {
 namespace {
@@ -186,7 +187,7 @@ class ResourcesCheck final : public FitCheck {
   }
   bool LacksScalar(Row row, Symbol name, int64_t amount) const {
     const NodeRow& r = cache_.row(row);
-    return Lacks(r.allocatable.Scalar(name), amount, r.requested.Scalar(name));
+    return Lacks(ScalarOf(r.allocatable, name), amount, ScalarOf(r.requested, name));
   }
 
   const Cache& cache_;

@@ -1,4 +1,5 @@
 #include "pkg/scheduler/algorithm/noderesources/requested_to_capacity_ratio.h"
+#include "pkg/scheduler/cache/scalar_lookup.h"
 
 #include <cmath>
 
@@ -63,7 +64,7 @@ class RatioScoring final : public Scoring {
       return ScoreOf(SaturatingAdd(want.ephemeral_storage, c.used_ephemeral[r]), c.alloc_ephemeral[r]);
     }
     const NodeRow& row = ctx_.cache.row(r);
-    return ScoreOf(SaturatingAdd(want.Scalar(name), row.requested.Scalar(name)), row.allocatable.Scalar(name));
+    return ScoreOf(SaturatingAdd(ScalarOf(want, name), ScalarOf(row.requested, name)), ScalarOf(row.allocatable, name));
   }
 
   const Symbol kCpu{"cpu"}, kMemory{"memory"}, kEphemeral{"ephemeral-storage"};

@@ -10,6 +10,7 @@
 #include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/cache/scalar_lookup.h"
 
 namespace berth::scheduler::noderesources {
 namespace {
@@ -55,7 +56,8 @@ class FitResources final : public FitCheck {
     add(kMemory, want_.memory, c.alloc_memory[row], c.used_memory[row]);
     add(kEphemeral, want_.ephemeral_storage, c.alloc_ephemeral[row], c.used_ephemeral[row]);
     const NodeRow& r = cache_.row(row);
-    for (const auto& [name, amount] : scalars_) add(name, amount, r.allocatable.Scalar(name), r.requested.Scalar(name));
+    for (const auto& [name, amount] : scalars_)
+      add(name, amount, ScalarOf(r.allocatable, name), ScalarOf(r.requested, name));
   }
   int ReasonBits() const override {
     const size_t bits = (kAmounts + scalars_.size()) * (too_small_is_final_ ? 2 : 1);
@@ -138,7 +140,7 @@ class FitResources final : public FitCheck {
     add(want_.ephemeral_storage, c.alloc_ephemeral[row]);
     bit = kAmounts;
     for (const auto& [name, amount] : scalars_) {
-      number |= uint32_t{amount > cache_.row(row).allocatable.Scalar(name)} << bit++;
+      number |= uint32_t{amount > ScalarOf(cache_.row(row).allocatable, name)} << bit++;
     }
     return number;
   }
@@ -160,7 +162,7 @@ class FitResources final : public FitCheck {
   }
   bool LacksScalar(Row row, Symbol name, int64_t amount) const {
     const NodeRow& r = cache_.row(row);
-    return Lacks(amount, r.allocatable.Scalar(name), r.requested.Scalar(name));
+    return Lacks(amount, ScalarOf(r.allocatable, name), ScalarOf(r.requested, name));
   }
 
   const Cache& cache_;
@@ -185,7 +187,7 @@ std::vector<Listed> ListedFor(const TemplateInfo& info, const std::vector<Resour
                               bool all = false) {
   std::vector<Listed> out;
   const auto scalar = [&](Symbol name) -> int64_t {
-    if (!non_zero || !info.incoming_scalars) return info.request.Scalar(name);
+    if (!non_zero || !info.incoming_scalars) return ScalarOf(info.request, name);
     for (const auto& [n, amount] : *info.incoming_scalars) {
       if (n == name) return amount;
     }
@@ -256,7 +258,7 @@ Share ShareOf(const Listed& r, const Cache& cache, Row row, bool non_zero) {
       break;
   }
   const NodeRow& node = cache.row(row);
-  return {SaturatingAdd(node.requested.Scalar(r.name), r.wanted), node.allocatable.Scalar(r.name)};
+  return {SaturatingAdd(ScalarOf(node.requested, r.name), r.wanted), ScalarOf(node.allocatable, r.name)};
 }
 
 // Returns the score on the line through the points of the shape. The product is computed before the division, which

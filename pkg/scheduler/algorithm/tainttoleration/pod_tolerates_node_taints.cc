@@ -17,14 +17,10 @@ const Symbol kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kEqual("Equal")
 
 // Returns the first NoSchedule or NoExecute taint of the node that no toleration tolerates, or null. 1.29 reports the
 // first one in the order of the node, not the most severe.
-const api::Taint* Untolerated(const std::vector<api::Toleration>& tolerations, const api::Node& node,
-                              TolerationRules rules) {
+const api::Taint* Untolerated(const Tolerations& tolerations, const api::Node& node) {
   for (const api::Taint& taint : node.taints) {
     if (taint.effect != kNoSchedule && taint.effect != kNoExecute) continue;
-    if (std::none_of(tolerations.begin(), tolerations.end(),
-                     [&](const api::Toleration& t) { return Tolerates(t, taint, rules); })) {
-      return &taint;
-    }
+    if (!tolerations.Tolerate(taint)) return &taint;
   }
   return nullptr;
 }
@@ -49,7 +45,7 @@ std::optional<int64_t> WholeNumber(std::string_view text) {
 class TaintsCheck final : public FitCheck {
  public:
   TaintsCheck(const Cache& cache, const std::vector<api::Toleration>& t, Reason reason, TolerationRules rules)
-      : cache_(cache), tolerations_(t), reason_(reason), rules_(rules) {}
+      : cache_(cache), tolerations_(t, rules), reason_(reason) {}
 
   Verdict Check(Row row) override { return Fits(row) ? Verdict::kFits : Verdict::kFails; }
   // With taints in the reasons, each distinct pair of key and value gets the next number, which needs up to 31 bits.
@@ -90,13 +86,12 @@ class TaintsCheck final : public FitCheck {
   // flag then avoids looking at the node.
   const api::Taint* FirstOf(Row row) const {
     if ((cache_.columns().flags[row] & kRowHardTaints) == 0) return nullptr;
-    return Untolerated(tolerations_, *cache_.row(row).node, rules_);
+    return Untolerated(tolerations_, *cache_.row(row).node);
   }
 
   const Cache& cache_;
-  const std::vector<api::Toleration>& tolerations_;
+  const Tolerations tolerations_;
   Reason reason_;
-  TolerationRules rules_;
   absl::flat_hash_map<std::pair<Symbol, Symbol>, uint32_t> numbers_;  // by key and value of the taint
 };
 
@@ -115,8 +110,34 @@ bool Tolerates(const api::Toleration& toleration, const api::Taint& taint, Toler
   return toleration.op == kGreater ? *have > *bound : *have < *bound;
 }
 
+bool Tolerations::Tolerate(const api::Taint& taint) const {
+  constexpr size_t kFew = 16;
+  if (all_.size() <= kFew) {
+    return std::any_of(all_.begin(), all_.end(), [&](const api::Toleration& t) { return Tolerates(t, taint, rules_); });
+  }
+  if (!indexed_) {
+    for (const api::Toleration& t : all_) {
+      const bool exists = t.op == kExists;
+      if (exists || t.op.empty() || t.op == kEqual) {
+        exact_.insert({t.effect, t.key, exists ? Symbol() : t.value, exists});
+      } else {
+        comparing_.push_back(&t);
+      }
+    }
+    indexed_ = true;
+  }
+  for (const Symbol effect : {taint.effect, Symbol()}) {
+    for (const Symbol key : {taint.key, Symbol()}) {
+      if (exact_.contains({effect, key, Symbol(), true}) || exact_.contains({effect, key, taint.value, false}))
+        return true;
+    }
+  }
+  return std::any_of(comparing_.begin(), comparing_.end(),
+                     [&](const api::Toleration* t) { return Tolerates(*t, taint, rules_); });
+}
+
 bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node, TolerationRules rules) {
-  return Untolerated(pod.tolerations, node, rules) == nullptr;
+  return Untolerated(Tolerations(pod.tolerations, rules), node) == nullptr;
 }
 
 FitPredicate PodToleratesNodeTaints(const PluginFactoryArgs&) {

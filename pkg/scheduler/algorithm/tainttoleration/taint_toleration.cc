@@ -14,19 +14,14 @@ const Symbol kPreferNoSchedule("PreferNoSchedule");
 class TaintTolerationScoring final : public Scoring {
  public:
   TaintTolerationScoring(const PodContext& ctx, int64_t max_score, TolerationRules rules, bool by_fraction = false)
-      : ctx_(ctx), max_score_(max_score), rules_(rules), by_fraction_(by_fraction) {
-    for (const api::Toleration& t : ctx.pod.tmpl->tolerations) {
-      if (t.effect.empty() || t.effect == kPreferNoSchedule) tolerations_.push_back(&t);
-    }
-  }
+      : ctx_(ctx), max_score_(max_score), by_fraction_(by_fraction), tolerations_(ctx.pod.tmpl->tolerations, rules) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     for (size_t i = 0; i < rows.size(); ++i) {
       scores[i] = 0;
       if ((ctx_.cache.columns().flags[rows[i]] & kRowSoftTaints) == 0) continue;
       for (const api::Taint& taint : ctx_.cache.row(rows[i]).node->taints) {
         if (taint.effect != kPreferNoSchedule) continue;
-        scores[i] += std::none_of(tolerations_.begin(), tolerations_.end(),
-                                  [&](const api::Toleration* t) { return Tolerates(*t, taint, rules_); });
+        scores[i] += !tolerations_.Tolerate(taint);
       }
     }
     return absl::OkStatus();
@@ -43,9 +38,8 @@ class TaintTolerationScoring final : public Scoring {
  private:
   PodContext ctx_;
   int64_t max_score_;
-  TolerationRules rules_;
   bool by_fraction_;  // 1.8
-  std::vector<const api::Toleration*> tolerations_;
+  const Tolerations tolerations_;
 };
 
 }  // namespace

@@ -1,6 +1,11 @@
 // Rules about taints and tolerations. Each function is the factory of one rule, which is implemented in a .cc file of
 // this folder.
 #pragma once
+#include <absl/container/flat_hash_set.h>
+
+#include <utility>
+#include <vector>
+
 #include "pkg/scheduler/algorithm/algorithm.h"
 
 namespace berth::scheduler::tainttoleration {
@@ -31,6 +36,34 @@ PriorityFunction TaintTolerationBy(const PluginFactoryArgs&, TolerationRules rul
 
 // Returns whether the toleration tolerates the taint.
 bool Tolerates(const api::Toleration& toleration, const api::Taint& taint, TolerationRules rules = {});
+
+// The tolerations of a pod. Many of them are looked up and not compared one by one.
+class Tolerations {
+ public:
+  // REQUIRES: `all` outlives the object.
+  Tolerations(const std::vector<api::Toleration>& all, TolerationRules rules) : all_(all), rules_(rules) {}
+  // Returns whether one of them tolerates the taint.
+  bool Tolerate(const api::Taint& taint) const;
+
+ private:
+  // An effect, a key and, where the operator is Equal, a value; an empty effect or key stands for all.
+  struct Key {
+    Symbol effect, key, value;
+    bool any_value = false;
+    friend bool operator==(const Key&, const Key&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Key& k) {
+      return H::combine(std::move(h), k.effect, k.key, k.value, k.any_value);
+    }
+  };
+
+  const std::vector<api::Toleration>& all_;
+  const TolerationRules rules_;
+  // Filled at the first taint if there are many: those that compare no numbers, and the others.
+  mutable absl::flat_hash_set<Key> exact_;
+  mutable std::vector<const api::Toleration*> comparing_;
+  mutable bool indexed_ = false;
+};
 
 // Returns whether the pod tolerates every NoSchedule and NoExecute taint of the node.
 bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node, TolerationRules rules = {});

@@ -9,6 +9,8 @@
 // changes, parts and special rows. Decisions that list the rows (PlaceAmong) are in domain_overlay_rows.cc.
 #include "pkg/scheduler/core/incremental/domain_overlay.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -101,16 +103,6 @@ bool DomainOverlay::Prepare() {
 
 // ---- terms and keys -----------------------------------------------------------------------------
 
-// Returns the index of the key in keys_, and adds the key when there is none. A key for the values of a label also says
-// whether a node has the label.
-size_t DomainOverlay::KeyOf(const LabelColumn* column, bool presence_only) {
-  for (size_t k = 0; k < keys_.size(); ++k) {
-    if (keys_[k].column == column && (presence_only || !keys_[k].presence_only)) return k;
-  }
-  keys_.push_back({column, presence_only});
-  return keys_.size() - 1;
-}
-
 // Enters the term as a dense or a sparse one.
 void DomainOverlay::Sort(const DomainTerm& term, size_t channel) {
   const LabelColumn* column = term.totals->column();
@@ -118,13 +110,11 @@ void DomainOverlay::Sort(const DomainTerm& term, size_t channel) {
     dense_.push_back({&term, channel, KeyOf(column, false), 0});
     return;
   }
-  auto slot = std::find(slots_.begin(), slots_.end(), channel);
-  const size_t place = static_cast<size_t>(slot - slots_.begin());
-  if (slot == slots_.end()) slots_.push_back(channel);
+  const auto [slot, is_new] = slot_of_.try_emplace(channel, slots_.size());
+  const size_t place = slot->second;
+  if (is_new) slots_.push_back(channel);
   sparse_.push_back({&term, channel, term.label == nullptr ? kNoKey : KeyOf(term.label, true), place});
-  if (column != nullptr && std::find(sparse_columns_.begin(), sparse_columns_.end(), column) == sparse_columns_.end()) {
-    sparse_columns_.push_back(column);
-  }
+  if (column != nullptr) sparse_columns_.push_back(column);  // FindKeys makes each of them one
 }
 
 // Finds the channels, terms and keys of all rules. The keys that other pods need come first, then those of the rules'
@@ -139,9 +129,12 @@ void DomainOverlay::FindKeys() {
   checks_without_terms_.clear();
   channels_.clear();
   keys_.clear();
+  first_key_.clear();
+  first_value_key_.clear();
   dense_.clear();
   sparse_.clear();
   slots_.clear();
+  slot_of_.clear();
   sparse_columns_.clear();
   for (const GroupKey& k : common_.Few()) {
     if (k.presence_only || IsDense(*k.column, cache_->node_count())) KeyOf(k.column, k.presence_only);
@@ -176,6 +169,8 @@ void DomainOverlay::FindKeys() {
       if (slots_[i] >= p.first_channel && slots_[i] < p.first_channel + p.width) p.slots.push_back(i);
     }
   }
+  absl::flat_hash_set<const LabelColumn*> seen;
+  std::erase_if(sparse_columns_, [&](const LabelColumn* column) { return !seen.insert(column).second; });
   for (const GroupKey& k : keys_) common_.Add(k);
   signatures_.Reset(slots_.size());
   FindLabelRules();

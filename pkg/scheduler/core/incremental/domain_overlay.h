@@ -220,8 +220,11 @@ class DomainOverlay {
   std::vector<const DomainCheck*> checks_without_terms_;
   std::vector<DomainChannel> channels_;  // the channels of all placed rules, one rule after another
   std::vector<GroupKey> keys_;
+  // By label column: the index of its first key, and of the first that is one for the label's values.
+  absl::flat_hash_map<const LabelColumn*, size_t> first_key_, first_value_key_;
   std::vector<Term> dense_, sparse_;
   std::vector<size_t> slots_;                       // for each value of a signature, the channel that it adds to
+  absl::flat_hash_map<size_t, size_t> slot_of_;     // by channel: the index in slots_
   std::vector<const LabelColumn*> sparse_columns_;  // labels of the sparse terms whose domains are not single rows
   uint64_t order_version_ = ~uint64_t{0};
   bool found_ = false;

@@ -234,4 +234,16 @@ DomainOverlay::Answer DomainOverlay::PlaceInRows(const Extra& extra, bool keep, 
   return {Answer::Outcome::kPlaced, cache_->row(chosen).name, feasible, s.ties.size()};
 }
 
+// Returns the index of the key in keys_, and adds the key when there is none. A key for the values of a label also says
+// whether a node has the label.
+size_t DomainOverlay::KeyOf(const LabelColumn* column, bool presence_only) {
+  const auto& known = presence_only ? first_key_ : first_value_key_;
+  if (const auto found = known.find(column); found != known.end()) return found->second;
+  const size_t k = keys_.size();
+  keys_.push_back({column, presence_only});
+  first_key_.try_emplace(column, k);
+  if (!presence_only) first_value_key_.try_emplace(column, k);
+  return k;
+}
+
 }  // namespace berth::scheduler
