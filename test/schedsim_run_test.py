@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 import harness
-from harness import ROOT, check, items, schedsim
+from harness import ROOT, check, items, schedsim, write_file
 
 SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 DEMO = os.path.join(ROOT, "test/testdata/demo")
@@ -167,6 +167,10 @@ def test_said():
         check(what, code == 0 and text in err, err)
 
     said("nothing to place", items(node("n1"), pod("b", nodeName="n1")), "nothing to place: the input has 1 node, 1 pod with a node, and no pending pod")
+    with_spec = items(node("n1"), pod("b", nodeName="n1"))
+    for command in ("capacity", "-", "--pod-spec", write_file("spec.json", json.dumps(pod("x")))), ("what-if", "-", "--drain", "n1"):
+        code, out, err = schedsim(*command, feed=with_spec)
+        check("pods that come from elsewhere are no mistake (%s)" % command[0], code == 0 and "nothing to place" not in err, err)
     said("no node", items(pod("p")), "the input has no node")
     deleted = pod("gone", meta={"deletionTimestamp": "2024-01-01T00:00:00Z"})
     said("a pod being deleted", items(node("n1"), deleted, pod("p")), "left out 1 pending pod that is being deleted")

@@ -195,8 +195,9 @@ void NotePredicates(const PolicyReport& r, const Algorithm& algorithm, std::vect
   }
   auto ordering = decides.predicate_ordering;
   for (const std::string& name : running) {
+    if (decides.checks_all_predicates) break;
     if (std::find(ordering.begin(), ordering.end(), name) == ordering.end()) {
-      notes->push_back(absl::StrCat(name, ": runs behind the others; ", release::NameOf(decides.version),
+      notes->push_back(absl::StrCat(name, ": runs behind the others; ", util::ToAbsl(algorithm.release->name),
                                     " itself silently never ran it"));
     }
   }

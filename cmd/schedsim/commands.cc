@@ -54,7 +54,9 @@ lab::ReadOptions ReadOptionsOf(const Invocation& invocation) {
   options.autoscaled = invocation.Get<bool>("autoscaled");
   options.as_queue = invocation.Get<std::string>("order") == "queue";
   options.recursive = invocation.Get<bool>("recursive");
-  options.more_pods = invocation.Has("arrivals") || invocation.Has("generate");
+  // Of pods that arrive later, are given by --pod-spec, or leave nodes that are drained.
+  options.more_pods =
+      invocation.Has("arrivals") || invocation.Has("generate") || invocation.Has("pod-spec") || invocation.Has("drain");
   const auto& validate = invocation.Get<std::string>("validate");
   options.validate = validate == "strict" ? lab::Validate::kStrict
                      : validate == "warn" ? lab::Validate::kWarn
