@@ -51,6 +51,8 @@ inline constexpr release::Span kChecksNamespaces = release::Since(14);
 inline constexpr release::Span kNamesOfNamespaces = release::Since(21);
 // The uid in a Binding is compared.
 inline constexpr release::Span kUidsOfBindings = release::Since(16);
+// The selectors of Deployments, ReplicaSets and DaemonSets cannot change in any version that is served.
+inline constexpr release::Span kSelectorsAreFixed = release::Since(16);
 // A budget with neither bound lets no pod be evicted.
 inline constexpr release::Span kEmptyBudgetsHold = release::Since(21);
 // An evicted pod gets a condition that says so.

@@ -158,40 +158,6 @@ void ValidateEvent(const Value& event, FieldErrors* errors) {
   if (!agree) errors->push_back(Invalid("involvedObject.namespace", of, "does not match event.namespace"));
 }
 
-void ValidateWorkload(const Value& object, const ResourceInfo& r, FieldErrors* errors) {
-  const Value* spec = object.Find("spec");
-  if (spec == nullptr) return;
-  Path at("spec");
-  const Value* replicas = spec->Find("replicas");
-  if (replicas != nullptr && replicas->AsInt() < 0)
-    errors->push_back(InvalidRaw("spec.replicas", replicas->text(), "must be greater than or equal to 0"));
-  if (const Value* t = spec->Find("template")) {
-    Path pod = at / "template";
-    Path meta = pod / "metadata";
-    ValidateLabels(t->At({"metadata", "labels"}), meta / "labels", errors);
-    const Value* pod_spec = t->Find("spec");
-    const std::string_view restart = pod_spec == nullptr ? std::string_view() : pod_spec->Str("restartPolicy");
-    // Before 1.34, the server looks at nothing else in the pods of a StatefulSet, as their mounts may name claim
-    // templates.
-    if (r.kind == "StatefulSet") {
-      if (restart != "Always") {
-        errors->push_back(NotSupported("spec.template.spec.restartPolicy", restart, {"Always"}));
-      }
-      return;
-    }
-    if (pod_spec != nullptr) ValidatePodSpec(*pod_spec, pod / "spec", r.release, errors);
-    const bool known = restart == "OnFailure" || restart == "Never";
-    if (r.kind != "Job" && known) {
-      errors->push_back(NotSupported("spec.template.spec.restartPolicy", restart, {"Always"}));
-    }
-    if (r.kind == "Job") {
-      if (restart != "Never" && restart != "OnFailure") {
-        errors->push_back(Required("spec.template.spec.restartPolicy", "valid values: \"OnFailure\", \"Never\""));
-      }
-    }
-  }
-}
-
 }  // namespace
 
 std::string Path::str() const {
@@ -440,7 +406,9 @@ FieldErrors ValidateCreate(const ResourceInfo& r, const Value& object) {
   } else if (r.kind == "StorageClass") {
     if (object.Str("provisioner").empty()) errors.push_back(Required("provisioner"));
   } else if (r.type->Find("spec") != nullptr && r.type->Find("spec")->type->Find("template") != nullptr) {
-    ValidateWorkload(object, r, &errors);
+    ValidateWorkload(object, r, nullptr, &errors);
+  } else if (r.kind == "CronJob") {
+    ValidateCronJob(object, &errors);
   } else if (r.kind == "PodDisruptionBudget") {
     const Value* spec = object.Find("spec");
     if (spec != nullptr && spec->Find("minAvailable") != nullptr && spec->Find("maxUnavailable") != nullptr) {
@@ -479,7 +447,9 @@ FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Val
       errors.push_back(Forbidden("spec", "updates to poddisruptionbudget spec are forbidden."));
     }
   } else if (r.type->Find("spec") != nullptr && r.type->Find("spec")->type->Find("template") != nullptr) {
-    ValidateWorkload(object, r, &errors);
+    ValidateWorkload(object, r, &old, &errors);
+  } else if (r.kind == "CronJob") {
+    ValidateCronJob(object, &errors);
   }
   return errors;
 }

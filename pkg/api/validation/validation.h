@@ -44,6 +44,10 @@ void ValidateQuantity(std::string_view resource, std::string_view quantity, cons
                       FieldErrors* errors);
 // Returns the protocols of ports of containers and services, in the order of messages.
 std::vector<std::string> ProtocolsOf(Version release);
+// Checks what has a pod template: replicas, selector, strategy and the template itself. `old` is null for a new object.
+void ValidateWorkload(const Value& object, const ResourceInfo& r, const Value* old, FieldErrors* errors);
+// Checks all but the schedule and the time zone.
+void ValidateCronJob(const Value& object, FieldErrors* errors);
 void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors);
 // Checks what came after 1.10: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
 void ValidateModernPodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors);

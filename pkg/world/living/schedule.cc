@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
@@ -10,42 +11,69 @@
 #include <vector>
 
 #include "pkg/util/status.h"
+#include "pkg/world/living/fields.h"
 
 namespace berth::world::living {
 namespace {
 
 struct Field {
-  std::string_view name;
   int first, last;
   std::string_view names;  // of the values from `first` on, separated by blanks
 };
-constexpr Field kFields[] = {{"minute", 0, 59, ""},
-                             {"hour", 0, 23, ""},
-                             {"day of the month", 1, 31, ""},
-                             {"month", 1, 12, "jan feb mar apr may jun jul aug sep oct nov dec"},
-                             {"day of the week", 0, 6, "sun mon tue wed thu fri sat"}};
+// Minute, hour, day of the month, month, day of the week.
+constexpr Field kFields[] = {{0, 59, ""},
+                             {0, 23, ""},
+                             {1, 31, ""},
+                             {1, 12, "jan feb mar apr may jun jul aug sep oct nov dec"},
+                             {0, 6, "sun mon tue wed thu fri sat"}};
 
-// Returns the value of a number or name; -1 if it is neither.
-int ValueOf(const std::string& text, const Field& f) {
-  int n = 0;
-  if (absl::SimpleAtoi(text, &n)) return f.last == 6 && n == 7 ? 0 : n;
+// Reads a number or a name. The errors are those of github.com/robfig/cron, which servers pass on.
+absl::StatusOr<int> ValueOf(const std::string& text, const Field& f) {
   const std::vector<std::string> names = absl::StrSplit(util::ToAbsl(f.names), ' ', absl::SkipEmpty());
   const auto it = std::find(names.begin(), names.end(), absl::AsciiStrToLower(text));
-  return it == names.end() ? -1 : f.first + static_cast<int>(it - names.begin());
+  if (it != names.end()) return f.first + static_cast<int>(it - names.begin());
+  int n = 0;
+  if (!absl::SimpleAtoi(text, &n)) {
+    return util::InvalidArgument(
+        absl::StrCat("failed to parse int from ", text, ": strconv.Atoi: parsing \"", text, "\": invalid syntax"));
+  }
+  if (n < 0) return util::InvalidArgument(absl::StrCat("negative number (", n, ") not allowed: ", text));
+  return n;
 }
 
-bool ReadPart(const std::string& part, const Field& f, std::bitset<64>* bits) {
-  const std::pair<std::string, std::string> halves = absl::StrSplit(part, absl::MaxSplits('/', 1));
+absl::Status ReadPart(const std::string& part, const Field& f, std::bitset<64>* bits) {
+  const std::vector<std::string> halves = absl::StrSplit(part, '/');
+  const std::vector<std::string> ends = absl::StrSplit(halves[0], '-');
+  if (halves.size() > 2) return util::InvalidArgument(absl::StrCat("too many slashes: ", part));
+  if (ends.size() > 2) return util::InvalidArgument(absl::StrCat("too many hyphens: ", part));
   int step = 1, first = f.first, last = f.last;
-  if (!halves.second.empty() && (!absl::SimpleAtoi(halves.second, &step) || step < 1)) return false;
-  if (halves.first != "*" && halves.first != "?") {
-    const std::pair<std::string, std::string> ends = absl::StrSplit(halves.first, absl::MaxSplits('-', 1));
-    first = ValueOf(ends.first, f);
-    last = !ends.second.empty() ? ValueOf(ends.second, f) : halves.second.empty() ? first : f.last;
+  if (ends[0] != "*" && ends[0] != "?") {
+    const auto begin = ValueOf(ends[0], f);
+    if (!begin.ok()) return begin.status();
+    first = *begin;
+    const auto end = ends.size() > 1 ? ValueOf(ends[1], f) : begin;
+    if (!end.ok()) return end.status();
+    last = ends.size() == 1 && halves.size() > 1 ? f.last : *end;
   }
-  if (first < f.first || last > f.last || first > last) return false;
+  if (halves.size() > 1) {
+    const auto given = ValueOf(halves[1], Field{0, 0, ""});
+    if (!given.ok()) return given.status();
+    step = *given;
+  }
+  if (first < f.first) {
+    return util::InvalidArgument(
+        absl::StrCat("beginning of range (", first, ") below minimum (", f.first, "): ", part));
+  }
+  if (last > f.last) {
+    return util::InvalidArgument(absl::StrCat("end of range (", last, ") above maximum (", f.last, "): ", part));
+  }
+  if (first > last) {
+    return util::InvalidArgument(
+        absl::StrCat("beginning of range (", first, ") beyond end of range (", last, "): ", part));
+  }
+  if (step == 0) return util::InvalidArgument(absl::StrCat("step of range should be a positive number: ", part));
   for (int n = first; n <= last; n += step) bits->set(static_cast<size_t>(n));
-  return true;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -60,18 +88,19 @@ absl::StatusOr<Schedule> Schedule::Parse(std::string_view text) {
   for (const Short& s : kShort) {
     if (s.name == text) text = s.fields;
   }
+  if (text.starts_with('@')) {
+    return util::InvalidArgument(absl::StrCat("unrecognized descriptor: ", util::ToAbsl(text)));
+  }
   const std::vector<std::string> words = absl::StrSplit(util::ToAbsl(text), ' ', absl::SkipWhitespace());
   if (words.size() != std::size(kFields)) {
     return util::InvalidArgument(
-        absl::StrCat("\"", util::ToAbsl(text), "\" has ", words.size(),
-                     " fields; minute, hour, day of the month, month and day of the week are wanted"));
+        absl::StrCat("expected exactly 5 fields, found ", words.size(), ": [", absl::StrJoin(words, " "), "]"));
   }
   Schedule s;
   std::bitset<64>* const bits[] = {&s.minutes_, &s.hours_, &s.days_, &s.months_, &s.weekdays_};
   for (size_t i = 0; i < words.size(); ++i) {
     for (absl::string_view part : absl::StrSplit(words[i], ',')) {
-      if (ReadPart(std::string(part), kFields[i], bits[i])) continue;
-      return util::InvalidArgument(absl::StrCat("\"", words[i], "\" is not a ", util::ToAbsl(kFields[i].name)));
+      if (absl::Status status = ReadPart(std::string(part), kFields[i], bits[i]); !status.ok()) return status;
     }
   }
   s.any_day_ = words[2].starts_with('*') || words[2] == "?";
@@ -114,6 +143,26 @@ std::optional<absl::Time> Schedule::LastBetween(absl::Time after, absl::Time now
     return t > after && t <= now ? std::optional(t) : std::nullopt;
   }
   return std::nullopt;
+}
+
+validation::FieldErrors ValidateSchedule(const Value& cron_job) {
+  validation::FieldErrors errors;
+  const std::string_view schedule = TextAt(cron_job, {"spec", "schedule"}),
+                         zone = TextAt(cron_job, {"spec", "timeZone"});
+  if (schedule.empty()) {
+    errors.push_back(validation::Required("spec.schedule"));
+  } else if (schedule.find("TZ=") != std::string_view::npos) {
+    errors.push_back(validation::Invalid("spec.schedule", schedule,
+                                         "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
+  } else if (const auto parsed = Schedule::Parse(schedule); !parsed.ok()) {
+    errors.push_back(validation::Invalid("spec.schedule", schedule, util::Message(parsed.status())));
+  }
+  absl::TimeZone found;
+  if (!zone.empty() && !absl::LoadTimeZone(util::ToAbsl(zone), &found)) {
+    errors.push_back(
+        validation::Invalid("spec.timeZone", zone, absl::StrCat("unknown time zone ", util::ToAbsl(zone))));
+  }
+  return errors;
 }
 
 }  // namespace berth::world::living

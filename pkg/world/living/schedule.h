@@ -8,12 +8,15 @@
 #include <optional>
 #include <string_view>
 
+#include "pkg/api/validation/field_error.h"
+#include "pkg/world/objects.h"
+
 namespace berth::world::living {
 
 class Schedule {
  public:
   // Parses five fields (minute, hour, day of the month, month, day of the week; lists, ranges, steps and names), or
-  // @yearly, @monthly, @weekly, @daily, @midnight, @hourly. The error says which field is wrong.
+  // @yearly, @monthly, @weekly, @daily, @midnight, @hourly. The error is in the words of servers.
   static absl::StatusOr<Schedule> Parse(std::string_view text);
 
   // Returns the first time after `after`; none within eight years.
@@ -26,5 +29,8 @@ class Schedule {
   std::bitset<64> minutes_, hours_, days_, months_, weekdays_;
   bool any_day_ = false, any_weekday_ = false;
 };
+
+// Returns what a server refuses in the schedule and the time zone of a CronJob.
+validation::FieldErrors ValidateSchedule(const Value& cron_job);
 
 }  // namespace berth::world::living

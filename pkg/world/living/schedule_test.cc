@@ -23,7 +23,7 @@ TEST_CASE("the next time of a schedule") {
   CHECK(NextAfter("*/15 8-10 * * *", "2026-03-01T08:45:00Z") == "2026-03-01T09:00:00Z");
   CHECK(NextAfter("0 0 29 feb *", "2026-03-01T00:00:00Z") == "2028-02-29T00:00:00Z");
   CHECK(NextAfter("30 6 * * MON-FRI", "2026-01-02T06:30:00Z") == "2026-01-05T06:30:00Z");
-  CHECK(NextAfter("0 12 * * 7", "2026-01-02T00:00:00Z") == "2026-01-04T12:00:00Z");
+  CHECK(NextAfter("0 12 * * 0", "2026-01-02T00:00:00Z") == "2026-01-04T12:00:00Z");
   CHECK(NextAfter("@hourly", "2026-01-02T00:00:01Z") == "2026-01-02T01:00:00Z");
   CHECK(NextAfter("0 0 31 2 *", "2026-01-02T00:00:01Z") == "never");
   CHECK(NextAfter("0 9 * * *", "2026-07-01T00:00:00Z", "Europe/Berlin") == "2026-07-01T07:00:00Z");
@@ -44,13 +44,19 @@ TEST_CASE("the last time that has come") {
   CHECK(!s->LastBetween(noon, noon + absl::Minutes(9), absl::UTCTimeZone()));
 }
 
-TEST_CASE("what is no schedule is said") {
-  CHECK(Schedule::Parse("* * * *").status().message() ==
-        "\"* * * *\" has 4 fields; minute, hour, day of the month, month and day of the week are wanted");
-  CHECK(Schedule::Parse("60 * * * *").status().message() == "\"60\" is not a minute");
-  CHECK(Schedule::Parse("* * * foo *").status().message() == "\"foo\" is not a month");
-  CHECK(!Schedule::Parse("*/0 * * * *").ok());
-  CHECK(!Schedule::Parse("5-1 * * * *").ok());
+TEST_CASE("what is no schedule is said in the words of servers") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"* * * *", "expected exactly 5 fields, found 4: [* * * *]"},
+      {"60 * * * *", "end of range (60) above maximum (59): 60"},
+      {"0 12 * * 7", "end of range (7) above maximum (6): 7"},
+      {"* * 0 * *", "beginning of range (0) below minimum (1): 0"},
+      {"* * * foo *", "failed to parse int from foo: strconv.Atoi: parsing \"foo\": invalid syntax"},
+      {"*/0 * * * *", "step of range should be a positive number: */0"},
+      {"5-1 * * * *", "beginning of range (5) beyond end of range (1): 5-1"},
+      {"1-2-3 * * * *", "too many hyphens: 1-2-3"},
+      {"@often", "unrecognized descriptor: @often"},
+  };
+  for (const auto& [text, why] : cases) CHECK(Schedule::Parse(text).status().message() == why);
 }
 
 }  // namespace
