@@ -104,6 +104,30 @@ def test_rejected_by_the_kubelet():
           status["message"])
 
 
+def test_resize_in_place():
+    """A pod gets what it asks for by now if its node has it, and is told why not otherwise."""
+    api, kubectl, _ = begin()
+    kubectl.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "grows", "namespace": "default"},
+                    "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}]}})
+    kubectl("wait", "pod/grows", "--for=condition=Ready", SECONDS)
+
+    def resize(resources, **wanted):
+        kubectl("patch", "pod", "grows", "--subresource=resize", "-p",
+                json.dumps({"spec": {"containers": [{"name": "c", "resources": resources}]}}), **wanted)
+    given = "--for=jsonpath={.status.containerStatuses[0].resources.requests.cpu}="
+    kubectl("wait", "pod/grows", given + "1", SECONDS)
+    resize({"requests": {"cpu": "2"}}, out="patched")
+    kubectl("wait", "pod/grows", given + "2", SECONDS, out="condition met")
+    resize({"requests": {"cpu": "64"}}, out="patched")
+    kubectl("wait", "pod/grows", "--for=condition=PodResizePending", SECONDS, out="condition met")
+    kubectl("get", "pod", "grows", "-o", "jsonpath={.status.conditions[?(@.type=='PodResizePending')].reason}", out="Infeasible")
+    resize({"requests": {"cpu": "3"}}, out="patched")
+    kubectl("wait", "pod/grows", given + "3", SECONDS, out="condition met")
+    check_equal("nothing is pending", kubectl("get", "pod", "grows", "-o", "jsonpath={.status.conditions[?(@.type=='PodResizePending')].reason}"), "")
+    resize({"requests": {"cpu": "3", "memory": "1Gi"}, "limits": {"cpu": "3", "memory": "1Gi"}}, status=1,
+           err="Pod QOS Class may not change as a result of resizing")
+
+
 def test_scheduler_is_killed():
     """Nothing is made twice when the scheduler dies amid a rollout."""
     _, kubectl, scheduler = begin()
@@ -114,6 +138,33 @@ def test_scheduler_is_killed():
     Scheduler(kubectl.api.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="living-2")
     kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
     check_equal("as many pods as wanted", list(pods(kubectl, "app=web").values()), ["Running"] * 20)
+
+
+def test_a_node_goes_down():
+    """It is found, its pods are evicted when they do not tolerate that any longer, and it comes back."""
+    api = Api.start(flags=FLAGS + ["--node-monitor-grace-period=2s"])
+    kubectl = Kubectl(api)
+    kubectl.create(node("n1"), node("n2"))
+    Scheduler(api.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="down")
+    toleration = {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute", "operator": "Exists", "tolerationSeconds": 1}
+    kubectl.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"},
+                    "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": {
+                        "metadata": {"labels": {"app": "web"}},
+                        "spec": {"tolerations": [toleration], "containers": [{"name": "c", "image": "x"}]}}}})
+    kubectl("rollout", "status", "deployment/web", SECONDS)
+    kubectl("cordon", "n2")
+    kubectl("wait", "node/n2", "--for=jsonpath={.spec.taints[0].key}=node.kubernetes.io/unschedulable", SECONDS)
+    kubectl("uncordon", "n2")
+    kubectl("annotate", "node", "n1", "simulate.berth/down=true")
+    kubectl("wait", "node/n1", "--for=condition=Ready=Unknown", "--timeout=60s", out="condition met")
+    kubectl("describe", "node", "n1", out=["node.kubernetes.io/unreachable:NoExecute", "Kubelet stopped posting node status"])
+    wait_until("two pods run on n2", lambda: 2 == sum(
+        p["spec"].get("nodeName") == "n2" and p["status"]["phase"] == "Running" for p in api.get("/api/v1/namespaces/default/pods")["items"]), 60)
+    kubectl("get", "events", out=["TaintManagerEviction", "NodeNotReady"])
+    kubectl("annotate", "node", "n1", "simulate.berth/down=false", "--overwrite")
+    kubectl("wait", "node/n1", "--for=condition=Ready", "--timeout=60s", out="condition met")
+    wait_until("the taints are gone", lambda: not api.get("/api/v1/nodes/n1")["spec"].get("taints"), 60)
+    wait_until("the pods that were evicted are gone", lambda: len(api.get("/api/v1/namespaces/default/pods")["items"]) == 2, 60)
 
 
 def test_off_by_default():

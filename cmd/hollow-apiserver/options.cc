@@ -39,6 +39,8 @@ po::options_description Flags() {
       ("pod-start-delay", text("500ms"), "with simulated kubelets: from a pod's binding until it is Running")
       ("pod-stop-delay", text("200ms"), "with simulated kubelets: from a pod's deletion until it is gone")
       ("job-duration", text("3s"), "with simulated kubelets: how long pods of Jobs run")
+      ("node-monitor-grace-period", text(""),
+       "with simulated controllers: how long a node may be silent before it counts as lost; empty: as in the release")
       ("bind-address", text("0.0.0.0"), "address of the TLS port")
       ("secure-port", po::value<std::string>(), "port with TLS; 0 picks a free one; needs certificate and key")
       ("tls-cert-file", text(""), "PEM file with the server's certificate, CA certificates behind it")
@@ -162,6 +164,9 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   duration("pod-start-delay", &s.simulate.kubelet.start_delay);
   duration("pod-stop-delay", &s.simulate.kubelet.stop_delay);
   duration("job-duration", &s.simulate.kubelet.job_duration);
+  if (!text("node-monitor-grace-period").empty()) {
+    duration("node-monitor-grace-period", &s.simulate.node_grace.emplace());
+  }
   s.bind_address = text("bind-address");
   s.tls_cert_file = text("tls-cert-file");
   s.tls_private_key_file = text("tls-private-key-file");

@@ -14,6 +14,8 @@
 
 #include "pkg/api/validation/defaults.h"
 #include "pkg/api/validation/validation.h"
+#include "pkg/world/living/node_lifecycle.h"
+#include "pkg/world/living/schedule.h"
 #include "pkg/world/workload.h"
 
 namespace berth::apiserver {
@@ -147,6 +149,8 @@ void Registry::PrepareForCreate(const ResourceInfo& r, size_t version, Value* v)
       status.Set("conditions", Value::Array()).Append(std::move(condition));
     }
     v->Set("status", std::move(status));
+  } else if (r.kind == "Node" && plugins_.taints_new_nodes) {
+    world::living::TaintNewNode(world::RulesOf(r.release), v);
   } else if (r.kind == "Namespace") {
     if (validation::kNamesOfNamespaces.Has(r.release)) {
       Value& meta = v->Child("metadata");
@@ -211,6 +215,9 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
   if (r.kind == "Job") world::CompleteJob(world::RulesOf(r.release), &v);
   PrepareForCreate(r, version, &v);
   for (FieldError& e : ValidateCreate(r, v)) errors.push_back(std::move(e));
+  if (r.kind == "CronJob") {
+    for (FieldError& e : world::living::ValidateSchedule(v)) errors.push_back(std::move(e));
+  }
   GroupResource gr = r.In(version);
   if (r.kind == "Service" && errors.empty()) {
     if (auto refused = AllocateNodePorts(r, &v)) return *refused;
@@ -280,6 +287,7 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
   const Value& old_meta = *before.Find("metadata");
 
   ApplyDefaults(r, r.versions[version], &v);
+  if (how.subresource == "resize") return Resize(r, v, std::move(before), old);
   if (how.subresource == "status") {
     SetOrErase(&v, "spec", before.Find("spec"));
     if (r.kind == "Pod") SetOrErase(v.Find("metadata"), "ownerReferences", old_meta.Find("ownerReferences"));
@@ -323,6 +331,9 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
   }
   if (how.subresource != "finalize") {
     FieldErrors errors = ValidateUpdate(r, v, before);
+    if (r.kind == "CronJob") {
+      for (FieldError& e : world::living::ValidateSchedule(v)) errors.push_back(std::move(e));
+    }
     if (how.subresource == "status") {
       std::erase_if(errors, [](const FieldError& e) { return !e.field.starts_with("metadata"); });
     }

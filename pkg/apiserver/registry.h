@@ -36,7 +36,7 @@ struct Deleted {
 };
 
 struct UpdateRequest {
-  std::string subresource;  // "", "status", "finalize"
+  std::string subresource;  // "", "status", "finalize", "resize"
   bool patch = false;       // for a PATCH a different uid is a 422, for a PUT a 409
 };
 
@@ -121,6 +121,8 @@ class Registry {
   std::optional<ApiError> AdmitToNamespace(const ResourceInfo& r, size_t version, std::string_view ns, const Value& v);
   void PrepareForCreate(const ResourceInfo& r, size_t version, Value* v);
   ObjectPtr StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr& old);
+  // PUT and PATCH pods/NAME/resize: takes from `wanted` what its containers ask for, and nothing else.
+  Result<ObjectPtr> Resize(const ResourceInfo& r, const Value& wanted, Value pod, const ObjectPtr& old);
   Result<Deleted> DeleteNamespace(const ResourceInfo& r, const ObjectPtr& old);
   // Sets or clears the finalizers that the propagation policy requires. Returns whether that changed anything.
   bool SetDeletionFinalizers(const ResourceInfo& r, size_t version, const DeleteRequest& how, Value* meta);

@@ -30,6 +30,12 @@ namespace asio = boost::asio;
 
 namespace {
 constexpr int64_t kSweepsToReturnPages = 60;
+
+world::AdmissionPlugins PluginsOf(const ServerOptions& options) {
+  world::AdmissionPlugins plugins = options.admission_plugins;
+  plugins.taints_new_nodes = options.simulate.controllers;
+  return plugins;
+}
 }  // namespace
 
 struct Server::Parts {
@@ -37,7 +43,7 @@ struct Server::Parts {
       : options(std::move(o)),
         clock(c == nullptr ? &real_clock : c),
         store(options.release),
-        registry(&store, clock, options.admission_plugins),
+        registry(&store, clock, PluginsOf(options)),
         api(&registry, clock),
         expiry(&store, clock, options.event_ttl, options.most_events),
         http_server(&io, &api, &store),

@@ -18,6 +18,7 @@ using world::living::Written;
 
 // The kinds whose changes controllers and kubelets are told.
 constexpr std::string_view kFollowed[] = {"Namespace",
+                                          "ServiceAccount",
                                           "Node",
                                           "StorageClass",
                                           "PersistentVolume",
@@ -168,7 +169,9 @@ Simulation::Simulation(Registry* registry, const util::Clock* clock, SimulationO
     : access_(std::make_unique<Access>(registry, clock)),
       world_(
           std::make_unique<world::living::World>(access_.get(), clock, world::RulesOf(registry->catalog().release()))) {
-  if (options.controllers) AddControllers(world_.get());
+  if (options.controllers) {
+    AddControllers(world_.get(), {.grace = options.node_grace, .expects_kubelets = options.kubelets});
+  }
   if (options.kubelets) world_->Add(NewKubelets(world_.get(), std::move(options.kubelet)));
   for (std::string_view kind : kFollowed) {
     const ResourceInfo* r = access_->Of(kind);

@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ namespace berth::apiserver {
 struct SimulationOptions {
   bool kubelets = false, controllers = false;
   world::living::KubeletOptions kubelet;
+  std::optional<absl::Duration> node_grace{};  // how long a node may be silent; none: as long as in the release
   bool any() const { return kubelets || controllers; }
 };
 

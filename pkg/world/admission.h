@@ -46,6 +46,8 @@ struct AdmissionNote {
 struct AdmissionPlugins {
   bool limit_ranger = true, priority = true, default_tolerations = true, runtime_class = true, storage_class = true,
        quota = true;
+  // Whether new nodes get the taint not-ready, which the controller of nodes takes off. Not in Names.
+  bool taints_new_nodes = false;
   // Switches off the plugin of this name ("LimitRanger"). Returns false if there is none.
   bool Disable(std::string_view name);
   // Returns the names that Disable knows.

@@ -25,11 +25,21 @@ struct Rules {
   bool indexed_jobs = false;           // completionMode Indexed, and suspend
   bool job_index_label = false;        // the completion index is a label as well as an annotation
   bool job_managed_by = false;         // spec.managedBy
+  bool job_failure_policy = false;     // spec.podFailurePolicy
+  bool job_index_limits = false;       // spec.backoffLimitPerIndex
+  bool job_success_policy = false;     // spec.successPolicy
   bool cron_names_in_minutes = false;  // before, seconds
   bool stateful_index_label = false;   // apps.kubernetes.io/pod-index
   bool stateful_start = false;         // spec.ordinals.start
   bool ephemeral_claims = false;       // claims of generic ephemeral volumes
+  bool resizes_pods = false;           // pods/NAME/resize, and kubelets that carry it out
   bool zone_labels_of_node = false;    // a bound pod gets the topology labels of its node
+  // ---- nodes ----
+  bool node_leases = false;      // kubelets renew leases; before, they wrote the whole status every 10 s
+  bool node_taints = false;      // conditions of nodes become taints, and taints evict; before, pods of a node that is
+                                 // not ready were deleted after five minutes
+  bool long_node_grace = false;  // a silent node is given 50 s; before, 40 s
+  bool disruption_targets = false;  // what deletes a pod for the cluster's sake says so in a condition
   // ---- budgets ----
   bool scales_of_any_kind = false;  // before: of the kinds of this API that have one
   bool unhealthy_pod_eviction_policy = false;

@@ -33,7 +33,9 @@ constexpr size_t kEventWindow = 1000;  // events have no such window in 1.10; et
 // Kinds that came after 1.10, by the release in which their stable version did.
 constexpr release::Span kSince13 = release::Since(13), kRuntimeClasses = release::Since(14),
                         kCsiNodes = release::Since(17), kCsiDrivers = release::Since(18),
-                        kCronJobs = release::Since(21), kCsiCapacities = release::Since(24),
+                        kCronJobs = release::Since(21), kEndpointSlices = release::Since(21),
+                        kResizes = release::Since(33), kTokenRequests = release::Since(22),
+                        kAutoscalers = release::Since(25), kCsiCapacities = release::Since(24),
                         kDevices = release::Since(34);
 
 // Returns those versions of a list that a release serves. "apps/v1beta1@-16" is served until 1.16, and
@@ -135,6 +137,7 @@ void AddCore(Maker* m) {
 
   ResourceInfo& pods = add("pods", "Pod", "v1");
   pods.subresources = {"binding", "eviction", "status"};
+  if (kResizes.Has(m->release())) pods.subresources.push_back("resize");
   pods.short_names = {"po"};
   pods.in_all = true;
   pods.window = kLargeWindow;
@@ -167,6 +170,7 @@ void AddCore(Maker* m) {
   add("secrets", "Secret", "v1").selectable_fields = {"type"};
   ResourceInfo& accounts = add("serviceaccounts", "ServiceAccount", "v1");
   accounts.short_names = {"sa"};
+  if (kTokenRequests.Has(m->release())) accounts.subresources = {"token"};
 }
 
 void AddWorkloads(Maker* m) {
@@ -211,6 +215,13 @@ void AddWorkloads(Maker* m) {
     cron.has_generation = true;
   }
   m->Add("controllerrevisions", "ControllerRevision", "apps/v1");
+  if (kAutoscalers.Has(m->release())) {
+    ResourceInfo& autoscalers = m->Add("horizontalpodautoscalers", "HorizontalPodAutoscaler", "autoscaling/v2");
+    autoscalers.subresources = {"status"};
+    autoscalers.short_names = {"hpa"};
+    autoscalers.in_all = true;
+  }
+  if (kEndpointSlices.Has(m->release())) m->Add("endpointslices", "EndpointSlice", "discovery.k8s.io/v1");
 
   ResourceInfo& budgets =
       m->Add("poddisruptionbudgets", "PodDisruptionBudget", "policy/v1@21- policy/v1beta1@-25 policy/v1@-21");
@@ -293,13 +304,16 @@ std::vector<Group> GroupsOf(Version release) {
       {{22},
        "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1/v1beta1 "
        "rbac.authorization.k8s.io/v1 storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 "
-       "node.k8s.io/v1/v1beta1"},
+       "discovery.k8s.io/v1 node.k8s.io/v1/v1beta1"},
       {{25},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1 rbac.authorization.k8s.io/v1 "
-       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 node.k8s.io/v1"},
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2 policy/v1 "
+       "rbac.authorization.k8s.io/v1 "
+       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 discovery.k8s.io/v1 node.k8s.io/v1"},
       {{34},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1 rbac.authorization.k8s.io/v1 "
-       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 resource.k8s.io/v1 node.k8s.io/v1"}};
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2 policy/v1 "
+       "rbac.authorization.k8s.io/v1 "
+       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 discovery.k8s.io/v1 resource.k8s.io/v1 "
+       "node.k8s.io/v1"}};
   std::vector<Group> out;
   bool name = true;
   std::string word;

@@ -255,6 +255,50 @@ CronJobStatus proto
   active []ObjectReference n=1
   lastScheduleTime *time n=4
   lastSuccessfulTime *time n=5
+HorizontalPodAutoscaler proto
+  metadata ObjectMeta
+  spec HorizontalPodAutoscalerSpec
+  status HorizontalPodAutoscalerStatus
+HorizontalPodAutoscalerSpec proto
+  scaleTargetRef CrossVersionObjectReference!
+  minReplicas *int32
+  maxReplicas int32!
+  metrics []any
+  behavior any
+CrossVersionObjectReference proto
+  kind string!
+  name string!
+  apiVersion string
+HorizontalPodAutoscalerStatus
+  observedGeneration *int64
+  lastScaleTime *time
+  currentReplicas int32
+  desiredReplicas int32!
+  currentMetrics []any
+  conditions []WorkloadCondition key=type
+EndpointSlice
+  metadata ObjectMeta
+  addressType string!
+  endpoints []EndpointOfSlice!
+  ports []PortOfSlice!
+EndpointOfSlice
+  addresses []string!
+  conditions *EndpointConditions
+  hostname *string
+  targetRef *ObjectReference
+  deprecatedTopology map
+  nodeName *string
+  zone *string
+  hints any
+EndpointConditions
+  ready *bool
+  serving *bool
+  terminating *bool
+PortOfSlice
+  name *string
+  protocol *string
+  port *int32
+  appProtocol *string
 ControllerRevision
   metadata ObjectMeta
   data any

@@ -2,7 +2,7 @@
 
 namespace berth::world::living {
 
-void AddControllers(World* world) {
+void AddControllers(World* world, const NodeLifecycleOptions& nodes) {
   for (std::string_view kind : {"ReplicaSet", "ReplicationController"}) {
     world->Add(NewReplicaSetController(world, kind));
   }
@@ -13,6 +13,11 @@ void AddControllers(World* world) {
   world->Add(NewCronJobController(world));
   world->Add(NewDisruptionController(world));
   world->Add(NewVolumeController(world));
+  world->Add(NewVolumeProtection(world));
+  world->Add(NewServiceAccounts(world));
+  world->Add(NewNodeLifecycle(world, nodes));
+  world->Add(NewTaintEviction(world));
+  world->Add(NewPodCollector(world));
   world->Add(NewGarbageCollector(world));
   world->Add(NewNamespaceController(world));
 }

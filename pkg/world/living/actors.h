@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "pkg/world/living/node_lifecycle.h"
 #include "pkg/world/living/world.h"
 
 namespace berth::world::living {
@@ -22,8 +23,12 @@ std::unique_ptr<Actor> NewNamespaceController(World* world);
 // Binds claims and volumes, makes the claims of ephemeral volumes, and provisions volumes for any provisioner but
 // kubernetes.io/no-provisioner.
 std::unique_ptr<Actor> NewVolumeController(World* world);
+// Keeps claims that pods use and volumes that are bound from going, by finalizers.
+std::unique_ptr<Actor> NewVolumeProtection(World* world);
+// Makes the service account "default" of each namespace.
+std::unique_ptr<Actor> NewServiceAccounts(World* world);
 
 // Adds all controllers of the release.
-void AddControllers(World* world);
+void AddControllers(World* world, const NodeLifecycleOptions& nodes);
 
 }  // namespace berth::world::living

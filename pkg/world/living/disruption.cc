@@ -1,6 +1,7 @@
 // The status of PodDisruptionBudgets (pkg/controller/disruption, 1.36).
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,7 +64,9 @@ class Disruption final : public Actor {
       if (!p->controller_uid.empty() && !pod.scale) no_scale = p->controller_kind;
       pods.push_back(std::move(pod));
     }
-    Write(StateOfBudget(budget, pods), no_scale, disrupted, &budget);
+    const BudgetState state = StateOfBudget(budget, pods);
+    TellWhatIsWrong(budget, pods, state, no_scale);
+    Write(state, no_scale, disrupted, &budget);
     WriteStatus(world_, what.kind, *found, std::move(budget));
   }
 
@@ -100,14 +103,46 @@ class Disruption final : public Actor {
     return NumberAt(*owner, {"spec", "replicas"}, 1);
   }
 
+  // The same thing is said about a budget once.
+  void Tell(const Value& budget, std::string_view type, std::string_view reason, const std::string& message) {
+    if (!told_.insert(absl::StrCat(util::ToAbsl(UidOf(budget)), "/", util::ToAbsl(reason))).second) return;
+    world_->Record(budget, "controllermanager", "", type, reason, message);
+  }
+  void TellWhatIsWrong(const Value& budget, const std::vector<PodOfBudget>& pods, const BudgetState& state,
+                       const std::string& no_scale) {
+    if (pods.empty()) Tell(budget, "Normal", "NoPods", "No matching pods found");
+    if (!state.error.empty()) {
+      Tell(budget, "Warning", "CalculateExpectedPodCountFailed",
+           absl::StrCat("Failed to calculate the number of expected pods: ", NoScale(no_scale)));
+      return;
+    }
+    const Value* least = budget.At({"spec", "minAvailable"});
+    if (least != nullptr && least->IsNumber()) return;
+    if (std::none_of(pods.begin(), pods.end(), [](const PodOfBudget& p) { return p.controller.empty(); })) return;
+    std::string labels;
+    if (const Value* wanted = budget.At({"spec", "selector", "matchLabels"})) {
+      for (size_t i = 0; i < wanted->keys.size(); ++i) {
+        absl::StrAppend(&labels, wanted->keys[i], ": ", wanted->items[i].text(), ",");
+      }
+    }
+    Tell(budget, "Warning", "UnmanagedPods",
+         absl::StrCat(
+             "Pods selected by this PodDisruptionBudget (selector: &LabelSelector{MatchLabels:map[string]string{",
+             labels,
+             "},MatchExpressions:[]LabelSelectorRequirement{},}) were found to be unmanaged. As a result, the "
+             "status of the PDB cannot be calculated correctly, which may result in undefined behavior. To "
+             "account for these pods please set \".spec.minAvailable\" field of the PDB to an integer value."));
+  }
+  static std::string NoScale(const std::string& kind) {
+    return absl::StrCat(ResourceText(kind), " does not implement the scale subresource");
+  }
+
   void Write(const BudgetState& state, const std::string& no_scale, const Value& disrupted, Value* budget) {
     Value& status = budget->Child("status");
     if (!state.error.empty()) {
       status.Set("disruptionsAllowed", Value::Int(0));
       status.Set("observedGeneration", Value::Int(NumberAt(*budget, {"metadata", "generation"})));
-      SetCondition({"DisruptionAllowed", "False", "SyncFailed",
-                    absl::StrCat(ResourceText(no_scale), " does not implement the scale subresource")},
-                   world_->Now(), budget);
+      SetCondition({"DisruptionAllowed", "False", "SyncFailed", NoScale(no_scale)}, world_->Now(), budget);
       return;
     }
     status.Set("disruptionsAllowed", Value::Int(state.disruptions_allowed));
@@ -127,6 +162,7 @@ class Disruption final : public Actor {
 
   World* world_;
   absl::flat_hash_map<std::string, absl::btree_map<std::string, Value>> budgets_;  // selectors by namespace and name
+  absl::btree_set<std::string> told_;
 };
 
 }  // namespace

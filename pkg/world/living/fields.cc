@@ -1,6 +1,7 @@
 #include "pkg/world/living/fields.h"
 
 #include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
 
 #include <algorithm>
 
@@ -54,6 +55,20 @@ bool RemoveFinalizer(Value* object, std::string_view finalizer) {
   const size_t removed = std::erase_if(list->items, [&](const Value& f) { return f.text() == finalizer; });
   if (list->items.empty()) object->Child("metadata").Erase("finalizers");
   return removed > 0;
+}
+
+std::vector<std::string> ClaimsUsedBy(const Value& pod) {
+  std::vector<std::string> names;
+  const Value* volumes = pod.At({"spec", "volumes"});
+  if (volumes == nullptr) return names;
+  for (const Value& v : volumes->items) {
+    if (const std::string_view name = TextAt(v, {"persistentVolumeClaim", "claimName"}); !name.empty()) {
+      names.emplace_back(name);
+    } else if (v.Find("ephemeral") != nullptr) {
+      names.push_back(absl::StrCat(util::ToAbsl(NameOf(pod)), "-", util::ToAbsl(v.Str("name"))));
+    }
+  }
+  return names;
 }
 
 const Value* ControllerOf(const Value& object) {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pkg/world/objects.h"
 
@@ -26,6 +27,9 @@ bool IsTerminating(const Value& object);
 bool HasFinalizer(const Value& object, std::string_view finalizer);
 // Returns whether it was there.
 bool RemoveFinalizer(Value* object, std::string_view finalizer);
+
+// Returns the names of the claims that a pod uses, those of its ephemeral volumes too.
+std::vector<std::string> ClaimsUsedBy(const Value& pod);
 
 // Returns the controller among the owner references, or null.
 const Value* ControllerOf(const Value& object);

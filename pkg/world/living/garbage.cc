@@ -1,10 +1,13 @@
 // Deletion of what depends on owners that are gone or going (pkg/controller/garbagecollector, 1.36), and of namespaces.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "pkg/util/status.h"
+#include "pkg/world/kinds.h"
 #include "pkg/world/living/actors.h"
 
 namespace berth::world::living {
@@ -148,10 +151,11 @@ class Namespaces final : public Actor {
 
   void OnChange(const Change& c) override {
     const Value& v = *c.object;
-    if (c.kind == "Namespace" && !c.gone && IsTerminating(v)) {
+    if (c.kind == "Namespace" && !c.gone && IsTerminating(v) && !going_.contains(std::string(NameOf(v)))) {
       world_->Enqueue(this, {"Namespace", "", std::string(NameOf(v))});
     }
-    if (c.gone && going_.contains(std::string(NamespaceOf(v)))) {
+    // When the last pod is gone, the rest follows at once. Other objects are looked for again after a while.
+    if (c.kind == "Pod" && c.gone && going_.contains(std::string(NamespaceOf(v)))) {
       world_->Enqueue(this, {"Namespace", "", std::string(NamespaceOf(v))});
     }
   }
@@ -163,15 +167,15 @@ class Namespaces final : public Actor {
       return;
     }
     going_.insert(what.name);
-    size_t left = Empty("Pod", what.name);
-    if (left == 0) {
-      for (std::string_view kind : kKinds) {
-        if (kind != "Pod" && world_->cluster().Serves(kind)) left += Empty(kind, what.name);
-      }
+    Left left;
+    Empty("Pod", what.name, &left);
+    const bool has_pods = !left.resources.empty();
+    for (std::string_view kind : kKinds) {
+      if (!has_pods && kind != "Pod" && world_->cluster().Serves(kind)) Empty(kind, what.name, &left);
     }
     Value v = *found;
     Report(left, &v);
-    if (left == 0) {
+    if (left.resources.empty()) {
       world_->cluster().UpdateStatus("Namespace", v);
       const ValuePtr now = world_->cluster().Get("Namespace", "", what.name);
       if (now == nullptr) return;
@@ -183,11 +187,15 @@ class Namespaces final : public Actor {
       return;
     }
     world_->cluster().UpdateStatus("Namespace", std::move(v));
-    world_->Enqueue(this, what, kAgain);
+    world_->Enqueue(this, what, left.finalizers.empty() ? kAgain : kAgainForFinalizers);
   }
 
  private:
-  static constexpr absl::Duration kAgain = absl::Seconds(5);
+  static constexpr absl::Duration kAgain = absl::Seconds(5), kAgainForFinalizers = absl::Seconds(8);
+  // How many objects are left, by resource and by the finalizers that hold them.
+  struct Left {
+    std::map<std::string, size_t> resources, finalizers;
+  };
   static constexpr std::string_view kKinds[] = {"CronJob",
                                                 "Deployment",
                                                 "ReplicaSet",
@@ -216,8 +224,8 @@ class Namespaces final : public Actor {
                                                 "CSIStorageCapacity",
                                                 "Event"};
 
-  // Deletes the objects of a kind, and returns how many are left.
-  size_t Empty(std::string_view kind, const std::string& ns) {
+  // Deletes the objects of a kind, and counts those that are left.
+  void Empty(std::string_view kind, const std::string& ns, Left* left) {
     std::vector<std::string> names;
     world_->cluster().Each(kind, ns, [&](const Value& v) {
       if (!IsTerminating(v)) names.emplace_back(NameOf(v));
@@ -225,12 +233,17 @@ class Namespaces final : public Actor {
     for (const std::string& name : names) {
       world_->cluster().Delete(kind, ns, name, {.grace_seconds = {}, .uid = "", .propagation = "Background"});
     }
-    size_t left = 0;
-    world_->cluster().Each(kind, ns, [&](const Value&) { ++left; });
-    return left;
+    world_->cluster().Each(kind, ns, [&](const Value& v) {
+      std::string resource = ResourceText(kind);
+      if (resource.find('.') == std::string::npos) resource.push_back('.');
+      ++left->resources[resource];
+      const Value* finalizers = v.At({"metadata", "finalizers"});
+      if (finalizers == nullptr) return;
+      for (const Value& f : finalizers->items) ++left->finalizers[f.text()];
+    });
   }
 
-  void Report(size_t left, Value* v) const {
+  void Report(const Left& left, Value* v) const {
     struct Row {
       std::string_view type, reason, message;
     };
@@ -244,12 +257,25 @@ class Namespaces final : public Actor {
         {"NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished"},
     };
     for (const Row& row : kRows) {
-      const bool remains = left > 0 && row.type == "NamespaceContentRemaining";
-      SetCondition({row.type, remains ? "True" : "False", remains ? "SomeResourcesRemain" : row.reason,
-                    remains ? absl::StrCat("Some resources are remaining: ", left, " resource instances")
-                            : std::string(row.message)},
-                   world_->Now(), v);
+      const bool content = row.type == "NamespaceContentRemaining", held = row.type == "NamespaceFinalizersRemaining";
+      if (content && !left.resources.empty()) {
+        SetCondition({row.type, "True", "SomeResourcesRemain",
+                      absl::StrCat("Some resources are remaining: ", TextOf(left.resources, "has"))},
+                     world_->Now(), v);
+      } else if (held && !left.finalizers.empty()) {
+        SetCondition(
+            {row.type, "True", "SomeFinalizersRemain",
+             absl::StrCat("Some content in the namespace has finalizers remaining: ", TextOf(left.finalizers, "in"))},
+            world_->Now(), v);
+      } else {
+        SetCondition({row.type, "False", row.reason, row.message}, world_->Now(), v);
+      }
     }
+  }
+  static std::string TextOf(const std::map<std::string, size_t>& counts, absl::string_view verb) {
+    return absl::StrJoin(counts, ", ", [&](std::string* out, const auto& c) {
+      absl::StrAppend(out, c.first, " ", verb, " ", c.second, " resource instances");
+    });
   }
 
   World* world_;

@@ -1,16 +1,15 @@
-// Jobs (pkg/controller/job, 1.36), without podFailurePolicy, successPolicy and back-off limits of single indexes.
-#include <absl/strings/numbers.h>
+// Jobs (pkg/controller/job, 1.36).
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_split.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "pkg/util/status.h"
 #include "pkg/world/living/actors.h"
+#include "pkg/world/living/job_policy.h"
 #include "pkg/world/living/owned_pods.h"
 #include "pkg/world/workload.h"
 
@@ -21,32 +20,6 @@ constexpr char kTracking[] = "batch.kubernetes.io/job-tracking", kComponent[] = 
 constexpr absl::Duration kFirstWait = absl::Seconds(10), kLongestWait = absl::Minutes(10);
 constexpr size_t kMostCreations = 500;
 constexpr int64_t kNoLimit = INT64_MAX;
-
-// Reads "0-2,5".
-std::set<int64_t> IndexesOf(std::string_view text) {
-  constexpr int64_t kMostPods = 1'000'000;
-  std::set<int64_t> out;
-  for (absl::string_view part : absl::StrSplit(util::ToAbsl(text), ',', absl::SkipEmpty())) {
-    const std::pair<absl::string_view, absl::string_view> ends = absl::StrSplit(part, absl::MaxSplits('-', 1));
-    int64_t first = 0, last = 0;
-    if (!absl::SimpleAtoi(ends.first, &first)) continue;
-    last = first;
-    if (!ends.second.empty() && !absl::SimpleAtoi(ends.second, &last)) continue;
-    for (int64_t i = first; i <= std::min(last, kMostPods); ++i) out.insert(i);
-  }
-  return out;
-}
-std::string TextOf(const std::set<int64_t>& indexes) {
-  std::string out;
-  for (auto it = indexes.begin(); it != indexes.end();) {
-    const int64_t first = *it;
-    int64_t last = first;
-    while (++it != indexes.end() && *it == last + 1) ++last;
-    absl::StrAppend(&out, out.empty() ? "" : ",", first);
-    if (last > first) absl::StrAppend(&out, last == first + 1 ? "," : "-", last);
-  }
-  return out;
-}
 
 class Jobs final : public Actor {
  public:
@@ -96,13 +69,27 @@ class Jobs final : public Actor {
   struct Look {
     std::vector<PodFactsPtr> active, terminating, counted;
     std::set<int64_t> in_use;  // completion indexes of active pods
+    std::string failed_by;     // the rule of podFailurePolicy by which the Job has failed; "" if it has not
   };
   struct Failures {
     int64_t in_a_row = 0;
     absl::Duration wait_until;
+    std::map<int64_t, Failures> of_index{};  // where each index has a limit of its own
+    void Add(absl::Duration now) {
+      ++in_a_row;
+      absl::Duration wait = kFirstWait;
+      for (int64_t i = 1; i < in_a_row && wait < kLongestWait; ++i) wait *= 2;
+      wait_until = now + std::min(wait, kLongestWait);
+    }
   };
 
   static bool IsIndexed(const Value& job) { return TextAt(job, {"spec", "completionMode"}) == "Indexed"; }
+  // Returns how often a single index may fail and be tried again; none if only all failures together are counted.
+  std::optional<int64_t> LimitPerIndex(const Value& job) const {
+    const Value* limit = job.At({"spec", "backoffLimitPerIndex"});
+    const bool given = world_->rules().job_index_limits && IsIndexed(job) && limit != nullptr && limit->IsNumber();
+    return given ? std::optional(limit->AsInt()) : std::nullopt;
+  }
 
   // Counts the pods that have ended since the last look into the status.
   Look CountPods(Value* job) {
@@ -128,35 +115,63 @@ class Jobs final : public Actor {
       if (p->phase == "Succeeded") {
         const bool again = IsIndexed(*job) && p->index >= 0 && !done.insert(p->index).second;
         succeeded += !again;
-        failures = {};
+        failures.in_a_row = 0;
+        failures.wait_until = absl::ZeroDuration();
       } else {
-        ++failed;
-        ++failures.in_a_row;
-        absl::Duration wait = kFirstWait;
-        for (int64_t i = 1; i < failures.in_a_row && wait < kLongestWait; ++i) wait *= 2;
-        failures.wait_until = world_->Steady() + std::min(wait, kLongestWait);
+        failed += CountFailure(*p, *job, &failures, &look);
       }
     }
     SetCount("succeeded", succeeded, &status);
     SetCount("failed", failed, &status);
-    if (IsIndexed(*job)) {
-      if (done.empty()) {
-        status.Erase("completedIndexes");
-      } else {
-        status.Set("completedIndexes", Value::String(TextOf(done)));
+    if (IsIndexed(*job)) SetIndexes("completedIndexes", done, &status);
+    if (const auto limit = LimitPerIndex(*job)) {
+      std::set<int64_t> given_up = IndexesOf(status.Str("failedIndexes"));
+      for (const auto& [index, f] : failures.of_index) {
+        if (f.in_a_row > *limit) given_up.insert(index);
       }
+      SetIndexes("failedIndexes", given_up, &status);
     }
     return look;
+  }
+
+  static void SetIndexes(std::string_view member, const std::set<int64_t>& indexes, Value* status) {
+    if (indexes.empty()) {
+      status->Erase(member);
+    } else {
+      status->Set(member, Value::String(TextOfIndexes(indexes)));
+    }
+  }
+
+  // Returns whether the failure counts in the status.
+  bool CountFailure(const PodFacts& pod, const Value& job, Failures* failures, Look* look) {
+    using Action = FailureVerdict::Action;
+    FailureVerdict verdict;
+    if (world_->rules().job_failure_policy && job.At({"spec", "podFailurePolicy"}) != nullptr) {
+      if (const ValuePtr object = world_->cluster().Get("Pod", pod.ns, pod.name)) verdict = JudgeFailure(job, *object);
+    }
+    if (verdict.action == Action::kFailJob && look->failed_by.empty()) look->failed_by = verdict.message;
+    const auto limit = LimitPerIndex(job);
+    if (limit && pod.index >= 0) {
+      Failures& own = failures->of_index[pod.index];
+      if (verdict.action == Action::kFailIndex) own.in_a_row = *limit;
+      if (verdict.action != Action::kIgnore) own.Add(world_->Steady());
+    } else {
+      failures->Add(world_->Steady());
+    }
+    return verdict.action != Action::kIgnore;
   }
 
   // Decides whether the Job has failed or is complete. Returns whether it is over, or will be when its pods are gone.
   bool Judge(const ObjectName& what, const Look& look, Value* job) {
     const Value& status = job->Child("status");
-    const int64_t succeeded = NumberAt(status, {"succeeded"}), failed = NumberAt(status, {"failed"});
+    const int64_t failed = NumberAt(status, {"failed"});
     std::string reason, message;
     if (const Value* c = ConditionOf(*job, "FailureTarget"); c != nullptr) {
       reason = c->Str("reason");
       message = c->Str("message");
+    } else if (!look.failed_by.empty()) {
+      reason = "PodFailurePolicy";
+      message = look.failed_by;
     } else if (failed > NumberAt(*job, {"spec", "backoffLimit"}, kNoLimit)) {
       reason = "BackoffLimitExceeded";
       message = "Job has reached the specified backoff limit";
@@ -170,14 +185,46 @@ class Jobs final : public Actor {
         world_->Enqueue(this, what, end - world_->Now());
       }
     }
+    if (reason.empty()) JudgeIndexes(look, *job, &reason, &message);
     if (!reason.empty()) return End(what, look, "FailureTarget", "Failed", reason, message, job);
-    const Value* completions = job->At({"spec", "completions"});
-    const bool counted = completions != nullptr && completions->IsNumber();
-    const bool complete = ConditionOf(*job, "SuccessCriteriaMet") != nullptr ||
-                          (counted ? succeeded >= completions->AsInt() : succeeded > 0 && look.active.empty());
-    if (!complete || (counted && TrueAt(*job, {"spec", "suspend"}) && succeeded < completions->AsInt())) return false;
-    return End(what, look, "SuccessCriteriaMet", "Complete", "CompletionsReached",
-               "Reached expected number of succeeded pods", job);
+    reason = "CompletionsReached";
+    message = "Reached expected number of succeeded pods";
+    if (!IsComplete(look, *job, &reason, &message)) return false;
+    return End(what, look, "SuccessCriteriaMet", "Complete", reason, message, job);
+  }
+
+  // Where indexes fail by themselves: too many have, or all have ended and some have failed.
+  void JudgeIndexes(const Look& look, const Value& job, std::string* reason, std::string* message) const {
+    if (!LimitPerIndex(job)) return;
+    const auto failed = static_cast<int64_t>(IndexesOf(TextAt(job, {"status", "failedIndexes"})).size());
+    if (failed == 0) return;
+    if (failed > NumberAt(job, {"spec", "maxFailedIndexes"}, kNoLimit)) {
+      *reason = "MaxFailedIndexesExceeded";
+      *message = "Job has exceeded the specified maximal number of failed indexes";
+    } else if (look.active.empty() &&
+               failed + NumberAt(job, {"status", "succeeded"}) >= NumberAt(job, {"spec", "completions"}, kNoLimit)) {
+      *reason = "FailedIndexes";
+      *message = "Job has failed indexes";
+    }
+  }
+
+  bool IsComplete(const Look& look, const Value& job, std::string* reason, std::string* message) const {
+    if (const Value* c = ConditionOf(job, "SuccessCriteriaMet")) {
+      *reason = c->Str("reason");
+      *message = c->Str("message");
+      return true;
+    }
+    if (world_->rules().job_success_policy && IsIndexed(job)) {
+      if (auto met = MetSuccessRule(job, IndexesOf(TextAt(job, {"status", "completedIndexes"})))) {
+        *reason = "SuccessPolicy";
+        *message = *std::move(met);
+        return true;
+      }
+    }
+    const int64_t succeeded = NumberAt(job, {"status", "succeeded"});
+    const Value* completions = job.At({"spec", "completions"});
+    if (completions == nullptr || !completions->IsNumber()) return succeeded > 0 && look.active.empty();
+    return succeeded >= completions->AsInt();
   }
 
   // First the condition that the end is decided, and when no pod is left, the end itself.
@@ -220,8 +267,9 @@ class Jobs final : public Actor {
     const int64_t parallelism = NumberAt(*job, {"spec", "parallelism"}, 1);
     const int64_t succeeded = NumberAt(*job, {"status", "succeeded"});
     const Value* completions = job->At({"spec", "completions"});
+    const auto given_up = static_cast<int64_t>(IndexesOf(TextAt(*job, {"status", "failedIndexes"})).size());
     int64_t wanted = completions != nullptr && completions->IsNumber()
-                         ? std::min(parallelism, completions->AsInt() - succeeded)
+                         ? std::min(parallelism, completions->AsInt() - succeeded - given_up)
                      : succeeded > 0 ? active
                                      : parallelism;
     if (suspended) wanted = 0;
@@ -255,9 +303,16 @@ class Jobs final : public Actor {
 
   void Create(const ObjectName& what, int64_t count, const Look& look, const Value& job) {
     std::set<int64_t> taken = look.in_use;
+    const auto limit = LimitPerIndex(job);
+    const Failures& failures = failures_[std::string(UidOf(job))];
     if (IsIndexed(job)) {
-      const std::set<int64_t> done = IndexesOf(TextAt(job, {"status", "completedIndexes"}));
-      taken.insert(done.begin(), done.end());
+      for (std::string_view member : {"completedIndexes", "failedIndexes"}) {
+        taken.merge(IndexesOf(TextAt(job, {"status", member})));
+      }
+      for (const auto& [index, f] : failures.of_index) {
+        if (f.wait_until <= world_->Steady() || !taken.insert(index).second) continue;
+        world_->Enqueue(this, what, f.wait_until - world_->Steady());
+      }
     }
     int64_t index = 0;
     for (int64_t i = 0; i < count; ++i) {
@@ -267,7 +322,15 @@ class Jobs final : public Actor {
         if (index >= NumberAt(job, {"spec", "completions"})) return;
         number = index++;
       }
-      if (CreatePod(world_, job, kComponent, PodOf("Job", job, number, world_->rules()))) {
+      Value pod = PodOf("Job", job, number, world_->rules());
+      if (limit) {
+        auto it = failures.of_index.find(*number);
+        pod.Child("metadata")
+            .Child("annotations")
+            .Set("batch.kubernetes.io/job-index-failure-count",
+                 Value::String(absl::StrCat(it == failures.of_index.end() ? 0 : it->second.in_a_row)));
+      }
+      if (CreatePod(world_, job, kComponent, std::move(pod))) {
         world_->Enqueue(this, what, absl::Seconds(1));
         return;
       }

@@ -1,5 +1,6 @@
 #include "pkg/world/living/kubelets.h"
 
+#include <absl/container/node_hash_map.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
@@ -15,9 +16,10 @@
 namespace berth::world::living {
 namespace {
 
-constexpr absl::Duration kLeasePeriod = absl::Seconds(10), kHeartbeat = absl::Minutes(5);
+constexpr absl::Duration kHeartbeat = absl::Minutes(5), kHeartbeatWithoutLeases = absl::Seconds(10);
 constexpr absl::Duration kFirstBackOff = absl::Seconds(10), kLongestBackOff = absl::Seconds(300),
                          kBackOffEnds = absl::Minutes(10);
+constexpr absl::Duration kResizeAgain = absl::Seconds(5);
 constexpr int64_t kKilled = 137;
 
 struct Rejection {
@@ -37,7 +39,8 @@ class Kubelets final : public Actor {
     }
     const PodFacts& p = *c.after;
     // A pod that only changes its readiness or labels has nothing due that it had not before.
-    const bool same = c.before != nullptr && c.before->uid == p.uid && c.before->node == p.node &&
+    const bool resized = NoteGeneration(*c.object);
+    const bool same = !resized && c.before != nullptr && c.before->uid == p.uid && c.before->node == p.node &&
                       c.before->phase == p.phase && c.before->terminating == p.terminating &&
                       c.before->started == p.started && c.before->restarts == p.restarts;
     if (!p.node.empty() && !same && (p.terminating || !p.IsFinished())) world_->Enqueue(this, {"Pod", p.ns, p.name});
@@ -70,7 +73,15 @@ class Kubelets final : public Actor {
     absl::Duration seen_at, running_at, stopping_at = -absl::InfiniteDuration(), restart_at;
     absl::Duration back_off = absl::ZeroDuration();
     bool counted = false;
+    int64_t generation = 0;
   };
+
+  // Returns whether the spec of a pod that is known has changed.
+  bool NoteGeneration(const Value& pod) {
+    auto it = pods_.find(util::ToAbsl(UidOf(pod)));
+    if (it == pods_.end()) return false;
+    return std::exchange(it->second.generation, NumberAt(pod, {"metadata", "generation"})) != it->second.generation;
+  }
 
   const PodPlan& PlanOf(const Value& object, Pod* pod) {
     if (!pod->plan) pod->plan = options_.plan ? options_.plan(object) : PlanByAnnotations(options_, object);
@@ -126,10 +137,10 @@ class Kubelets final : public Actor {
       Value v = *found;
       WriteNodeStatus(node.ip, world_->Now(), &v);
       world_->cluster().UpdateStatus("Node", std::move(v));
-      node.heartbeat_at = world_->Steady() + kHeartbeat;
+      node.heartbeat_at = world_->Steady() + (world_->rules().node_leases ? kHeartbeat : kHeartbeatWithoutLeases);
     }
     world_->cluster().RenewLease(what.name);
-    world_->Enqueue(this, what, kLeasePeriod);
+    world_->Enqueue(this, what, world_->rules().node_leases ? options_.lease_period : kHeartbeatWithoutLeases);
   }
 
   static std::string NextIp(std::string_view prefix, uint32_t* counter) {
@@ -230,6 +241,7 @@ class Kubelets final : public Actor {
     if (!IsTime(p.seen_at + plan.start_delay, what)) return;
     Value v = object;
     WriteRunning(NextPodIp(), plan.becomes_ready, 0, world_->Now(), &v);
+    if (world_->rules().resizes_pods) WriteResources(&v);
     p.running_at = world_->Steady();
     p.restart_at = absl::InfiniteDuration();
     TellContainers(object, {{"Pulled", "Container image \"$i\" already present on machine"},
@@ -242,13 +254,21 @@ class Kubelets final : public Actor {
   void Watch(const ObjectName& what, const Value& object) {
     Pod& p = StateOf(object);
     const PodPlan plan = PlanOf(object, &p);
-    if (!plan.runs_for) return;
+    if (plan.becomes_ready && !IsWaiting(object) && !IsConditionTrue(object, "Ready")) {
+      // Its node was lost, and is back.
+      Value v = object;
+      SetCondition({"Ready", "True", "", ""}, world_->Now(), &v);
+      world_->cluster().UpdateStatus("Pod", std::move(v));
+      return world_->Enqueue(this, what);
+    }
+    if (Resize(what, object, &p) || !plan.runs_for) return;
     const std::string_view policy = TextAt(object, {"spec", "restartPolicy"});
     const bool restarts = policy == "Always" || (policy == "OnFailure" && plan.exit_code != 0);
     Value v = object;
     if (IsWaiting(object)) {
       if (!IsTime(p.restart_at, what)) return;
       WriteRunning(TextAt(object, {"status", "podIP"}), plan.becomes_ready, RestartsOf(object) + 1, world_->Now(), &v);
+      if (world_->rules().resizes_pods) WriteResources(&v);
       p.running_at = world_->Steady();
     } else {
       if (!IsTime(p.running_at + *plan.runs_for, what)) return;
@@ -264,6 +284,44 @@ class Kubelets final : public Actor {
     }
     world_->cluster().UpdateStatus("Pod", std::move(v));
     if (restarts) world_->Enqueue(this, what, absl::ZeroDuration());
+  }
+
+  // Gives a running pod what its spec asks for by now, or says why not. Returns whether it has written.
+  bool Resize(const ObjectName& what, const Value& object, Pod* p) {
+    if (!world_->rules().resizes_pods || IsWaiting(object) || HasItsResources(object)) return false;
+    const std::string node(TextAt(object, {"spec", "nodeName"}));
+    Pod wanted;
+    Count(object, &wanted);
+    int64_t pods = 0;
+    const Amounts used = UsedOn(node, std::string(UidOf(object)), &pods);
+    const Amounts& allocatable = nodes_[node].allocatable;
+    Value v = object;
+    for (const auto& [resource, amount] : wanted.requests) {
+      const int64_t all = UnitsIn(allocatable, resource), taken = UnitsIn(used, resource),
+                    more = UnitsOf(resource, amount);
+      if (taken + more <= all) continue;
+      const bool never = more > all;
+      const std::string about = absl::StrCat(util::ToAbsl(resource), ", requested: ", more);
+      SetCondition(
+          {"PodResizePending", "True", never ? "Infeasible" : "Deferred",
+           never ? absl::StrCat("Node didn't have enough capacity: ", about, ", capacity: ", all)
+                 : absl::StrCat("Node didn't have enough resource: ", about, ", used: ", taken, ", capacity: ", all)},
+          world_->Now(), &v);
+      if (!never) world_->Enqueue(this, what, kResizeAgain);
+      if (v == object) return false;
+      world_->cluster().UpdateStatus("Pod", std::move(v));
+      return true;
+    }
+    RemoveCondition("PodResizePending", &v);
+    WriteResources(&v);
+    p->requests = wanted.requests;
+    world_->cluster().UpdateStatus("Pod", std::move(v));
+    world_->Enqueue(this, what);
+    return true;
+  }
+  static int64_t UnitsIn(const Amounts& amounts, std::string_view resource) {
+    auto it = amounts.find(std::string(resource));
+    return it == amounts.end() ? 0 : UnitsOf(resource, it->second);
   }
 
   void Stop(const ObjectName& what, const Value& object) {
@@ -319,7 +377,7 @@ class Kubelets final : public Actor {
   World* world_;
   const KubeletOptions options_;
   absl::flat_hash_map<std::string, Node> nodes_;
-  absl::flat_hash_map<std::string, Pod> pods_;  // by uid
+  absl::node_hash_map<std::string, Pod> pods_;  // by uid; references stay good while others are added
   uint32_t node_ips_ = 0, pod_ips_ = 0;
 };
 

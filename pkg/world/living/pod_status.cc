@@ -188,6 +188,32 @@ void WriteRunning(std::string_view ip, bool ready, int64_t restarts, absl::Time 
   });
 }
 
+void WriteResources(Value* pod) {
+  Value* statuses = pod->At({"status", "containerStatuses"});
+  const Value* containers = pod->At({"spec", "containers"});
+  if (statuses == nullptr || containers == nullptr) return;
+  for (Value& s : statuses->items) {
+    for (const Value& c : containers->items) {
+      const Value* resources = c.Find("resources");
+      if (c.Str("name") != s.Str("name") || resources == nullptr || resources->empty()) continue;
+      s.Set("resources", *resources);
+      if (const Value* requests = resources->Find("requests")) s.Set("allocatedResources", *requests);
+    }
+  }
+}
+
+bool HasItsResources(const Value& pod) {
+  const Value* statuses = pod.At({"status", "containerStatuses"});
+  const Value* containers = pod.At({"spec", "containers"});
+  if (statuses == nullptr || containers == nullptr) return true;
+  return std::all_of(statuses->items.begin(), statuses->items.end(), [&](const Value& s) {
+    return std::all_of(containers->items.begin(), containers->items.end(), [&](const Value& c) {
+      return c.Str("name") != s.Str("name") ||
+             validation::OrEmpty(c.Find("resources")) == validation::OrEmpty(s.Find("resources"));
+    });
+  });
+}
+
 void WriteWaiting(int64_t exit_code, absl::Duration back_off, absl::Time now, Value* pod) {
   Value waiting = Value::Object();
   waiting.Set("reason", Value::String("CrashLoopBackOff"));

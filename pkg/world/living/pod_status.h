@@ -18,6 +18,10 @@ void WriteRejected(std::string_view reason, std::string_view message, absl::Time
 void WriteCreating(std::string_view host_ip, absl::Time now, Value* pod);
 // Its containers run; init containers have ended, except sidecars.
 void WriteRunning(std::string_view ip, bool ready, int64_t restarts, absl::Time now, Value* pod);
+// The containers of a pod that runs get what its spec asks for.
+void WriteResources(Value* pod);
+// Returns whether they have it.
+bool HasItsResources(const Value& pod);
 // Its containers have ended and wait to be started again.
 void WriteWaiting(int64_t exit_code, absl::Duration back_off, absl::Time now, Value* pod);
 // Its containers have ended for good.

@@ -72,6 +72,8 @@ class StatefulLook {
         if (in_order_) return;
         continue;
       }
+      // A claim may have gone with the pod before this one.
+      if (p->phase == "Pending" && !MakeClaims(n)) return;
       OwnClaims(n, true);
       if (in_order_ && !IsHealthy(*p)) return LookAgain(*p);
     }
@@ -115,14 +117,8 @@ class StatefulLook {
     world_->Enqueue(actor_, what_, p.ready_since + absl::Seconds(min_ready_) - world_->Now());
   }
 
-  // Returns whether the pod was made.
-  bool Make(int64_t n) {
-    const int64_t partition = NumberAt(set_, {"spec", "updateStrategy", "rollingUpdate", "partition"});
-    const bool old = TextAt(set_, {"spec", "updateStrategy", "type"}) != "OnDelete" && n < start_ + partition;
-    Value like = set_;
-    if (old && current_ != update_) {
-      if (auto t = TemplateOfRevision(world_, what_.ns, current_)) like.Child("spec").Set("template", *std::move(t));
-    }
+  // Makes the claims of an ordinal that are missing. Returns false if one is refused.
+  bool MakeClaims(int64_t n) {
     for (Value& claim : ClaimsOfOrdinal(set_, n)) {
       const std::string name(NameOf(claim));
       if (world_->cluster().Get("PersistentVolumeClaim", what_.ns, name) != nullptr) continue;
@@ -137,6 +133,18 @@ class StatefulLook {
           "Normal", "SuccessfulCreate",
           absl::StrCat("Create Claim ", name, " Pod ", what_.name, "-", n, " in StatefulSet ", what_.name, " success"));
     }
+    return true;
+  }
+
+  // Returns whether the pod was made.
+  bool Make(int64_t n) {
+    const int64_t partition = NumberAt(set_, {"spec", "updateStrategy", "rollingUpdate", "partition"});
+    const bool old = TextAt(set_, {"spec", "updateStrategy", "type"}) != "OnDelete" && n < start_ + partition;
+    Value like = set_;
+    if (old && current_ != update_) {
+      if (auto t = TemplateOfRevision(world_, what_.ns, current_)) like.Child("spec").Set("template", *std::move(t));
+    }
+    if (!MakeClaims(n)) return false;
     if (Written refused = world_->cluster().Create("Pod", PodOf("StatefulSet", like, n, world_->rules()))) {
       Tell("Warning", "FailedCreate",
            absl::StrCat("create Pod ", what_.name, "-", n, " in StatefulSet ", what_.name,

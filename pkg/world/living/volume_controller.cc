@@ -1,6 +1,5 @@
 // Claims and volumes (pkg/controller/volume/persistentvolume and ephemeral, 1.36), with a provisioner that makes
-// volumes for every class but those of kubernetes.io/no-provisioner. Without the finalizers that protect what is in
-// use.
+// volumes for every class but those of kubernetes.io/no-provisioner. volume_protection.cc has the finalizers.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -73,8 +72,9 @@ class Volumes final : public Actor {
       if (c.gone) return;
       if (c.kind == kVolume) world_->Enqueue(this, what);
       for (const ObjectName& claim : waiting_) world_->Enqueue(this, claim);
-    } else if (c.kind == "Pod" && c.is_new && HasEphemeral(*c.object)) {
-      world_->Enqueue(this, what);
+    } else if (c.kind == "Pod" && (c.is_new || c.gone)) {
+      if (c.is_new && HasEphemeral(*c.object)) world_->Enqueue(this, what);
+      NoteConsumer(c, what);
     }
   }
 
@@ -87,6 +87,17 @@ class Volumes final : public Actor {
   }
 
  private:
+  // Claims may wait for the first pod that uses them.
+  void NoteConsumer(const Change& c, const ObjectName& pod) {
+    for (std::string& name : ClaimsUsedBy(*c.object)) {
+      const ObjectName claim{kClaim, pod.ns, std::move(name)};
+      if (c.gone) {
+        if (auto it = consumers_.find(claim); it != consumers_.end() && it->second == pod.name) consumers_.erase(it);
+      } else if (consumers_.try_emplace(claim, pod.name).second && waiting_.contains(claim)) {
+        world_->Enqueue(this, claim);
+      }
+    }
+  }
   static bool HasEphemeral(const Value& pod) {
     const Value* volumes = pod.At({"spec", "volumes"});
     return volumes != nullptr && std::any_of(volumes->items.begin(), volumes->items.end(),
@@ -129,14 +140,32 @@ class Volumes final : public Actor {
       if (better) best = std::make_shared<const Value>(v);
     });
     if (best != nullptr) return Bind(claim, *best, true);
-    if (storage_class == nullptr) return;
-    if (waits && !has_node) {
-      Tell(claim, "Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding");
+    if (storage_class == nullptr) return TellMissing(claim);
+    if (waits && !has_node) return TellWaiting(what, claim);
+    const std::string provisioner(storage_class->Str("provisioner"));
+    if (provisioner == kNoProvisioner) {
+      Tell(claim, "Warning", "ProvisioningFailed", absl::StrCat("no volume plugin matched name: ", kNoProvisioner));
       return;
     }
-    const std::string provisioner(storage_class->Str("provisioner"));
-    if (provisioner == kNoProvisioner) return;
     Provision(claim, *storage_class, provisioner);
+  }
+
+  void TellMissing(const Value& claim) {
+    const std::string_view name = TextAt(claim, {"spec", "storageClassName"});
+    if (name.empty()) {
+      Tell(claim, "Normal", "FailedBinding",
+           "no persistent volumes available for this claim and no storage class is set");
+    } else {
+      Tell(claim, "Warning", "ProvisioningFailed",
+           absl::StrCat("storageclass.storage.k8s.io \"", util::ToAbsl(name), "\" not found"));
+    }
+  }
+  void TellWaiting(const ObjectName& what, const Value& claim) {
+    if (const auto pod = consumers_.find(what); pod != consumers_.end()) {
+      Tell(claim, "Normal", "WaitForPodScheduled", absl::StrCat("waiting for pod ", pod->second, " to be scheduled"));
+      return;
+    }
+    Tell(claim, "Normal", "WaitForFirstConsumer", "waiting for first consumer to be created before binding");
   }
 
   // The same thing is said about a claim once.
@@ -146,6 +175,11 @@ class Volumes final : public Actor {
   }
 
   void Provision(const Value& claim, const Value& storage_class, const std::string& provisioner) {
+    Tell(
+        claim, "Normal", "ExternalProvisioning",
+        absl::StrCat("Waiting for a volume to be created either by the external provisioner '", provisioner,
+                     "' or manually by the system administrator. If volume creation is delayed, please verify that the "
+                     "provisioner is running and correctly registered."));
     Value v = Value::Object();
     Value& meta = v.Child("metadata");
     const std::string name = absl::StrCat("pvc-", util::ToAbsl(UidOf(claim)));
@@ -213,19 +247,20 @@ class Volumes final : public Actor {
     } else {
       const ValuePtr claim = world_->cluster().Get(kClaim, ref->Str("namespace"), ref->Str("name"));
       if (claim != nullptr && UidOf(*claim) == ref->Str("uid")) return;
-      if (TextAt(volume, {"spec", "persistentVolumeReclaimPolicy"}) == "Delete" &&
-          !AnnotationOf(volume, kProvisionedBy).empty()) {
-        world_->cluster().Delete(kVolume, "", NameOf(volume), {});
+      if (phase == "Released") {
+        const bool goes = TextAt(volume, {"spec", "persistentVolumeReclaimPolicy"}) == "Delete" &&
+                          !AnnotationOf(volume, kProvisionedBy).empty() && !IsTerminating(volume);
+        if (goes) world_->cluster().Delete(kVolume, "", NameOf(volume), {});
         return;
       }
-      if (phase == "Released") return;
       v.Child("status").Set("phase", Value::String("Released"));
     }
     world_->cluster().UpdateStatus(kVolume, std::move(v));
   }
 
   World* world_;
-  absl::btree_set<ObjectName> waiting_;  // claims that are not bound
+  absl::btree_set<ObjectName> waiting_;                 // claims that are not bound
+  absl::btree_map<ObjectName, std::string> consumers_;  // the first pod that uses a claim
   absl::btree_set<std::string> told_;
 };
 
