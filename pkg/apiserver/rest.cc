@@ -89,10 +89,11 @@ Value Stored(const ResourceInfo& r, size_t version, Value v) {
   return version > 0 && r.other_type != nullptr ? FromEventsV1(v) : v;
 }
 
-ApiError ProtobufRefused(std::string_view kind) {
+ApiError ProtobufRefused(std::string_view kind, std::string_view user_agent) {
   ApiError e = UnsupportedMediaType();
   e.has_details = false;
-  e.message = absl::StrCat("a ", std::string(kind), " in protobuf is not read here: ", std::string(kSpeakJson));
+  e.message =
+      absl::StrCat("a ", std::string(kind), " in protobuf is not read here: ", std::string(HowToSpeakJson(user_agent)));
   return e;
 }
 
@@ -171,7 +172,7 @@ std::variant<Value, ApiError> Api::Body(const Call& call, std::string_view kind)
   } else if (type == "application/vnd.kubernetes.protobuf") {
     const TypeDef& expected = kind == call.r->kind ? call.type() : registry_->catalog().Type(kind);
     auto parsed = DecodeProtobuf(body, expected);
-    if (absl::IsUnimplemented(parsed.status())) return ProtobufRefused(of);
+    if (absl::IsUnimplemented(parsed.status())) return ProtobufRefused(of, call.request->user_agent);
     if (!parsed.ok()) return BadRequest(util::Message(parsed.status()));
     v = *std::move(parsed);
   } else {
@@ -191,7 +192,7 @@ std::variant<Value, ApiError> Api::Body(const Call& call, std::string_view kind)
   const ResourceInfo* known = registry_->catalog().FindKind(given_version, given_kind);
   bool right = binding ? given_kind == "Binding" && given_version == "v1" : known == call.r;
   if (of == "Scale") right = given_kind == "Scale";
-  if (of == "Eviction") right = given_kind == "Eviction";
+  if (of == "Eviction" || of == "TokenRequest") right = given_kind == of;
   if (right) return v;
   std::string prefix =
       absl::StrCat(given_kind, " in version ", Quote(given_version), " cannot be handled as a ", of, ": ");
@@ -562,6 +563,33 @@ HttpResponse Api::Evict(Call& call) {
   Registry::DryRun dry(registry_, how.dry_run);
   if (auto error = registry_->Evict(call.ns, call.name, how)) return Error(call, *error);
   return Finish(call, 201, std::string(kBound));
+}
+
+// The token says whose it is and how long it is good, and nobody has signed it: this server takes none of them for a
+// proof, and on the port without TLS nobody has to prove anything.
+HttpResponse Api::Token(Call& call) {
+  constexpr int64_t kUsualSeconds = 3600;
+  if (registry_->store().Get(*call.r, call.ns, call.name) == nullptr) {
+    return Error(call, NotFound(call.resource(), call.name));
+  }
+  auto body = Body(call, "TokenRequest");
+  if (auto* error = std::get_if<ApiError>(&body)) return Error(call, *error);
+  Value& request = std::get<Value>(body);
+  Value& spec = request.Child("spec");
+  const Value* given = spec.Find("expirationSeconds");
+  const int64_t seconds = given == nullptr || !given->IsNumber() ? kUsualSeconds : given->AsInt();
+  spec.Set("expirationSeconds", Value::Int(seconds));
+  const absl::Time end = clock_->Wall() + absl::Seconds(seconds);
+  Value claims = Value::Object();
+  claims.Set("sub", Value::String(absl::StrCat("system:serviceaccount:", call.ns, ":", call.name)));
+  claims.Set("exp", Value::Int(absl::ToUnixSeconds(end)));
+  Value& status = request.Child("status");
+  status.Set("token", Value::String(absl::StrCat(absl::WebSafeBase64Escape(R"({"alg":"none"})"), ".",
+                                                 absl::WebSafeBase64Escape(ToJson(claims)), ".")));
+  status.Set("expirationTimestamp", Value::String(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", end, absl::UTCTimeZone())));
+  request.Set("kind", Value::String("TokenRequest"));
+  request.Set("apiVersion", Value::String("authentication.k8s.io/v1"));
+  return Finish(call, 201, ToJson(request));
 }
 
 HttpResponse Api::ReviewAccess(const HttpRequest& request) {

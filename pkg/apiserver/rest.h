@@ -51,6 +51,8 @@ class Api {
   // POST selfsubjectaccessreviews: answers whether the sender may do something.
   HttpResponse ReviewAccess(const HttpRequest& request);
   HttpResponse Scale(Call& call);
+  // POST serviceaccounts/NAME/token.
+  HttpResponse Token(Call& call);
 
   HttpResponse Error(const Call& call, const ApiError& error) const;
   HttpResponse ObjectResponse(const Call& call, int status, const Object& o) const;

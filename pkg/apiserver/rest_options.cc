@@ -96,4 +96,17 @@ std::optional<ApiError> ReadListOptions(const Query& query, bool watch, Version 
   return std::nullopt;
 }
 
+std::string_view HowToSpeakJson(std::string_view user_agent) {
+  if (user_agent.starts_with("kubectl")) {
+    return "this server speaks JSON and YAML, and this command of kubectl knows only protobuf; kubectl get, create, "
+           "apply, "
+           "run, patch and delete speak JSON";
+  }
+  if (user_agent.starts_with("kube-controller-manager")) {
+    return "this server speaks JSON and YAML; set --kube-api-content-type=application/json (kube-controller-manager)";
+  }
+  return "this server speaks JSON and YAML; set --kube-api-content-type=application/json (kube-scheduler 1.10) or "
+         "clientConnection.contentType: application/json in the configuration file (kube-scheduler 1.29)";
+}
+
 }  // namespace berth::apiserver

@@ -30,9 +30,7 @@ struct ListOptions {
 // Reads the options of a list or watch into `*out`. Returns an error if they are not valid in the release.
 std::optional<ApiError> ReadListOptions(const Query& query, bool watch, Version release, ListOptions* out);
 
-// The advice in 406 and 415 for clients that insist on protobuf.
-inline constexpr std::string_view kSpeakJson =
-    "this server speaks JSON and YAML; set --kube-api-content-type=application/json or, in a "
-    "configuration file, clientConnection.contentType: application/json";
+// Returns the advice in 406 and 415 for a client that insists on protobuf: what this client can do about it.
+std::string_view HowToSpeakJson(std::string_view user_agent);
 
 }  // namespace berth::apiserver

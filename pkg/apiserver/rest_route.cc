@@ -164,8 +164,8 @@ ApiError NoKubelet(const ObjectPtr& pod, const Route& route) {
   ApiError e;
   e.code = 501;
   e.reason = "NotImplemented";
-  e.message = absl::StrCat("hollow-apiserver runs no kubelets, so that pod ", route.name,
-                           " has no containers: ", route.subresource, " cannot be served");
+  e.message = absl::StrCat("hollow-apiserver runs no containers, at most it simulates them: ", route.subresource,
+                           " of pod ", route.name, " cannot be served");
   return e;
 }
 
@@ -391,7 +391,7 @@ HttpResponse Api::Resource(Call& call) {
     ApiError e = NotAcceptable();
     e.has_details = false;
     e.message = absl::StrCat("only the following media types are accepted: application/json;stream=watch; ",
-                             std::string(kSpeakJson));
+                             std::string(HowToSpeakJson(call.request->user_agent)));
     return Error(call, e);
   }
   for (const MediaType& a : accept) {
@@ -428,10 +428,11 @@ HttpResponse Api::Resource(Call& call) {
   if (!acceptable) {
     ApiError e = NotAcceptable();
     bool protobuf = std::any_of(accept.begin(), accept.end(), [&](const MediaType& a) { return a.type == kProtobuf; });
-    if (protobuf) absl::StrAppend(&e.message, "; ", std::string(kSpeakJson));
+    if (protobuf) absl::StrAppend(&e.message, "; ", std::string(HowToSpeakJson(call.request->user_agent)));
     return Error(call, e);
   }
   if (call.subresource == "eviction") return m == "POST" ? Evict(call) : refused;
+  if (call.subresource == "token") return m == "POST" ? Token(call) : refused;
   if (call.subresource == "scale") return m == "GET" || m == "PUT" || m == "PATCH" ? Scale(call) : refused;
   if (watch) return call.subresource.empty() ? StartWatch(call) : refused;
   if (call.name.empty()) {

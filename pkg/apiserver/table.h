@@ -1,5 +1,5 @@
 // Tables (meta.k8s.io/v1beta1 Table), which kubectl requests and prints. The columns are those of Kubernetes 1.10
-// (pkg/printers/internalversion/printers.go), and of events those of 1.29 where that is served.
+// (pkg/printers/internalversion/printers.go) and, where those are served, of later releases.
 #pragma once
 #include <absl/time/time.h>
 

@@ -1,0 +1,567 @@
+// Cells are computed from the same fields as in Kubernetes, but more simply in places: for example, the status of a pod
+// ignores its init containers, signals and exit codes.
+#include "pkg/apiserver/table_rows.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <map>
+
+#include "pkg/apiserver/table.h"
+
+namespace berth::apiserver {
+
+namespace {
+
+std::string_view Str(const Value& v, std::initializer_list<std::string_view> path) {
+  const Value* at = v.At(path);
+  return at != nullptr && !at->IsNull() ? std::string_view(at->text()) : std::string_view();
+}
+
+int64_t Int(const Value& v, std::initializer_list<std::string_view> path) {
+  const Value* at = v.At(path);
+  return at == nullptr ? 0 : at->AsInt();
+}
+
+std::string_view Or(std::string_view s, std::string_view otherwise) {
+  return s.empty() ? otherwise : s;
+}
+
+std::string CreatedAge(const Value& v, absl::Time now) {
+  return Age(Str(v, {"metadata", "creationTimestamp"}), now);
+}
+
+std::string JoinTexts(const Value* list) {
+  if (list == nullptr) return "";
+  std::vector<std::string> texts;
+  for (const Value& e : list->items) texts.push_back(e.text());
+  return absl::StrJoin(texts, ",");
+}
+
+std::string JoinMap(const Value* map) {
+  if (map == nullptr || map->empty()) return "<none>";
+  std::map<std::string, std::string> sorted;
+  for (size_t i = 0; i < map->keys.size(); ++i) sorted[map->keys[i]] = map->items[i].text();
+  return absl::StrJoin(sorted, ",", absl::PairFormatter("="));
+}
+
+void ContainersAndImages(const Value& v, Row* out) {
+  std::vector<std::string> names, images;
+  if (const Value* list = v.At({"spec", "template", "spec", "containers"})) {
+    for (const Value& c : list->items) {
+      names.emplace_back(c.Str("name"));
+      images.emplace_back(c.Str("image"));
+    }
+  }
+  out->Text(absl::StrJoin(names, ","));
+  out->Text(absl::StrJoin(images, ","));
+}
+
+std::string SelectorText(const Value* selector) {
+  return selector == nullptr ? "<none>" : JoinMap(selector->Find("matchLabels"));
+}
+
+// Returns how many of a pod's readiness gates are open: "1/2".
+
+std::string ReadinessGates(const Value& pod) {
+  const Value* gates = pod.At({"spec", "readinessGates"});
+  if (gates == nullptr || gates->empty()) return "<none>";
+  const Value* conditions = pod.At({"status", "conditions"});
+  const auto open = std::count_if(gates->items.begin(), gates->items.end(), [&](const Value& gate) {
+    return conditions != nullptr &&
+           std::any_of(conditions->items.begin(), conditions->items.end(), [&](const Value& c) {
+             return c.Str("type") == gate.Str("conditionType") && c.Str("status") == "True";
+           });
+  });
+  return absl::StrCat(open, "/", gates->items.size());
+}
+
+}  // namespace
+
+void PodRow(const Value& v, absl::Time now, Row* out) {
+  int64_t restarts = 0;
+  size_t ready = 0;
+  const Value* containers = v.At({"spec", "containers"});
+  size_t total = containers == nullptr ? 0 : containers->items.size();
+  std::string reason(Or(Str(v, {"status", "reason"}), Str(v, {"status", "phase"})));
+  if (const Value* statuses = v.At({"status", "containerStatuses"})) {
+    for (const Value& s : statuses->items) {
+      restarts += Int(s, {"restartCount"});
+      const Value* is_ready = s.Find("ready");
+      if (is_ready != nullptr && is_ready->AsBool()) ++ready;
+      std::string_view waiting = Str(s, {"state", "waiting", "reason"});
+      std::string_view ended = Str(s, {"state", "terminated", "reason"});
+      if (!waiting.empty()) {
+        reason = waiting;
+      } else if (!ended.empty()) {
+        reason = ended;
+      }
+    }
+  }
+  if (v.At({"metadata", "deletionTimestamp"}) != nullptr) reason = "Terminating";
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(absl::StrCat(ready, "/", total));
+  out->Text(reason);
+  out->Number(restarts);
+  out->Text(CreatedAge(v, now));
+  out->Text(Or(Str(v, {"status", "podIP"}), "<none>"));
+  out->Text(Or(Str(v, {"spec", "nodeName"}), "<none>"));
+  out->Text(Or(Str(v, {"status", "nominatedNodeName"}), "<none>"));
+  out->Text(ReadinessGates(v));
+}
+
+void NodeRow(const Value& v, absl::Time now, Row* out) {
+  std::string status = "Unknown";
+  if (const Value* conditions = v.At({"status", "conditions"})) {
+    for (const Value& c : conditions->items) {
+      if (c.Str("type") == "Ready") status = c.Str("status") == "True" ? "Ready" : "NotReady";
+    }
+  }
+  const Value* off = v.At({"spec", "unschedulable"});
+  if (off != nullptr && off->AsBool()) status += ",SchedulingDisabled";
+  std::vector<std::string> roles;
+  if (const Value* labels = v.At({"metadata", "labels"})) {
+    constexpr std::string_view kRole = "node-role.kubernetes.io/";
+    for (size_t i = 0; i < labels->keys.size(); ++i) {
+      if (labels->keys[i].starts_with(kRole) && labels->keys[i].size() > kRole.size()) {
+        roles.push_back(labels->keys[i].substr(kRole.size()));
+      } else if (labels->keys[i] == "kubernetes.io/role" && !labels->items[i].text().empty()) {
+        roles.push_back(labels->items[i].text());
+      }
+    }
+  }
+  std::sort(roles.begin(), roles.end());
+  std::string internal = "<none>", external = "<none>";
+  if (const Value* addresses = v.At({"status", "addresses"})) {
+    for (const Value& a : addresses->items) {
+      if (a.Str("type") == "InternalIP") internal = a.Str("address");
+      if (a.Str("type") == "ExternalIP") external = a.Str("address");
+    }
+  }
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(status);
+  out->Text(roles.empty() ? "<none>" : absl::StrJoin(roles, ","));
+  out->Text(CreatedAge(v, now));
+  out->Text(Str(v, {"status", "nodeInfo", "kubeletVersion"}));
+  out->Text(internal);
+  out->Text(external);
+  for (std::string_view key : {"osImage", "kernelVersion", "containerRuntimeVersion"})
+    out->Text(Or(Str(v, {"status", "nodeInfo", key}), "<unknown>"));
+}
+
+void EventRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Age(Str(v, {"lastTimestamp"}), now));
+  out->Text(Age(Str(v, {"firstTimestamp"}), now));
+  out->Number(Int(v, {"count"}));
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"involvedObject", "kind"}));
+  out->Text(Str(v, {"involvedObject", "fieldPath"}));
+  out->Text(Str(v, {"type"}));
+  out->Text(Str(v, {"reason"}));
+  std::string_view host = Str(v, {"source", "host"});
+  out->Text(absl::StrCat(std::string(Str(v, {"source", "component"})), host.empty() ? "" : ", ", std::string(host)));
+  out->Text(Str(v, {"message"}));
+}
+
+namespace {
+
+// A field of an event by its name in v1, or in events.k8s.io/v1.
+
+const Value* EventField(const Value& v, std::initializer_list<std::string_view> core,
+                        std::initializer_list<std::string_view> later) {
+  const Value* found = v.At(core);
+  return found != nullptr ? found : v.At(later);
+}
+
+std::string EventText(const Value& v, std::initializer_list<std::string_view> core,
+                      std::initializer_list<std::string_view> later) {
+  const Value* found = EventField(v, core, later);
+  return found == nullptr ? "" : std::string(found->text());
+}
+
+// Events of today's schedulers have a time and perhaps a series, and neither counts nor time stamps.
+
+}  // namespace
+
+void RowOfSeries(const Value& v, absl::Time now, Row* out) {
+  const std::string time(Str(v, {"eventTime"}));
+  std::string first = EventText(v, {"firstTimestamp"}, {"deprecatedFirstTimestamp"});
+  std::string last = EventText(v, {"lastTimestamp"}, {"deprecatedLastTimestamp"});
+  if (first.empty()) first = time;
+  if (last.empty()) last = first;
+  const Value* count = EventField(v, {"count"}, {"deprecatedCount"});
+  int64_t times = count == nullptr || count->AsInt() == 0 ? 1 : count->AsInt();
+  if (const Value* series = v.Find("series")) {
+    last = std::string(series->Str("lastObservedTime"));
+    times = Int(*series, {"count"});
+  }
+  const std::string kind = absl::AsciiStrToLower(EventText(v, {"involvedObject", "kind"}, {"regarding", "kind"}));
+  const std::string name = EventText(v, {"involvedObject", "name"}, {"regarding", "name"});
+  std::string source = EventText(v, {"source", "component"}, {"deprecatedSource", "component"});
+  std::string host = EventText(v, {"source", "host"}, {"deprecatedSource", "host"});
+  if (source.empty()) {
+    source = EventText(v, {"reportingComponent"}, {"reportingController"});
+    host = std::string(Str(v, {"reportingInstance"}));
+  }
+  out->Text(Age(last, now));
+  out->Text(Str(v, {"type"}));
+  out->Text(Str(v, {"reason"}));
+  out->Text(name.empty() ? kind : absl::StrCat(kind, "/", name));
+  out->Text(EventText(v, {"involvedObject", "fieldPath"}, {"regarding", "fieldPath"}));
+  out->Text(absl::StrCat(source, host.empty() ? "" : ", ", host));
+  std::string message = EventText(v, {"message"}, {"note"});
+  absl::StripAsciiWhitespace(&message);
+  out->Text(message);
+  out->Text(Age(first, now));
+  out->Number(times);
+  out->Text(Str(v, {"metadata", "name"}));
+}
+
+void ServiceRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"spec", "type"}));
+  out->Text(Or(Str(v, {"spec", "clusterIP"}), "<none>"));
+  out->Text(Or(JoinTexts(v.At({"spec", "externalIPs"})), "<none>"));
+  std::vector<std::string> ports;
+  if (const Value* list = v.At({"spec", "ports"})) {
+    for (const Value& p : list->items) {
+      std::string node = Int(p, {"nodePort"}) == 0 ? "" : absl::StrCat(":", Int(p, {"nodePort"}));
+      ports.push_back(absl::StrCat(Int(p, {"port"}), node, "/", std::string(p.Str("protocol"))));
+    }
+  }
+  out->Text(ports.empty() ? "<none>" : absl::StrJoin(ports, ","));
+  out->Text(CreatedAge(v, now));
+  out->Text(JoinMap(v.At({"spec", "selector"})));
+}
+
+void ReplicaRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Number(Int(v, {"spec", "replicas"}));
+  out->Number(Int(v, {"status", "replicas"}));
+  out->Number(Int(v, {"status", "readyReplicas"}));
+  out->Text(CreatedAge(v, now));
+  ContainersAndImages(v, out);
+  const Value* selector = v.At({"spec", "selector"});
+  bool plain =
+      selector != nullptr && selector->Find("matchLabels") == nullptr && selector->Find("matchExpressions") == nullptr;
+  out->Text(plain ? JoinMap(selector) : SelectorText(selector));
+}
+
+void StatefulSetRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(absl::StrCat(Int(v, {"status", "readyReplicas"}), "/", Int(v, {"spec", "replicas"})));
+  out->Text(absl::StrCat(Int(v, {"spec", "replicas"})));
+  out->Text(absl::StrCat(Int(v, {"status", "replicas"})));
+  out->Text(CreatedAge(v, now));
+  ContainersAndImages(v, out);
+}
+
+void DeploymentRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(absl::StrCat(Int(v, {"status", "readyReplicas"}), "/", Int(v, {"spec", "replicas"})));
+  out->Text(absl::StrCat(Int(v, {"spec", "replicas"})));
+  for (std::string_view key : {"replicas", "updatedReplicas", "availableReplicas"})
+    out->Text(absl::StrCat(Int(v, {"status", key})));
+  out->Text(CreatedAge(v, now));
+  ContainersAndImages(v, out);
+  out->Text(SelectorText(v.At({"spec", "selector"})));
+}
+
+void DaemonSetRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  for (std::string_view key :
+       {"desiredNumberScheduled", "currentNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable"})
+    out->Number(Int(v, {"status", key}));
+  out->Text(JoinMap(v.At({"spec", "template", "spec", "nodeSelector"})));
+  out->Text(CreatedAge(v, now));
+  ContainersAndImages(v, out);
+  out->Text(SelectorText(v.At({"spec", "selector"})));
+}
+
+namespace {
+
+std::string JobDuration(const Value& v, absl::Time now) {
+  const std::string_view begin = Str(v, {"status", "startTime"}), end = Str(v, {"status", "completionTime"});
+  absl::Time t = now;
+  std::string why;
+  if (!end.empty()) absl::ParseTime(absl::RFC3339_full, std::string(end), &t, &why);
+  return begin.empty() ? "" : Age(begin, t);
+}
+
+}  // namespace
+
+void JobRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  const Value* conditions = v.At({"status", "conditions"});
+  std::string status = "Running";
+  for (std::string_view type : {"Suspended", "FailureTarget", "SuccessCriteriaMet", "Failed", "Complete"}) {
+    if (conditions == nullptr) break;
+    for (const Value& c : conditions->items) {
+      if (c.Str("type") == type && c.Str("status") == "True") status = type;
+    }
+  }
+  const Value* completions = v.At({"spec", "completions"});
+  out->Text(completions == nullptr ? "<none>" : absl::StrCat(completions->AsInt()));
+  out->Text(absl::StrCat(Int(v, {"status", "succeeded"})));
+  out->Text(status);
+  const int64_t parallelism = Int(v, {"spec", "parallelism"}), done = Int(v, {"status", "succeeded"});
+  out->Text(completions != nullptr ? absl::StrCat(done, "/", completions->AsInt())
+            : parallelism > 1      ? absl::StrCat(done, "/1 of ", parallelism)
+                                   : absl::StrCat(done, "/1"));
+  out->Text(JobDuration(v, now));
+  out->Text(CreatedAge(v, now));
+  ContainersAndImages(v, out);
+  out->Text(SelectorText(v.At({"spec", "selector"})));
+}
+
+void CronJobRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"spec", "schedule"}));
+  out->Text(Or(Str(v, {"spec", "timeZone"}), "<none>"));
+  const Value* suspend = v.At({"spec", "suspend"});
+  out->Text(suspend != nullptr && suspend->AsBool() ? "True" : "False");
+  out->Number(static_cast<int64_t>(validation::OrEmpty(v.At({"status", "active"})).items.size()));
+  out->Text(Str(v, {"status", "lastScheduleTime"}).empty() ? "<none>"
+                                                           : Age(Str(v, {"status", "lastScheduleTime"}), now));
+  out->Text(CreatedAge(v, now));
+  const Value* job = v.At({"spec", "jobTemplate"});
+  ContainersAndImages(validation::OrEmpty(job), out);
+  out->Text(SelectorText(validation::OrEmpty(job).At({"spec", "selector"})));
+}
+
+namespace {
+
+std::string Capacity(const Value& v, std::string_view member) {
+  return std::string(Str(v, {member, "capacity", "storage"}));
+}
+
+std::string AccessModes(const Value* modes) {
+  std::string out;
+  if (modes == nullptr) return out;
+  for (const Value& m : modes->items) {
+    std::string_view t = m.text();
+    absl::StrAppend(&out, out.empty() ? "" : ",",
+                    t == "ReadWriteOnce"      ? "RWO"
+                    : t == "ReadOnlyMany"     ? "ROX"
+                    : t == "ReadWriteOncePod" ? "RWOP"
+                                              : "RWX");
+  }
+  return out;
+}
+
+}  // namespace
+
+void VolumeRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Capacity(v, "spec"));
+  out->Text(AccessModes(v.At({"spec", "accessModes"})));
+  out->Text(Str(v, {"spec", "persistentVolumeReclaimPolicy"}));
+  out->Text(Str(v, {"metadata", "deletionTimestamp"}).empty() ? Str(v, {"status", "phase"}) : "Terminating");
+  std::string_view claim = Str(v, {"spec", "claimRef", "name"});
+  out->Text(claim.empty()
+                ? ""
+                : absl::StrCat(std::string(Str(v, {"spec", "claimRef", "namespace"})), "/", std::string(claim)));
+  out->Text(Str(v, {"spec", "storageClassName"}));
+  out->Text(Or(Str(v, {"spec", "volumeAttributesClassName"}), "<unset>"));
+  out->Text(Str(v, {"status", "reason"}));
+  out->Text(CreatedAge(v, now));
+  out->Text(Or(Str(v, {"spec", "volumeMode"}), "<unset>"));
+}
+
+void ClaimRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"metadata", "deletionTimestamp"}).empty() ? Str(v, {"status", "phase"}) : "Terminating");
+  out->Text(Str(v, {"spec", "volumeName"}));
+  bool bound = !Str(v, {"spec", "volumeName"}).empty();
+  out->Text(bound ? Capacity(v, "status") : "");
+  out->Text(bound ? AccessModes(v.At({"status", "accessModes"})) : "");
+  out->Text(Str(v, {"spec", "storageClassName"}));
+  out->Text(Or(Str(v, {"spec", "volumeAttributesClassName"}), "<unset>"));
+  out->Text(CreatedAge(v, now));
+  out->Text(Or(Str(v, {"spec", "volumeMode"}), "<unset>"));
+}
+
+void BudgetRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Or(Str(v, {"spec", "minAvailable"}), "N/A"));
+  out->Text(Or(Str(v, {"spec", "maxUnavailable"}), "N/A"));
+  out->Number(Int(v, {"status", "disruptionsAllowed"}));
+  out->Text(CreatedAge(v, now));
+}
+
+void DeviceClaimRow(const Value& v, absl::Time now, Row* out) {
+  const Value* reserved = v.At({"status", "reservedFor"});
+  const bool deleted = !Str(v, {"metadata", "deletionTimestamp"}).empty();
+  std::string state = deleted ? "deleted" : "";
+  auto add = [&](std::string_view word) { absl::StrAppend(&state, state.empty() ? "" : ",", std::string(word)); };
+  if (v.At({"status", "allocation"}) == nullptr) {
+    if (!deleted) add("pending");
+  } else {
+    add("allocated");
+    if (reserved != nullptr && !reserved->empty()) add("reserved");
+  }
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(state);
+  out->Text(CreatedAge(v, now));
+}
+
+void NameAndAgeRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(CreatedAge(v, now));
+}
+
+void SliceRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"spec", "nodeName"}));
+  out->Text(Str(v, {"spec", "driver"}));
+  out->Text(Str(v, {"spec", "pool", "name"}));
+  out->Text(CreatedAge(v, now));
+}
+
+void PriorityClassRow(const Value& v, absl::Time now, Row* out) {
+  const Value* is_default = v.Find("globalDefault");
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Number(Int(v, {"value"}));
+  out->Text(is_default != nullptr && is_default->AsBool() ? "true" : "false");
+  out->Text(CreatedAge(v, now));
+  out->Text(Or(v.Str("preemptionPolicy"), "PreemptLowerPriority"));
+}
+
+void StorageClassRow(const Value& v, absl::Time now, Row* out) {
+  std::string name(Str(v, {"metadata", "name"}));
+  if (Str(v, {"metadata", "annotations", "storageclass.kubernetes.io/is-default-class"}) == "true")
+    name += " (default)";
+  const Value* expands = v.Find("allowVolumeExpansion");
+  out->Text(name);
+  out->Text(v.Str("provisioner"));
+  out->Text(Or(v.Str("reclaimPolicy"), "Delete"));
+  out->Text(Or(v.Str("volumeBindingMode"), "Immediate"));
+  out->Text(expands != nullptr && expands->AsBool() ? "true" : "false");
+  out->Text(CreatedAge(v, now));
+}
+
+namespace {
+
+// "pods: 1/10, requests.cpu: 1/4"; what begins with limits. has a column of its own.
+
+}  // namespace
+
+void QuotaRow(const Value& v, absl::Time now, Row* out) {
+  std::map<std::string, std::string> requests, limits;
+  if (const Value* hard = v.At({"status", "hard"})) {
+    for (size_t i = 0; i < hard->keys.size(); ++i) {
+      const std::string& key = hard->keys[i];
+      (key.starts_with("limits.") ? limits : requests)[key] =
+          absl::StrCat(std::string(Or(Str(v, {"status", "used", key}), "0")), "/", hard->items[i].text());
+    }
+  }
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(absl::StrJoin(requests, ", ", absl::PairFormatter(": ")));
+  out->Text(absl::StrJoin(limits, ", ", absl::PairFormatter(": ")));
+  out->Text(CreatedAge(v, now));
+}
+
+void SecretRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(v.Str("type"));
+  out->Number(static_cast<int64_t>(validation::OrEmpty(v.Find("data")).keys.size()));
+  out->Text(CreatedAge(v, now));
+}
+
+void ServiceAccountRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Number(static_cast<int64_t>(validation::OrEmpty(v.Find("secrets")).items.size()));
+  out->Text(CreatedAge(v, now));
+}
+
+void LeaseRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"spec", "holderIdentity"}));
+  out->Text(CreatedAge(v, now));
+}
+
+void RuntimeClassRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Or(v.Str("handler"), Str(v, {"spec", "runtimeHandler"})));
+  out->Text(CreatedAge(v, now));
+}
+
+void RevisionRow(const Value& v, absl::Time now, Row* out) {
+  std::string owner = "<none>";
+  if (const Value* owners = v.At({"metadata", "ownerReferences"})) {
+    for (const Value& o : owners->items) {
+      const std::string kind = absl::AsciiStrToLower(std::string(o.Str("kind")));
+      owner = absl::StrCat(kind, ".apps/", std::string(o.Str("name")));
+    }
+  }
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(owner);
+  out->Number(Int(v, {"revision"}));
+  out->Text(CreatedAge(v, now));
+}
+
+void ConfigMapRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(absl::StrCat(validation::OrEmpty(v.Find("data")).keys.size()));
+  out->Text(CreatedAge(v, now));
+}
+
+void EndpointsRow(const Value& v, absl::Time now, Row* out) {
+  std::vector<std::string> all;
+  for (const Value& s : validation::OrEmpty(v.Find("subsets")).items) {
+    for (const Value& p : validation::OrEmpty(s.Find("ports")).items) {
+      for (const Value& a : validation::OrEmpty(s.Find("addresses")).items) {
+        all.push_back(absl::StrCat(std::string(a.Str("ip")), ":", Int(p, {"port"})));
+      }
+    }
+  }
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(all.empty() ? "<none>" : absl::StrJoin(all, ","));
+  out->Text(CreatedAge(v, now));
+}
+
+void NamespaceRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"status", "phase"}));
+  out->Text(CreatedAge(v, now));
+}
+
+// No autoscaler runs here, so that the targets are what nobody has measured.
+void AutoscalerRow(const Value& v, absl::Time now, Row* out) {
+  const Value* least = v.At({"spec", "minReplicas"});
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(absl::StrCat(std::string(Str(v, {"spec", "scaleTargetRef", "kind"})), "/",
+                         std::string(Str(v, {"spec", "scaleTargetRef", "name"}))));
+  out->Text(v.At({"spec", "metrics"}) == nullptr ? "<none>" : "<unknown>");
+  out->Text(least == nullptr ? "<unset>" : absl::StrCat(least->AsInt()));
+  out->Text(absl::StrCat(Int(v, {"spec", "maxReplicas"})));
+  out->Text(absl::StrCat(Int(v, {"status", "currentReplicas"})));
+  out->Text(CreatedAge(v, now));
+}
+
+void EndpointSliceRow(const Value& v, absl::Time now, Row* out) {
+  std::vector<std::string> ports, addresses;
+  for (const Value& p : validation::OrEmpty(v.Find("ports")).items) ports.push_back(absl::StrCat(Int(p, {"port"})));
+  for (const Value& e : validation::OrEmpty(v.Find("endpoints")).items) {
+    for (const Value& a : validation::OrEmpty(e.Find("addresses")).items) addresses.push_back(a.text());
+  }
+  constexpr size_t kShown = 3;
+  const size_t more = addresses.size() > kShown ? addresses.size() - kShown : 0;
+  addresses.resize(addresses.size() - more);
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(v.Str("addressType"));
+  out->Text(ports.empty() ? "<unset>" : absl::StrJoin(ports, ","));
+  out->Text(addresses.empty()
+                ? "<unset>"
+                : absl::StrCat(absl::StrJoin(addresses, ","), more == 0 ? "" : absl::StrCat(" + ", more, " more...")));
+  out->Text(CreatedAge(v, now));
+}
+
+void NameAndTimeRow(const Value& v, absl::Time, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"metadata", "creationTimestamp"}));
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""kubectl at home on a living cluster: the commands that people try, one after another, with their exit statuses and outputs."""
+import harness
+from harness import Api, Kubectl, Scheduler, check_equal, node, write_file
+
+MANIFEST = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: cm}
+data: {a: b}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: applied}
+spec:
+  resources: {requests: {cpu: 100m}}
+  containers: [{name: c, image: x}]
+"""
+DAEMON = """
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec: {containers: [{name: c, image: x}]}
+"""
+JSON_ONLY = "this command of kubectl knows only protobuf"
+# Each command, its exit status, and texts of its standard output, or of its standard error if it fails.
+COMMANDS = (
+    (("version",), 0, ["Server Version: v1.36"]),
+    (("create", "deployment", "web", "--image=x", "--replicas=2"), 0, ["deployment.apps/web created"]),
+    (("run", "a", "--image=x"), 0, ["pod/a created"]),
+    (("create", "job", "j", "--image=x"), 0, ["job.batch/j created"]),
+    (("create", "cronjob", "cj", "--image=x", "--schedule=* * * * *"), 0, ["cronjob.batch/cj created"]),
+    (("create", "cronjob", "bad", "--image=x", "--schedule=61 * * * *"), 1, ["end of range (61) above maximum (59): 61"]),
+    (("apply", "-f", "MANIFEST"), 0, ["configmap/cm created", "pod/applied created"]),
+    (("apply", "-f", "MANIFEST"), 0, ["configmap/cm unchanged", "pod/applied unchanged"]),
+    (("apply", "--server-side", "-f", "MANIFEST"), 1, ["use kubectl apply without --server-side"]),
+    (("apply", "-f", "DAEMON"), 0, ["daemonset.apps/agent created"]),
+    (("wait", "pod/a", "--for=create", "--timeout=20s"), 0, ["condition met"]),
+    (("wait", "pod/a", "--for=condition=Ready", "--timeout=20s"), 0, ["condition met"]),
+    (("wait", "pod/a", "--for=jsonpath={.spec.nodeName}", "--timeout=20s"), 0, ["condition met"]),
+    (("rollout", "status", "deploy/web", "--timeout=20s"), 0, ["successfully rolled out"]),
+    (("rollout", "status", "ds/agent", "--timeout=20s"), 0, ["successfully rolled out"]),
+    (("wait", "job/j", "--for=condition=Complete", "--timeout=20s"), 0, ["condition met"]),
+    (("get", "pods", "-o", "wide"), 0, ["IP", "NODE", "NOMINATED NODE", "READINESS GATES"]),
+    (("get", "nodes", "-o", "wide"), 0, ["INTERNAL-IP", "EXTERNAL-IP", "CONTAINER-RUNTIME"]),
+    (("get", "deploy"), 0, ["READY", "UP-TO-DATE", "AVAILABLE", "2/2"]),
+    (("get", "ds"), 0, ["DESIRED   CURRENT   READY   UP-TO-DATE   AVAILABLE   NODE SELECTOR"]),
+    (("get", "job"), 0, ["STATUS     COMPLETIONS   DURATION", "Complete   1/1"]),
+    (("get", "cj"), 0, ["SCHEDULE", "TIMEZONE", "SUSPEND", "ACTIVE", "LAST SCHEDULE"]),
+    (("get", "controllerrevisions"), 0, ["CONTROLLER", "REVISION", "daemonset.apps/agent"]),
+    (("get", "hpa,endpointslices,limitranges,quota,runtimeclass"), 0, []),
+    (("autoscale", "deploy", "web", "--min=1", "--max=3", "--cpu-percent=50"), 0, ["autoscaled"]),
+    (("get", "hpa"), 0, ["REFERENCE", "MINPODS", "Deployment/web"]),
+    (("get", "pc"), 0, ["system-node-critical", "2000001000", "PREEMPTIONPOLICY"]),
+    (("create", "quota", "few", "--hard=pods=100"), 0, ["created"]),
+    (("get", "quota"), 0, ["REQUEST", "LIMIT", "pods: "]),
+    (("get", "sa"), 0, ["default"]),
+    (("create", "token", "default"), 0, ["."]),
+    (("create", "token", "nobody"), 1, ['serviceaccounts "nobody" not found']),
+    (("logs", "a"), 1, ["runs no containers"]),
+    (("logs", "deploy/web"), 1, ["runs no containers"]),
+    (("top", "pods"), 1, ["Metrics API not available"]),
+    (("events", "--for", "pod/a"), 0, ["LAST SEEN", "Scheduled", "Pulled", "Started"]),
+    (("get", "events", "--sort-by=.lastTimestamp"), 0, ["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]),
+    (("describe", "pod", "a"), 0, ["Successfully assigned default/a", "Started container a"]),
+    (("describe", "node", "n1"), 0, ["KubeletReady", "Allocated resources"]),
+    (("describe", "deploy", "web"), 0, ["NewReplicaSetAvailable"]),
+    (("explain", "pods"), 1, ["no OpenAPI schema"]),
+    (("debug", "node/n1", "--image=x"), 1, [JSON_ONLY]),
+    (("debug", "a", "--image=x"), 1, ["ephemeral containers are disabled"]),
+    (("patch", "deploy", "web", "-p", '{"spec":{"replicas":3}}'), 0, ["patched"]),
+    (("scale", "deploy", "web", "--replicas=2"), 0, ["scaled"]),
+    (("set", "resources", "deploy", "web", "--requests=cpu=100m"), 0, ["resource requirements updated"]),
+    (("annotate", "pod", "a", "x=y"), 0, ["annotated"]),
+    (("auth", "can-i", "*", "*"), 0, ["yes"]),
+    (("api-resources",), 0, ["horizontalpodautoscalers", "endpointslices", "cronjobs"]),
+    (("api-versions",), 0, ["autoscaling/v2", "discovery.k8s.io/v1"]),
+    (("get", "all"), 0, ["pod/a", "deployment.apps/web", "daemonset.apps/agent", "job.batch/j", "cronjob.batch/cj"]),
+    (("cordon", "n1"), 0, ["cordoned"]),
+    (("drain", "n1", "--force", "--ignore-daemonsets", "--timeout=20s"), 0, ["drained"]),
+    (("delete", "pod", "applied", "--timeout=20s"), 0, ["deleted"]),
+    (("delete", "deploy", "web", "--timeout=20s"), 0, ["deleted"]),
+)
+
+
+def test_commands():
+    files = {"MANIFEST": write_file("manifest.yaml", MANIFEST), "DAEMON": write_file("daemon.yaml", DAEMON)}
+    api = Api.start(flags=["--emulated-version=1.36", "--simulate=kubelets,controllers", "--pod-start-delay=100ms", "--pod-stop-delay=50ms",
+                           "--job-duration=100ms"])
+    kubectl = Kubectl(api)
+    kubectl.create(node("n1"), node("n2"))
+    scheduler = Scheduler(api.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="at-home")
+    for command, status, texts in COMMANDS:
+        command = [files.get(word, word) for word in command]
+        kubectl(*command, status=status, **({"err": texts} if status else {"out": texts}))
+    check_equal("the scheduler ends well", scheduler.stop(), 0)
+
+
+harness.main(globals())
