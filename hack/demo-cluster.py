@@ -4,7 +4,8 @@
 usage: demo-cluster.py [NODES PER ZONE] > test/testdata/demo/nodes.yaml
 
 Three zones of 100 nodes: of every 20 nodes 13 are for general work (every other one with an SSD), 2 have GPUs and a taint,
-1 is for infrastructure and has a taint, 4 are small. In each zone one general node is cordoned and one is not ready.
+1 is for infrastructure and has a taint, 4 are small. In each zone one general node is cordoned and one is not ready; its
+kubelet does not run where kubelets are simulated.
 """
 import sys
 
@@ -44,6 +45,8 @@ def node(zone, number):
     print("metadata:")
     print("  name: %s" % name)
     print("  labels: {%s}" % ", ".join("%s: %s" % kv for kv in labels.items()))
+    if number == 25:
+        print('  annotations: {simulate.berth/down: "true"}')
     if spec:
         print("spec: {%s}" % ", ".join(spec))
     amounts = '{cpu: "%s", memory: %s, pods: "%s"%s}' % (cpu, memory, pods, extra)
