@@ -15,6 +15,8 @@ hack/bench-compare.sh, to OUT/bench/results.json.
 import argparse, http.client, http.server, json, os, re, socket, statistics, subprocess, sys, tempfile, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "hack/bench"))
+import living
 OUT = os.path.join(ROOT, os.environ.get("OUT") or "_output")
 
 # name, what, arguments of gen-workload or a file, goal in microseconds, 1.10 in microseconds (CPU per decision on 2 cores,
@@ -388,11 +390,11 @@ def main():
     shapes = [s for s in SHAPES if not only or s[0] in only or "shapes" in only]
     extenders = [e for e in EXTENDERS if not only or e[0] in only or "shapes" in only]
     later = [c for c in LATER_CASES if not only or c[0] in only or "1.29" in only]
-    known = {c[0] for c in CASES + LATER_CASES} | {"1.29"} | {s[0] for s in SHAPES + EXTENDERS} | {s[0] for s in SIMULATED} | {BIG[0], "e2e", "start", "record", "shapes", "simulate"}
+    known = {c[0] for c in CASES + LATER_CASES} | {"1.29"} | {s[0] for s in SHAPES + EXTENDERS} | {s[0] for s in SIMULATED} | {BIG[0], "e2e", "start", "record", "living", "shapes", "simulate"}
     if only - known:
         p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))
     months = [m for m in SIMULATED if not only or m[0] in only or "simulate" in only]
-    if only and not cases and not later and not shapes and not extenders and not months and not only & {"e2e", "start", "record"} and not args.workloads:
+    if only and not cases and not later and not shapes and not extenders and not months and not only & {"e2e", "start", "record", "living"} and not args.workloads:
         p.error("--only leaves nothing to measure")
 
     results = {"schedsim": {}, "shapes": {}, "simulate": {}, "daemon": {}, "cpu": cpu_name(), "cores": os.cpu_count()}
@@ -427,6 +429,10 @@ def main():
         print("measuring %s: %s" % (name, what), file=sys.stderr)
         results["daemon"][name] = {"what": what, **end_to_end(nodes, bound, pending)}
 
+    if not only or "living" in only:
+        print("measuring living: simulated controllers and kubelets", file=sys.stderr)
+        nodes, bound = make_input("living", "--nodes 5000 --pods 1"), make_input("living", "--nodes 5000 --pods 1 --preload 10")
+        results["living"] = living.measure(os.path.join(OUT, "bin"), nodes, bound, 50000)
     if not only or "record" in only:
         print("measuring record: what --record-dir costs (goal less than 10 % more CPU, 300 bytes a pod)", file=sys.stderr)
         results["recording"] = recording(args.runs)
@@ -465,6 +471,13 @@ def main():
             rows.append((name, r["what"], "%.2f s" % r["startSeconds"] if r["startSeconds"] is not None else "-",
                          "{:,.0f}".format(r["bindsPerSecond"]) if name == "e2e" else "-",
                          mib(r["peakRSSBytes"]), mib(r["serverPeakRSSBytes"])))
+        table(rows)
+    if "living" in results:
+        print("\nhollow-apiserver with simulated controllers and kubelets, release 1.36\n")
+        rows = [("work", "what", "measured", "goal", "")]
+        for name, value in results["living"].items():
+            what, goal, unit = living.GOALS[name]
+            rows.append((name, what, "{:,.1f} {}".format(value, unit), "{:,} {}".format(goal, unit), "missed" if living.is_missed(name, value) else ""))
         table(rows)
     if "recording" in results:
         r = results["recording"]
