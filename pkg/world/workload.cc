@@ -294,7 +294,13 @@ Value ReplicaSetOf(const Value& deployment) {
 
 void CompleteJob(const Rules& rules, Value* job) {
   Value& spec = job->Child("spec");
-  if (IsTrue(spec.Find("manualSelector"))) return;
+  auto copy_labels = [&] {
+    const Value *own = job->At({"metadata", "labels"}), *labels = job->At({"spec", "template", "metadata", "labels"});
+    if (labels == nullptr || (own != nullptr && !own->IsNull() && !own->empty())) return;
+    Value copy = *labels;
+    job->Child("metadata").Set("labels", std::move(copy));
+  };
+  if (IsTrue(spec.Find("manualSelector"))) return copy_labels();
   const std::string name(NameOf(*job)), uid(validation::OrEmpty(job->Find("metadata")).Str("uid"));
   const std::string prefix = rules.prefixed_job_labels ? "batch.kubernetes.io/" : "";
   spec.Child("selector").Child("matchLabels").Set(prefix + "controller-uid", Value::String(uid));
@@ -303,10 +309,7 @@ void CompleteJob(const Rules& rules, Value* job) {
     labels.Set(p + "controller-uid", Value::String(uid));
     labels.Set(p + "job-name", Value::String(name));
   }
-  const Value* own = job->At({"metadata", "labels"});
-  if (own != nullptr && !own->IsNull() && !own->empty()) return;
-  Value copy = labels;
-  job->Child("metadata").Set("labels", std::move(copy));
+  copy_labels();
 }
 
 WantedPods PodsWantedBy(std::string_view kind, const Value& workload, const Rules& rules) {
