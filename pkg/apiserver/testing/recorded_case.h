@@ -1,5 +1,5 @@
 // Plays recorded cases step by step, and compares the answers and, where the recording looked, the objects. What the
-// steps mean: the README of the recordings' format in test/testdata/world.
+// steps mean is beside the code of each.
 #pragma once
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
