@@ -420,7 +420,9 @@ class Rollout {
     SetCount("updatedReplicas", HasNew() ? Counted(all_[new_], "replicas") : 0, &status);
     SetCount("readyReplicas", Sum(all_, [](const Value& s) { return Counted(s, "readyReplicas"); }), &status);
     SetCount("availableReplicas", available, &status);
-    SetCount("unavailableReplicas", std::max<int64_t>(0, total - available), &status);
+    // Of pods that are wanted, also while they are being deleted with the Deployment.
+    const int64_t wanted = Sum(all_, [](const Value& s) { return NumberAt(s, {"spec", "replicas"}, 1); });
+    SetCount("unavailableReplicas", std::max<int64_t>(0, wanted - available), &status);
     status.Set("terminatingReplicas",
                Value::Int(Sum(all_, [](const Value& s) { return Counted(s, "terminatingReplicas"); })));
     if (available >= replicas_ - unavailable_) {

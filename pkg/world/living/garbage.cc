@@ -152,7 +152,7 @@ class Namespaces final : public Actor {
   void OnChange(const Change& c) override {
     const Value& v = *c.object;
     if (c.kind == "Namespace" && !c.gone && IsTerminating(v) && !going_.contains(std::string(NameOf(v)))) {
-      world_->Enqueue(this, {"Namespace", "", std::string(NameOf(v))});
+      world_->Enqueue(this, {"Namespace", "", std::string(NameOf(v))}, kFirstLook);
     }
     // When the last pod is gone, the rest follows at once. Other objects are looked for again after a while.
     if (c.kind == "Pod" && c.gone && going_.contains(std::string(NamespaceOf(v)))) {
@@ -191,6 +191,8 @@ class Namespaces final : public Actor {
   }
 
  private:
+  // So long after its deletion a namespace stays as it is, so that all servers know of it.
+  static constexpr absl::Duration kFirstLook = absl::Seconds(5);
   static constexpr absl::Duration kAgain = absl::Seconds(5), kAgainForFinalizers = absl::Seconds(8);
   // How many objects are left, by resource and by the finalizers that hold them.
   struct Left {

@@ -9,6 +9,7 @@
 
 #include "pkg/api/quantity.h"
 #include "pkg/util/status.h"
+#include "pkg/world/admission.h"
 #include "pkg/world/living/actors.h"
 #include "pkg/world/workload.h"
 
@@ -18,6 +19,8 @@ namespace {
 constexpr char kVolumeComponent[] = "persistentvolume-controller", kNoProvisioner[] = "kubernetes.io/no-provisioner";
 constexpr char kBound[] = "pv.kubernetes.io/bind-completed", kByController[] = "pv.kubernetes.io/bound-by-controller",
                kProvisionedBy[] = "pv.kubernetes.io/provisioned-by", kNode[] = "volume.kubernetes.io/selected-node";
+constexpr char kDefaults[] = "default class";
+constexpr absl::Duration kLookEvery = absl::Seconds(15);
 constexpr char kClaim[] = "PersistentVolumeClaim", kVolume[] = "PersistentVolume";
 
 bool Names(const Value& volume, const Value& claim) {
@@ -79,6 +82,7 @@ class Volumes final : public Actor {
   }
 
   void Sync(const ObjectName& what) override {
+    if (what.kind == kDefaults) return GiveDefaultClass();
     const ValuePtr found = world_->cluster().Get(what.kind, what.ns, what.name);
     if (found == nullptr) return;
     if (what.kind == "Pod") return MakeEphemeral(*found);
@@ -140,7 +144,10 @@ class Volumes final : public Actor {
       if (better) best = std::make_shared<const Value>(v);
     });
     if (best != nullptr) return Bind(claim, *best, true);
-    if (storage_class == nullptr) return TellMissing(claim);
+    if (storage_class == nullptr) {
+      if (LacksClass(claim)) LookForDefaultLater();
+      return TellMissing(claim);
+    }
     if (waits && !has_node) return TellWaiting(what, claim);
     const std::string provisioner(storage_class->Str("provisioner"));
     if (provisioner == kNoProvisioner) {
@@ -150,6 +157,29 @@ class Volumes final : public Actor {
     Provision(claim, *storage_class, provisioner);
   }
 
+  // Claims that name no class, not even "", get the default class at one of the looks that the controller takes every 15
+  // s.
+  static bool LacksClass(const Value& claim) { return claim.At({"spec", "storageClassName"}) == nullptr; }
+  void LookForDefaultLater() {
+    if (!world_->rules().late_default_class) return;
+    world_->Enqueue(this, {kDefaults, "", ""}, kLookEvery - world_->Steady() % kLookEvery);
+  }
+  void GiveDefaultClass() {
+    std::string error;
+    const ValuePtr found = DefaultStorageClass(world_->rules(), world_->cluster(), &error);
+    const absl::btree_set<ObjectName> waiting = waiting_;
+    for (const ObjectName& what : waiting) {
+      const ValuePtr claim = world_->cluster().Get(what.kind, what.ns, what.name);
+      if (claim == nullptr || !LacksClass(*claim) || TextAt(*claim, {"status", "phase"}) == "Bound") continue;
+      if (found == nullptr) {
+        LookForDefaultLater();
+        return;
+      }
+      Value v = *claim;
+      v.Child("spec").Set("storageClassName", Value::String(NameOf(*found)));
+      world_->cluster().UpdateStatus(kClaim, std::move(v));
+    }
+  }
   void TellMissing(const Value& claim) {
     const std::string_view name = TextAt(claim, {"spec", "storageClassName"});
     if (name.empty()) {
