@@ -105,8 +105,8 @@ std::string_view HowToSpeakJson(std::string_view user_agent) {
   if (user_agent.starts_with("kube-controller-manager")) {
     return "this server speaks JSON and YAML; set --kube-api-content-type=application/json (kube-controller-manager)";
   }
-  return "this server speaks JSON and YAML; set --kube-api-content-type=application/json (kube-scheduler 1.10) or "
-         "clientConnection.contentType: application/json in the configuration file (kube-scheduler 1.29)";
+  return "this server speaks JSON and YAML; set --kube-api-content-type=application/json or, in its "
+         "configuration file, clientConnection.contentType: application/json";
 }
 
 }  // namespace berth::apiserver

@@ -170,14 +170,14 @@ namespace {
 // A field of an event by its name in v1, or in events.k8s.io/v1.
 
 const Value* EventField(const Value& v, std::initializer_list<std::string_view> core,
-                        std::initializer_list<std::string_view> later) {
+                        std::initializer_list<std::string_view> in_group) {
   const Value* found = v.At(core);
-  return found != nullptr ? found : v.At(later);
+  return found != nullptr ? found : v.At(in_group);
 }
 
 std::string EventText(const Value& v, std::initializer_list<std::string_view> core,
-                      std::initializer_list<std::string_view> later) {
-  const Value* found = EventField(v, core, later);
+                      std::initializer_list<std::string_view> in_group) {
+  const Value* found = EventField(v, core, in_group);
   return found == nullptr ? "" : std::string(found->text());
 }
 

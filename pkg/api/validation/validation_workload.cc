@@ -102,7 +102,11 @@ void ValidateTemplate(const Value& pods, const ResourceInfo& r, FieldErrors* err
     return;
   }
   if (spec != nullptr) ValidatePodSpec(*spec, at / "spec", r.release, errors);
-  if (r.kind == "Job" && restart != "Never" && restart != "OnFailure") {
+  const bool ends = restart == "Never" || restart == "OnFailure";
+  if (r.kind != "Job" && ends) {
+    errors->push_back(NotSupported("spec.template.spec.restartPolicy", restart, {"Always"}));
+  }
+  if (r.kind == "Job" && !ends) {
     errors->push_back(Required("spec.template.spec.restartPolicy", "valid values: \"OnFailure\", \"Never\""));
   }
 }

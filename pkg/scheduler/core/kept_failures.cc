@@ -31,6 +31,24 @@ bool PassesAll(const FitCheck& check) {
   return domains != nullptr && domains->usable() && domains->channels().empty();
 }
 
+// Gives the reasons the numbers of these checks. Those that other checks of the rules have given may mean something
+// else: a check of taints counts the taints that it has met. REQUIRES: the failures are sorted by check.
+template <typename Checks, typename Failed>
+void NumberAnew(Checks& checks, std::vector<Failed>* failed) {
+  std::vector<Row> rows;
+  std::vector<uint32_t> numbers;
+  for (auto begin = failed->begin(), end = begin; begin != failed->end(); begin = end) {
+    end = std::find_if(begin, failed->end(), [&](const Failed& f) { return f.check != begin->check; });
+    FitCheck& check = *checks.list[begin->check];
+    if (check.ReasonBits() <= 1) continue;
+    rows.clear();
+    for (auto it = begin; it != end; ++it) rows.push_back(it->row);
+    numbers.assign(rows.size(), 0);
+    check.NumberReasons(rows, nullptr, numbers);
+    for (size_t i = 0; i < rows.size(); ++i) (begin + static_cast<std::ptrdiff_t>(i))->number = numbers[i];
+  }
+}
+
 // Returns references to the texts of the reasons, which are held for a short time only otherwise.
 util::KeptTexts TextsOf(const NodeFailures& failures) {
   util::SymbolKeeper keeper;
@@ -87,6 +105,7 @@ bool GenericScheduler::Renew(const api::Pod& pod, Checks& checks, const std::vec
   Filtered filtered;
   filtered.failed.resize(kept->failed.size() + now.size());
   std::merge(kept->failed.begin(), kept->failed.end(), now.begin(), now.end(), filtered.failed.begin(), less);
+  NumberAnew(checks, &filtered.failed);
   kept->failures = Explain(pod, checks, filtered, nullptr);
   kept->failed = std::move(filtered.failed);
   kept->texts = TextsOf(*kept->failures);

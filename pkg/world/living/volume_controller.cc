@@ -157,8 +157,8 @@ class Volumes final : public Actor {
     Provision(claim, *storage_class, provisioner);
   }
 
-  // Claims that name no class, not even "", get the default class at one of the looks that the controller takes every 15
-  // s.
+  // Claims that name no class, not even "", get the default class at one of the looks that the controller takes every
+  // 15 s.
   static bool LacksClass(const Value& claim) { return claim.At({"spec", "storageClassName"}) == nullptr; }
   void LookForDefaultLater() {
     if (!world_->rules().late_default_class) return;
