@@ -38,13 +38,13 @@ def test_no_unit_mixes_code_of_tests_with_the_product():
             check("%s of %s has one kind of folder" % (unit, size), len(folders) == 1, sources)
 
 
-def test_sources_of_different_versions_share_no_unit():
+def test_sources_with_equal_names_share_no_unit():
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(root + "/hack")
         with open(os.path.join(ROOT, "hack", "units.sh")) as f, open(root + "/hack/units.sh", "w") as copy:
             copy.write(f.read())
         os.chmod(root + "/hack/units.sh", 0o755)
-        names = ["a.cc", "a_v1_7.cc", "a_v2_0.cc", "b.cc", "b_v1_7.cc", "reference/c.cc", "b_test.cc"]
+        names = ["algorithm/a.cc", "algorithm/a_plugin.cc", "b_plugin.cc", "cache/describe_with_x.cc", "cache/b.cc", "reference/c.cc", "b_test.cc"]
         for name in names:
             path = os.path.join(root, "pkg/x", name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -52,8 +52,8 @@ def test_sources_of_different_versions_share_no_unit():
         for top in ("cmd", "plugin", "test"):
             os.makedirs(os.path.join(root, top))
         shared = sorted(sorted(s[len("pkg/x/"):] for s in sources) for sources in units(root, "12").values())
-        check("the units", shared == [["a.cc", "b.cc"], ["a_v1_7.cc", "b_v1_7.cc"], ["a_v2_0.cc"], ["b_test.cc"],
-                                      ["reference/c.cc"]], shared)
+        check("the units", shared == [["algorithm/a.cc", "b_plugin.cc", "cache/b.cc"], ["algorithm/a_plugin.cc"], ["b_test.cc"],
+                                      ["cache/describe_with_x.cc"], ["reference/c.cc"]], shared)
 
 
 harness.main(globals())

@@ -76,7 +76,7 @@ def test_texts_of_errors_are_no_labels():
         p["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": f"secret-claim-{i}"}}]
         api.post("/api/v1/namespaces/default/pods", p)
     s = Scheduler(api.url)
-    wait_until("all pods refused", lambda: s.metrics().get('scheduler_pending_pods_by_reason{reason="error"}') == 20)
+    wait_until("all pods refused", lambda: s.metrics().get('scheduler_pending_pods_by_reason{reason="persistentvolumeclaim not found"}') == 20)
     assert "secret-claim" not in s.page("/metrics")[2]
 
 

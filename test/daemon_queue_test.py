@@ -69,6 +69,8 @@ def test_1_13_tries_again_at_once():
     api.add_pod("big", cpu="99")
     wait_until("the first try", lambda: tries() == 1)
     for what, event, do in EVENTS:
+        # What happens before the pod is back in the queue counts for it, too.
+        wait_until("the pod in the queue", lambda: s.metrics()['scheduler_pods_by_state{state="queued"}'] == 1)
         before = tries()
         do(api)
         if event:

@@ -102,10 +102,8 @@ def lacks(want, got, where=""):
 # What is answered otherwise than recorded, and why.
 NOT_ALL_FIELDS = "the server does not check all fields of workloads and budgets"
 DIFFERENT = {
-    "47-deployment-selector-changed": (NOT_ALL_FIELDS, ["Deployment/bad"]),
     "76-job-own-selector": (NOT_ALL_FIELDS, ["Job/bad"]),
-    "118-admission-template-errors": (NOT_ALL_FIELDS, [
-        "Deployment/BadName", "Job/j", "Deployment/r", "Deployment/z", "PodDisruptionBudget/both"]),
+    "118-admission-template-errors": (NOT_ALL_FIELDS, ["Deployment/BadName", "PodDisruptionBudget/both"]),
     "123-replicaset-refused-by-quota": ("no controller makes the pods that the quota counts", ["q"]),
     "124-admission-service-account": ("nobody makes accounts, so they are not looked up", ["Pod/nobody"]),
 }

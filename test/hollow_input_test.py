@@ -58,6 +58,7 @@ WRONG = {
     "simulate": ("nodes", "nodes is neither kubelets nor controllers"),
     "pod-start-delay": ("soon", "a duration like 500ms or 3s is wanted"),
     "pod-stop-delay": ("-1s", "a duration like 500ms or 3s is wanted"),
+    "node-monitor-grace-period": ("soon", "a duration like 500ms or 3s is wanted"),
     "job-duration": ("3", "a duration like 500ms or 3s is wanted"),
     "disable-admission-plugins": ("LimitRange", 'there is no plugin LimitRange (did you mean "LimitRanger"?)'),
     "v": ("loud", 'invalid argument "loud" for --v: a number is wanted'),

@@ -53,8 +53,6 @@ COMMANDS = (
     (("get", "cj"), 0, ["SCHEDULE", "TIMEZONE", "SUSPEND", "ACTIVE", "LAST SCHEDULE"]),
     (("get", "controllerrevisions"), 0, ["CONTROLLER", "REVISION", "daemonset.apps/agent"]),
     (("get", "hpa,endpointslices,limitranges,quota,runtimeclass"), 0, []),
-    (("autoscale", "deploy", "web", "--min=1", "--max=3", "--cpu-percent=50"), 0, ["autoscaled"]),
-    (("get", "hpa"), 0, ["REFERENCE", "MINPODS", "Deployment/web"]),
     (("get", "pc"), 0, ["system-node-critical", "2000001000", "PREEMPTIONPOLICY"]),
     (("create", "quota", "few", "--hard=pods=100"), 0, ["created"]),
     (("get", "quota"), 0, ["REQUEST", "LIMIT", "pods: "]),
@@ -80,9 +78,9 @@ COMMANDS = (
     (("api-resources",), 0, ["horizontalpodautoscalers", "endpointslices", "cronjobs"]),
     (("api-versions",), 0, ["autoscaling/v2", "discovery.k8s.io/v1"]),
     (("get", "all"), 0, ["pod/a", "deployment.apps/web", "daemonset.apps/agent", "job.batch/j", "cronjob.batch/cj"]),
+    (("delete", "pod", "applied", "--timeout=20s"), 0, ["deleted"]),
     (("cordon", "n1"), 0, ["cordoned"]),
     (("drain", "n1", "--force", "--ignore-daemonsets", "--timeout=20s"), 0, ["drained"]),
-    (("delete", "pod", "applied", "--timeout=20s"), 0, ["deleted"]),
     (("delete", "deploy", "web", "--timeout=20s"), 0, ["deleted"]),
 )
 

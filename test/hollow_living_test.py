@@ -142,7 +142,7 @@ def test_scheduler_is_killed():
 
 def test_a_node_goes_down():
     """It is found, its pods are evicted when they do not tolerate that any longer, and it comes back."""
-    api = Api.start(flags=FLAGS + ["--node-monitor-grace-period=2s"])
+    api = Api.start(flags=FLAGS + ["--node-monitor-grace-period=12s"])
     kubectl = Kubectl(api)
     kubectl.create(node("n1"), node("n2"))
     Scheduler(api.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="down")
@@ -157,6 +157,7 @@ def test_a_node_goes_down():
     kubectl("uncordon", "n2")
     kubectl("annotate", "node", "n1", "simulate.berth/down=true")
     kubectl("wait", "node/n1", "--for=condition=Ready=Unknown", "--timeout=60s", out="condition met")
+    wait_until("a taint that evicts", lambda: "NoExecute" in [t["effect"] for t in api.get("/api/v1/nodes/n1")["spec"].get("taints", [])])
     kubectl("describe", "node", "n1", out=["node.kubernetes.io/unreachable:NoExecute", "Kubelet stopped posting node status"])
     wait_until("two pods run on n2", lambda: 2 == sum(
         p["spec"].get("nodeName") == "n2" and p["status"]["phase"] == "Running" for p in api.get("/api/v1/namespaces/default/pods")["items"]), 60)

@@ -358,6 +358,22 @@ RoleRef proto
 Eviction proto
   metadata ObjectMeta
   deleteOptions *DeleteOptions
+TokenRequest proto
+  metadata ObjectMeta
+  spec TokenRequestSpec!
+  status TokenRequestStatus
+TokenRequestSpec proto
+  audiences []string
+  boundObjectRef *BoundObjectReference n=3
+  expirationSeconds *int64 n=4
+BoundObjectReference proto
+  kind string
+  apiVersion string
+  name string
+  uid string
+TokenRequestStatus proto
+  token string
+  expirationTimestamp time
 SelfSubjectAccessReview proto
   metadata ObjectMeta
   spec SelfSubjectAccessReviewSpec!
