@@ -48,6 +48,60 @@ def test_proof():
     check("in YAML the table is a comment", out.splitlines()[-1].startswith("# "), out)
 
 
+def test_proof_is_about_the_pods_of_the_scheduler():
+    # The pods of the input name another scheduler than the configuration: they are decided as if they named it.
+    mine = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\nschedulerName: mine\n"
+    file = write_file("mine.yaml", mine + "algorithmSource: {provider: ClusterAutoscalerProvider}\n")
+    status, out, err = schedsim("convert", file, "--to=1.29", "--prove", cluster(), "-o", "json")
+    check("they are placed", "no profile" not in err and "4 pods of other schedulers, as if of mine." in err, err)
+    # Where some name it, the others are left out.
+    both = write_objects("both.json", [node("n0"), pod("mine"), pod("other")])
+    with open(both, encoding="utf-8") as f:
+        listed = json.load(f)
+    for o in listed["items"]:
+        if o["metadata"]["name"] == "mine":
+            o["spec"]["schedulerName"] = "mine"
+    status, out, err = schedsim("convert", file, "--to=1.29", "--prove", write_file("both.json", listed), "-o", "json")
+    check_equal("status", status, 0)
+    check("the other is left out", "Without 1 pod of other schedulers." in err and "Both decide the same for 1 pod." in err, err)
+    # A Policy is for all pods.
+    status, out, err = schedsim("convert", write_file("policy.json", POLICY), "--to=1.29", "--prove", write_file("both.json", listed), "-o", "json")
+    check("all pods", "no profile" not in err and "2 pods" in err, err)
+
+
+def test_preemption_that_is_off():
+    off = write_file("off.yaml", "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\ndisablePreemption: true\n")
+    for release, text in (("1.10", "unless the feature gate PodPriority is on"), ("1.13", "write disablePreemption: true")):
+        err = schedsim("convert", off, "--to", release)[2]
+        check("to %s: %s" % (release, text), text in err, err)
+    # The source itself turned it off, so nothing is lost in later releases.
+    for release in ("1.19", "1.29", "1.36"):
+        status, out, err = schedsim("convert", off, "--to", release)
+        check("to " + release, "name: DefaultPreemption" in out and "DefaultPreemption: off" not in err, err)
+
+
+def test_plugins_of_other_schedulers():
+    head = "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: default-scheduler\n  plugins:\n"
+    own = write_file("own.yaml", head % "v1" + "    multiPoint: {enabled: [{name: Coscheduling}]}\n    score: {disabled: [{name: ImageLocality}]}\n"
+                     "  pluginConfig: [{name: Coscheduling, args: {permitWaitingTimeSeconds: 10}}]\n")
+    for release in ("1.13", "1.29", "1.36"):
+        status, out, err = schedsim("convert", own, "--to", release)
+        check_equal("status of " + release, status, 0)
+        check("said in " + release, "Coscheduling: the release of the source has no such plugin" in err, err)
+        check("left out in " + release, "Coscheduling" not in out, out)
+    mistake = write_file("mistake.yaml", head % "v1" + "    score: {disabled: [{name: ImageLocalty}], enabled: [{name: NodeResourceFit}]}\n")
+    status, out, err = schedsim("convert", mistake, "--to=1.36")
+    check("a mistake", status == 1 and "NodeResourceFit" in err, err)
+    # SelectorSpread and others were plugins until a later version: they become what replaced them, or stay.
+    spread = write_file("spread.yaml", head % "v1beta2" + "    score: {disabled: [{name: '*'}], enabled: [{name: SelectorSpread, weight: 3}]}\n")
+    status, out, err = schedsim("convert", spread, "--to=1.29", "-o", "json")
+    scores = json.loads(out)["profiles"][0]["plugins"]["score"]["enabled"]
+    check_equal("its successor", scores, [{"name": "PodTopologySpread", "weight": 3}])
+    check("said", "score: SelectorSpread: PodTopologySpread does it by its default constraints" in err, err)
+    status, out, err = schedsim("convert", spread, "--to=1.19", "-o", "json")
+    check("it stays", '"name":"SelectorSpread","weight":3' in out and "SelectorSpread" not in err, out + err)
+
+
 def test_unread_versions_are_recognised():
     for version, release, readers in (("v1alpha2", "1.19", "release 1.18"), ("v1beta2", "1.29", "releases 1.22 to 1.27")):
         file = write_file(version + ".yaml", "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\n" % version)

@@ -41,6 +41,21 @@ def test_text_in_80_columns():
         check("the text has " + word, word in text, text[-1500:])
 
 
+def test_a_single_step():
+    # Two releases have what is worse, and the causes in the order of what hurts, as several have.
+    pair = ["--emulated-version=1.13", "--emulated-version=1.19"]
+    status, out, err = schedsim("compare", *DEMO, *pair, "-o", "json")
+    got = json.loads(out)
+    check_equal("status", status, 0)
+    check_equal("steps", [(s["from"], s["to"]) for s in got["steps"]], [("1.13", "1.19")])
+    check_equal("the pods stand beside the step", (got["steps"][0]["pods"], "differences" in got["steps"][0]), (len(got["differences"]), False))
+    counts = [c["pods"] for c in got["steps"][0]["causes"]]
+    check_equal("causes by their number of pods", counts, sorted(counts, reverse=True))
+    text = schedsim("compare", *DEMO, *pair)[1]
+    for word in ("WHAT IS WORSE", "zone skew", "1.13 -> 1.19", "RULE THAT MADE THE DIFFERENCE", "more (-o json lists all)"):
+        check("the text has " + word, word in text, text[-1500:])
+
+
 def test_chart():
     path = scratch("upgrade.svg")
     check_equal("status", schedsim("compare", *DEMO, *LADDER, "--svg", path)[0], 0)

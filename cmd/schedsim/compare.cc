@@ -35,7 +35,7 @@ struct ScenarioComparison {
   std::vector<Trial> trials;
   bool by_pod = false;  // whether each pod's difference from the first variant is listed
   std::vector<std::vector<lab::PodDifference>> differences;  // by variant; none for the first
-  std::vector<UpgradeStep> steps;                            // of an upgrade over more than two releases
+  std::vector<UpgradeStep> steps;                            // of an upgrade
 
   // Returns how many pods go to another node than with the first variant, or are placed by only one of the two.
   int64_t Moves(size_t variant) const {
@@ -150,7 +150,7 @@ void WriteJson(const ScenarioComparison& c, explain::JsonOut* out) {
   }
   out->End();
   DifferencesJson(c, out);
-  if (!c.steps.empty()) StepsJson(c.steps, out);
+  if (!c.steps.empty()) StepsJson(c.steps, /*with_pods=*/c.variants.size() > 2, out);
   out->End();
 }
 
@@ -239,20 +239,27 @@ void WriteDifferences(const ScenarioComparison& c, size_t variant, size_t most, 
   }
 }
 
-// Returns whether the variants are more than two releases and nothing else: then each is compared with the one before.
-bool IsUpgrade(const Invocation& options) {
-  if (options.List("emulated-version").size() < 3) return false;
+// Returns whether the variants are releases and nothing else: then each is compared with the one before.
+bool IsUpgrade(const Invocation& options, const ScenarioComparison& c) {
+  if (options.List("emulated-version").size() < 2) return false;
+  const auto& first = c.variants[0].algorithm.release;
+  if (c.variants.size() == 2 && c.variants[1].algorithm.release == first) return false;
   return options.List("policy").empty() && options.List("config").empty() && options.List("algorithm-provider").empty();
 }
 
-// Computes the differences by pod if two releases are compared or --changes is given.
+// Computes the differences by pod if releases are compared or --changes is given.
 absl::Status FindDifferences(const Invocation& options, ScenarioComparison* c) {
   c->differences.resize(c->variants.size());
-  if (IsUpgrade(options)) {
-    if (options.output == "csv" && !options.Has("svg")) return absl::OkStatus();
+  const bool draws_steps = options.Has("svg") && c->variants.size() > 2;
+  if (IsUpgrade(options, *c)) {
+    if (options.output == "csv" && !draws_steps) return absl::OkStatus();
     auto steps = StepsOfUpgrade(*c->scenario, c->variants, c->trials);
     if (!steps.ok()) return steps.status();
     c->steps = *std::move(steps);
+    // Of two releases, the list of pods stands beside the step.
+    c->by_pod = c->steps.size() == 1 && c->variants.size() == 2 &&
+                (!options.Has("changes") || options.Get<int64_t>("changes") > 0);
+    if (c->by_pod) c->differences[1] = c->steps[0].differences;
     return absl::OkStatus();
   }
   const bool asked = options.Has("changes") && options.Get<int64_t>("changes") > 0;
@@ -283,7 +290,9 @@ bool WriteChart(const ScenarioComparison& c, const std::string& file) {
   std::vector<lab::Curve> curves;
   for (size_t v = 0; v < c.variants.size(); ++v) curves.push_back({c.variants[v].name, c.trials[v].samples});
   std::ofstream out(file, std::ios::binary);
-  out << (c.steps.empty() ? lab::ChartSvg(c.workload->resources()[c.workload->scarcest()], curves) : StepsSvg(c.steps));
+  out << (c.variants.size() <= 2 || c.steps.empty()
+              ? lab::ChartSvg(c.workload->resources()[c.workload->scarcest()], curves)
+              : StepsSvg(c.steps));
   out.close();
   if (out) return true;
   std::cerr << "schedsim: --svg: cannot write " << file << "\n";
@@ -339,8 +348,9 @@ int CompareScenarios(const Invocation& options, std::ostream& out) {
     const size_t most = options.Has("changes") ? static_cast<size_t>(options.Get<int64_t>("changes")) : kMostPods;
     explain::Page page(wide ? explain::Screen() : explain::ScreenOfStdout());
     WriteTable(c, wide, &page);
-    for (size_t v = 1; v < c.variants.size() && c.by_pod; ++v) WriteDifferences(c, v, most, &page);
-    if (!c.steps.empty()) WriteSteps(c.steps, options.Has("changes") ? most : 0, &page);
+    const bool steps = !c.steps.empty() && (!c.by_pod || c.steps[0].touched() > 0);
+    for (size_t v = 1; v < c.variants.size() && c.by_pod && !steps; ++v) WriteDifferences(c, v, most, &page);
+    if (steps) WriteSteps(c.steps, c.by_pod || options.Has("changes") ? most : 0, &page);
     out << page.text();
   } else {
     explain::JsonOut data;

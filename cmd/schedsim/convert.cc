@@ -1,9 +1,11 @@
 // The command convert: a Policy or a KubeSchedulerConfiguration in the form that another release reads.
 #include "pkg/convert/convert.h"
 
+#include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "cmd/schedsim/command.h"
@@ -23,13 +25,21 @@ using convert::Conversion;
 using lab::Algorithm;
 using lab::Variant;
 
-// Returns how the source decides.
+// Returns how the source decides, without plugins that its emulated release does not have.
 Algorithm SourceAlgorithm(const convert::Source& source, Algorithm base) {
   base.release = source.release;
   base.policy = source.policy;
   base.provider = source.provider;
   base.profiles.reset();
-  if (!source.profiles.empty()) base.profiles = source.profiles;
+  std::vector<scheduler::configuration::ResolvedProfile> profiles = source.profiles;
+  for (auto& profile : profiles) {
+    for (auto& list : profile.points) {
+      std::erase_if(list, [&](const auto& p) {
+        return std::find(source.gone.begin(), source.gone.end(), p.name) != source.gone.end();
+      });
+    }
+  }
+  if (!profiles.empty()) base.profiles = std::move(profiles);
   base.extenders = source.extenders;
   base.hard_pod_affinity_symmetric_weight = source.hard_pod_affinity_weight;
   return base;
@@ -80,6 +90,41 @@ absl::StatusOr<size_t> Prove(const lab::Scenario& scenario, const Variant& befor
   return differences->size();
 }
 
+// Leaves the pods that the schedulers of the source decide about. If there are none, the pods of the input are decided
+// as if they named the first of them. A Policy by itself says nothing about names, and is for all pods.
+void TakePodsOf(const convert::Source& source, lab::Scenario* scenario, explain::Page* page) {
+  std::vector<std::string> names = {source.scheduler_name};
+  if (!source.profiles.empty()) names.clear();
+  for (const auto& profile : source.profiles) names.push_back(profile.scheduler_name);
+  auto named = [&](const api::PodPtr& pod) {
+    return std::find(names.begin(), names.end(), pod->tmpl->scheduler_name.str()) != names.end();
+  };
+  auto& pods = scenario->pending;
+  const int64_t own = std::count_if(pods.begin(), pods.end(), named);
+  const int64_t others = static_cast<int64_t>(pods.size()) - own;
+  if (others == 0) return;
+  if (own > 0 && source.has_process) {
+    std::erase_if(pods, [&](const api::PodPtr& pod) { return !named(pod); });
+    scenario->pending_after.clear();
+    page->Line(absl::StrCat("Without ", explain::Counted(others, "pod"), " of other schedulers."));
+    return;
+  }
+  absl::flat_hash_map<const api::PodTemplate*, std::shared_ptr<const api::PodTemplate>> renamed;
+  for (api::PodPtr& pod : pods) {
+    if (named(pod)) continue;
+    auto& tmpl = renamed[pod->tmpl.get()];
+    if (tmpl == nullptr) {
+      auto copy = std::make_shared<api::PodTemplate>(*pod->tmpl);
+      copy->scheduler_name = util::Symbol(names[0]);
+      tmpl = std::move(copy);
+    }
+    auto copy = std::make_shared<api::Pod>(*pod);
+    copy->tmpl = tmpl;
+    pod = std::move(copy);
+  }
+  page->Line(absl::StrCat(explain::Counted(others, "pod"), " of other schedulers, as if of ", names[0], "."));
+}
+
 // Returns the two ways to decide, with the gates and the rest of `base`.
 absl::StatusOr<std::pair<Variant, Variant>> BothWays(const Conversion& conversion, const release::Id* to,
                                                      Algorithm base) {
@@ -98,11 +143,12 @@ absl::StatusOr<std::pair<Variant, Variant>> BothWays(const Conversion& conversio
 }
 
 // Appends what differs in all clusters of the input. Returns how many pods do.
-absl::StatusOr<size_t> ProveAll(const lab::Input& input, const Conversion& conversion, const release::Id* to,
+absl::StatusOr<size_t> ProveAll(lab::Input* input, const Conversion& conversion, const release::Id* to,
                                 explain::Page* page) {
   size_t differ = 0;
-  for (const lab::Scenario& scenario : input.scenarios) {
+  for (lab::Scenario& scenario : input->scenarios) {
     if (!scenario.error.empty()) return util::InvalidArgument(scenario.error);
+    TakePodsOf(conversion.source, &scenario, page);
     auto ways = BothWays(conversion, to, scenario.algorithm);
     if (!ways.ok()) return ways.status();
     auto found = Prove(scenario, ways->first, ways->second, page);
@@ -140,7 +186,7 @@ int ReportProof(const Invocation& options, const Conversion& conversion, const r
   if (as_comment && screen.width > kCommentWidth) screen.width -= kCommentWidth;
   if (as_comment) screen.colour = false;
   explain::Page page(screen);
-  auto differ = ProveAll(*input, conversion, to, &page);
+  auto differ = ProveAll(input.get(), conversion, to, &page);
   if (!differ.ok()) {
     std::cerr << "schedsim: --prove: " << util::Message(differ.status()) << "\n";
     return kExitBadInput;

@@ -159,7 +159,7 @@ void WriteSteps(const std::vector<UpgradeStep>& steps, size_t most, explain::Pag
       explain::Style::kFaint);
 }
 
-void StepsJson(const std::vector<UpgradeStep>& steps, explain::JsonOut* out) {
+void StepsJson(const std::vector<UpgradeStep>& steps, bool with_pods, explain::JsonOut* out) {
   out->Key("steps").Array();
   for (const UpgradeStep& s : steps) {
     out->Object().Member("from", s.from).Member("to", s.to).Member("pods", s.touched());
@@ -168,7 +168,12 @@ void StepsJson(const std::vector<UpgradeStep>& steps, explain::JsonOut* out) {
     for (const UpgradeCause& c : s.causes) {
       out->Object().Member("change", TextOf(c.kind)).Member("rule", c.rule).Member("pods", c.pods).End();
     }
-    out->End().Key("differences").Array();
+    out->End();
+    if (!with_pods) {
+      out->End();
+      continue;
+    }
+    out->Key("differences").Array();
     for (const lab::PodDifference& d : s.differences) {
       out->Object().Member("pod", d.pod->meta.Key()).Member("change", TextOf(d.kind));
       out->Member("before", d.before.str()).Member("after", d.after.str());

@@ -38,9 +38,10 @@ absl::StatusOr<std::vector<UpgradeStep>> StepsOfUpgrade(const lab::Scenario& sce
                                                         const std::vector<lab::Variant>& variants,
                                                         const std::vector<lab::Trial>& trials);
 
-// Write the steps as text, with at most `most` pods of each step, and as the member "steps" of an open object.
+// Write the steps as text, with at most `most` pods of each step, and as the member "steps" of an open object, with the
+// pods of each step or without them.
 void WriteSteps(const std::vector<UpgradeStep>& steps, size_t most, explain::Page* page);
-void StepsJson(const std::vector<UpgradeStep>& steps, explain::JsonOut* out);
+void StepsJson(const std::vector<UpgradeStep>& steps, bool with_pods, explain::JsonOut* out);
 // Returns a chart: a bar for each step, as long as the number of pods that it touches.
 std::string StepsSvg(const std::vector<UpgradeStep>& steps);
 

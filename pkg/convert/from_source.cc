@@ -301,6 +301,7 @@ absl::StatusOr<Meaning> MeaningOf(const Source& source, const std::map<std::stri
   } else {
     const configuration::PluginCatalogue catalogue = scheduler::PluginsToConfigure(decides);
     for (const std::string& name : decides.plugins().Names()) out.known.insert(name);
+    out.known.insert(source.gone.begin(), source.gone.end());
     for (std::string_view split : {kLeast, kMost, kRatio}) out.known.emplace(split);
     const ResolvedProfile plain = configuration::DefaultProfile(catalogue);
     for (std::string_view name : kForNewFields) {

@@ -244,17 +244,12 @@ PluginCatalogue CatalogueOf(const OlderDocument& older, PluginCatalogue next) {
   return out;
 }
 
-void DropGonePlugins(const OlderDocument& older, const scheduler::Release& decides, Source* source) {
-  for (configuration::ResolvedProfile& profile : source->profiles) {
-    for (const Gone& g : older.gone) {
-      if (decides.plugins().Has(g.plugin)) continue;
-      bool named = false;
-      for (auto& list : profile.points) {
-        named |= std::erase_if(list, [&](const auto& p) { return p.name == g.plugin; }) > 0;
-      }
-      if (named) source->notes.push_back({std::string(g.plugin), "the plugin was removed, and nothing replaces it"});
-    }
+std::vector<std::string> GonePlugins(const OlderDocument& older, const scheduler::Release& decides) {
+  std::vector<std::string> out;
+  for (const Gone& g : older.gone) {
+    if (!decides.plugins().Has(g.plugin)) out.emplace_back(g.plugin);
   }
+  return out;
 }
 
 }  // namespace berth::convert

@@ -3,10 +3,10 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pkg/api/json.h"
 #include "pkg/convert/meaning.h"
-#include "pkg/convert/source.h"
 #include "pkg/scheduler/configuration/plugins.h"
 #include "pkg/scheduler/registry/release.h"
 
@@ -23,7 +23,7 @@ std::string Rewritten(const OlderDocument& older, api::Json document, Notes* not
 // emulated release.
 configuration::PluginCatalogue CatalogueOf(const OlderDocument& older, configuration::PluginCatalogue next);
 
-// Takes the plugins that the emulated release does not have out of the profiles, with a note for each.
-void DropGonePlugins(const OlderDocument& older, const scheduler::Release& decides, Source* source);
+// Returns the plugins that a document may name and the emulated release does not have.
+std::vector<std::string> GonePlugins(const OlderDocument& older, const scheduler::Release& decides);
 
 }  // namespace berth::convert

@@ -8,6 +8,7 @@
 
 #include "pkg/api/stream.h"
 #include "pkg/convert/encode.h"
+#include "pkg/convert/foreign_plugins.h"
 #include "pkg/convert/older_documents.h"
 #include "pkg/convert/policy_rules.h"
 #include "pkg/releases/releases.h"
@@ -215,7 +216,11 @@ absl::Status TakeProfiles(Json j, const configuration::PluginCatalogue& catalogu
   if (auto it = options.gates.find("DynamicResourceAllocation"); it != options.gates.end()) {
     gates.dynamic_resource_allocation = it->second;
   }
-  auto loaded = configuration::LoadOrError(j, catalogue, gates);
+  // Only a changed document is read anew, so that the mistakes in others have their positions.
+  const std::optional<std::string> changed = WithoutForeignPlugins(j, catalogue.Names(), &out->notes);
+  auto document = api::ReadDocument(changed.value_or("{}"));
+  if (!document.ok()) return document.status();
+  auto loaded = configuration::LoadOrError(changed ? document->root() : j, catalogue, gates);
   if (!loaded.ok()) return loaded.status();
   out->process = std::move(loaded->configuration);
   out->has_process = true;
@@ -238,7 +243,7 @@ absl::Status TakeRewritten(Json j, const Options& options, Source* out) {
   out->approximate = true;
   BERTH_RETURN_IF_ERROR(
       TakeProfiles(document->root(), CatalogueOf(*older, scheduler::PluginsToConfigure(decides)), options, out));
-  DropGonePlugins(*older, decides, out);
+  out->gone = GonePlugins(*older, decides);
   return absl::OkStatus();
 }
 

@@ -34,6 +34,7 @@ struct Source {
   std::optional<std::string> provider;
   int hard_pod_affinity_weight = 1;                      // with a Policy or a provider
   std::vector<configuration::ResolvedProfile> profiles;  // none with a Policy or a provider
+  std::vector<std::string> gone;                         // plugins in profiles that `release` does not have
   std::vector<std::optional<int32_t>> percentages;       // of each profile
   std::vector<scheduler::ExtenderConfig> extenders;      // without a Policy
   // All but profiles and extenders.

@@ -90,8 +90,16 @@ class ListWriter {
     }
     return true;
   }
+  // Returns whether the source itself turns the plugin off where plugins neither filter nor score.
+  bool IsOffInSource(std::string_view plugin) const {
+    return std::any_of(profile_.changes.begin(), profile_.changes.end(), [&](const auto& change) {
+      const auto& removed = change.second.removed;
+      return std::find(removed.begin(), removed.end(), plugin) != removed.end();
+    });
+  }
   // Says why a default plugin is off, or off at one extension point, that the source's release did not have.
   void NoteNew(std::string_view plugin, const std::string& off) {
+    if (IsOffInSource(plugin)) return;
     if (meaning_.known.contains(plugin) || plugin == kFit || !noted_.emplace(plugin).second) return;
     notes_->push_back(
         {absl::StrCat(path_, ToAbsl(plugin)),

@@ -26,6 +26,8 @@ using scheduler::Registry;
 // The releases in which extenders may do these.
 constexpr release::Span kManagedResources = release::Since(10), kPreemptVerb = release::Since(11),
                         kIgnorable = release::Since(12);
+// The releases whose configurations may turn preemption off. Before, it was off by default.
+constexpr release::Span kDisablesPreemption = release::Since(11);
 // The releases whose nodes have taints in place of conditions, so that tolerations decide.
 constexpr release::Span kConditionTaints = release::Since(12);
 
@@ -69,14 +71,23 @@ class PolicyWriter {
     }
     for (const auto& [point, change] : meaning_.profiles[0].changes) {
       for (const std::string& name : change.removed) {
-        Note(absl::StrCat(std::string(FieldName(point)), ": ", name),
-             absl::StrCat(InRelease(), " always does what it does, and a Policy cannot turn it off"));
+        Note(absl::StrCat(std::string(FieldName(point)), ": ", name), WhyNotOff(name));
       }
       for (const std::string& name : change.added) {
         Note(absl::StrCat(std::string(FieldName(point)), ": ", name),
              "a Policy has only predicates and priorities, so it is left out");
       }
     }
+  }
+
+  std::string WhyNotOff(std::string_view plugin) const {
+    if (plugin != kPreemption) {
+      return absl::StrCat(InRelease(), " always does what it does, and a Policy cannot turn it off");
+    }
+    if (kDisablesPreemption.Has(to_.version)) {
+      return "a Policy cannot turn it off: write disablePreemption: true into the configuration that names the Policy";
+    }
+    return absl::StrCat("off in ", InRelease(), ", too, unless the feature gate PodPriority is on");
   }
 
   // ---- predicates ----
