@@ -18,14 +18,6 @@ void FitCheck::Filter(RowSet* candidates, RowSet* errors) {
   });
 }
 
-void FitCheck::KeepFitting(std::vector<Row>* rows) {
-  std::erase_if(*rows, [&](Row row) { return Check(row) != Verdict::kFits; });
-}
-
-void FitCheck::NumberReasons(std::span<const Row> rows, const Beside*, std::span<uint32_t> numbers) {
-  for (size_t i = 0; i < rows.size(); ++i) numbers[i] = Check(rows[i]) == Verdict::kFits ? 0 : 1;
-}
-
 void EraseFlagged(const Cache& cache, uint8_t flags, RowSet* rows) {
   if (flags == 0) return;
   const uint8_t* of = cache.columns().flags.data();

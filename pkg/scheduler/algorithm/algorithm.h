@@ -96,8 +96,25 @@ struct PodRejection {
   FailureReason reason;  // reported for every node
 };
 
+// What a rule says of a pod before any node is examined (1.29: PreFilter).
+struct PreFilterResult {
+  // The rejection if a property of the pod itself means that no node can fit, and null otherwise. A rejected pod fits
+  // no row. Valid as long as the check.
+  const PodRejection* rejection = nullptr;
+  std::string error;  // the text of an error that ends the scheduling cycle; empty if there is none
+  // The names of the only nodes that can fit, or null if the rule does not restrict the nodes by name (1.29: required
+  // node affinity on metadata.name). Nodes that are not in the list get no failure reason. Valid as long as the check.
+  const std::vector<Symbol>* only_nodes = nullptr;
+  // True if the rule does not apply to this pod in the present state of the cluster. The rule is then not called for
+  // the rest of the cycle, even if a simulated change would make it apply.
+  bool skip = false;
+};
+
+class ColumnCheck;
+
 // A fit predicate that has been prepared for one pod. Each call reads the cache as it is at that moment, so a
-// Simulation may change the cache between calls. REQUIRES: the object is destroyed before its pod.
+// Simulation may change the cache between calls. A predicate that can say more about many rows at once is a ColumnCheck
+// (column_check.h). REQUIRES: the object is destroyed before its pod.
 class FitCheck {
  public:
   virtual ~FitCheck() = default;
@@ -108,44 +125,21 @@ class FitCheck {
   // Returns a text for users that says why the row does not fit, with the numbers involved and what would be enough.
   // Returns an empty text if the reasons already say everything. REQUIRES: Check(row) returns kFails.
   virtual std::string Detail(Row) { return {}; }
-  // Returns how many bits the numbers that NumberReasons writes can have (at most 32), or 0 if this predicate does not
-  // number its reasons.
-  virtual int ReasonBits() const { return 0; }
-  // Evaluates many rows at once. Writes 0 for each row that fits and, for each other row, a number that identifies its
-  // reasons: rows with equal numbers get equal reasons from Explain. `beside` is null, or ReadsOnlyAmounts() is true
-  // and it has one element for each row. REQUIRES: ReasonBits() is not 0.
-  virtual void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers);
-  // Returns true if the only thing that the predicate reads about the pods on a node is their total amounts, so that
-  // Beside can stand for pods that are not there.
-  virtual bool ReadsOnlyAmounts() const { return false; }
-  // Returns true if no answer of the predicate changes when a pod without affinity terms is added to a node.
-  virtual bool IgnoresPodsWithoutTerms() const { return false; }
-  // If the predicate reads nothing of a node but its labels, and MayError() is false, appends the columns of those
-  // labels and returns true.
-  virtual bool NodeLabels(std::vector<const LabelColumn*>* /*columns*/) { return false; }
-  // If there is a cheaper way than to look at every row, writes a superset of the rows that fit, each row once and in
-  // any order, and returns true.
-  virtual bool Candidates(std::vector<Row>* /*rows*/) { return false; }
+  // Returns whether Check may return kError for some row.
+  virtual bool MayError() const { return false; }
   // Returns the error text. REQUIRES: Check(row) returns kError.
   virtual std::string Error(Row) { return {}; }
   // Returns true if the pod has nothing that this predicate examines, so that every row fits whatever happens there.
   virtual bool FitsAlways() const { return false; }
-  // Returns whether Check may return kError for some row.
-  virtual bool MayError() const { return false; }
-  // Returns the rejection if a property of the pod itself means that no node can fit, and null otherwise (1.29:
-  // PreFilter). A rejected pod fits no row.
-  virtual const PodRejection* RejectsPod() { return nullptr; }
-  // Returns the names of the only nodes that can fit, or null if the rule does not restrict the nodes by name (1.29:
-  // the PreFilter result of required node affinity on metadata.name). Nodes that are not in the list get no failure
-  // reason.
-  virtual const std::vector<Symbol>* OnlyNodes() { return nullptr; }
-  // Returns the text of an error that ends the scheduling cycle before any node is examined (1.29: a PreFilter error).
-  // Empty if there is none.
-  virtual std::string PodError() { return {}; }
-  // Returns true if the rule does not apply to this pod in the present state of the cluster (1.29: a PreFilter that
-  // returns Skip). The rule is then not called for the rest of the cycle, even if a simulated change would make it
-  // apply.
-  virtual bool SkipsPod() { return FitsAlways(); }
+  // Returns what the rule says of the pod as a whole, in the present state of the cluster.
+  virtual PreFilterResult PreFilter() {
+    PreFilterResult result;
+    result.skip = FitsAlways();
+    return result;
+  }
+  // Erases the rows that do not fit from `candidates`; of these, inserts the rows with errors into `errors`. Override
+  // it where a whole column can be evaluated faster than row by row.
+  virtual void Filter(RowSet* candidates, RowSet* errors);
   // Returns how much must be released on the row before it fits, as far as this predicate is concerned.
   virtual FreedNeed NeedsFreed(Row) {
     FreedNeed need;
@@ -158,11 +152,8 @@ class FitCheck {
     need.possible = Check(row) == Verdict::kFits;
     return need;
   }
-  // Erases the rows that do not fit from `candidates`; of these, inserts the rows with errors into `errors`. Override
-  // it where a whole column can be evaluated faster than row by row.
-  virtual void Filter(RowSet* candidates, RowSet* errors);
-  // Erases the rows that do not fit and keeps the order of the others. REQUIRES: MayError() is false.
-  virtual void KeepFitting(std::vector<Row>* rows);
+  // Returns this object if it is a ColumnCheck, and null otherwise.
+  virtual ColumnCheck* AsColumns() { return nullptr; }
 };
 // Erases the rows that have at least one of the given RowFlag bits set.
 void EraseFlagged(const Cache& cache, uint8_t flags, RowSet* rows);

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/algorithm/column_check.h"
 
 namespace berth::scheduler {
 
@@ -75,7 +75,7 @@ class DomainRule {
 };
 
 // A predicate about the pods in topology domains.
-class DomainCheck : public FitCheck, public DomainRule {
+class DomainCheck : public ColumnCheck, public DomainRule {
  public:
   // Returns whether a node with these sums, one for each channel, fits. The result must depend on nothing else that
   // differs between nodes. It may depend on values that are the same for all nodes, such as a total or a minimum over

@@ -18,7 +18,7 @@ namespace berth::scheduler {
 struct GenericScheduler::Checks {
   std::vector<std::unique_ptr<FitCheck>> list;
   std::vector<const ConfiguredPredicate*> rules;  // rules[i] is the predicate of list[i]
-  RowSet only;                                    // if `names_nodes`, the only rows that can fit (FitCheck::OnlyNodes)
+  RowSet only;                                    // if `names_nodes`, the only rows that can fit (PreFilterResult)
   bool names_nodes = false;
   const api::Pod* pod = nullptr;  // the pod that they were prepared for
 };
@@ -32,7 +32,7 @@ struct GenericScheduler::Filtered {
     Failed(Row r, uint32_t c, uint32_t n, bool b) : row(r), check(c), number(n), beside(b) {}
     Row row;
     uint32_t check;   // index in Checks::list of the first check that failed
-    uint32_t number;  // of its reasons (FitCheck::NumberReasons), or 0 when the check does not number them
+    uint32_t number;  // of its reasons (ColumnCheck::NumberReasons), or 0 when the check does not number them
     bool beside;      // whether nominated pods were added to the row when the check failed
   };
   std::vector<Failed> failed;

@@ -14,6 +14,7 @@
 #include <array>
 #include <bit>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/core/checks.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/core/node_sampler.h"
@@ -58,13 +59,13 @@ Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, Why*
 // Returns whether check i gives the same result for a row with nominated pods on it as for the row with their amounts
 // added, provided that these pods have no affinity terms.
 bool GenericScheduler::AmountsDecide(const Checks& checks, size_t i) const {
-  const FitCheck& check = *checks.list[i];
+  FitCheck& check = *checks.list[i];
   if (check.FitsAlways()) return true;
   if (check.MayError()) return false;
-  if (check.IgnoresPodsWithoutTerms()) return true;
+  if (IgnoresPodsWithoutTerms(check)) return true;
   const ConfiguredPredicate& rule = *checks.rules[i];
   if (rule.parts.empty() && rule.traits.cluster == ClusterPart::kNode) return true;
-  return check.ReasonBits() > 0 && check.ReadsOnlyAmounts();
+  return ReasonBits(check) > 0 && ReadsOnlyAmounts(check);
 }
 
 // Erases the rows that the pod does not fit when their nominated pods are added. Returns false when a check has an
@@ -96,8 +97,8 @@ bool GenericScheduler::DropUnfit(const api::PodPtr& pod, RowSet* rows) const {
   std::vector<uint32_t> numbers(by_amounts.size());
   for (size_t i = 0; i < checks.list.size() && !by_amounts.empty(); ++i) {
     FitCheck& check = *checks.list[i];
-    if (check.FitsAlways() || !check.ReadsOnlyAmounts() || check.ReasonBits() == 0) continue;
-    check.NumberReasons(by_amounts, besides.data(), numbers);
+    if (check.FitsAlways() || !ReadsOnlyAmounts(check) || ReasonBits(check) == 0) continue;
+    NumberReasons(check, by_amounts, besides.data(), numbers);
     for (size_t k = 0; k < numbers.size(); ++k) {
       if (numbers[k] != 0) rows->Erase(by_amounts[k]);
     }
@@ -144,10 +145,10 @@ void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtere
     const auto place = static_cast<uint32_t>(i);
     if (check.FitsAlways()) continue;
     // Numbering the reasons also filters the rows: number 0 means that the row fits.
-    if (check.ReasonBits() > 1 && !check.MayError()) {
+    if (ReasonBits(check) > 1 && !check.MayError()) {
       ListRows(*candidates, &rows);
       numbers.assign(rows.size(), 0);
-      check.NumberReasons(rows, nullptr, numbers);
+      NumberReasons(check, rows, nullptr, numbers);
       size_t failed = out->failed.size(), left = 0;
       out->failed.resize(failed + rows.size());
       for (size_t k = 0; k < rows.size(); ++k) {
@@ -164,7 +165,7 @@ void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtere
     }
     before = *candidates;
     check.Filter(candidates, &errors);
-    const uint32_t number = check.ReasonBits() == 1 ? 1 : 0;
+    const uint32_t number = ReasonBits(check) == 1 ? 1 : 0;
     const bool any_errors = !errors.empty();
     for (size_t w = 0; w < before.words().size(); ++w) {
       for (uint64_t gone = before.words()[w] & ~candidates->words()[w]; gone != 0; gone &= gone - 1) {
@@ -220,8 +221,8 @@ void GenericScheduler::FilterNominated(const api::Pod& pod, Checks& checks, RowS
       besides.push_back(n.beside);
     }
     numbers.assign(left.size(), 0);
-    if (check.ReasonBits() > 0) {
-      check.NumberReasons(left, check.ReadsOnlyAmounts() ? besides.data() : nullptr, numbers);
+    if (ReasonBits(check) > 0) {
+      NumberReasons(check, left, ReadsOnlyAmounts(check) ? besides.data() : nullptr, numbers);
     } else {
       for (size_t k = 0; k < left.size(); ++k) numbers[k] = check.Check(left[k]) == Verdict::kFits ? 0 : 1;
     }
@@ -230,7 +231,7 @@ void GenericScheduler::FilterNominated(const api::Pod& pod, Checks& checks, RowS
       if (numbers[k] == 0) {
         rows[kept++] = rows[k];
       } else {
-        out->failed.push_back({left[k], static_cast<uint32_t>(i), check.ReasonBits() > 0 ? numbers[k] : 0, true});
+        out->failed.push_back({left[k], static_cast<uint32_t>(i), ReasonBits(check) > 0 ? numbers[k] : 0, true});
       }
     }
     rows.resize(kept);

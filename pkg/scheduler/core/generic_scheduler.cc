@@ -91,23 +91,21 @@ GenericScheduler::Checks GenericScheduler::PrepareActive(const PodContext& ctx) 
   Checks checks = Prepare(ctx);
   size_t kept = 0;
   for (size_t i = 0; i < checks.list.size(); ++i) {
-    if (checks.list[i]->SkipsPod()) continue;
+    const PreFilterResult result = checks.list[i]->PreFilter();
+    if (result.skip) continue;
     std::swap(checks.list[kept], checks.list[i]);
     checks.rules[kept++] = checks.rules[i];
-  }
-  checks.list.resize(kept);
-  checks.rules.resize(kept);
-  for (auto& check : checks.list) {
-    const std::vector<Symbol>* names = check->OnlyNodes();
-    if (names == nullptr) continue;
+    if (result.only_nodes == nullptr) continue;
     RowSet rows;
-    for (Symbol name : *names) {
+    for (Symbol name : *result.only_nodes) {
       const Row row = cache_->FindRow(name);
       if (row != kNoRow && (!checks.names_nodes || checks.only.Has(row))) rows.Insert(row);
     }
     checks.only = std::move(rows);
     checks.names_nodes = true;
   }
+  checks.list.resize(kept);
+  checks.rules.resize(kept);
   return checks;
 }
 
@@ -153,13 +151,14 @@ std::string GenericScheduler::ErrorOf(const std::map<std::string, int64_t>& erro
 bool GenericScheduler::RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) const {
   auto decided_by = [&](size_t i) {
     const std::string& name = checks.rules[i]->name;
-    if (const std::string error = checks.list[i]->PodError(); !error.empty()) {
+    const PreFilterResult result = checks.list[i]->PreFilter();
+    if (!result.error.empty()) {
       d->error = config_.release->error_text == nullptr
-                     ? error
-                     : config_.release->error_text(Release::Step::kPrepare, *checks.pod, name, error);
+                     ? result.error
+                     : config_.release->error_text(Release::Step::kPrepare, *checks.pod, name, result.error);
       return true;
     }
-    const PodRejection* rejection = checks.list[i]->RejectsPod();
+    const PodRejection* rejection = result.rejection;
     if (rejection == nullptr) return false;
     auto failures = std::make_shared<NodeFailures>();
     std::vector<FailureReason> reasons{rejection->reason};
@@ -665,13 +664,14 @@ std::vector<std::pair<Symbol, std::vector<GenericScheduler::PredicateResult>>> G
     std::vector<PredicateResult> results;
     for (auto& check : checks.list) {
       PredicateResult j;
-      if (const PodRejection* rejection = check->RejectsPod(); rejection != nullptr) {
+      PreFilterResult result = check->PreFilter();
+      if (result.rejection != nullptr) {
         j.verdict = Verdict::kFails;
-        j.reasons.push_back(rejection->reason);
+        j.reasons.push_back(result.rejection->reason);
         results.push_back(std::move(j));
         continue;
       }
-      j.error = check->PodError();
+      j.error = std::move(result.error);
       j.verdict = j.error.empty() ? check->Check(*it) : Verdict::kError;
       if (j.verdict == Verdict::kFails) {
         check->Explain(*it, &j.reasons);

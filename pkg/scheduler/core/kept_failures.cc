@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/domain_rule.h"
 #include "pkg/scheduler/core/checks.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
@@ -40,11 +41,11 @@ void NumberAnew(Checks& checks, std::vector<Failed>* failed) {
   for (auto begin = failed->begin(), end = begin; begin != failed->end(); begin = end) {
     end = std::find_if(begin, failed->end(), [&](const Failed& f) { return f.check != begin->check; });
     FitCheck& check = *checks.list[begin->check];
-    if (check.ReasonBits() <= 1) continue;
+    if (ReasonBits(check) <= 1) continue;
     rows.clear();
     for (auto it = begin; it != end; ++it) rows.push_back(it->row);
     numbers.assign(rows.size(), 0);
-    check.NumberReasons(rows, nullptr, numbers);
+    NumberReasons(check, rows, nullptr, numbers);
     for (size_t i = 0; i < rows.size(); ++i) (begin + static_cast<std::ptrdiff_t>(i))->number = numbers[i];
   }
 }
@@ -87,12 +88,12 @@ bool GenericScheduler::Renew(const api::Pod& pod, Checks& checks, const std::vec
       if (check.FitsAlways()) continue;
       const auto place = static_cast<uint32_t>(i);
       // As in FilterColumns.
-      if (check.ReasonBits() > 1) {
+      if (ReasonBits(check) > 1) {
         uint32_t number = 0;
-        check.NumberReasons({&row, 1}, nullptr, {&number, 1});
+        NumberReasons(check, {&row, 1}, nullptr, {&number, 1});
         if (number != 0) now.emplace_back(row, place, number, false);
       } else if (check.Check(row) != Verdict::kFits) {
-        now.emplace_back(row, place, check.ReasonBits() == 1 ? 1 : 0, false);
+        now.emplace_back(row, place, ReasonBits(check) == 1 ? 1 : 0, false);
       }
     }
     if (now.size() == before) return false;

@@ -37,7 +37,7 @@ class FilterOnly final : public FitCheck {
   explicit FilterOnly(std::unique_ptr<FitCheck> check) : check_(std::move(check)) {}
   bool MayError() const override { return check_->MayError(); }
   bool FitsAlways() const override { return check_->FitsAlways(); }
-  bool SkipsPod() override { return false; }
+  PreFilterResult PreFilter() override { return {}; }
   Verdict Check(Row row) override { return check_->Check(row); }
   void Explain(Row row, std::vector<FailureReason>* out) override { check_->Explain(row, out); }
   std::string Error(Row row) override { return check_->Error(row); }
@@ -51,12 +51,16 @@ class FilterOnly final : public FitCheck {
 class PreFilterOnly final : public FitCheck {
  public:
   PreFilterOnly(const Cache& cache, std::unique_ptr<FitCheck> check) : cache_(cache), check_(std::move(check)) {
-    rejects_ = check_->RejectsPod() != nullptr || !check_->PodError().empty();
-    names_ = check_->OnlyNodes();
+    const PreFilterResult result = check_->PreFilter();
+    rejects_ = result.rejection != nullptr || !result.error.empty();
+    names_ = result.only_nodes;
   }
-  const PodRejection* RejectsPod() override { return check_->RejectsPod(); }
-  std::string PodError() override { return check_->PodError(); }
-  const std::vector<Symbol>* OnlyNodes() override { return names_; }
+  PreFilterResult PreFilter() override {
+    PreFilterResult result = check_->PreFilter();
+    result.only_nodes = names_;
+    result.skip = FitsAlways();
+    return result;
+  }
   bool MayError() const override { return rejects_ || names_ != nullptr; }
   bool FitsAlways() const override { return !MayError(); }
   Verdict Check(Row row) override {

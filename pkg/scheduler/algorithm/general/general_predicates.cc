@@ -1,3 +1,4 @@
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/general/general.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 // A predicate that fits where all of its parts fit. Unlike other predicates, it does not stop at the first part that
 // fails: the reasons of all parts are reported, in the order of the parts. Source: GeneralPredicates in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.10). REQUIRES: no part has errors.
-class AllOfCheck final : public FitCheck {
+class AllOfCheck final : public ColumnCheck {
  public:
   explicit AllOfCheck(std::vector<std::unique_ptr<FitCheck>> checks) : checks_(std::move(checks)) {}
 
@@ -33,25 +34,26 @@ class AllOfCheck final : public FitCheck {
   int ReasonBits() const override {
     int bits = 0;
     for (const auto& c : checks_) {
-      const int own = c->ReasonBits();
+      const int own = berth::scheduler::ReasonBits(*c);
       if (own == 0) return 0;
       bits += own;
     }
     return bits <= 32 ? bits : 0;
   }
   void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
-    if (checks_.size() == 1) return checks_[0]->NumberReasons(rows, beside, numbers);
+    if (checks_.size() == 1) return berth::scheduler::NumberReasons(*checks_[0], rows, beside, numbers);
     std::fill(numbers.begin(), numbers.end(), 0);
     std::vector<uint32_t> own(rows.size());
     int shift = 0;
     for (auto& c : checks_) {
-      c->NumberReasons(rows, beside, own);
+      berth::scheduler::NumberReasons(*c, rows, beside, own);
       for (size_t i = 0; i < rows.size(); ++i) numbers[i] |= own[i] << shift;
-      shift += c->ReasonBits();
+      shift += berth::scheduler::ReasonBits(*c);
     }
   }
   bool ReadsOnlyAmounts() const override {
-    return std::all_of(checks_.begin(), checks_.end(), [](const auto& c) { return c->ReadsOnlyAmounts(); });
+    return std::all_of(checks_.begin(), checks_.end(),
+                       [](const auto& c) { return berth::scheduler::ReadsOnlyAmounts(*c); });
   }
   FreedNeed NeedsFreed(Row row) override {
     FreedNeed need;

@@ -151,13 +151,15 @@ class AffinityCheck final : public DomainCheck {
     Refresh();
   }
 
-  const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
   // In 1.29 PreFilter returns Skip if the pod has no required terms and no placed pod declares anti-affinity against
   // it. Pods that are added in a simulation after that are not noticed, as upstream.
-  bool SkipsPod() override {
-    if (!options_.skips_pods || rejection_ || anti_ > 0) return false;
+  PreFilterResult PreFilter() override {
+    PreFilterResult result;
+    if (rejection_) result.rejection = &*rejection_;
+    if (!options_.skips_pods || rejection_ || anti_ > 0) return result;
     const auto& sums = existing_.sums();
-    return std::all_of(sums.begin(), sums.end(), [](const auto& sum) { return sum->numbers().empty(); });
+    result.skip = std::all_of(sums.begin(), sums.end(), [](const auto& sum) { return sum->numbers().empty(); });
+    return result;
   }
 
   // A pod without terms can change only the channels of the pod's own terms.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/label_matcher.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/named_nodes.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
@@ -22,7 +23,7 @@ struct TermRules {
 // MatchNodeSelector: a node fits if its labels match the nodeSelector and one term of the required node affinity. An
 // absent list of required terms restricts nothing; a list that is present but empty matches no node. Source:
 // PodMatchNodeSelector in pkg/scheduler/algorithm/predicates/predicates.go (1.10).
-class NodeSelectorCheck final : public FitCheck {
+class NodeSelectorCheck final : public ColumnCheck {
  public:
   bool FitsAlways() const override { return required_ == nullptr && selector_.Empty(); }
   NodeSelectorCheck(const Cache& cache, const api::PodTemplate& t, const TermRules& rules)
@@ -41,7 +42,7 @@ class NodeSelectorCheck final : public FitCheck {
   // Evictions do not change labels, so pods that are simulated on a node make no difference.
   bool ReadsOnlyAmounts() const override { return true; }
   void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
-    if (rows.size() < kFewRows || !Compile()) return FitCheck::NumberReasons(rows, beside, numbers);
+    if (rows.size() < kFewRows || !Compile()) return ColumnCheck::NumberReasons(rows, beside, numbers);
     for (size_t i = 0; i < rows.size(); ++i) numbers[i] = MatchesByValue(rows[i]) ? 0 : 1;
   }
   bool NodeLabels(std::vector<const LabelColumn*>* columns) override {
@@ -68,7 +69,7 @@ class NodeSelectorCheck final : public FitCheck {
   }
   // Selectors that cannot be answered from the label columns alone are left to Check.
   void KeepFitting(std::vector<Row>* rows) override {
-    if (rows->size() < kFewRows || !Compile()) return FitCheck::KeepFitting(rows);
+    if (rows->size() < kFewRows || !Compile()) return ColumnCheck::KeepFitting(rows);
     std::erase_if(*rows, [&](Row row) { return !MatchesByValue(row); });
   }
 

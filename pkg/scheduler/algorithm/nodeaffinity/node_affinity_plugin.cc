@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/label_matcher.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/named_nodes.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
@@ -35,7 +36,7 @@ enum class NamedNodes : uint8_t { kLookUp, kIgnore };
 // The Filter: a node fits if it matches the affinity that the profile adds, and the nodeSelector and required affinity
 // of the pod. If each required term of the pod names nodes by metadata.name, only these nodes are examined. If the
 // names contradict one another, the pod is rejected. With NamedNodes::kIgnore every node is examined (1.19).
-class AffinityCheck final : public FitCheck {
+class AffinityCheck final : public ColumnCheck {
  public:
   AffinityCheck(const PodContext& ctx, std::shared_ptr<const AddedAffinity> added, const FailureReason& own,
                 NamedNodes named)
@@ -44,8 +45,13 @@ class AffinityCheck final : public FitCheck {
   }
 
   bool FitsAlways() const override { return !added_->required && selector_.Empty() && Required() == nullptr; }
-  const PodRejection* RejectsPod() override { return names_ && names_->empty() ? &kConflict : nullptr; }
-  const std::vector<Symbol>* OnlyNodes() override { return names_ ? &*names_ : nullptr; }
+  PreFilterResult PreFilter() override {
+    PreFilterResult result;
+    if (names_) result.only_nodes = &*names_;
+    if (names_ && names_->empty()) result.rejection = &kConflict;
+    result.skip = FitsAlways();
+    return result;
+  }
   Verdict Check(Row row) override { return Why(row) == nullptr ? Verdict::kFits : Verdict::kFails; }
   void Explain(Row row, std::vector<FailureReason>* out) override { out->push_back(*Why(row)); }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
@@ -53,7 +59,7 @@ class AffinityCheck final : public FitCheck {
   // What the profile adds has a reason of its own.
   int ReasonBits() const override { return added_->required ? 0 : 1; }
   void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
-    if (rows.size() < kFewRows || !Compile()) return FitCheck::NumberReasons(rows, beside, numbers);
+    if (rows.size() < kFewRows || !Compile()) return ColumnCheck::NumberReasons(rows, beside, numbers);
     for (size_t i = 0; i < rows.size(); ++i) numbers[i] = MatchesByValue(rows[i]) ? 0 : 1;
   }
   bool NodeLabels(std::vector<const LabelColumn*>* columns) override {
@@ -78,7 +84,7 @@ class AffinityCheck final : public FitCheck {
     });
   }
   void KeepFitting(std::vector<Row>* rows) override {
-    if (rows->size() < kFewRows || !Compile()) return FitCheck::KeepFitting(rows);
+    if (rows->size() < kFewRows || !Compile()) return ColumnCheck::KeepFitting(rows);
     std::erase_if(*rows, [&](Row row) { return !MatchesByValue(row); });
   }
 

@@ -4,12 +4,14 @@
 
 #include "pkg/scheduler/algorithm/nodefeatures/nodefeatures.h"
 
+#include "pkg/scheduler/algorithm/column_check.h"
+
 namespace berth::scheduler::nodefeatures {
 namespace {
 
 const FailureReason kNotDeclared{Symbol("node(s) didn't match Pod's required features"), true};
 
-class FeaturesCheck final : public FitCheck {
+class FeaturesCheck final : public ColumnCheck {
  public:
   explicit FeaturesCheck(const PodContext& ctx) : cache_(ctx.cache), needed_(ctx.pod.tmpl->node_features) {}
   bool FitsAlways() const override { return needed_.empty(); }

@@ -1,3 +1,4 @@
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/nodelabel/nodelabel.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
@@ -6,7 +7,7 @@ namespace {
 
 // labelsPresence: a node fits if it has all of the labels, or none of them. Values are irrelevant, and an empty list of
 // labels fits every node. Source: CheckNodeLabelPresence in pkg/scheduler/algorithm/predicates/predicates.go (1.10).
-class LabelPresenceCheck final : public FitCheck {
+class LabelPresenceCheck final : public ColumnCheck {
  public:
   LabelPresenceCheck(const Cache& cache, const std::vector<Symbol>& labels, bool presence)
       : cache_(cache), labels_(labels), presence_(presence) {}

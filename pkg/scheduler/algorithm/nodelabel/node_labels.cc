@@ -2,6 +2,7 @@
 // pkg/scheduler/framework/plugins/nodelabel/node_label.go.
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/nodelabel/nodelabel.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
@@ -14,7 +15,7 @@ int64_t NumberOn(const api::Node& node, const Labels& labels) {
   return std::count_if(labels.begin(), labels.end(), [&](Symbol label) { return node.labels.Has(label); });
 }
 
-class LabelsCheck final : public FitCheck {
+class LabelsCheck final : public ColumnCheck {
  public:
   LabelsCheck(const Cache& cache, const Labels& present, const Labels& absent)
       : cache_(cache), present_(present), absent_(absent) {}

@@ -1,3 +1,4 @@
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/nodename/nodename.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
@@ -7,7 +8,7 @@ namespace {
 // HostName and NodeName: a node fits if spec.nodeName is empty or its name. A pod that waits in the queue has no node
 // name and therefore fits everywhere. Source: PodFitsHost in pkg/scheduler/algorithm/predicates/predicates.go (1.10)
 // and pkg/scheduler/framework/plugins/nodename/node_name.go (1.29).
-class HostNameCheck final : public FitCheck {
+class HostNameCheck final : public ColumnCheck {
  public:
   bool FitsAlways() const override { return wanted_.empty(); }
   HostNameCheck(const Cache& cache, Symbol wanted, const FailureReason& reason)

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/reference/lockstep.h"
 
@@ -24,7 +25,7 @@ void CheckNumbers(const Cache& cache, FitCheck* check) {
   std::vector<Row> rows;
   cache.listed().ForEach([&](Row row) { rows.push_back(row); });
   std::vector<uint32_t> numbers(rows.size());
-  check->NumberReasons(rows, nullptr, numbers);
+  NumberReasons(*check, rows, nullptr, numbers);
   std::map<uint32_t, Texts> by_number;
   for (size_t i = 0; i < rows.size(); ++i) {
     const bool fits = check->Check(rows[i]) == Verdict::kFits;
@@ -33,10 +34,10 @@ void CheckNumbers(const Cache& cache, FitCheck* check) {
     const Texts reasons = ReasonsOf(check, rows[i]);
     CHECK(by_number.try_emplace(numbers[i], reasons).first->second == reasons);
   }
-  if (!check->ReadsOnlyAmounts()) return;
+  if (!ReadsOnlyAmounts(*check)) return;
   std::vector<uint32_t> with_nothing(rows.size());
   const std::vector<Beside> nothing(rows.size());
-  check->NumberReasons(rows, nothing.data(), with_nothing);
+  NumberReasons(*check, rows, nothing.data(), with_nothing);
   CHECK(with_nothing == numbers);
 }
 

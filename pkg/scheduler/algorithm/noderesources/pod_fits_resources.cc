@@ -3,6 +3,7 @@
 #include <set>
 
 #include "pkg/api/resource_names.h"
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
 #include "pkg/scheduler/algorithm/reasons.h"
@@ -39,7 +40,7 @@ struct Ignored {
 // is overcommitted in one of them then rejects it. Source: PodFitsResources in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.10) and pkg/scheduler/framework/plugins/noderesources/fit.go
 // (1.19).
-class ResourcesCheck final : public FitCheck {
+class ResourcesCheck final : public ColumnCheck {
  public:
   ResourcesCheck(const PodContext& ctx, const Ignored& ignored, const FailureReason& too_many_pods)
       : cache_(ctx.cache), want_(ctx.info.request), too_many_pods_(too_many_pods) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pkg/api/resource_names.h"
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
@@ -27,7 +28,7 @@ bool Lacks(int64_t wanted, int64_t allocatable, int64_t used) {
 // The Filter: a node fits if it may have one more pod and enough is left of each requested resource. All reasons are
 // reported. Only extended resources can be ignored: those in the list, and those whose name has a listed group before
 // the first slash.
-class FitResources final : public FitCheck {
+class FitResources final : public ColumnCheck {
  public:
   FitResources(const PodContext& ctx, const FitOptions& options)
       : cache_(ctx.cache), want_(ctx.info.request), too_small_is_final_(options.too_small_is_final) {

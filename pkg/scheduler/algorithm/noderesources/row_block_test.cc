@@ -7,6 +7,7 @@
 #include <random>
 
 #include "pkg/releases/v1_29/decides.h"
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/testing/new_objects.h"
 #include "pkg/scheduler/testing/objects.h"
@@ -56,13 +57,13 @@ std::vector<Row> SomeRows(const Cache& cache, std::mt19937_64& random) {
 
 void CheckPredicate(FitCheck& check, const std::vector<Row>& rows) {
   std::vector<Row> kept = rows, expected;
-  check.KeepFitting(&kept);
+  KeepFitting(check, &kept);
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(expected),
                [&](Row row) { return check.Check(row) == Verdict::kFits; });
   REQUIRE(kept == expected);
-  if (check.ReasonBits() == 0) return;
+  if (ReasonBits(check) == 0) return;
   std::vector<uint32_t> numbers(rows.size());
-  check.NumberReasons(rows, nullptr, numbers);
+  NumberReasons(check, rows, nullptr, numbers);
   std::map<uint32_t, std::vector<FailureReason>> reasons;
   for (size_t i = 0; i < rows.size(); ++i) {
     REQUIRE((numbers[i] == 0) == (check.Check(rows[i]) == Verdict::kFits));

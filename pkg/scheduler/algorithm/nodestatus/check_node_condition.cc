@@ -1,3 +1,4 @@
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/nodestatus/nodestatus.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
@@ -12,7 +13,7 @@ const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfD
 // Duplicate conditions produce duplicate reasons. The cache evaluates the conditions when a node changes and keeps the
 // result as the flag kRowConditionBad. Source: CheckNodeConditionPredicate in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.10).
-class NodeConditionCheck final : public FitCheck {
+class NodeConditionCheck final : public ColumnCheck {
  public:
   explicit NodeConditionCheck(const Cache& cache) : cache_(cache) {}
 

@@ -1,3 +1,4 @@
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/nodestatus/nodestatus.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
@@ -8,7 +9,7 @@ namespace {
 // pressure only concerns best-effort pods. A condition that the node no longer reports has no effect (bug B-02, fixed).
 // Source: CheckNodeMemoryPressurePredicate and CheckNodeDiskPressurePredicate in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.10).
-class PressureCheck final : public FitCheck {
+class PressureCheck final : public ColumnCheck {
  public:
   PressureCheck(const Cache& cache, uint8_t flag, const FailureReason& reason)
       : cache_(cache), flag_(flag), reason_(reason) {}

@@ -246,11 +246,14 @@ class SpreadCheck final : public DomainCheck {
   bool usable() const override { return hard_.usable(); }
   // Pods without constraints of their own may get default constraints later, if there are any.
   bool FitsAlways() const override { return (hard_.own() || options_->defaults.empty()) && hard_.list().empty(); }
-  std::string PodError() override {
-    return hard_.mistake().empty() ? std::string()
-                                   : "obtaining pod's hard topology spread constraints: " + hard_.mistake();
+  PreFilterResult PreFilter() override {
+    PreFilterResult result;
+    if (!hard_.mistake().empty()) {
+      result.error = "obtaining pod's hard topology spread constraints: " + hard_.mistake();
+    }
+    result.skip = options_->skips_pods ? hard_.list().empty() : FitsAlways();
+    return result;
   }
-  bool SkipsPod() override { return options_->skips_pods ? hard_.list().empty() : FitsAlways(); }
   bool Refresh() override {
     if (!hard_.Refresh()) return false;
     terms_.clear();

@@ -20,7 +20,12 @@ class ClaimsCheck final : public FitCheck {
       rejection_ = PodRejection{{Symbol::Passing(why), true}};
     }
   }
-  const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
+  PreFilterResult PreFilter() override {
+    PreFilterResult result;
+    if (rejection_) result.rejection = &*rejection_;
+    result.skip = FitsAlways();
+    return result;
+  }
   bool FitsAlways() const override { return !rejection_; }
   Verdict Check(Row) override { return rejection_ ? Verdict::kFails : Verdict::kFits; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(rejection_->reason); }

@@ -2,6 +2,8 @@
 
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 
+#include "pkg/scheduler/algorithm/column_check.h"
+
 namespace berth::scheduler::tainttoleration {
 namespace {
 
@@ -9,7 +11,7 @@ const FailureReason kUnschedulable{Symbol("node(s) were unschedulable"), true};
 
 // NodeUnschedulable: a node fits if it is not cordoned or if the pod tolerates the taint for cordoned nodes, even if
 // the taint itself is missing. Source: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go (1.29).
-class CordonCheck final : public FitCheck {
+class CordonCheck final : public ColumnCheck {
  public:
   CordonCheck(const PodContext& ctx, TolerationRules rules) : cache_(ctx.cache) {
     const api::Taint cordon{Symbol("node.kubernetes.io/unschedulable"), Symbol(), Symbol("NoSchedule")};

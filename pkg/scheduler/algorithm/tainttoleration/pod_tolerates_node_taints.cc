@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 
@@ -42,7 +43,7 @@ std::optional<int64_t> WholeNumber(std::string_view text) {
 // A node fits if the pod tolerates all of its NoSchedule and NoExecute taints. Source: PodToleratesNodeTaints in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.10) and
 // pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (1.29).
-class TaintsCheck final : public FitCheck {
+class TaintsCheck final : public ColumnCheck {
  public:
   TaintsCheck(const Cache& cache, const std::vector<api::Toleration>& t, Reason reason, TolerationRules rules)
       : cache_(cache), tolerations_(t, rules), reason_(reason) {}
@@ -51,7 +52,7 @@ class TaintsCheck final : public FitCheck {
   // With taints in the reasons, each distinct pair of key and value gets the next number, which needs up to 31 bits.
   int ReasonBits() const override { return NamesTaint() ? 31 : 1; }
   void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
-    if (!NamesTaint()) return FitCheck::NumberReasons(rows, beside, numbers);
+    if (!NamesTaint()) return ColumnCheck::NumberReasons(rows, beside, numbers);
     for (size_t i = 0; i < rows.size(); ++i) {
       const api::Taint* taint = FirstOf(rows[i]);
       numbers[i] =

@@ -43,8 +43,13 @@ class BindingCheck final : public FitCheck {
     }
   }
 
-  const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
-  std::string PodError() override { return claims_.error; }
+  PreFilterResult PreFilter() override {
+    PreFilterResult result;
+    if (rejection_) result.rejection = &*rejection_;
+    result.error = claims_.error;
+    result.skip = FitsAlways();
+    return result;
+  }
   bool FitsAlways() const override { return !rejection_ && !claims_.any; }
   bool MayError() const override { return !claims_.error.empty(); }
   Verdict Check(Row row) override {

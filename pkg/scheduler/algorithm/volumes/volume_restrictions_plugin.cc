@@ -57,9 +57,13 @@ class RestrictionsCheck final : public FitCheck {
     if (!single_use_.empty()) CountConflicts(pod.ns);
   }
 
-  const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
   bool FitsAlways() const override { return !rejection_ && disks_.empty() && single_use_.empty(); }
-  bool SkipsPod() override { return !rejection_ && disks_.empty() && conflicts_ == 0; }
+  PreFilterResult PreFilter() override {
+    PreFilterResult result;
+    if (rejection_) result.rejection = &*rejection_;
+    result.skip = !rejection_ && disks_.empty() && conflicts_ == 0;
+    return result;
+  }
   Verdict Check(Row row) override {
     return SharesDisk(row) || ConflictsNow(row) > 0 ? Verdict::kFails : Verdict::kFits;
   }

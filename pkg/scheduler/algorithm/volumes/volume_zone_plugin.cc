@@ -39,7 +39,12 @@ class ZoneCheck final : public FitCheck {
     }
   }
 
-  const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
+  PreFilterResult PreFilter() override {
+    PreFilterResult result;
+    if (rejection_) result.rejection = &*rejection_;
+    result.skip = FitsAlways();
+    return result;
+  }
   bool FitsAlways() const override { return !rejection_ && wanted_.empty(); }
   Verdict Check(Row row) override {
     const api::Labels& labels = cache_.row(row).node->labels;

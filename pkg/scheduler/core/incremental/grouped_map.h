@@ -27,10 +27,11 @@ class GroupedMap {
     node.key() = key;
     return map.insert(it, std::move(node))->second;
   }
-  // Returns the value of the key; null when there is none. Valid until it is dropped.
-  V* Find(int32_t group, int32_t key) {
+  // Return the value of the key; null when there is none. Valid until it is dropped.
+  V* Find(int32_t group, int32_t key) { return const_cast<V*>(std::as_const(*this).Find(group, key)); }
+  const V* Find(int32_t group, int32_t key) const {
     if (groups_.size() <= static_cast<size_t>(group)) return nullptr;
-    Map& map = groups_[static_cast<size_t>(group)];
+    const Map& map = groups_[static_cast<size_t>(group)];
     auto it = map.find(key);
     return it == map.end() ? nullptr : &it->second;
   }

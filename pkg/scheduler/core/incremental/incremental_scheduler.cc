@@ -156,7 +156,7 @@ std::optional<std::vector<std::unique_ptr<FitCheck>>> IncrementalScheduler::Chec
   for (const ConfiguredPredicate* p : rules_.volume_predicates) {
     std::unique_ptr<FitCheck> check = p->predicate(ctx);
     if (check->FitsAlways()) continue;
-    if (check->MayError() || check->RejectsPod() != nullptr) return std::nullopt;
+    if (check->MayError() || check->PreFilter().rejection != nullptr) return std::nullopt;
     checks.push_back(std::move(check));
   }
   return checks;

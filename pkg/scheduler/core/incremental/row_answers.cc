@@ -35,7 +35,7 @@ RowAnswers::RowAnswers(Cache* cache, const RuleSet& rules, FirstColumns* first_c
 // Calls each rule for all rows that are left. Returns false when a rule had an error.
 bool RowAnswers::CallRules(std::vector<Row>* rows, std::vector<int32_t>* scores) {
   bool good = true;
-  for (auto& check : checks_) good = scheduler::KeepFitting(check.get(), rows) && good;
+  for (auto& check : checks_) good = TryKeepFitting(check.get(), rows) && good;
   scores->assign(rows->size(), 0);
   std::vector<int64_t>& raw = scratch().raw;
   raw.resize(rows->size());

@@ -3,6 +3,7 @@
 // every row like a rule without traits; that is slower and still exact.
 #include "pkg/scheduler/core/incremental/rule_set.h"
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/cache/resource.h"
 
 namespace berth::scheduler {
@@ -100,9 +101,9 @@ std::vector<WeightedScoring> Prepare(const RuleSet::Priorities& list, const PodC
   return out;
 }
 
-bool KeepFitting(FitCheck* check, std::vector<Row>* rows) {
+bool TryKeepFitting(FitCheck* check, std::vector<Row>* rows) {
   if (!check->MayError()) {
-    check->KeepFitting(rows);
+    KeepFitting(*check, rows);
     return true;
   }
   bool good = true;

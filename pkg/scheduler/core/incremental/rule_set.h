@@ -78,7 +78,7 @@ struct WeightedDomainScoring {
 // Prepares the predicates for a pod and leaves out those that fit every row.
 std::vector<std::unique_ptr<FitCheck>> Prepare(const RuleSet::Predicates& list, const PodContext& ctx);
 // Erases the rows that do not fit. Returns false when the check had an error for one of them.
-bool KeepFitting(FitCheck* check, std::vector<Row>* rows);
+bool TryKeepFitting(FitCheck* check, std::vector<Row>* rows);
 std::vector<WeightedScoring> Prepare(const RuleSet::Priorities& list, const PodContext& ctx);
 
 }  // namespace berth::scheduler

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/column_check.h"
+
 namespace berth::scheduler {
 
 namespace {
@@ -108,7 +110,7 @@ void StaticNodeIndex::FindGroups() {
 void StaticNodeIndex::Evaluate() {
   std::vector<Row>& fit = scratch().fit;
   std::erase_if(fit, [&](Row row) { return (cache_->columns().flags[row] & kRowListed) == 0; });
-  for (auto& check : checks_) usable_ = KeepFitting(check.get(), &fit) && usable_;
+  for (auto& check : checks_) usable_ = TryKeepFitting(check.get(), &fit) && usable_;
   std::vector<int64_t>& raws = scratch().raws;
   std::vector<int64_t>& scores = scratch().scores;
   raws.resize(fit.size() * raw_scores_.size());
@@ -123,7 +125,7 @@ void StaticNodeIndex::Evaluate() {
   }
 }
 
-// Builds the index. If a rule can name candidates cheaply (FitCheck::Candidates), only those are evaluated.
+// Builds the index. If a rule can name candidates cheaply (ColumnCheck::Candidates), only those are evaluated.
 void StaticNodeIndex::Rebuild() {
   ++epoch_;
   built_ = true;
@@ -136,7 +138,7 @@ void StaticNodeIndex::Rebuild() {
   parts_.assign(cache_->row_count(), Part{});
   const std::vector<Row>& in_order = cache_->in_order();
   std::vector<Row>& fit = scratch().fit;
-  const bool filtered = std::any_of(checks_.begin(), checks_.end(), [&](auto& c) { return c->Candidates(&fit); });
+  const bool filtered = std::any_of(checks_.begin(), checks_.end(), [&](auto& c) { return Candidates(*c, &fit); });
   if (!filtered) fit = in_order;
   Evaluate();
   groups_at_first_ = group_count_;

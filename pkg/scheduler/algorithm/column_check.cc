@@ -1,0 +1,54 @@
+#include "pkg/scheduler/algorithm/column_check.h"
+
+namespace berth::scheduler {
+namespace {
+
+void KeepRowByRow(FitCheck& check, std::vector<Row>* rows) {
+  std::erase_if(*rows, [&](Row row) { return check.Check(row) != Verdict::kFits; });
+}
+
+}  // namespace
+
+void ColumnCheck::KeepFitting(std::vector<Row>* rows) {
+  KeepRowByRow(*this, rows);
+}
+
+void ColumnCheck::NumberReasons(std::span<const Row> rows, const Beside*, std::span<uint32_t> numbers) {
+  for (size_t i = 0; i < rows.size(); ++i) numbers[i] = Check(rows[i]) == Verdict::kFits ? 0 : 1;
+}
+
+int ReasonBits(FitCheck& check) {
+  const ColumnCheck* columns = check.AsColumns();
+  return columns == nullptr ? 0 : columns->ReasonBits();
+}
+
+bool ReadsOnlyAmounts(FitCheck& check) {
+  const ColumnCheck* columns = check.AsColumns();
+  return columns != nullptr && columns->ReadsOnlyAmounts();
+}
+
+bool IgnoresPodsWithoutTerms(FitCheck& check) {
+  const ColumnCheck* columns = check.AsColumns();
+  return columns != nullptr && columns->IgnoresPodsWithoutTerms();
+}
+
+bool ReadsOnlyLabels(FitCheck& check, std::vector<const LabelColumn*>* columns) {
+  ColumnCheck* const as_columns = check.AsColumns();
+  return as_columns != nullptr && as_columns->NodeLabels(columns);
+}
+
+bool Candidates(FitCheck& check, std::vector<Row>* rows) {
+  ColumnCheck* const columns = check.AsColumns();
+  return columns != nullptr && columns->Candidates(rows);
+}
+
+void NumberReasons(FitCheck& check, std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) {
+  check.AsColumns()->NumberReasons(rows, beside, numbers);
+}
+
+void KeepFitting(FitCheck& check, std::vector<Row>* rows) {
+  if (ColumnCheck* columns = check.AsColumns(); columns != nullptr) return columns->KeepFitting(rows);
+  KeepRowByRow(check, rows);
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,129 @@
+#include "pkg/scheduler/core/incremental/found_specials.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace berth::scheduler {
+namespace {
+
+// A table by group and signature is made if it has at most this many places, or this many for each special row.
+constexpr size_t kLeastPlaces = 4096, kPlacesOfSpecial = 16;
+
+}  // namespace
+
+bool FoundSpecials::Find(const Cache& cache, const TermLayout& layout, const EquivalenceClass& rows,
+                         SignatureTable* signatures, SparseSums* sums) {
+  cache_ = &cache;
+  rows_ = &rows;
+  const std::vector<EquivalenceClass::Group>& groups = rows.groups();
+  signatures->Reset(layout.slots().size());
+  in_group_.assign(groups.size(), 0);
+  top_.assign(groups.size(), 0);
+  found_.clear();
+  sums->ForEach(layout, cache.row_count(), [&](Row row, std::span<const int64_t> of) {
+    rows.Prefetch(row);
+    if (const int32_t signature = signatures->Use(of); signature != 0) {
+      found_.push_back({-1, 0, signature, PartTable::kNoPart, row});
+    }
+  });
+  size_t fit = 0;
+  for (Special& f : found_) {
+    const EquivalenceClass::RowState state = rows.state(f.row);
+    if (state.group < 0) continue;
+    const auto group = static_cast<size_t>(state.group);
+    ++in_group_[group];
+    top_[group] += state.score == groups[group].buckets.top() ? 1 : 0;
+    found_[fit++] = {state.group, state.score, f.signature, PartTable::kNoPart, f.row};
+  }
+  found_.resize(fit);
+  signatures_ = signatures->size();
+  const size_t places = groups.size() * signatures_;
+  if (places > std::max(kLeastPlaces, kPlacesOfSpecial * found_.size())) return false;
+  part_of_.assign(places, kNotLooked);
+  return true;
+}
+
+void FoundSpecials::AddParts(PartTable* parts) {
+  const std::vector<EquivalenceClass::Group>& groups = rows_->groups();
+  plain_part_.assign(groups.size(), PartTable::kNoPart);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const uint32_t plain = groups[i].size - in_group_[i];
+    if (plain > 0) plain_part_[i] = parts->Add(static_cast<int32_t>(i), 0, nullptr, plain);
+  }
+  best_.assign(parts->parts().size(), 0);
+  for (Special& f : found_) {
+    int32_t& part = part_of_[static_cast<size_t>(f.group) * signatures_ + static_cast<size_t>(f.signature)];
+    if (part == kNotLooked) {
+      part = parts->Add(f.group, f.signature, nullptr, 0);
+      if (part != PartTable::kNoPart) best_.push_back(f.score);
+    }
+    f.part = part;
+    if (part == PartTable::kNoPart) continue;
+    ++(*parts)[part].nodes;
+    int64_t& best = best_[static_cast<size_t>(part)];
+    best = std::max<int64_t>(best, f.score);
+  }
+}
+
+// Returns the index of the best bucket of the group that has a plain row. REQUIRES: there is one.
+size_t FoundSpecials::BucketOf(int32_t group) const {
+  const ScoreBuckets& buckets = rows_->groups()[static_cast<size_t>(group)].buckets;
+  if (top_[static_cast<size_t>(group)] < buckets.ranks(0).size()) return 0;
+  for (size_t i = 1;; ++i) {
+    const auto specials = std::count_if(found_.begin(), found_.end(), [&](const Special& f) {
+      return f.group == group && f.score == buckets.score(i);
+    });
+    if (static_cast<size_t>(specials) < buckets.ranks(i).size()) return i;
+  }
+}
+
+// Returns the best total. Writes the best score of each part to best_, and the buckets of plain parts that reach the
+// best total to in_.
+int64_t FoundSpecials::FindWinners(PartTable& table) {
+  int64_t best = std::numeric_limits<int64_t>::min();
+  in_.clear();
+  const std::vector<PartTable::Part>& parts = table.parts();
+  for (size_t p = 0; p < parts.size(); ++p) {
+    const PartTable::Part& part = parts[p];
+    const RankSet* rows = nullptr;
+    if (part.signature == 0) {
+      const ScoreBuckets& buckets = rows_->groups()[static_cast<size_t>(part.group)].buckets;
+      // A part that cannot win gets a score that no special row of its group has.
+      best_[p] = std::numeric_limits<int64_t>::max();
+      if (part.total + buckets.top() < best) continue;
+      const size_t bucket = BucketOf(part.group);
+      best_[p] = buckets.score(bucket);
+      rows = &buckets.ranks(bucket);
+    }
+    const int64_t total = part.total + best_[p];
+    if (total > best) in_.clear();
+    if (total >= best && rows != nullptr) in_.push_back(rows);
+    best = std::max(best, total);
+  }
+  return best;
+}
+
+// Returns whether rows of the part with this score have the best total.
+bool FoundSpecials::Wins(PartTable& parts, int32_t part, int64_t score, int64_t best) const {
+  return part != PartTable::kNoPart && best_[static_cast<size_t>(part)] == score && parts[part].total + score == best;
+}
+
+// Special rows that reach the best total are more rows to choose from, and those in the buckets of plain parts that
+// reach it are rows to leave out.
+FoundSpecials::Choice FoundSpecials::Choose(PartTable& parts, uint64_t turn) {
+  const int64_t best = FindWinners(parts);
+  uint64_t ties = 0;
+  for (const RankSet* rows : in_) ties += rows->size();
+  won_in_.clear();
+  won_out_.clear();
+  for (const Special& f : found_) {
+    if (Wins(parts, f.part, f.score, best)) won_in_.push_back(cache_->Rank(f.row));
+    if (Wins(parts, plain_part_[static_cast<size_t>(f.group)], f.score, best)) won_out_.push_back(cache_->Rank(f.row));
+  }
+  ties += won_in_.size();
+  ties -= won_out_.size();
+  const uint32_t limit = static_cast<uint32_t>(cache_->in_order().size());
+  return {SelectKth({in_, won_in_}, {{}, won_out_}, limit, static_cast<uint32_t>(turn % ties)), ties};
+}
+
+}  // namespace berth::scheduler

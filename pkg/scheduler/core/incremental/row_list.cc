@@ -1,0 +1,164 @@
+// Loops over all rows write every result and advance the end of the output only for rows that are kept, so that they
+// have no branches that the processor cannot predict.
+#include "pkg/scheduler/core/incremental/row_list.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace berth::scheduler {
+
+void RowList::Resize(size_t size) {
+  rows_.resize(size);
+  states_.resize(size);
+  if (!part_of_.empty()) part_of_.resize(size);
+}
+
+void RowList::List(const Cache& cache, EquivalenceClass* of) {
+  for (Row row : with_signature_) signature_of_[row] = 0;
+  with_signature_.clear();
+  part_of_.clear();
+  if (signature_of_.size() < cache.row_count()) signature_of_.resize(cache.row_count(), 0);
+  if (!of->built()) return of->List(&rows_, &states_);
+  const std::vector<Row>& all = cache.in_order();
+  Resize(all.size());
+  size_t fit = 0;
+  for (Row row : all) {
+    const EquivalenceClass::RowState& state = of->state(row);
+    rows_[fit] = row;
+    states_[fit] = state;
+    fit += state.group >= 0 ? 1 : 0;
+  }
+  Resize(fit);
+}
+
+void RowList::AppendOneOfEach(size_t groups, std::vector<Row>* out) const {
+  std::vector<uint8_t> seen(groups, 0);
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    uint8_t& group_seen = seen[static_cast<size_t>(states_[i].group)];
+    if (group_seen == 0) out->push_back(rows_[i]);
+    group_seen = 1;
+  }
+}
+
+// Returns the index of the part for the rows of a group with this signature, or kNoPart. The part is added at the first
+// call for it.
+int32_t RowList::PartFor(int32_t group, int32_t signature, PartTable* parts) {
+  int32_t& part = signature == 0 ? plain_part_[static_cast<size_t>(group)]
+                                 : special_part_.try_emplace({group, signature}, kNotLooked).first->second;
+  if (part == kNotLooked) part = parts->Add(group, signature, nullptr, 0);
+  return part;
+}
+
+void RowList::FindParts(size_t groups, PartTable* parts) {
+  plain_part_.assign(groups, kNotLooked);
+  special_part_.clear();
+  if (groups == 1 && with_signature_.empty()) {
+    if (!rows_.empty() && PartFor(0, 0, parts) == PartTable::kNoPart) Resize(0);
+    return;
+  }
+  const size_t size = rows_.size();
+  part_of_.resize(size);
+  Row* rows = rows_.data();
+  EquivalenceClass::RowState* states = states_.data();
+  int32_t* part_of = part_of_.data();
+  const int32_t* plain_part = plain_part_.data();
+  const int32_t* signature_of = with_signature_.empty() ? nullptr : signature_of_.data();
+  size_t kept = 0;
+  for (size_t i = 0; i < size; ++i) {
+    const Row row = rows[i];
+    const EquivalenceClass::RowState state = states[i];
+    const int32_t signature = signature_of == nullptr ? 0 : signature_of[row];
+    int32_t part = signature == 0 ? plain_part[state.group] : kNotLooked;
+    if (part == kNotLooked) part = PartFor(state.group, signature, parts);
+    rows[kept] = row;
+    states[kept] = state;
+    part_of[kept] = part;
+    kept += part >= 0 ? 1 : 0;
+  }
+  Resize(kept);
+}
+
+bool RowList::Filter(const Cache& cache, const Extra::Filter& filter) {
+  candidates_.Clear();
+  candidates_.Resize(cache.row_count());
+  std::vector<uint64_t>& words = candidates_.words();
+  for (Row row : rows_) words[row / 64] |= uint64_t{1} << (row % 64);
+  if (!filter(&candidates_)) return false;
+  const bool parts = !part_of_.empty();
+  size_t kept = 0;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const Row row = rows_[i];
+    rows_[kept] = row;
+    states_[kept] = states_[i];
+    if (parts) part_of_[kept] = part_of_[i];
+    kept += words[row / 64] >> (row % 64) & 1;
+  }
+  Resize(kept);
+  return true;
+}
+
+// Rows that follow one another are often in the same part, so runs of such rows are counted: adding 1 to the same
+// number again and again would make each addition wait for the one before.
+void RowList::CountRows(PartTable* parts) const {
+  if (part_of_.empty() && !parts->parts().empty()) (*parts)[0].nodes = static_cast<uint32_t>(rows_.size());
+  size_t begin = 0;
+  for (size_t i = 1; i <= part_of_.size(); ++i) {
+    if (i < part_of_.size() && part_of_[i] == part_of_[begin]) continue;
+    (*parts)[part_of_[begin]].nodes += static_cast<uint32_t>(i - begin);
+    begin = i;
+  }
+}
+
+// Writes the positions of the rows with this total to ties_. They are in descending order of names, the order in which
+// round robin counts.
+void RowList::TakeTies(int64_t best) {
+  const size_t size = rows_.size();
+  const int64_t* totals = totals_.data();
+  ties_.resize(size);
+  uint32_t* ties = ties_.data();
+  size_t count = 0;
+  for (size_t i = 0; i < size; ++i) {
+    ties[count] = static_cast<uint32_t>(i);
+    count += totals[i] == best ? 1 : 0;
+  }
+  ties_.resize(count);
+}
+
+void RowList::FindTiesOfOnePart() {
+  const size_t size = rows_.size();
+  const EquivalenceClass::RowState* states = states_.data();
+  int32_t best = std::numeric_limits<int32_t>::min();
+  for (size_t i = 0; i < size; ++i) best = std::max(best, states[i].score);
+  ties_.resize(size);
+  uint32_t* ties = ties_.data();
+  size_t count = 0;
+  for (size_t i = 0; i < size; ++i) {
+    ties[count] = static_cast<uint32_t>(i);
+    count += states[i].score == best ? 1 : 0;
+  }
+  ties_.resize(count);
+}
+
+bool RowList::FindTies(PartTable& parts, const Extra::Score* score) {
+  if (score == nullptr && parts.parts().size() == 1) {
+    FindTiesOfOnePart();
+    return true;
+  }
+  const size_t size = rows_.size();
+  totals_.resize(size);
+  int64_t* totals = totals_.data();
+  int64_t best = std::numeric_limits<int64_t>::min();
+  for (size_t i = 0; i < size; ++i) {
+    const int32_t part = part_of_.empty() ? 0 : part_of_[i];
+    totals[i] = parts[part].total + states_[i].score;
+    best = std::max(best, totals[i]);
+  }
+  if (score != nullptr) {
+    if (!(*score)(rows_, totals_)) return false;
+    best = *std::max_element(totals_.begin(), totals_.end());
+  }
+  TakeTies(best);
+  return true;
+}
+
+}  // namespace berth::scheduler

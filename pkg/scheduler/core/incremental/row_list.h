@@ -1,0 +1,79 @@
+// The rows that fit, listed for one decision with their states and parts. Used for the first pod of a class, for which
+// building the class would cost more, and where rules must be called for every row. The parts are those of a decision
+// by parts; the difference is that the rows of each part are listed instead of kept in buckets.
+//
+// One decision calls List, Mark for each special row, FindParts, perhaps Filter, CountRows, and then, when the parts
+// are scored, FindTies and Chosen. The list keeps its buffers, so that decisions allocate nothing.
+//
+// Thread-safety: that of the Cache.
+#pragma once
+#include <absl/container/flat_hash_map.h>
+#include <absl/functional/function_ref.h>
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "pkg/scheduler/core/incremental/equivalence_class.h"
+#include "pkg/scheduler/core/incremental/part_table.h"
+
+namespace berth::scheduler {
+
+class RowList {
+ public:
+  // Rules that have to be called for every row of every pod. `filter` erases rows where the pod may not go; `score`
+  // adds to the totals of the given rows. Either returns false when the reference scheduler must decide. A null pointer
+  // stands for no rules.
+  struct Extra {
+    using Filter = absl::FunctionRef<bool(RowSet*)>;
+    using Score = absl::FunctionRef<bool(std::span<const Row>, std::span<int64_t>)>;
+    const Filter* filter = nullptr;
+    const Score* score = nullptr;
+  };
+
+  // Lists the rows that fit by the rules about nodes and the pods on them, in descending order of names. A class that
+  // is built says which rows these are; for one that is not, all rows are looked at. No row is special yet. REQUIRES: a
+  // class that is built is up to date.
+  void List(const Cache& cache, EquivalenceClass* rows);
+  // Says that the row, which need not be listed, has a signature other than 0.
+  void Mark(Row row, int32_t signature) {
+    with_signature_.push_back(row);
+    signature_of_[row] = signature;
+  }
+  // Appends one row of each group that has a listed row.
+  void AppendOneOfEach(size_t groups, std::vector<Row>* out) const;
+  // Adds the parts of the listed rows to the table and erases rows whose part is not admitted.
+  void FindParts(size_t groups, PartTable* parts);
+  // Erases the listed rows that `filter` erases. Returns false when the reference scheduler must decide.
+  bool Filter(const Cache& cache, const Extra::Filter& filter);
+  // Sets Part::nodes.
+  void CountRows(PartTable* parts) const;
+  // Finds the rows with the best total, to which `score` adds unless it is null. Returns false when `score` fails.
+  bool FindTies(PartTable& parts, const Extra::Score* score);
+
+  const std::vector<Row>& rows() const { return rows_; }
+  size_t ties() const { return ties_.size(); }
+  // Returns the row that round robin gives turn `turn`. REQUIRES: ties() is not 0.
+  Row Chosen(uint64_t turn) const { return rows_[ties_[turn % ties_.size()]]; }
+
+ private:
+  static constexpr int32_t kNotLooked = -2;  // instead of an index of a part
+  int32_t PartFor(int32_t group, int32_t signature, PartTable* parts);
+  void Resize(size_t size);
+  void FindTiesOfOnePart();
+  void TakeTies(int64_t best);
+
+  std::vector<Row> rows_;
+  std::vector<EquivalenceClass::RowState> states_;  // by position in rows_
+  std::vector<int32_t> part_of_;                    // by position in rows_; empty if all rows are in one part
+  std::vector<int32_t> signature_of_;               // by row; 0 for all rows that are not in with_signature_
+  std::vector<Row> with_signature_;
+  std::vector<int32_t> plain_part_;  // index of the part of the plain rows by group
+  absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> special_part_;  // by group and signature
+  std::vector<int64_t> totals_;                                             // by position in rows_
+  std::vector<uint32_t> ties_;                                              // positions in rows_
+  RowSet candidates_;
+};
+
+}  // namespace berth::scheduler

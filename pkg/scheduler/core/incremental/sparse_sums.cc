@@ -1,0 +1,65 @@
+#include "pkg/scheduler/core/incremental/sparse_sums.h"
+
+namespace berth::scheduler {
+
+std::span<const int64_t> SparseSums::Of(const TermLayout& layout, Row row) {
+  signature_.assign(layout.slots().size(), 0);
+  for (const TermLayout::Term& t : layout.sparse()) {
+    if (t.term->label != nullptr && t.term->label->Domain(row) == LabelColumn::kNoDomain) continue;
+    const uint32_t domain = t.term->totals->DomainOf(row);
+    if (domain == LabelColumn::kNoDomain) continue;
+    DomainSum sum{signature_[t.slot]};
+    DomainRule::AddTo(&sum, layout.channels()[t.channel], *t.term, t.term->totals->In(domain));
+    signature_[t.slot] = sum.value;
+  }
+  return signature_;
+}
+
+// Returns the place of a row's sum for a slot. A row that has not been met before gets sums of 0.
+int64_t& SparseSums::ValueOf(Row row, size_t slot, size_t width) {
+  uint32_t& at = added_at_[row];
+  if (at == 0) {
+    added_.push_back(row);
+    values_.resize(values_.size() + width, 0);
+    at = static_cast<uint32_t>(added_.size());
+  }
+  return values_[(at - 1) * width + slot];
+}
+
+// A single term has each row's signature as soon as it meets the row; the sums of several are collected first.
+void SparseSums::ForEach(const TermLayout& layout, size_t rows,
+                         absl::FunctionRef<void(Row, std::span<const int64_t>)> f) {
+  if (layout.sparse().empty()) return;
+  const size_t width = layout.slots().size();
+  const bool single = layout.sparse().size() == 1;
+  for (Row row : added_) added_at_[row] = 0;
+  added_.clear();
+  values_.clear();
+  if (added_at_.size() < rows) added_at_.resize(rows, 0);
+  for (const TermLayout::Term& t : layout.sparse()) {
+    const DomainChannel channel = layout.channels()[t.channel];
+    auto add = [&](Row row, int64_t number) {
+      if (t.term->label != nullptr && t.term->label->Domain(row) == LabelColumn::kNoDomain) return;
+      DomainSum sum;
+      if (single) {
+        DomainRule::AddTo(&sum, channel, *t.term, number);
+        return f(row, {&sum.value, 1});
+      }
+      int64_t& value = ValueOf(row, t.slot, width);
+      sum.value = value;
+      DomainRule::AddTo(&sum, channel, *t.term, number);
+      value = sum.value;
+    };
+    const LabelColumn* column = t.term->totals->column();
+    for (const auto& [domain, number] : t.term->totals->numbers()) {
+      if (column == nullptr) {
+        add(domain, number);
+      } else {
+        for (Row row : column->Rows(domain)) add(row, number);
+      }
+    }
+  }
+  for (size_t i = 0; i < added_.size(); ++i) f(added_[i], {values_.data() + i * width, width});
+}
+
+}  // namespace berth::scheduler

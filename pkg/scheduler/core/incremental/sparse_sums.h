@@ -1,0 +1,33 @@
+// Adds up the sparse terms of a layout for rows, which gives the rows' signatures (term_layout.h). The object holds
+// nothing but buffers, so one of them serves the layouts of all templates in turn.
+//
+// Thread-safety: that of the Cache.
+#pragma once
+#include <absl/functional/function_ref.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pkg/scheduler/core/incremental/term_layout.h"
+
+namespace berth::scheduler {
+
+class SparseSums {
+ public:
+  // Returns the signature of a row. Valid until the next call.
+  std::span<const int64_t> Of(const TermLayout& layout, Row row);
+  // Calls f(row, signature) once for each row that may have a signature other than 0. Goes through the numbers of the
+  // terms, of which there are few, and not through all rows. REQUIRES: all rows are below `rows`.
+  void ForEach(const TermLayout& layout, size_t rows, absl::FunctionRef<void(Row, std::span<const int64_t>)> f);
+
+ private:
+  int64_t& ValueOf(Row row, size_t slot, size_t width);
+
+  std::vector<int64_t> signature_;  // the result of Of
+  std::vector<Row> added_;          // the rows that ForEach has met
+  std::vector<uint32_t> added_at_;  // by row: 1 + the place of its sums in values_, or 0
+  std::vector<int64_t> values_;
+};
+
+}  // namespace berth::scheduler

@@ -1,0 +1,90 @@
+#include "pkg/scheduler/core/incremental/term_layout.h"
+
+#include <absl/container/flat_hash_set.h>
+
+namespace berth::scheduler {
+
+// A label makes sparse terms if it has more values than kMostValuesOfGroups, or more than two for every three nodes.
+bool IsDense(const LabelColumn& column, size_t nodes) {
+  return column.distinct() <= kMostValuesOfGroups && 3 * column.distinct() <= 2 * nodes;
+}
+
+size_t TermLayout::KeyOf(const LabelColumn* column, bool presence_only) {
+  const auto& known = presence_only ? first_key_ : first_value_key_;
+  if (const auto found = known.find(column); found != known.end()) return found->second;
+  const size_t k = keys_.size();
+  keys_.push_back({column, presence_only});
+  first_key_.try_emplace(column, k);
+  if (!presence_only) first_value_key_.try_emplace(column, k);
+  return k;
+}
+
+// Appends the rule's channels and returns the position of the first.
+size_t TermLayout::PlaceChannels(const DomainRule& rule) {
+  const size_t first = channels_.size();
+  channels_.insert(channels_.end(), rule.channels().begin(), rule.channels().end());
+  return first;
+}
+
+// Enters the term as a dense or a sparse one.
+void TermLayout::PlaceTerm(const DomainTerm& term, size_t channel) {
+  const LabelColumn* column = term.totals->column();
+  if (column != nullptr && IsDense(*column, nodes_)) {
+    dense_.push_back({&term, channel, KeyOf(column, false), 0});
+    return;
+  }
+  const auto [slot, is_new] = slot_of_.try_emplace(channel, slots_.size());
+  const size_t place = slot->second;
+  if (is_new) slots_.push_back(channel);
+  sparse_.push_back({&term, channel, term.label == nullptr ? kNoKey : KeyOf(term.label, true), place});
+  if (column != nullptr) sparse_columns_.push_back(column);  // Find makes each of them one
+}
+
+// Nodes are grouped by the keys of priorities (DomainScoring::keys) however many values these labels have. A priority
+// with neither terms nor keys is left out, because it gives every node the same score (DomainScoring::Score).
+void TermLayout::PlaceScoring(const WeightedDomainScoring& scoring) {
+  const DomainScoring& rule = *scoring.scoring;
+  if (rule.terms().empty() && rule.keys().empty()) return;
+  std::vector<size_t> keys;
+  for (const LabelColumn* column : rule.keys()) keys.push_back(KeyOf(column, false));
+  const size_t first = PlaceChannels(rule);
+  scorings_.push_back({&rule, scoring.weight, first, rule.channels().size(), std::move(keys), {}});
+}
+
+// The keys that other pods need come first, then those of the rules' scores, then those of the terms, so that layouts
+// of different templates have the same keys where possible and share equivalence classes.
+void TermLayout::Find(std::span<const std::unique_ptr<DomainCheck>> checks,
+                      std::span<const WeightedDomainScoring> scorings, std::span<const GroupKey> first, size_t nodes) {
+  *this = {};
+  nodes_ = nodes;
+  for (const GroupKey& k : first) {
+    if (k.presence_only || IsDense(*k.column, nodes)) KeyOf(k.column, k.presence_only);
+  }
+  for (const auto& c : checks) {
+    if (c->terms().empty()) {
+      checks_without_terms_.push_back(c.get());
+    } else {
+      checks_.push_back({c.get(), PlaceChannels(*c), c->channels().size()});
+    }
+  }
+  for (const WeightedDomainScoring& w : scorings) PlaceScoring(w);
+  for (const PlacedCheck& p : checks_) {
+    for (const DomainTerm& t : p.check->terms()) PlaceTerm(t, p.first_channel + t.channel);
+  }
+  for (PlacedScoring& p : scorings_) {
+    for (const DomainTerm& t : p.scoring->terms()) PlaceTerm(t, p.first_channel + t.channel);
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i] >= p.first_channel && slots_[i] < p.first_channel + p.width) p.slots.push_back(i);
+    }
+  }
+  absl::flat_hash_set<const LabelColumn*> seen;
+  std::erase_if(sparse_columns_, [&](const LabelColumn* column) { return !seen.insert(column).second; });
+}
+
+size_t TermLayout::Counted() const {
+  size_t counted = 0;
+  for (const Term& t : sparse_) counted += t.term->totals->numbers().size();
+  return counted;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,208 @@
+// The layout of terms, the sums of rows and the parts of a decision, each by itself, with rules whose terms are given.
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/core/incremental/part_table.h"
+#include "pkg/scheduler/core/incremental/sparse_sums.h"
+#include "pkg/scheduler/testing/world.h"
+
+namespace berth::scheduler {
+namespace {
+
+using testing::Cat;
+using testing::NodeOf;
+using testing::World;
+
+// Numbers of pods by domain, as given.
+class GivenTotals final : public DomainTotals {
+ public:
+  explicit GivenTotals(const LabelColumn* column, std::vector<std::pair<uint32_t, int64_t>> numbers = {})
+      : DomainTotals(column) {
+    for (const auto& [domain, number] : numbers) Add(domain, number);
+  }
+};
+
+// Admits nodes whose first sum is at most `most` and complete.
+class AtMost final : public DomainCheck {
+ public:
+  AtMost(std::vector<DomainTerm> terms, std::vector<DomainChannel> channels, int64_t most) : most_(most) {
+    terms_ = std::move(terms);
+    channels_ = std::move(channels);
+  }
+  bool Admits(std::span<const DomainSum> sums) const override { return sums[0].complete && sums[0].value <= most_; }
+  void Explain(Row, std::vector<FailureReason>*) override {}
+
+ private:
+  int64_t most_;
+};
+
+// Scores a node by the sum of its channels.
+class BySum final : public DomainScoring {
+ public:
+  BySum(std::vector<DomainTerm> terms, std::vector<DomainChannel> channels) {
+    terms_ = std::move(terms);
+    channels_ = std::move(channels);
+  }
+  void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
+    const size_t width = channels_.size();
+    for (size_t p = 0; p < parts.size; ++p) {
+      scores[p] = 0;
+      for (size_t c = 0; c < width; ++c) scores[p] += parts.sums[p * width + c].value;
+    }
+  }
+};
+
+// Six nodes: n0, n2 and n4 are in zone z0, the others in z1. Each has a label "host" of its own, but n5 has none.
+struct SixNodes {
+  SixNodes() {
+    for (int i = 0; i < 6; ++i) {
+      const std::string n = std::to_string(i);
+      world.Nodes(
+          {NodeOf(Cat("n", n), Cat("'zone':'z", std::to_string(i % 2), "'", i == 5 ? "" : Cat(",'host':'h", n, "'")))});
+    }
+    zone = &world.cache.Label(Symbol("zone"));
+    host = &world.cache.Label(Symbol("host"));
+  }
+  Row RowOf(int i) { return world.cache.FindRow(Symbol(Cat("n", std::to_string(i)))); }
+  World world;
+  const LabelColumn* zone = nullptr;
+  const LabelColumn* host = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("a label with few values makes dense terms, one with a value for each node sparse ones") {
+  SixNodes six;
+  std::vector<std::unique_ptr<DomainCheck>> checks;
+  std::vector<DomainTerm> terms;
+  terms.push_back({std::make_shared<GivenTotals>(six.zone), nullptr, 1, 0});
+  terms.push_back({std::make_shared<GivenTotals>(six.host), six.host, 1, 1});
+  terms.push_back({std::make_shared<GivenTotals>(nullptr), nullptr, 1, 1});
+  checks.push_back(std::make_unique<AtMost>(terms, std::vector<DomainChannel>(2, DomainChannel::kSum), 0));
+  TermLayout layout;
+  layout.Find(checks, {}, {}, 6);
+  REQUIRE(layout.dense().size() == 1);
+  CHECK(layout.keys()[layout.dense()[0].key] == GroupKey{six.zone, false});
+  // The two sparse terms share a channel, so they share a value of the signature, and a label that nodes must have is a
+  // key for its presence alone.
+  REQUIRE(layout.sparse().size() == 2);
+  CHECK(layout.slots() == std::vector<size_t>{1});
+  CHECK(layout.keys()[layout.sparse()[0].key] == GroupKey{six.host, true});
+  CHECK(layout.sparse()[1].key == TermLayout::kNoKey);
+  CHECK(layout.sparse_columns() == std::vector<const LabelColumn*>{six.host});
+}
+
+TEST_CASE("keys that other pods need come first, unless their labels have too many values") {
+  SixNodes six;
+  TermLayout layout;
+  layout.Find({}, {}, std::vector<GroupKey>{{six.host, false}, {six.zone, false}}, 6);
+  CHECK(layout.keys() == std::vector<GroupKey>{{six.zone, false}});
+  CHECK(layout.KeyOf(six.zone, true) == 0);
+  CHECK(layout.KeyOf(six.host, true) == 1);
+  // Presence is not enough where the values count.
+  CHECK(layout.KeyOf(six.host, false) == 2);
+}
+
+TEST_CASE("a priority with neither terms nor keys is left out of the layout") {
+  std::vector<WeightedDomainScoring> scorings;
+  scorings.push_back({std::make_unique<BySum>(std::vector<DomainTerm>{}, std::vector<DomainChannel>{}), 1});
+  TermLayout layout;
+  layout.Find({}, scorings, {}, 6);
+  CHECK(layout.scorings().empty());
+}
+
+TEST_CASE("rows are met with the signatures that they have one by one") {
+  SixNodes six;
+  auto by_host = std::make_shared<GivenTotals>(
+      six.host, std::vector<std::pair<uint32_t, int64_t>>{{six.host->Domain(six.RowOf(1)), 3}});
+  auto by_row = std::make_shared<GivenTotals>(
+      nullptr, std::vector<std::pair<uint32_t, int64_t>>{{six.RowOf(1), 2}, {six.RowOf(5), 4}});
+  for (const bool single : {false, true}) {
+    std::vector<DomainTerm> terms;
+    if (!single) terms.push_back({by_host, nullptr, 10, 0});
+    // n5 lacks the label, so its pods count for nothing.
+    terms.push_back({by_row, six.host, 1, single ? 0u : 1u});
+    std::vector<std::unique_ptr<DomainCheck>> checks;
+    checks.push_back(
+        std::make_unique<AtMost>(terms, std::vector<DomainChannel>(single ? 1 : 2, DomainChannel::kSum), 100));
+    TermLayout layout;
+    layout.Find(checks, {}, {}, 6);
+    SparseSums sums, again;
+    std::vector<Row> met;
+    sums.ForEach(layout, six.world.cache.row_count(), [&](Row row, std::span<const int64_t> signature) {
+      met.push_back(row);
+      CHECK(std::ranges::equal(signature, again.Of(layout, row)));
+    });
+    CHECK(met == std::vector<Row>{six.RowOf(1)});
+    const std::vector<int64_t> expected = single ? std::vector<int64_t>{2} : std::vector<int64_t>{30, 2};
+    CHECK(std::ranges::equal(again.Of(layout, six.RowOf(1)), expected));
+    CHECK(layout.Counted() == (single ? 2 : 3));
+  }
+}
+
+TEST_CASE("a part gets the sums of its group and of its signature, and is dropped when a predicate does not admit it") {
+  SixNodes six;
+  auto by_zone = std::make_shared<GivenTotals>(
+      six.zone, std::vector<std::pair<uint32_t, int64_t>>{{six.zone->DomainOf(Symbol("z0")), 5}});
+  auto by_row = std::make_shared<GivenTotals>(nullptr, std::vector<std::pair<uint32_t, int64_t>>{{six.RowOf(0), 2}});
+  const std::vector<DomainTerm> terms{{by_zone, nullptr, 1, 0}, {by_row, nullptr, 1, 0}};
+  const std::vector<DomainChannel> one{DomainChannel::kSum};
+  std::vector<std::unique_ptr<DomainCheck>> checks;
+  checks.push_back(std::make_unique<AtMost>(terms, one, 6));
+  std::vector<WeightedDomainScoring> scorings;
+  scorings.push_back({std::make_unique<BySum>(terms, one), 10});
+  TermLayout layout;
+  layout.Find(checks, scorings, {}, 6);
+
+  AlgorithmConfig config;
+  config.release = six.world.release;
+  const RuleSet no_rules(config);
+  StaticNodeIndex nodes(&six.world.cache, no_rules, testing::PodOf("p", ""), layout.keys(), {});
+  nodes.Refresh();
+  SignatureTable signatures;
+  signatures.Reset(layout.slots().size());
+  // The predicate and the priority each have a channel, and so a value of the signature.
+  REQUIRE(layout.slots() == std::vector<size_t>{0, 1});
+  const int32_t two = signatures.Use(std::vector<int64_t>{2, 2});
+  LabelRules labels;
+  LabelRules::Answers answers;
+  labels.Begin(nodes.group_count(), &answers);
+  PartTable parts;
+  parts.Begin({layout, signatures, labels, answers, nodes, 10});
+  const int32_t z0 = nodes.part(six.RowOf(0)).group, z1 = nodes.part(six.RowOf(1)).group;
+  CHECK(parts.Add(z0, 0, nullptr, 2) == 0);
+  CHECK(parts.Add(z0, two, nullptr, 1) == PartTable::kNoPart);  // 5 + 2 pods are more than 6
+  CHECK(parts.Add(z1, 0, nullptr, 3) == 1);
+  CHECK(parts.Add(z1, two, nullptr, 1) == 2);
+  CHECK(parts.Score() == 6);
+  CHECK(parts[0].total == 50);
+  CHECK(parts[1].total == 0);
+  CHECK(parts[2].total == 20);
+  // A group that the rules about labels do not admit makes no part.
+  answers.admits[static_cast<size_t>(z1)] = 0;
+  CHECK(parts.Add(z1, 0, nullptr, 3) == PartTable::kNoPart);
+}
+
+TEST_CASE("a predicate without terms admits all parts or none") {
+  SixNodes six;
+  for (const int64_t most : {0, -1}) {
+    std::vector<std::unique_ptr<DomainCheck>> checks;
+    checks.push_back(std::make_unique<AtMost>(std::vector<DomainTerm>{}, std::vector{DomainChannel::kSum}, most));
+    TermLayout layout;
+    layout.Find(checks, {}, {}, 6);
+    AlgorithmConfig config;
+    config.release = six.world.release;
+    const RuleSet no_rules(config);
+    StaticNodeIndex nodes(&six.world.cache, no_rules, testing::PodOf("p", ""), layout.keys(), {});
+    nodes.Refresh();
+    SignatureTable signatures;
+    signatures.Reset(0);
+    LabelRules labels;
+    LabelRules::Answers answers;
+    labels.Begin(nodes.group_count(), &answers);
+    PartTable parts;
+    parts.Begin({layout, signatures, labels, answers, nodes, 10});
+    CHECK(parts.Add(0, 0, nullptr, 6) == (most == 0 ? 0 : PartTable::kNoPart));
+  }
+}
+
+}  // namespace berth::scheduler
