@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "cmd/schedsim/later_algorithm.h"
+#include "cmd/schedsim/algorithm_flags.h"
 #include "pkg/releases/gates.h"
 #include "pkg/releases/releases.h"
 #include "pkg/util/status.h"

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <map>
 
-#include "cmd/schedsim/later_algorithm.h"
+#include "cmd/schedsim/algorithm_flags.h"
 #include "pkg/releases/releases.h"
 #include "pkg/util/status.h"
 

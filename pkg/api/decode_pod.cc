@@ -288,7 +288,7 @@ void ReadResourceClaim(Reader& r, const Path& at, Json j, PodResourceClaim* out)
 }
 
 // Reads the fields of a pod's spec that are newer than release 1.10.
-void ReadLaterSpecField(Reader& r, std::string_view key, const Path& p, Json v, PodTemplate* t) {
+void ReadAddedSpecField(Reader& r, std::string_view key, const Path& p, Json v, PodTemplate* t) {
   if (Is(key, "topologySpreadConstraints")) {
     t->spread_constraints.clear();
     r.Elements(p, v,
@@ -365,7 +365,7 @@ void ReadSpec(Reader& r, const Path& at, Json j, Pod* pod, PodTemplate* t, PodEx
     } else if (Is(key, "hostUsers")) {
       r.Read(p, v, &extras->host_users);
     } else {
-      ReadLaterSpecField(r, key, p, v, t);
+      ReadAddedSpecField(r, key, p, v, t);
     }
   });
   t->unknown_fields = UnknownPodSpecFields(j);

@@ -40,7 +40,7 @@ std::vector<Resource> ResourcesOf(release::Version version) {
 
 // Kinds that no decision reads, but that say what becomes of manifests and of new nodes: classes and limits that
 // admission fills in, and workloads whose pods new nodes get.
-constexpr api::KindDescription kForLaterQuestions[] = {
+constexpr api::KindDescription kForOtherQuestions[] = {
     {"DaemonSet", "apps/v1 extensions/v1beta1", "daemonsets"},
     {"PriorityClass", "scheduling.k8s.io/v1 scheduling.k8s.io/v1beta1", "priorityclasses"},
     {"LimitRange", "v1", "limitranges"},
@@ -161,7 +161,7 @@ absl::StatusOr<Snapshot> SnapshotCluster(const RestConfig& config, const Snapsho
   for (const Resource& resource : ResourcesOf(options.version)) {
     if (status.ok()) status = lister.List(resource, true);
   }
-  for (const api::KindDescription& kind : kForLaterQuestions) {
+  for (const api::KindDescription& kind : kForOtherQuestions) {
     if (status.ok()) status = lister.List(ResourceOf(kind, kStableVersions), false);
   }
   loop.Stop();

@@ -92,8 +92,8 @@ Remedy ForSpread(const api::PodTemplate& pod, const std::string& detail) {
 }  // namespace
 
 // Reasons are recognised by their texts, because the rules of 1.29 do not export them.
-bool AddLaterRemedies(const api::PodTemplate& pod, const api::Node& node, const scheduler::FailureReason& reason,
-                      const std::string& detail, std::vector<Remedy>* out) {
+bool AddPluginRemedies(const api::PodTemplate& pod, const api::Node& node, const scheduler::FailureReason& reason,
+                       const std::string& detail, std::vector<Remedy>* out) {
   const std::string_view text = reason.text.str();
   if (text.starts_with("node(s) had untolerated taint")) {
     AddTaints(pod, node, out);

@@ -368,7 +368,7 @@ void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const sche
       return;
     }
   }
-  if (AddLaterRemedies(*pod->tmpl, *node.node, reason, detail, out)) return;
+  if (AddPluginRemedies(*pod->tmpl, *node.node, reason, detail, out)) return;
   if (std::string sentence = Sentence(reason, *pod->tmpl); !sentence.empty()) {
     out->push_back(Plain(std::move(sentence), CostOf(reason), ChangeOf(reason, *pod->tmpl)));
     out->back().moves = NeedsMoves(reason);

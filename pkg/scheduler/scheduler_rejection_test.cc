@@ -15,20 +15,20 @@ using testing::NewPod;
 using Kind = Answer::Kind;
 using Place = Scheduler::Place;
 
-SchedulerOptions Modern() {
+SchedulerOptions AtOnceOptions() {
   SchedulerOptions o;
   o.process = &releases::v1_29::Proceeds();
   return o;
 }
 
-struct Modern129 : Case {
-  Modern129() : Case(true, Modern()) {}
+struct AtOnce : Case {
+  AtOnce() : Case(true, AtOnceOptions()) {}
 };
 
 constexpr char kUnfit[] = "0/1 nodes are available: 1 Insufficient cpu.";
 
 TEST_CASE("1.29: a pod that does not fit gets event and condition at once, and is not read again") {
-  Modern129 c;
+  AtOnce c;
   c.Add(NewNode("n1", 4));
   auto p = NewPod("p", {.cpu = 9});
   c.Add(p);
@@ -57,7 +57,7 @@ TEST_CASE("1.29: a pod that does not fit gets event and condition at once, and i
 }
 
 TEST_CASE("1.29: without nodes a pod backs off") {
-  Modern129 c;
+  AtOnce c;
   c.Add(NewPod("p"));
   CHECK(c.Run() ==
         "event p Warning FailedScheduling: no nodes available to schedule pods\n"
@@ -66,7 +66,7 @@ TEST_CASE("1.29: without nodes a pod backs off") {
 }
 
 TEST_CASE("1.29: preemption marks and deletes the victims, then writes condition and nomination together") {
-  Modern129 c;
+  AtOnce c;
   c.Add(NewNode("n1", 4));
   auto low = Bound(NewPod("low", {.cpu = 4}), "n1");
   c.Add(low);
@@ -107,7 +107,7 @@ TEST_CASE("1.29: preemption marks and deletes the victims, then writes condition
 }
 
 TEST_CASE("1.29: preemptionPolicy Never is said in the message") {
-  Modern129 c;
+  AtOnce c;
   c.Add(NewNode("n1", 4));
   c.Add(Bound(NewPod("low", {.cpu = 4}), "n1"));
   auto p = NewPod("p", {.cpu = 4, .priority = 100});
@@ -121,7 +121,7 @@ TEST_CASE("1.29: preemptionPolicy Never is said in the message") {
 }
 
 TEST_CASE("1.29: a bind that met a conflict is looked into before anything is written about the pod") {
-  Modern129 c;
+  AtOnce c;
   c.Add(NewNode("n1", 4));
   auto p = NewPod("p");
   c.Add(p);
@@ -147,7 +147,7 @@ TEST_CASE("1.29: a bind that met a conflict is looked into before anything is wr
 }
 
 TEST_CASE("1.29: a pod that changed while room was made for it is tried again at once") {
-  Modern129 c;
+  AtOnce c;
   c.Add(NewNode("n1", 4));
   c.Add(Bound(NewPod("low", {.cpu = 4}), "n1"));
   auto high = NewPod("high", {.cpu = 4, .priority = 100});

@@ -50,7 +50,7 @@ void ValidateWorkload(const Value& object, const ResourceInfo& r, const Value* o
 void ValidateCronJob(const Value& object, FieldErrors* errors);
 void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors);
 // Checks what came after 1.10: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
-void ValidateModernPodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors);
+void ValidateAddedPodFields(const Value& spec, const Path& at, Version release, FieldErrors* errors);
 // Checks the changes from `old` to `now` that depend on scheduling gates: gates may be removed, and if there were any,
 // the set of nodes that the pod may use may be narrowed. Members that may change are set in `munged` as in `old`.
 void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldErrors* errors);

@@ -386,7 +386,7 @@ void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldEr
     for (const std::string& p : api::Dns1123SubdomainProblems(priority))
       errors->push_back(Invalid((at / "priorityClassName").str(), priority, p));
   }
-  if (kChecksNewPodFields.Has(release)) ValidateModernPodSpec(spec, at, release, errors);
+  if (kChecksNewPodFields.Has(release)) ValidateAddedPodFields(spec, at, release, errors);
 }
 
 // Sets the fields that may change in a copy of the new spec to their old values. If the copy then still differs from

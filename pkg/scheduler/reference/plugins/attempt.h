@@ -7,7 +7,7 @@
 
 #include "pkg/scheduler/reference/plugins/scheduler.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 // The Filter plugins of a cycle in the order of the profile. What is done to a Copy() does not affect the original.
 struct ActivePlugins {
@@ -37,4 +37,4 @@ struct Scheduler::Attempt {
   Nodes feasible;
 };
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -4,7 +4,7 @@
 
 #include "pkg/scheduler/reference/plugins/plugin.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 template <typename T>
 class Cloned : public Plugin {
@@ -12,4 +12,4 @@ class Cloned : public Plugin {
   std::unique_ptr<Plugin> Clone() const override { return std::make_unique<T>(static_cast<const T&>(*this)); }
 };
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

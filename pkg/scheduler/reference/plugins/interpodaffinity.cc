@@ -7,7 +7,7 @@
 
 #include "pkg/scheduler/reference/plugins/cloned.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 namespace {
 
 using Terms = std::vector<api::PodAffinityTerm>;
@@ -225,4 +225,4 @@ std::unique_ptr<Plugin> MakeInterPodAffinity(const configuration::InterPodAffini
   return std::make_unique<InterPodAffinity>(args);
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 // The method is that of FreeBSD's e_log.c: x = 2^k * f1 with f1 between sqrt(1/2) and sqrt(2), and a polynomial in
 // s = f / (2 + f) with f = f1 - 1. The order of operations must stay, because it decides about the last bit.
@@ -25,4 +25,4 @@ double NaturalLogarithm(double x) {
   return k * kLn2High - ((half_square - (s * (half_square + r) + k * kLn2Low)) - f);
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

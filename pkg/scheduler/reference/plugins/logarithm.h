@@ -2,9 +2,9 @@
 // integers, which would change scores.
 #pragma once
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 // REQUIRES: x is finite and positive.
 double NaturalLogarithm(double x);
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

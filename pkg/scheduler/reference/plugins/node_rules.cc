@@ -6,7 +6,7 @@
 
 #include "pkg/scheduler/reference/plugins/cloned.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 bool TermMatches(const api::NodeSelectorTerm& term, const api::Node& node) {
   static const Symbol kName("metadata.name");
@@ -287,4 +287,4 @@ std::unique_ptr<Plugin> MakeImageLocality() {
   return std::make_unique<ImageLocality>();
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -20,7 +20,7 @@
 #include "pkg/scheduler/reference/plugins/scheduler.h"
 #include "pkg/scheduler/volumebinder/claim_binder.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 namespace {
 
 // Returns what differs, one text for each difference, because Catch cannot print maps.
@@ -281,4 +281,4 @@ TEST_CASE("pods with affinity by keys that no node has are decided as in the ref
 }
 
 }  // namespace
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -12,7 +12,7 @@
 #include "pkg/scheduler/configuration/profile.h"
 #include "pkg/scheduler/reference/plugins/world.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 struct Status {
   enum class Code { kSuccess, kSkip, kUnschedulable, kUnschedulableAndUnresolvable, kError };
@@ -100,4 +100,4 @@ void ScaleToMaximum(bool reversed, std::vector<int64_t>* scores);
 // Joins messages as 1.29 prints several errors: a single one as it is, more as "[a, b]".
 std::string Aggregate(const std::vector<std::string>& messages);
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

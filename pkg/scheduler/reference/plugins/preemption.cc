@@ -6,7 +6,7 @@
 
 #include "pkg/scheduler/reference/plugins/attempt.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 namespace {
 
 // Returns when the pod started, in seconds of Unix time. Pods without a start time count as started after all others,
@@ -168,4 +168,4 @@ void Scheduler::Preempt(Attempt* a) {
   d.preemption = d.preemption_one_of[0];
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -7,7 +7,7 @@
 
 #include <functional>
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 namespace {
 
 constexpr int kClaimCount = 8, kVolumeCount = 10;
@@ -415,4 +415,4 @@ std::string RandomObjects::Configuration() {
                       Joined(args), "]", plugins, "}]}");
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

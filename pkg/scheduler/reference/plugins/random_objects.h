@@ -6,7 +6,7 @@
 
 #include "pkg/scheduler/reference/random_cluster.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 // How often each feature occurs in a cluster, in percent. The values are random as well.
 struct Likely {
@@ -49,4 +49,4 @@ class RandomObjects {
   bool placed_ = false;  // whether the pod being made is placed; such pods have no errors that an API server refuses
 };
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

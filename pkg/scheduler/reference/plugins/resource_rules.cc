@@ -6,7 +6,7 @@
 
 #include "pkg/scheduler/reference/plugins/cloned.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 namespace {
 
 // One resource of a node with the pod on it. `requested` includes the pod.
@@ -184,4 +184,4 @@ std::unique_ptr<Plugin> MakeBalancedAllocation(const configuration::NodeResource
   return std::make_unique<BalancedAllocation>(args);
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -7,7 +7,7 @@
 
 #include "pkg/util/status.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 namespace {
 
 constexpr int64_t kDefaultMilliCpu = 100;
@@ -205,4 +205,4 @@ NonZero NonZeroOf(const api::PodTemplate& pod) {
   return out;
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -7,7 +7,7 @@
 
 #include "pkg/api/types.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 using util::Symbol;
 
@@ -45,4 +45,4 @@ struct NonZero {
 };
 NonZero NonZeroOf(const api::PodTemplate& pod);
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

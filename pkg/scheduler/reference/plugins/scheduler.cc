@@ -12,7 +12,7 @@
 #include "pkg/scheduler/reference/plugins/volume_binding.h"
 #include "pkg/util/status.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 using configuration::ExtensionPoint;
 using configuration::ResolvedProfile;
@@ -312,4 +312,4 @@ void Scheduler::Assume(const Attempt& a) {
   world_->AddPod(placed);
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -12,7 +12,7 @@
 
 #include "pkg/scheduler/reference/plugins/plugin.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 struct Preemption {
   std::string node;                             // empty when preemption helps on no node
@@ -81,4 +81,4 @@ class Scheduler {
 // Returns FitError's text: "0/3 nodes are available: 1 Insufficient cpu, 2 Too many pods."
 std::string FitErrorText(size_t nodes, const std::map<std::string, Status>& failures, const std::string& pre_filter);
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -9,7 +9,7 @@
 #include "pkg/scheduler/reference/plugins/cloned.h"
 #include "pkg/scheduler/reference/plugins/logarithm.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 namespace {
 
 using Action = api::TopologySpreadConstraint::Action;
@@ -284,4 +284,4 @@ std::unique_ptr<Plugin> MakePodTopologySpread(const configuration::PodTopologySp
   return std::make_unique<PodTopologySpread>(args);
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

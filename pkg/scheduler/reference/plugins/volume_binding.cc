@@ -11,7 +11,7 @@
 #include "pkg/scheduler/reference/plugins/cloned.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 namespace {
 
 bool IsBoundTo(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
@@ -264,4 +264,4 @@ std::unique_ptr<Plugin> MakeVolumeBinding() {
   return std::make_unique<VolumeBinding>();
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

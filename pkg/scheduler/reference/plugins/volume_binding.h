@@ -8,7 +8,7 @@
 
 #include "pkg/scheduler/reference/plugins/plugin.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 using ClaimPtr = std::shared_ptr<const api::PersistentVolumeClaim>;
 using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
@@ -34,4 +34,4 @@ VolumesOnNode FindVolumes(const World& world, const ClaimsOfPod& claims, const a
 // provisioning.
 void AssumeVolumes(World* world, const api::Pod& pod, const api::Node& node);
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -13,7 +13,7 @@
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/status.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 namespace {
 
 constexpr char kExceeded[] = "node(s) exceed max volume count";
@@ -240,4 +240,4 @@ std::unique_ptr<Plugin> MakeInTreeLimits(std::string_view plugin) {
   return nullptr;
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

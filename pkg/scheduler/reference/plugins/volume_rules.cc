@@ -10,7 +10,7 @@
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/status.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 namespace {
 
 using Kind = api::Volume::Kind;
@@ -175,4 +175,4 @@ std::unique_ptr<Plugin> MakeVolumeZone() {
   return std::make_unique<VolumeZone>();
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 std::vector<HostPort> HostPortsOf(const api::PodTemplate& pod) {
   static const Symbol kAnyAddress("0.0.0.0"), kTcp("TCP");
@@ -106,4 +106,4 @@ void World::Order() {
   }
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -12,7 +12,7 @@
 #include "pkg/scheduler/cache/listers.h"
 #include "pkg/scheduler/reference/plugins/resources.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler::reference::plugins {
 
 // Host address, protocol and port. Defaults (0.0.0.0, TCP) are filled in.
 using HostPort = std::tuple<Symbol, Symbol, int32_t>;
@@ -88,4 +88,4 @@ class World {
   std::map<Symbol, Image> images_;
 };
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler::reference::plugins

@@ -5,14 +5,14 @@
 namespace berth::kube_scheduler {
 namespace {
 
-constexpr char kModernHead[] = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
+constexpr char kProfileHead[] = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
 
 TEST_CASE("A configuration of kubescheduler.config.k8s.io chooses release 1.29 and its defaults") {
   std::vector<std::string> warnings;
   auto c =
-      ParseConfiguration(kModernHead + std::string("percentageOfNodesToScore: 5\nleaderElection: {resourceName: x}\n"
-                                                   "podMaxBackoffSeconds: 20\nprofiles: [{schedulerName: a}, "
-                                                   "{schedulerName: b}]\nextenders: [{urlPrefix: http://x}]"),
+      ParseConfiguration(kProfileHead + std::string("percentageOfNodesToScore: 5\nleaderElection: {resourceName: x}\n"
+                                                    "podMaxBackoffSeconds: 20\nprofiles: [{schedulerName: a}, "
+                                                    "{schedulerName: b}]\nextenders: [{urlPrefix: http://x}]"),
                          "file", &warnings);
   REQUIRE(c.ok());
   CHECK(c->release->name == "1.29");
@@ -31,7 +31,7 @@ TEST_CASE("A configuration of kubescheduler.config.k8s.io chooses release 1.29 a
 TEST_CASE("A profile has the plugins of the emulated release") {
   using scheduler::configuration::ExtensionPoint;
   const auto filters = [](const release::Id* release) {
-    const auto c = ParseConfiguration(kModernHead, "file", nullptr, {release, "", {}});
+    const auto c = ParseConfiguration(kProfileHead, "file", nullptr, {release, "", {}});
     REQUIRE(c.ok());
     return c->plugin_profiles[0].Has(ExtensionPoint::kFilter, "NodeDeclaredFeatures");
   };
@@ -42,9 +42,9 @@ TEST_CASE("A profile has the plugins of the emulated release") {
 
 TEST_CASE("Gates of the release change its profiles, with and without a file") {
   const GateSettings on = {{"StorageCapacityScoring", true}, {"OpportunisticBatching", false}};
-  const std::string shape = kModernHead + std::string(
-                                              "profiles: [{pluginConfig: [{name: VolumeBinding, args: {shape: "
-                                              "[{utilization: 0, score: 3}]}}]}]");
+  const std::string shape = kProfileHead + std::string(
+                                               "profiles: [{pluginConfig: [{name: VolumeBinding, args: {shape: "
+                                               "[{utilization: 0, score: 3}]}}]}]");
   const auto file = ParseConfiguration(shape, "file", nullptr, {*release::Named("1.36"), "", on});
   REQUIRE(file.ok());
   CHECK(file->plugin_profiles[0].gates.storage_capacity_scoring);
@@ -59,7 +59,7 @@ TEST_CASE("Gates of the release change its profiles, with and without a file") {
 }
 
 TEST_CASE("Such a configuration is read strictly, and all its mistakes are reported with the file") {
-  auto c = ParseConfiguration(kModernHead + std::string("parallelism: 0\nschedulerName: x"), "file", nullptr);
+  auto c = ParseConfiguration(kProfileHead + std::string("parallelism: 0\nschedulerName: x"), "file", nullptr);
   CHECK(util::Message(c.status()) ==
         "file: [strict decoding error: unknown field \"schedulerName\", parallelism: Invalid value: 0: should be an "
         "integer value greater than zero]");

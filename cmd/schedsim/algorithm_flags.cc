@@ -1,4 +1,4 @@
-#include "cmd/schedsim/later_algorithm.h"
+#include "cmd/schedsim/algorithm_flags.h"
 
 #include <absl/strings/str_cat.h>
 

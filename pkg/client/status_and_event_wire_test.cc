@@ -35,7 +35,7 @@ api::PodCondition ConditionOf(api::Json c) {
 
 // Both texts have no blanks after colons and commas, and both have their members in Go's order.
 TEST_CASE("1.29's patches of statuses are reproduced from the object before and what changed") {
-  const auto lines = Lines("modern-status");
+  const auto lines = Lines("status-patches");
   REQUIRE(lines.size() > 20);
   for (const auto& line : lines) {
     const api::Json before = line->root().FindExact("before"), body = line->root().FindExact("body");
@@ -80,7 +80,7 @@ absl::Time TimeOf(api::Json t) {
 }
 
 TEST_CASE("1.29's events and series are reproduced from what happened") {
-  const auto lines = Lines("modern-events");
+  const auto lines = Lines("event-series");
   REQUIRE(lines.size() > 50);
   size_t posts = 0, patches = 0;
   for (const auto& line : lines) {

@@ -127,7 +127,7 @@ bool HasSubset(const Value& terms, const Value& old_terms) {
 
 }  // namespace
 
-void ValidateModernPodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
+void ValidateAddedPodFields(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
   SpreadConstraints(spec, at / "topologySpreadConstraints", release, errors);
   Gates(spec, at / "schedulingGates", errors);
   OneOf(spec, "preemptionPolicy", at, {"PreemptLowerPriority", "Never"}, errors);
