@@ -5,7 +5,7 @@ import os
 import tempfile
 
 import harness
-from harness import check, schedsim
+from harness import check, check_equal, schedsim
 
 
 def node(name, cpu="4", labels=None, **spec):
@@ -238,9 +238,35 @@ def test_explain():
     out = schedsim("explain", "-", "--pod", "j-0000", "--emulated-version=1.36", "-o", "json", feed=documents(node("n1"), limits, runtime, default, job))[1]
     check("where all of it comes from", json.loads(out)["admission"] == [
         "requests and limits of LimitRange lr", "priority 7 of PriorityClass usual", "tolerations of DefaultTolerationSeconds",
-        "overhead, nodeSelector and tolerations of RuntimeClass vm", "labels of matchLabelKeys in its selectors"], out)
+        "overhead of RuntimeClass vm", "labels of matchLabelKeys in its selectors"], out)
     out = schedsim("explain", "-", "--pod", "agent-n1", feed=documents(node("n1", unschedulable=True), workload("DaemonSet", "agent")))[1]
     check("a node from the controller", "node n1 from its DaemonSet's controller" in " ".join(out.split()), out)
+
+
+def test_what_a_release_takes_of_a_runtime_class():
+    runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "vm"}, "handler": "h", "overhead": {"podFixed": {"cpu": "3"}},
+               "scheduling": {"nodeSelector": {"pool": "blue"}, "tolerations": [{"key": "k", "operator": "Exists"}]}}
+    p = pod("p", runtimeClassName="vm")
+    for release, got in (("1.10", []), ("1.13", []), ("1.19", ["overhead and nodeSelector and tolerations of RuntimeClass vm"])):
+        out = schedsim("explain", "-", "--pod", "p", "--emulated-version=" + release, "-o", "json", feed=documents(node("n1"), runtime, p))[1]
+        check_equal(release, [a for a in json.loads(out)["admission"] if "RuntimeClass" in a], got)
+
+
+def test_typed_lists():
+    # Their items name neither kind nor version, as the API server sends them.
+    def bare(w):
+        return {k: v for k, v in w.items() if k not in ("kind", "apiVersion")}
+    d, gold = workload("Deployment", "d"), {"metadata": {"name": "gold"}, "value": 9, "globalDefault": True}
+    lists = [{"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [bare(d)]},
+             {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClassList", "items": [gold]},
+             {"apiVersion": "v1", "kind": "ReplicationControllerList", "items": [bare(workload("ReplicationController", "rc"))]}]
+    for given in (lists, [{"apiVersion": "v1", "kind": "List", "items": lists}]):
+        status, out, err = schedsim("run", "-", "--emulated-version=1.29", feed=documents(node("n1"), *given))
+        for text in ("of kind Deployment,", "of kind ReplicationController,", "of PriorityClass gold"):
+            check(text, status == 0 and text in err, err)
+    status, out, err = schedsim("run", "-", "--emulated-version=1.29", feed=documents(node("n1"), {
+        "apiVersion": "batch.volcano.sh/v1alpha1", "kind": "JobList", "items": [bare(workload("Job", "j"))]}))
+    check("another group's", "kind Job of batch.volcano.sh/v1alpha1" in err and "made" not in err, err)
 
 
 def test_policies():

@@ -1,5 +1,6 @@
 // The command simulate: pods arrive and end in the course of time, and a scheduler with its queue decides about them.
 #include <absl/strings/str_cat.h>
+#include <glog/logging.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -77,6 +78,7 @@ absl::StatusOr<std::vector<SimulatedVariant>> VariantsToSimulate(const Invocatio
     (flag == "policy" ? policy : configuration) = *std::move(text);
   }
   if (variants->empty()) {
+    BERTH_RETURN_IF_ERROR(UsePercentage(options, &base));
     const std::string name = base.provider ? *base.provider : std::string(base.release->name);
     variants->push_back({base.policy ? "policy" : base.profiles ? "configuration" : name, base});
     auto& [policy, configuration] = texts.emplace_back();
@@ -287,6 +289,8 @@ void SayWhatHappened(const SimulatedCase& c) {
 
 int RunSimulate(const Invocation& options, std::ostream& out) {
   api::KeepSchedulingFields();
+  // What a daemon logs about each attempt would be a line for each of a month's.
+  if (FLAGS_v == 0) FLAGS_minloglevel = google::GLOG_FATAL;
   int exit_status = kExitOk;
   const auto complain = [](const absl::Status& s) {
     std::cerr << "schedsim: " << util::Message(s) << "\n";

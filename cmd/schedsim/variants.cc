@@ -2,6 +2,7 @@
 // name that occurs again gets a number.
 #include "cmd/schedsim/variants.h"
 
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "cmd/schedsim/algorithm_flags.h"
 #include "pkg/releases/releases.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -48,6 +50,24 @@ void AddVariantFlags(boost::program_options::options_description_easy_init& add)
       "a release to try with its default algorithm (may be repeated)");
   add("config", po::value<std::vector<std::string>>()->value_name("FILE"),
       "a KubeSchedulerConfiguration with profiles to try (may be repeated)");
+  add("percentage-of-nodes-to-score", po::value<std::string>()->value_name("N|release"),
+      "look for nodes until N % of them fit, or as many as each release does, in its order (default: look at all)");
+}
+
+absl::Status UsePercentage(const Invocation& invocation, lab::Algorithm* a) {
+  if (!invocation.Has("percentage-of-nodes-to-score")) return absl::OkStatus();
+  const std::string value = invocation.Get<std::string>("percentage-of-nodes-to-score");
+  // A release that always looks at all nodes does so here.
+  if (value == "release") return a->samples_as_release = true, absl::OkStatus();
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(value, &number)) {
+    return util::InvalidArgument(absl::StrCat("--percentage-of-nodes-to-score: invalid value ", util::GoQuoted(value),
+                                              ": must be a number or release"));
+  }
+  a->percentage_of_nodes_to_score = number;
+  if (a->Decides().sampling != nullptr) return absl::OkStatus();
+  return util::InvalidArgument(absl::StrCat("--percentage-of-nodes-to-score: release ", std::string(a->release->name),
+                                            " looks at all nodes; leave it out"));
 }
 
 absl::StatusOr<std::vector<Variant>> VariantsOf(const Invocation& invocation, const lab::Algorithm& base) {
@@ -75,6 +95,7 @@ absl::StatusOr<std::vector<Variant>> VariantsOf(const Invocation& invocation, co
   }
   std::map<std::string, int> seen;
   for (Variant& v : variants) {
+    BERTH_RETURN_IF_ERROR(UsePercentage(invocation, &v.algorithm));
     if (int n = ++seen[v.name]; n > 1) absl::StrAppend(&v.name, "-", n);
   }
   return variants;

@@ -263,8 +263,8 @@ std::string_view KindOfExported(std::string_view member) {
   return "";
 }
 
-std::string WhatItIs(api::Json j, std::string_view kind) {
-  const std::string_view version = j.Find("apiVersion").Text(), group = GroupOf(version);
+std::string WhatItIs(api::Json j, std::string_view kind, std::string_view version) {
+  const std::string_view group = GroupOf(version);
   if (kind == "Config" && version == "v1") {
     return "is a kubeconfig, which says how to reach a cluster: schedsim snapshot --kubeconfig reads the cluster";
   }

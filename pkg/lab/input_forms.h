@@ -40,8 +40,8 @@ bool LooksLikeSimulatorExport(std::string_view text);
 std::string_view KindOfExported(std::string_view member);
 
 // Returns a sentence that says what an object is and what to do with it, if it is one that is often given by mistake or
-// makes pods in a way that is not known here; otherwise an empty text.
-std::string WhatItIs(api::Json object, std::string_view kind);
+// makes pods in a way that is not known here; otherwise an empty text. Its kind and version may be those of a list.
+std::string WhatItIs(api::Json object, std::string_view kind, std::string_view version);
 // The same for a ConfigMap that holds a configuration of the scheduler.
 std::string WhatConfigMapHolds(api::Json object);
 // Returns the kind of Kubernetes that a misspelt one was probably meant to be; empty if there is none.

@@ -120,9 +120,9 @@ Manifests::Manifests(const world::Rules& rules)
     : options_{.rules = rules, .keeps_given_priority = true, .tolerates_missing = true},
       admission_(options_, &table_) {}
 
-bool Manifests::Note(Json j, std::string_view kind) {
+bool Manifests::Note(Json j, std::string_view kind, std::string_view version) {
   const auto* known = std::find_if(std::begin(kLookedUp), std::end(kLookedUp), [&](auto& k) { return k.kind == kind; });
-  if (known == std::end(kLookedUp) || !world::IsOwnGroup(kind, j.Find("apiVersion").Text())) return false;
+  if (known == std::end(kLookedUp) || !world::IsOwnGroup(kind, version)) return false;
   Value value = validation::FromJson(j);
   if (value.Str("apiVersion").empty()) value.Set("kind", Value::String(kind));
   Value& meta = value.Child("metadata");

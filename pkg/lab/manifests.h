@@ -26,8 +26,9 @@ class Manifests {
  public:
   explicit Manifests(const world::Rules& rules);
 
-  // Records an object that admission or controllers look up. Returns whether it is of such a kind.
-  bool Note(api::Json object, std::string_view kind);
+  // Records an object that admission or controllers look up. Returns whether it is of such a kind. Its kind and version
+  // may be those of a list.
+  bool Note(api::Json object, std::string_view kind, std::string_view version);
   // Record an object that was never stored. It is completed in place by Admit.
   void AddPod(std::shared_ptr<api::Pod> pod, api::Json object);
   void AddClaim(std::shared_ptr<api::PersistentVolumeClaim> claim, api::Json object);

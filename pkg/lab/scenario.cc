@@ -82,6 +82,7 @@ class Collector final : public api::JsonSink {
       if (options_.as_queue) OrderAsQueue(ByPriority(current_.algorithm), &current_);
       out_->scenarios.push_back(std::move(current_));
     } else if (absl::EndsWith(util::ToAbsl(kind), "List") && !rest.root().Find("items").IsNull()) {
+      list_version_ = rest.root().Find("apiVersion").Text();
       TakeKindless(kind.substr(0, kind.size() - 4), From::kList);
       BERTH_RETURN_IF_ERROR(first_error_);
       const size_t before = plain_.cluster.size();
@@ -320,16 +321,24 @@ class Collector final : public api::JsonSink {
   absl::Status TakeList(Json list, From from, Scenario* to) {
     const std::string_view kind = list.Find("kind").Text();
     for (auto item : list.Find("items").Children()) {
+      list_version_ = list.Find("apiVersion").Text();
       BERTH_RETURN_IF_ERROR(Take(item.value, kind.substr(0, kind.size() - 4), from, to));
     }
     return absl::OkStatus();
   }
 
+  // Returns the version of an object. An item of a typed list that does not name its kind has that of the list.
+  std::string_view VersionOf(Json j) const {
+    const std::string_view own = j.Find("apiVersion").Text();
+    return own.empty() && j.Find("kind").Text().empty() ? std::string_view(list_version_) : own;
+  }
+
   // Notes objects that are not stored by themselves: workloads, and what admission looks up. Returns whether the object
   // is such a one.
   bool NoteWorldObject(Json j, std::string_view kind, bool stored) {
-    if (!world::IsWorkload(kind)) return manifests_->Note(j, kind);
-    if (!world::IsOwnGroup(kind, j.Find("apiVersion").Text())) return false;
+    const std::string_view version = VersionOf(j);
+    if (!world::IsWorkload(kind)) return manifests_->Note(j, kind, version);
+    if (!world::IsOwnGroup(kind, version)) return false;
     if (options_.expand != Expand::kOff || kind == "DaemonSet") workloads_.Add(j, kind, stored);
     return true;
   }
@@ -337,7 +346,7 @@ class Collector final : public api::JsonSink {
   // Takes an object of a kind that is not decoded.
   void TakeOther(Json j, std::string_view kind, From from) {
     const std::string place = lines_.At(j.begin_offset());
-    if (std::string what = WhatItIs(j, kind); !what.empty()) {
+    if (std::string what = WhatItIs(j, kind, VersionOf(j)); !what.empty()) {
       out_->warnings.push_back(absl::StrCat(place, ": ", what));
       return;
     }
@@ -538,6 +547,7 @@ class Collector final : public api::JsonSink {
   };
   std::map<std::string, Replaced> replaced_;
   absl::Status first_error_;  // the first error in the value being read
+  std::string list_version_;  // apiVersion of the list whose items are taken
   std::vector<api::Document> kindless_;
 };
 

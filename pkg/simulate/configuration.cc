@@ -26,8 +26,11 @@ absl::StatusOr<recording::CoreConfiguration> ConfigurationOf(const lab::Algorith
              {"ResourceLimitsPriorityFunction", gates.resource_limits_priority_function}};
   if (a.attach_volume_limit) c.gates["AttachVolumeLimit"] = true;
   if (a.balance_attached_node_volumes) c.gates["BalanceAttachedNodeVolumes"] = true;
+  // Those that change the meaning of a configuration are only named here.
+  c.gates.insert(algorithm.gates.begin(), algorithm.gates.end());
   c.hard_pod_affinity_symmetric_weight = algorithm.hard_pod_affinity_symmetric_weight;
   c.ignore_unknown_fields = algorithm.ignore_unknown_fields;
+  if (algorithm.Decides().sampling != nullptr) c.percentage = algorithm.SamplePercentage();
   // Decisions take no time, so that a pod waits for nothing but its node.
   c.max_requests_in_flight = std::numeric_limits<int64_t>::max();
   const releases::DaemonForm& form = releases::DaemonFormOf(*algorithm.release);

@@ -115,6 +115,62 @@ TEST_CASE("what fits nowhere is never placed, and the simulation ends") {
   }
 }
 
+TEST_CASE("a pod that meets an error again and again does not stop the clock") {
+  for (const char* release : kReleases) {
+    for (const char* gate : {"", "PodPriority"}) {
+      Tried t;
+      t.scenario.algorithm.release = *release::Named(release);
+      if (*gate != '\0') t.scenario.algorithm.gates[gate] = true;
+      t.Node("n1");
+      Arrival a;
+      a.pod = PodOf("claims", "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]");
+      a.as_is = true;
+      t.arrivals.push_back(a);
+      t.Arrives("fits", kHour, kHour, "1");
+      api::Document document;
+      REQUIRE(document
+                  .Parse(scheduler::testing::Quoted(
+                      "{'metadata':{'name':'c','namespace':'default','uid':'c'},'spec':{'storageClassName':'now'}}"))
+                  .ok());
+      t.scenario.cluster.emplace_back(*api::DecodePersistentVolumeClaim(document.root()));
+      const Outcome o = t.Run();
+      INFO(release << " " << gate << ": " << t.Placements() << ", " << o.attempts << " attempts");
+      CHECK(o.placed + o.never_placed == 2);
+      CHECK(t.Placements().find("fits on n1 after 0") != std::string::npos);
+      CHECK(o.attempts < 400);
+    }
+  }
+}
+
+TEST_CASE("a volume is provisioned for a claim that waits, at the first attempt") {
+  for (const char* release : {"1.13", "1.19", "1.29", "1.36"}) {
+    Tried t;
+    t.scenario.algorithm.release = *release::Named(release);
+    t.Node("n1");
+    Arrival a;
+    a.pod = PodOf("claims", "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]");
+    a.as_is = true;
+    t.arrivals.push_back(a);
+    api::Document claim, storage;
+    REQUIRE(claim
+                .Parse(scheduler::testing::Quoted(
+                    "{'metadata':{'name':'c','namespace':'default','uid':'c'},'spec':{'storageClassName':'later',"
+                    "'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}}}"))
+                .ok());
+    REQUIRE(
+        storage
+            .Parse(scheduler::testing::Quoted("{'metadata':{'name':'later','uid':'s'},'provisioner':'example.com/p',"
+                                              "'volumeBindingMode':'WaitForFirstConsumer'}"))
+            .ok());
+    t.scenario.cluster.emplace_back(*api::DecodePersistentVolumeClaim(claim.root()));
+    t.scenario.cluster.emplace_back(*api::DecodeStorageClass(storage.root()));
+    const Outcome o = t.Run();
+    INFO(release << ": " << t.Placements());
+    CHECK(t.Placements() == "claims on n1 after 0");
+    CHECK(o.attempts == 1);
+  }
+}
+
 TEST_CASE("equal inputs give equal outcomes") {
   Tried t;
   for (int i = 0; i < 5; ++i) t.Node(absl::StrCat("n", i));

@@ -68,6 +68,9 @@ class World final : public scheduler::Actions, public scheduler::DecisionObserve
     Micros duration = kNever;
     Micros evicted_at = kNever;  // of the pod in whose place this one came
     int64_t tried_at = -1;       // the value of changes_ at its last attempt
+    Micros last_attempt = -1;
+    bool spins = false;  // it was tried twice at one time, and nothing changed in between
+    uint8_t spun = 0;    // how often since it was last only too large
     uint32_t attempts = 0;
     bool ready = false;        // it has started
     bool again = false;        // a controller creates it again when it is evicted
@@ -196,7 +199,7 @@ class World final : public scheduler::Actions, public scheduler::DecisionObserve
   std::vector<std::function<void()>> calls_;
   std::vector<uint32_t> free_calls_;
   uint64_t last_event_ = 0, last_uid_ = 0, last_version_ = 1'000'000'000;
-  size_t retries_ = 0;   // events that only try again to evict
+  size_t retries_ = 0;   // events that only try again to evict, or to place
   int64_t changes_ = 0;  // of the cluster: pods bound or gone, nodes
   int64_t tried_ = 0;    // pending pods that were tried since the last change
   size_t drains_ = 0;    // under way

@@ -129,8 +129,18 @@ void World::DeletePod(RequestId id, const api::PodPtr& pod) {
   });
 }
 
+// A queue without back-off tries a pod that met an error again as soon as it is read, so that time would never go on.
+// From the second time on, reading takes a second, and then longer, up to about a minute.
 void World::GetPod(RequestId id, const api::Pod& pod) {
-  After(options_.bind_delay, [this, id, uid = pod.meta.uid, name = pod.meta.name] {
+  constexpr uint8_t kMostDoublings = 6;
+  PodState* const tried = Find(pod.meta.uid);
+  const bool spins = tried != nullptr && tried->spins;
+  Micros delay = options_.bind_delay;
+  if (spins) delay = std::max(delay, kSecond << tried->spun);
+  if (spins && tried->spun < kMostDoublings) ++tried->spun;
+  retries_ += spins;
+  After(delay, [this, id, spins, uid = pod.meta.uid, name = pod.meta.name] {
+    retries_ -= spins;
     PodState* const p = Find(uid);
     Reply(p == nullptr ? NotFound(id, "pod", name) : Done(id, p->object));
   });
@@ -168,11 +178,15 @@ void World::BindClaim(const api::PersistentVolumeClaim& claim, const std::string
   std::shared_ptr<const api::PersistentVolumeClaim>& known = claims_[claim.meta.Key()];
   auto bound = berth::simulate::Changed(known != nullptr ? *known : claim, [&](validation::Value* fields) {
     fields->Child("spec").Set("volumeName", validation::Value::String(volume));
-    fields->Child("metadata")
-        .Child("annotations")
-        .Set("pv.kubernetes.io/bind-completed", validation::Value::String("yes"));
+    validation::Value& annotations = fields->Child("metadata").Child("annotations");
+    annotations.Set("pv.kubernetes.io/bind-completed", validation::Value::String("yes"));
+    if (claim.selected_node) {
+      annotations.Set("volume.kubernetes.io/selected-node", validation::Value::String(*claim.selected_node));
+    }
     fields->Child("status").Set("phase", validation::Value::String("Bound"));
   });
+  // The claim as the scheduler wrote it has the node; what is known of it may be older.
+  if (claim.selected_node) bound->selected_node = claim.selected_node;
   bound->volume_name = volume;
   bound->bind_completed = true;
   bound->phase = "Bound";
@@ -212,6 +226,9 @@ void World::Decided(const api::PodPtr& pod, const scheduler::Decision& decision,
   PodState* const p = Find(pod->meta.uid);
   if (p == nullptr) return;
   ++p->attempts;
+  p->spins = p->tried_at == changes_ && p->last_attempt == clock_.now();
+  p->last_attempt = clock_.now();
+  if (decision.outcome == scheduler::Decision::Outcome::kUnfit) p->spun = 0;
   if (decision.outcome == scheduler::Decision::Outcome::kPlaced) return;
   p->why = lab::MainReason(decision);
   if (p->tried_at == changes_) return;

@@ -85,6 +85,33 @@ constexpr PluginRow kPlugins[] = {
     {"ResourceQuota", &AdmissionPlugins::quota},
 };
 
+// Adds what a RuntimeClass says about nodes to a pod, or refuses it. Appends the names of what was added.
+std::optional<Refusal> AddScheduling(const Value& scheduling, Value* spec, std::vector<std::string>* added) {
+  if (const Value* selector = scheduling.Find("nodeSelector"); IsSet(selector) && !selector->keys.empty()) {
+    for (size_t i = 0; i < selector->keys.size(); ++i) {
+      const std::string& key = selector->keys[i];
+      Value& merged = spec->Child("nodeSelector");
+      const Value* mine = merged.Find(key);
+      if (mine != nullptr && mine->text() != selector->items[i].text()) {
+        return ForbiddenBecause(absl::StrCat("conflict: runtimeClass.scheduling.nodeSelector[", key,
+                                             "] = ", selector->items[i].text(), "; pod.spec.nodeSelector[", key,
+                                             "] = ", mine->text()));
+      }
+      merged.Set(key, selector->items[i]);
+    }
+    added->emplace_back("nodeSelector");
+  }
+  if (const Value* more = scheduling.Find("tolerations"); IsSet(more) && !more->items.empty()) {
+    Value& tolerations = ListIn(spec, "tolerations");
+    for (const Value& t : more->items) {
+      auto same = [&](const Value& mine) { return SameToleration(mine, t); };
+      if (std::none_of(tolerations.items.begin(), tolerations.items.end(), same)) tolerations.Append(t);
+    }
+    added->emplace_back("tolerations");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool AdmissionPlugins::Disable(std::string_view name) {
@@ -229,6 +256,7 @@ std::optional<Refusal> Admission::RuntimeClass(Value* pod, std::vector<Admission
     NoteThat(notes, AdmissionNote::Kind::kMissing, absl::StrCat("RuntimeClass ", name));
     return std::nullopt;
   }
+  std::vector<std::string> added;
   const Value* overhead = found->At({"overhead", "podFixed"});
   if (!reads_overhead) overhead = nullptr;
   if (IsSet(overhead) && !overhead->empty()) {
@@ -236,32 +264,17 @@ std::optional<Refusal> Admission::RuntimeClass(Value* pod, std::vector<Admission
       return ForbiddenBecause("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
     }
     spec.Set("overhead", *overhead);
+    added.emplace_back("overhead");
   } else if (overhead_given && reads_overhead) {
     return ForbiddenBecause(std::string(kUnrelated));
   }
-  NoteThat(notes, AdmissionNote::Kind::kRuntimeClass,
-           absl::StrCat("overhead, nodeSelector and tolerations of RuntimeClass ", name));
   const Value* scheduling = found->Find("scheduling");
-  if (!IsSet(scheduling) || !options_.rules.runtime_class_scheduling) return std::nullopt;
-  if (const Value* selector = scheduling->Find("nodeSelector"); IsSet(selector)) {
-    for (size_t i = 0; i < selector->keys.size(); ++i) {
-      const std::string& key = selector->keys[i];
-      Value& merged = spec.Child("nodeSelector");
-      const Value* mine = merged.Find(key);
-      if (mine != nullptr && mine->text() != selector->items[i].text()) {
-        return ForbiddenBecause(absl::StrCat("conflict: runtimeClass.scheduling.nodeSelector[", key,
-                                             "] = ", selector->items[i].text(), "; pod.spec.nodeSelector[", key,
-                                             "] = ", mine->text()));
-      }
-      merged.Set(key, selector->items[i]);
-    }
+  if (IsSet(scheduling) && options_.rules.runtime_class_scheduling) {
+    if (auto refused = AddScheduling(*scheduling, &spec, &added)) return refused;
   }
-  if (const Value* more = scheduling->Find("tolerations"); IsSet(more)) {
-    Value& tolerations = ListIn(&spec, "tolerations");
-    for (const Value& t : more->items) {
-      auto same = [&](const Value& mine) { return SameToleration(mine, t); };
-      if (std::none_of(tolerations.items.begin(), tolerations.items.end(), same)) tolerations.Append(t);
-    }
+  if (!added.empty()) {
+    NoteThat(notes, AdmissionNote::Kind::kRuntimeClass,
+             absl::StrCat(absl::StrJoin(added, " and "), " of RuntimeClass ", name));
   }
   return std::nullopt;
 }
