@@ -35,7 +35,9 @@ absl::Status DomainScoring::Map(std::span<const Row> rows, std::span<int64_t> sc
   std::vector<uint32_t> domains;
   domains.reserve(rows.size() * keys_.size());
   const std::vector<uint32_t> nodes(rows.size(), 1);
-  for (size_t i = 0; i < rows.size(); ++i) {
+  // Without terms all sums are 0, as they are already.
+  const size_t summed = terms_.empty() && keys_.empty() ? 0 : rows.size();
+  for (size_t i = 0; i < summed; ++i) {
     SumsOf(rows[i], {sums.data() + i * channels_.size(), channels_.size()});
     for (const LabelColumn* key : keys_) domains.push_back(key->Domain(rows[i]));
   }
