@@ -17,6 +17,13 @@ ZONE = dict.fromkeys(("1.8", "1.9", "1.10"), "failure-domain.beta.kubernetes.io/
 pod = functools.partial(harness.pod, memory="64Mi", namespace="ns")
 
 
+OF_STATES = "node.kubernetes.io/"
+
+
+def without_taint(node, state):
+    node["spec"]["taints"] = [t for t in node["spec"].get("taints", []) if t["key"] != OF_STATES + state]
+
+
 def zone_key(release):
     return ZONE.get(release, "topology.kubernetes.io/zone")
 
@@ -30,6 +37,11 @@ def random_node(r, i, release):
         n["spec"]["taints"] = [{"key": "dedicated", "value": r.choice(["gpu", "db"]), "effect": "NoSchedule"}]
     if r.random() < 0.2:
         n["spec"]["unschedulable"] = True
+    # Since 1.12 a node has taints for its cordon and its conditions, which go with them.
+    if release not in ("1.8", "1.9", "1.10") and r.random() < 0.8:
+        states = {"unschedulable": n["spec"].get("unschedulable"), "not-ready": n["status"]["conditions"][0]["status"] != "True"}
+        n["spec"]["taints"] = n["spec"].get("taints", []) + [
+            {"key": OF_STATES + state, "effect": "NoSchedule"} for state, there in states.items() if there]
     if r.random() < 0.2:
         for amounts in n["status"]["allocatable"], n["status"]["capacity"]:
             amounts["example.com/gpu"] = "2"
@@ -75,6 +87,7 @@ def make(change, way, objects, node, p):
     required = lambda: spec["affinity"]["nodeAffinity"].pop("requiredDuringSchedulingIgnoredDuringExecution")
     if change == "uncordon":
         node["spec"]["unschedulable"] = False
+        without_taint(node, "unschedulable")
     elif m := re.fullmatch(r"tolerate ([^=:]+)(?:=([^:]*))?:(\w+)", change):
         spec.setdefault("tolerations", []).append({"key": m[1], "operator": "Equal", "value": m[2] or "", "effect": m[3]})
     elif m := re.fullmatch(r"label ([^ ]+=[^ ]+)", change):
@@ -92,6 +105,7 @@ def make(change, way, objects, node, p):
         check("somebody moves", way.get("moves"), way)
     elif change == "wait for Ready":
         node["status"]["conditions"][0]["status"] = "True"
+        without_taint(node, "not-ready")
     elif change.startswith("raise maxSkew"):
         for c in spec["topologySpreadConstraints"]:
             c["maxSkew"] = 1000
@@ -173,6 +187,17 @@ def test_zone_without_a_usable_node():
     for way in ways:
         for choice in range(max(len(alternatives(c)) for c in way["changes"])):
             check("each helps", host_after(way, objects, choice, "1.29") != "-", (way, choice))
+
+
+def test_taints_that_follow_from_the_state_of_a_node():
+    """They go with the state, so nobody is told to tolerate them; other taints are tolerated, in every release."""
+    taint = lambda key: [{"key": key, "effect": "NoSchedule"}]
+    objects = [harness.node("a", unschedulable=True, taints=taint(OF_STATES + "unschedulable")),
+               harness.node("b", ready="False", taints=taint(OF_STATES + "not-ready")), harness.node("c", taints=taint("dedicated")), pod("p")]
+    for release in RELEASES:
+        ways = advice(objects, release)["waysToFit"]
+        found = {way["nodes"][0]: way["changes"] for way in ways}
+        check("what helps in release " + release, found == {"a": ["uncordon"], "b": ["wait for Ready"], "c": ["tolerate dedicated:NoSchedule"]}, ways)
 
 
 def test_pod_waits_for_its_victim():

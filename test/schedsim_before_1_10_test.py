@@ -57,6 +57,16 @@ def test_text_of_an_error():
         check_equal(release, decide(release, nodes, [pod(cpu="2")])[0]["error"], want[release])
 
 
+def test_daemons_pass_over_cordons_and_conditions():
+    """Their controller binds them, in the words of each release for what it passes over."""
+    daemons = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d", "namespace": "default"}, "spec": {
+        "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}}
+    for release in RELEASES:
+        for cluster in ([node("a", unschedulable=True)], [node("a", ready="False")]):
+            _, out, _ = schedsim("run", write_objects("daemons.json", [*cluster, daemons]), "-o", "placements", "--emulated-version=" + release)
+            check_equal("release %s, %s" % (release, cluster[0]["spec"] or "a node that is not ready"), out, "default/d-a a\n")
+
+
 def test_reasons_are_names():
     cases = [(node(unschedulable=True), pod(), "NodeUnschedulable"), (node(ready="False"), pod(), "NodeNotReady"),
              (node(), pod(nodeSelector={"a": "b"}), "MatchNodeSelector"), (node(), pod(nodeName="other"), "HostName"),

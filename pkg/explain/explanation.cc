@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "pkg/explain/lacking.h"
+#include "pkg/explain/plain_reasons.h"
 #include "pkg/explain/trial.h"
 
 namespace berth::explain {
@@ -41,7 +42,8 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
   for (auto& [node, results] : subject.scheduler.EvaluatePredicates(pod)) {
     Explanation::NodeView& view = e.by_node.emplace_back();
     view.name = node.string();
-    view.remedies = RemediesFor(subject.cache, pod, node, e.predicates, results);
+    view.remedies = RemediesFor(subject.cache, pod, node, e.predicates,
+                                WithPlainReasons(results, *subject.scheduler.config().release));
     DoWithout(missing, &view.remedies);
     view.results = std::move(results);
     remedies.emplace_back(view.name, view.remedies);

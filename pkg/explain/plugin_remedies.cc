@@ -34,19 +34,6 @@ std::string TextsOfTerms(const std::vector<api::PodAffinityTerm>& terms) {
   });
 }
 
-void AddTaints(const api::PodTemplate& pod, const api::Node& node, std::vector<Remedy>* out) {
-  for (const api::Taint& taint : node.taints) {
-    const bool hard = taint.effect.str() == "NoSchedule" || taint.effect.str() == "NoExecute";
-    const bool tolerated = std::any_of(pod.tolerations.begin(), pod.tolerations.end(), [&](const api::Toleration& t) {
-      return scheduler::tainttoleration::Tolerates(t, taint);
-    });
-    if (!hard || tolerated) continue;
-    out->push_back(Plainly(absl::StrCat("tolerate ", taint.key.string(), taint.value.empty() ? "" : "=",
-                                        taint.value.string(), ":", taint.effect.string()),
-                           Cost::kSmall, Tolerating(taint)));
-  }
-}
-
 std::string RequiredTexts(const std::optional<api::PodAffinity>& affinity) {
   return affinity ? TextsOfTerms(affinity->required) : std::string();
 }
@@ -89,14 +76,50 @@ Remedy ForSpread(const api::PodTemplate& pod, const std::string& detail) {
   return r;
 }
 
+// What is wrong with a node that has one of these taints, which its conditions and its cordon give it and take away.
+struct TaintOfState {
+  std::string_view key, remedy;
+};
+constexpr TaintOfState kTaintsOfStates[] = {
+    {"node.kubernetes.io/not-ready", "wait for Ready"},
+    {"node.kubernetes.io/unreachable", "wait for Ready"},
+    {"node.kubernetes.io/memory-pressure", "relieve memory pressure"},
+    {"node.kubernetes.io/disk-pressure", "relieve disk pressure"},
+    {"node.kubernetes.io/pid-pressure", "relieve PID pressure"},
+    {"node.kubernetes.io/network-unavailable", "bring up the network"},
+    {"node.kubernetes.io/out-of-disk", "free disk space (OutOfDisk)"},
+};
+
+Remedy ForTaint(const api::Taint& taint, bool cordoned) {
+  if (cordoned && taint.key.str() == "node.kubernetes.io/unschedulable") {
+    return Plainly("uncordon", Cost::kSmall, Uncordoned());
+  }
+  for (const TaintOfState& s : kTaintsOfStates) {
+    if (taint.key.str() == s.key) return Plainly(std::string(s.remedy), Cost::kElsewhere, Healthy());
+  }
+  return Plainly(absl::StrCat("tolerate ", taint.key.string(), taint.value.empty() ? "" : "=", taint.value.string(),
+                              ":", taint.effect.string()),
+                 Cost::kSmall, Tolerating(taint));
+}
+
 }  // namespace
 
-// Reasons are recognised by their texts, because the rules of 1.29 do not export them.
+void AddTaintRemedies(const api::PodTemplate& pod, const api::Node& node, std::vector<Remedy>* out) {
+  for (const api::Taint& taint : node.taints) {
+    const bool hard = taint.effect.str() == "NoSchedule" || taint.effect.str() == "NoExecute";
+    const bool tolerated = std::any_of(pod.tolerations.begin(), pod.tolerations.end(), [&](const api::Toleration& t) {
+      return scheduler::tainttoleration::Tolerates(t, taint);
+    });
+    if (hard && !tolerated) out->push_back(ForTaint(taint, node.unschedulable));
+  }
+}
+
+// Reasons are recognised by their texts, because the rules of 1.19 and later do not export them.
 bool AddPluginRemedies(const api::PodTemplate& pod, const api::Node& node, const scheduler::FailureReason& reason,
                        const std::string& detail, std::vector<Remedy>* out) {
   const std::string_view text = reason.text.str();
-  if (text.starts_with("node(s) had untolerated taint")) {
-    AddTaints(pod, node, out);
+  if (text.starts_with("node(s) had untolerated taint") || text.starts_with("node(s) had taint {")) {
+    AddTaintRemedies(pod, node, out);
   } else if (text == "Too many pods") {
     Remedy r = Plainly("move away 1 pod", Cost::kMove);
     r.moves = true;

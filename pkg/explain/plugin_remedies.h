@@ -1,4 +1,4 @@
-// The remedies for reasons that only release 1.29 gives.
+// The remedies for taints, and for reasons that only releases 1.19 and later give.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,10 @@
 
 namespace berth::explain {
 
-// Adds the remedies for a reason of a rule of release 1.29 and returns true. Returns false and adds nothing if the
+// Adds a remedy for each taint that keeps the pod away. Taints that follow from the node's state go with it.
+void AddTaintRemedies(const api::PodTemplate& pod, const api::Node& node, std::vector<Remedy>* out);
+
+// Adds the remedies for a reason of a rule of these releases and returns true. Returns false and adds nothing if the
 // reason is worded as in 1.10. `detail` is the text of FitCheck::Detail.
 bool AddPluginRemedies(const api::PodTemplate& pod, const api::Node& node, const scheduler::FailureReason& reason,
                        const std::string& detail, std::vector<Remedy>* out);

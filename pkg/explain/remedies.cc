@@ -13,7 +13,6 @@
 #include "pkg/explain/plugin_remedies.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/reasons.h"
-#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/scheduler/cache/scalar_lookup.h"
 #include "pkg/util/status.h"
 
@@ -187,38 +186,8 @@ Change PlacingFor(const std::vector<api::PodAffinityTerm>& terms) {
   return [pods](Copies* c) { c->added.insert(c->added.end(), pods.begin(), pods.end()); };
 }
 
-// Returns the change of a node whose conditions are as those of a healthy one.
-Change Healthy() {
-  return [](Copies* c) {
-    const Symbol ready("Ready"), yes("True"), no("False");
-    std::vector<api::NodeCondition> conditions;
-    for (const api::NodeCondition& condition : c->node.conditions) {
-      conditions.push_back({condition.type, condition.type == ready ? yes : no});
-    }
-    c->node.conditions = std::move(conditions);
-  };
-}
-
 Change WithoutVolumes() {
   return [](Copies* c) { c->tmpl.volumes.clear(); };
-}
-
-std::string TaintText(const api::Taint& t) {
-  std::string text = t.key.string();
-  if (!t.value.empty()) absl::StrAppend(&text, "=", t.value.string());
-  return absl::StrCat(text, ":", t.effect.string());
-}
-
-void ForTaints(const api::PodTemplate& pod, const api::Node& node, std::vector<Remedy>* out) {
-  for (const api::Taint& taint : node.taints) {
-    bool hard = taint.effect.str() == "NoSchedule" || taint.effect.str() == "NoExecute";
-    bool tolerated = std::any_of(pod.tolerations.begin(), pod.tolerations.end(), [&](const api::Toleration& t) {
-      return scheduler::tainttoleration::Tolerates(t, taint);
-    });
-    if (hard && !tolerated) {
-      out->push_back(Plain(absl::StrCat("tolerate ", TaintText(taint)), Cost::kSmall, Tolerating(taint)));
-    }
-  }
 }
 
 // The node selector and the required node affinity share one reason, so both are checked.
@@ -373,7 +342,7 @@ void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const sche
     out->push_back(Plain(std::move(sentence), CostOf(reason), ChangeOf(reason, *pod->tmpl)));
     out->back().moves = NeedsMoves(reason);
   } else if (reason == reasons::kTaintsTolerationsNotMatch) {
-    ForTaints(*pod->tmpl, *node.node, out);
+    AddTaintRemedies(*pod->tmpl, *node.node, out);
   } else if (reason == reasons::kNodeSelectorNotMatch || text == "node(s) didn't match Pod's node affinity/selector") {
     ForSelector(*pod->tmpl, *node.node, out);
   } else if (reason == reasons::kPodNotFitsHostPorts) {
@@ -396,6 +365,20 @@ Change Tolerating(const api::Taint& taint) {
     t.value = taint.value;
     t.effect = taint.effect;
     c->tmpl.tolerations.push_back(t);
+  };
+}
+
+Change Healthy() {
+  return [](Copies* c) {
+    const Symbol ready("Ready"), yes("True"), no("False");
+    std::vector<api::NodeCondition> conditions;
+    for (const api::NodeCondition& condition : c->node.conditions) {
+      conditions.push_back({condition.type, condition.type == ready ? yes : no});
+    }
+    c->node.conditions = std::move(conditions);
+    std::erase_if(c->node.taints, [](const api::Taint& t) {
+      return t.key.str().starts_with("node.kubernetes.io/") && t.key.str() != "node.kubernetes.io/unschedulable";
+    });
   };
 }
 

@@ -55,10 +55,12 @@ std::vector<Remedy> RemediesFor(const scheduler::Cache& cache, const api::PodPtr
                                 const std::vector<std::string>& names,
                                 const std::vector<scheduler::GenericScheduler::PredicateResult>& results);
 
-// Return changes: the pod tolerates the taint; the node is not cordoned; there are pods on the node for each term of
-// the pod's required affinity; the pod does not request the resource.
+// Return changes: the pod tolerates the taint; the node is not cordoned; its conditions are those of a healthy node,
+// and the taints that follow from them are gone; there are pods on the node for each term of the pod's required
+// affinity; the pod does not request the resource.
 Change Tolerating(const api::Taint& taint);
 Change Uncordoned();
+Change Healthy();
 Change PlacingForAffinity(const api::PodTemplate& pod);
 Change WithoutResource(std::string_view resource);
 

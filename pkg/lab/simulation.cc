@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "pkg/explain/plain_reasons.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/resourceclaims/resourceclaims.h"
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
@@ -110,7 +111,8 @@ void Simulation::BindAsController(const api::PodPtr& pod, scheduler::Decision* d
       scheduler::reasons::kNodeUnschedulable, scheduler::reasons::kNodeNotReady, scheduler::reasons::kNodeOutOfDisk,
       scheduler::reasons::kNodeNetworkUnavailable};
   for (const scheduler::FailureReason& r : *reasons) {
-    const auto same = [&](const scheduler::FailureReason& passed) { return passed.text == r.text; };
+    const util::Symbol text = explain::PlainReason(r, *deciders_.front().scheduler->config().release).text;
+    const auto same = [&](const scheduler::FailureReason& passed) { return passed.text == text; };
     if (std::none_of(std::begin(kPassedOver), std::end(kPassedOver), same)) return;
   }
   d->outcome = scheduler::Decision::Outcome::kPlaced;
@@ -190,6 +192,8 @@ std::optional<scheduler::Preemption> Simulation::Preempt(const api::PodPtr& pod,
   if (decision.outcome != scheduler::Decision::Outcome::kUnfit) return std::nullopt;
   Decider* decider = DeciderOf(*pod);
   if (decider == nullptr || !decider->preempts) return std::nullopt;
+  // Profiles have a plugin that says so; before, no release knew the field.
+  if (!by_profiles_ && pod->tmpl->never_preempts) return std::nullopt;
   scheduler::Preemption preemption = decider->scheduler->Preempt(pod, *decision.failures);
   if (by_profiles_) fields_->preemption_error = preemption.error;
   return preemption;
