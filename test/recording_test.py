@@ -4,6 +4,7 @@ import glob
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 
@@ -129,6 +130,35 @@ def lines_so_far(folder):
     """Returns the whole lines of a recording that is still being written, or that is broken: as far as it can be read."""
     out = subprocess.run(f"zstdcat {folder}/segment-*.jsonl.zst 2>/dev/null", shell=True, capture_output=True).stdout
     return [json.loads(line) for line in out.decode().rpartition("\n")[0].splitlines()]
+
+
+def test_a_recording_that_is_older_than_a_mend():
+    """As a scheduler would have recorded that did not count what a pod requests as a whole."""
+    placed = pod("x", on="a", cpu="1")
+    cluster = [node("a", cpu="4"), node("b", cpu="4"), placed, pod("p", cpu="2"), pod("q", cpu="500m")]
+    for release in ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36"):
+        folder = scratch("mended-" + release)
+        assert schedsim("simulate", write_objects("cluster.json", cluster), "--emulated-version=" + release, "--record-dir", folder)[0] == 0
+        now = unpacked(folder)
+        assert schedsim("replay", folder, "--check", "--accept-mends")[1].count(";") == 0
+        before = now.replace('"spec":{"containers":[{"image":"busybox","resources":{"requests":{"cpu":"1"}}',
+                             '"spec":{"resources":{"requests":{"cpu":"3500m"}},"containers":[{"image":"busybox"')
+        assert before != now, now
+        newer, older = scratch("newer.jsonl"), scratch("older.jsonl")
+        with open(newer, "w", encoding="utf-8") as f:
+            f.write(before)
+        with open(older, "w", encoding="utf-8") as f:
+            f.write("".join(re.sub('"mends":[0-9]+,', "", line) for line in before.splitlines(True)))
+        mend = "pods count for their pod-level requests"
+        # What has every mend differs for another reason.
+        status, out, _ = schedsim("replay", newer, "--accept-mends")
+        assert status == 1 and "differ" in out and "mend" not in out, (release, out)
+        status, out, _ = schedsim("replay", older)
+        assert status == 1 and "is older than these mends" in out and mend in out and "--accept-mends" in out, (release, out)
+        status, result = replayed(older)
+        assert status == 1 and any(m.startswith(mend) for m in result["mends"]) and not result["same"], (release, result)
+        status, out, _ = schedsim("replay", older, "--accept-mends", "--check")
+        assert status == 0 and re.fullmatch("ok: [0-9]+ inputs, [0-9]+ decisions?; [0-9]+ accepted differences?\n", out), (release, out)
 
 
 def test_anonymises():

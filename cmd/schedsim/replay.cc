@@ -1,6 +1,7 @@
 // The command replay: repeats what a recorded scheduler did, or shows what another one would have done.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <iostream>
@@ -259,6 +260,11 @@ std::string ResultJson(const ReplayResult& r) {
       .Member("truncated", r.truncated)
       .Member("same", !r.difference.has_value() && r.accepted == 0)
       .Member("accepted", r.accepted);
+  if (!r.mends.empty()) {
+    std::vector<std::string> mends = absl::StrSplit(r.mends, '\n', absl::SkipEmpty());
+    for (std::string& m : mends) absl::StripAsciiWhitespace(&m);
+    j.Key("mends").Texts(mends);
+  }
   if (r.difference) {
     const auto& d = *r.difference;
     j.Key("difference")
@@ -309,6 +315,7 @@ int Replay(const Invocation& o, std::ostream& out) {
   const bool json = o.output == "json";
   if (o.Get<bool>("check") && !r->difference) {
     out << absl::StrCat("ok: ", explain::Counted(r->inputs, "input"), ", ", explain::Counted(r->decisions, "decision"),
+                        r->accepted > 0 ? absl::StrCat("; ", explain::Counted(r->accepted, "accepted difference")) : "",
                         r->truncated ? "; the recording ends early" : "", "\n");
   } else if (explanation.empty() || r->difference) {
     out << (json ? ResultJson(*r) : ResultText(*r));

@@ -21,6 +21,8 @@ constexpr Mend kMends[] = {
     {release::Since(19), "rules of plugin/ get the args of their pluginConfig"},
     {release::Since(19), "a pod on a node that shrinks wakes those that wait for its resources"},
     {release::Since(19), "errors of extenders that bind are reported as they are"},
+    {{.since = {19}, .until = {20}}, "sidecars and pod-level requests count"},
+    {release::Until(20), "host ports of sidecars are in use"},
 };
 
 }  // namespace

@@ -105,7 +105,7 @@ class Walker {
       } else if (there != nullptr) {
         Add(Problem::Kind::kIgnoredField, at,
             absl::StrCat("is a field of Kubernetes ", ReleasesOf(there->span), "; release ", MinorName(release_),
-                         " ignores it"));
+                         " does not have it"));
       } else {
         Add(Problem::Kind::kUnknownField, at, absl::StrCat("unknown field", Suggestion(key, type)));
       }

@@ -52,7 +52,7 @@ TEST_CASE("unknown fields are named with a suggestion, fields of the other relea
       Pod(R"("nodeSelctor":{"a":"b"},"qqqqqqqqqq":1,)") ==
       "unknown spec.nodeSelctor: unknown field; did you mean nodeSelector?\nunknown spec.qqqqqqqqqq: unknown field\n");
   CHECK(Pod(R"("schedulingGates":[{"name":"g"}],)") ==
-        "ignored spec.schedulingGates: is a field of Kubernetes 1.26 and later; release 1.10 ignores it\n");
+        "ignored spec.schedulingGates: is a field of Kubernetes 1.26 and later; release 1.10 does not have it\n");
   CHECK(Pod(R"("schedulingGates":[{"name":"g"}],)", Version{29}).empty());
 }
 

@@ -1,9 +1,10 @@
-// Exact amounts of resources by name, for the files that compute what a pod of a release counts for.
+// Exact amounts of resources by name, and host ports, for the files that compute what a pod of a release counts for.
 #pragma once
 #include <map>
 
 #include "pkg/api/types.h"
 #include "pkg/scheduler/cache/resource.h"
+#include "pkg/scheduler/cache/template_info.h"
 
 namespace berth::scheduler::amounts {
 
@@ -24,5 +25,10 @@ Amounts Running(const Amounts& own, bool sidecar, Amounts* sidecars);
 Amounts OfContainers(const api::PodTemplate& t, bool default_cpu, bool default_memory);
 // Rounds each amount up to milliCPU, bytes or units. Negative amounts become 0.
 Resource Rounded(const Amounts& amounts, bool* saturated);
+
+// Returns whether an init container of the pod is a sidecar.
+bool HasSidecars(const api::PodTemplate& t);
+// Appends the ports that the containers, or only those that are sidecars, want from the node.
+void AppendHostPorts(const std::vector<api::Container>& containers, bool sidecars_only, std::vector<HostPort>* out);
 
 }  // namespace berth::scheduler::amounts

@@ -22,19 +22,6 @@ Amounts RequestsOfPod(const api::PodTemplate& t, bool default_cpu, bool default_
   return sum;
 }
 
-// Appends the ports that the containers want from the node.
-void AddHostPorts(const std::vector<api::Container>& containers, bool sidecars_only, std::vector<HostPort>* out) {
-  static const Symbol kTcpProtocol("TCP"), kAllAddresses("0.0.0.0");
-  for (const api::Container& c : containers) {
-    if (sidecars_only && !c.restart_always) continue;
-    for (const api::ContainerPort& p : c.ports) {
-      if (p.host_port <= 0) continue;
-      out->push_back(
-          {p.host_ip.empty() ? kAllAddresses : p.host_ip, p.protocol.empty() ? kTcpProtocol : p.protocol, p.host_port});
-    }
-  }
-}
-
 }  // namespace
 
 void DescribeWithPodLevel(const api::PodTemplate& t, TemplateInfo* info) {
@@ -42,8 +29,8 @@ void DescribeWithPodLevel(const api::PodTemplate& t, TemplateInfo* info) {
   DescribeTemplate(t, info);  // limits, QoS class and priority are as in 1.10
   info->saturated = false;
   info->host_ports.clear();
-  AddHostPorts(t.init_containers, true, &info->host_ports);
-  AddHostPorts(t.containers, false, &info->host_ports);
+  amounts::AppendHostPorts(t.init_containers, true, &info->host_ports);
+  amounts::AppendHostPorts(t.containers, false, &info->host_ports);
   const Amounts requests = RequestsOfPod(t, false, false, true);
   info->request = info->used = amounts::Rounded(requests, &info->saturated);
   // With pod-level requests, a container counts with the default only for a resource that nothing of the pod names.

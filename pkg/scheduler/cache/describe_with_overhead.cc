@@ -1,8 +1,10 @@
 // What a pod counts for in release 1.19 (pkg/scheduler/framework/v1alpha1/types.go and resource_allocation.go): the sum
 // over the containers, or the request of an init container where that is larger, plus overhead. Every container is
-// rounded by itself. Init containers and overhead count on the node as well, and sidecars are init containers as any.
+// rounded by itself. Init containers and overhead count on the node as well. What was added to the API later and uses a
+// node's resources, sidecars and pod-level requests, counts as in 1.29.
 #include <algorithm>
 
+#include "pkg/scheduler/cache/amounts.h"
 #include "pkg/scheduler/cache/template_info.h"
 
 namespace berth::scheduler {
@@ -28,6 +30,23 @@ void AddTo(Resource* sum, const api::ResourceList& list, bool* saturated) {
   *saturated |= !sum->Add(list, IsScalarOrPrefixedName);
 }
 
+// Counts the sidecars and the pod-level requests, if there are any.
+void CountLaterFields(const api::PodTemplate& t, Resource* sum, Defaulted* all, bool* saturated) {
+  if (amounts::HasSidecars(t)) {
+    *sum = amounts::Rounded(amounts::OfContainers(t, false, false), saturated);
+    const Resource with_defaults = amounts::Rounded(amounts::OfContainers(t, true, true), saturated);
+    *all = {with_defaults.milli_cpu, with_defaults.memory};
+  }
+  const api::ResourceList whole = PodLevelRequests(t);
+  Resource own;
+  AddTo(&own, whole, saturated);
+  sum->RaiseTo(own);
+  for (const auto& [name, q] : whole) {
+    if (name == kCpuName) all->milli_cpu = q.MilliValue();
+    if (name == kMemoryName) all->memory = q.Value();
+  }
+}
+
 }  // namespace
 
 // The overhead of cpu counts in full on the node. In the scores of the pod itself it counts as whole cores, rounded up
@@ -50,6 +69,7 @@ void DescribeTemplateWithOverhead(const api::PodTemplate& t, TemplateInfo* info)
     const Defaulted one = WithDefaults(c.requests);
     all = {std::max(all.milli_cpu, one.milli_cpu), std::max(all.memory, one.memory)};
   }
+  CountLaterFields(t, &sum, &all, &info->saturated);
   info->incoming_milli_cpu = info->nonzero_milli_cpu = all.milli_cpu;
   info->incoming_memory = info->nonzero_memory = all.memory;
   AddTo(&sum, t.overhead, &info->saturated);

@@ -136,8 +136,10 @@ NonZero NonZeroOfPlaced(const api::PodTemplate& t) {
 }  // namespace
 
 void DescribeTemplateWithSidecars(const api::PodTemplate& t, TemplateInfo* info) {
-  DescribeTemplate(t, info);  // host ports, limits, QoS class and priority are as in 1.10
+  DescribeTemplate(t, info);  // limits, QoS class and priority are as in 1.10
   info->saturated = false;
+  info->host_ports.clear();  // upstream, the ports of sidecars count as free
+  amounts::AppendHostPorts(t.containers, false, &info->host_ports);
   info->request = info->used = amounts::Rounded(PodRequests(t, false), &info->saturated);
   const Resource incoming = amounts::Rounded(PodRequests(t, true), &info->saturated);
   info->incoming_milli_cpu = incoming.milli_cpu;

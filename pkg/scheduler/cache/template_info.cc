@@ -6,10 +6,12 @@
 
 #include <algorithm>
 
+#include "pkg/scheduler/cache/amounts.h"
+
 namespace berth::scheduler {
 namespace {
 
-const Symbol kCpuResource("cpu"), kMemoryResource("memory"), kTcp("TCP"), kAnyHostIp("0.0.0.0");
+const Symbol kCpuResource("cpu"), kMemoryResource("memory");
 constexpr int64_t kDefaultMilliCpu = 100;
 constexpr int64_t kDefaultMemory = 200 * 1024 * 1024;
 
@@ -92,12 +94,27 @@ void CountNewFields(const api::PodTemplate& t, bool (*is_scalar)(Symbol), Templa
 }
 
 bool HasNewFields(const api::PodTemplate& t) {
-  return !t.overhead.empty() || !t.pod_requests.empty() || !t.pod_limits.empty() ||
-         std::any_of(t.init_containers.begin(), t.init_containers.end(),
-                     [](const api::Container& c) { return c.restart_always; });
+  return !t.overhead.empty() || !t.pod_requests.empty() || !t.pod_limits.empty() || amounts::HasSidecars(t);
 }
 
 }  // namespace
+
+bool amounts::HasSidecars(const api::PodTemplate& t) {
+  return std::any_of(t.init_containers.begin(), t.init_containers.end(),
+                     [](const api::Container& c) { return c.restart_always; });
+}
+
+void amounts::AppendHostPorts(const std::vector<api::Container>& containers, bool sidecars_only,
+                              std::vector<HostPort>* out) {
+  static const Symbol kTcp("TCP"), kAnyHostIp("0.0.0.0");
+  for (const api::Container& c : containers) {
+    if (sidecars_only && !c.restart_always) continue;
+    for (const api::ContainerPort& p : c.ports) {
+      if (p.host_port <= 0) continue;
+      out->push_back({p.host_ip.empty() ? kAnyHostIp : p.host_ip, p.protocol.empty() ? kTcp : p.protocol, p.host_port});
+    }
+  }
+}
 
 api::ResourceList PodLevelRequests(const api::PodTemplate& t) {
   api::ResourceList out;
@@ -124,12 +141,9 @@ void DescribeWith(const api::PodTemplate& t, bool (*is_scalar)(Symbol), Template
     info->nonzero_memory =
         SaturatingAdd(info->nonzero_memory, memory ? memory->Value() : kDefaultMemory, &info->saturated);
     if (AsksForCpuOrMemory(c.requests) || AsksForCpuOrMemory(c.limits)) info->best_effort = false;
-    for (const api::ContainerPort& p : c.ports) {
-      if (p.host_port <= 0) continue;
-      info->host_ports.push_back(
-          {p.host_ip.empty() ? kAnyHostIp : p.host_ip, p.protocol.empty() ? kTcp : p.protocol, p.host_port});
-    }
   }
+  amounts::AppendHostPorts(t.containers, false, &info->host_ports);
+  amounts::AppendHostPorts(t.init_containers, true, &info->host_ports);
   info->request = info->used;
   for (const api::Container& c : t.init_containers) {
     info->request.RaiseTo(c.requests, is_scalar);
