@@ -39,9 +39,9 @@ def test_help_and_version():
 def test_usage_errors():
     r = ends(1, "--bogus", err="Error: unknown flag: --bogus. 'kube-scheduler --help' lists the flags.\n")
     assert r.stderr.count("\n") == 1, r.stderr
-    ends(1, "extra", err="error: no arguments are supported\n")
-    ends(1, "--leader-elect", "false", err="error: no arguments are supported\n")
-    ends(1, "-v=9", "extra", err="error: no arguments are supported\n")  # at any verbosity
+    ends(1, "extra", err="error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n")
+    ends(1, "--leader-elect", "false", err="error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n")
+    ends(1, "-v=9", "extra", err="error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n")  # at any verbosity
     ends(1, "--failure-domains=x", "extra", err="Flag --failure-domains has been deprecated, Doesn't have any effect. "
                                                 "Will be removed in future version.\n")
 

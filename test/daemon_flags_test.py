@@ -105,6 +105,9 @@ def test_flags_that_the_release_does_not_have():
             ("1.10", "--authentication-kubeconfig=x", "unknown flag: --authentication-kubeconfig (release 1.10 does not have it; releases since 1.12 do)")]:
         r = run("--emulated-version=" + release, flag)
         assert r.returncode == 1 and says in r.stderr, (release, flag, r.stderr)
+        assert r.stderr.endswith(". 'kube-scheduler --help' lists the flags.\n"), r.stderr
+    r = run("--emulated-version=1.29", "pods")
+    assert r.returncode == 1 and r.stderr == "error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n", r.stderr
     config = write_file("config.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
     r = run("--config=" + config, "--policy-config-file=p.json")
     assert r.returncode == 1 and "unknown flag: --policy-config-file" in r.stderr, r.stderr
