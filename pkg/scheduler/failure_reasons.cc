@@ -87,12 +87,47 @@ constexpr auto kReasons = std::to_array<std::string_view>({
     "Pod has a restartable init container and the SidecarContainers feature is disabled",
     "pod affinity terms conflict",
     "unknown field",
+    // Releases 1.13, 1.19 and 1.36, and what all releases say of an object that they name.
+    "node(s) had pid pressure",
+    "pod has unbound immediate PersistentVolumeClaims",
+    "pvc(s) bound to non-existent pv(s)",
+    "node(s) had untolerated taint(s)",
+    "node(s) didn't match PersistentVolume's node affinity",
+    "node(s) didn't match Pod's required features",
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
+    "persistentvolumeclaim is being deleted",
+    "persistentvolumeclaim bound to non-existent persistentvolume",
+    "persistentvolume not found",
+    "storageclass not found",
+    "waiting for ephemeral volume controller to create the persistentvolumeclaim",
+    "CSI driver is not installed on the node",
 });
-constexpr FailureReasonId kErrorReason = 0, kOther = 1, kNoNodesReason = 2, kMissingClaim = 4;
+constexpr FailureReasonId kErrorReason = 0, kOther = 1, kNoNodesReason = 2;
 
-// Returns whether a text says that a claim of the pod does not exist, as an error of a release or as what a rule says.
-bool IsMissingClaim(std::string_view text) {
-  return text.find("persistentvolumeclaim \"") != std::string_view::npos && text.ends_with("\" not found");
+// How a text that names an object goes on around the name, and the reason that stands for all such texts.
+struct AroundName {
+  std::string_view before, after, reason;
+};
+constexpr AroundName kAroundNames[] = {
+    {"persistentvolumeclaim \"", "\" not found", "persistentvolumeclaim not found"},
+    {"persistentvolumeclaim \"", "\" is being deleted", "persistentvolumeclaim is being deleted"},
+    {"persistentvolumeclaim \"", "\" bound to non-existent persistentvolume \"",
+     "persistentvolumeclaim bound to non-existent persistentvolume"},
+    {"persistentvolume \"", "\" not found", "persistentvolume not found"},
+    {"storageclass.storage.k8s.io \"", "\" not found", "storageclass not found"},
+    {"waiting for ephemeral volume controller to create the persistentvolumeclaim \"", "\"",
+     "waiting for ephemeral volume controller to create the persistentvolumeclaim"},
+    {"", " CSI driver is not installed on the node", "CSI driver is not installed on the node"},
+};
+
+// Returns the reason of what a rule or an error says about an object that it names; kOther if it names none.
+FailureReasonId OfNamedObject(std::string_view text) {
+  for (const AroundName& a : kAroundNames) {
+    const size_t before = text.find(a.before);
+    if (before == std::string_view::npos) continue;
+    if (text.find(a.after, before + a.before.size()) != std::string_view::npos) return FailureReasonNamed(a.reason);
+  }
+  return kOther;
 }
 
 }  // namespace
@@ -102,7 +137,8 @@ size_t FailureReasonCount() {
 }
 
 FailureReasonId ReasonOfError(std::string_view error) {
-  return IsMissingClaim(error) ? kMissingClaim : kErrorReason;
+  const FailureReasonId named = OfNamedObject(error);
+  return named == kOther ? kErrorReason : named;
 }
 
 FailureReasonId NoNodesReason() {
@@ -121,8 +157,9 @@ FailureReasonId FailureReasonNamed(std::string_view text) {
 
 FailureReasonId FailureReasonOf(const FailureReason& failure) {
   const FailureReasonId named = FailureReasonNamed(failure.text.str());
-  if (named == kOther && IsMissingClaim(failure.text.str())) return kMissingClaim;
-  return named != kOther || failure.kind.empty() ? named : FailureReasonNamed(failure.kind.str());
+  if (named != kOther) return named;
+  const FailureReasonId object = OfNamedObject(failure.text.str());
+  return object != kOther || failure.kind.empty() ? object : FailureReasonNamed(failure.kind.str());
 }
 
 namespace {

@@ -169,7 +169,18 @@ TEST_CASE("scheduler input: failures map to a fixed set of reasons") {
   const std::string_view missing = "persistentvolumeclaim \"c\" not found";
   CHECK(reason(missing) == "persistentvolumeclaim not found");
   CHECK(FailureReasonText(ReasonOfError(missing)) == "persistentvolumeclaim not found");
-  CHECK(FailureReasonText(ReasonOfError("persistentvolume \"v\" not found")) == "error");
+  CHECK(reason("persistentvolumeclaim \"c\" not found (repeated 300 times)") == "persistentvolumeclaim not found");
+  CHECK(FailureReasonText(ReasonOfError("persistentvolume \"v\" not found")) == "persistentvolume not found");
+  CHECK(FailureReasonText(ReasonOfError("service \"v\" not found")) == "error");
+  CHECK(reason("persistentvolumeclaim \"c\" is being deleted") == "persistentvolumeclaim is being deleted");
+  CHECK(reason("persistentvolumeclaim \"c\" bound to non-existent persistentvolume \"v\"") ==
+        "persistentvolumeclaim bound to non-existent persistentvolume");
+  CHECK(reason("storageclass.storage.k8s.io \"fast\" not found") == "storageclass not found");
+  CHECK(reason("ebs.csi.aws.com CSI driver is not installed on the node") == "CSI driver is not installed on the node");
+  for (std::string_view same : {"node(s) had pid pressure", "node(s) had untolerated taint(s)",
+                                "pod has unbound immediate PersistentVolumeClaims"}) {
+    CHECK(reason(same) == same);
+  }
   for (size_t i = 0; i < FailureReasonCount(); ++i) {
     CHECK_FALSE(FailureReasonText(static_cast<FailureReasonId>(i)).empty());
   }
