@@ -74,13 +74,26 @@ COMMANDS = (
     (("scale", "deploy", "web", "--replicas=2"), 0, ["scaled"]),
     (("set", "resources", "deploy", "web", "--requests=cpu=100m"), 0, ["resource requirements updated"]),
     (("annotate", "pod", "a", "x=y"), 0, ["annotated"]),
+    (("edit", "deploy", "web"), 0, []),
+    (("autoscale", "deployment", "web", "--min=1", "--max=5", "--cpu-percent=70"), 0, ["horizontalpodautoscaler.autoscaling/web autoscaled"]),
+    (("get", "hpa"), 0, ["REFERENCE", "TARGETS", "Deployment/web", "<unknown>"]),
+    (("get", "horizontalpodautoscalers.v1.autoscaling", "web", "-o", "yaml"), 0, ["apiVersion: autoscaling/v1", "targetCPUUtilizationPercentage: 70"]),
+    (("get", "horizontalpodautoscalers.v2.autoscaling", "web", "-o", "yaml"), 0, ["apiVersion: autoscaling/v2", "averageUtilization: 70", "type: Utilization"]),
     (("auth", "can-i", "*", "*"), 0, ["yes"]),
+    (("auth", "whoami"), 1, ["the selfsubjectreviews API is not enabled in the cluster"]),
+    (("certificate", "approve", "x"), 1, ["the server doesn't have a resource type \"certificatesigningrequests\""]),
+    (("get", "componentstatuses"), 1, ["the server doesn't have a resource type \"componentstatuses\""]),
+    (("get", "ingress,networkpolicies,crd"), 1, ["the server doesn't have a resource type \"ingress\""]),
+    (("get", "--raw", "/openapi/v3"), 1, ["the server could not find the requested resource"]),
     (("api-resources",), 0, ["horizontalpodautoscalers", "endpointslices", "cronjobs"]),
     (("api-versions",), 0, ["autoscaling/v2", "discovery.k8s.io/v1"]),
     (("get", "all"), 0, ["pod/a", "deployment.apps/web", "daemonset.apps/agent", "job.batch/j", "cronjob.batch/cj"]),
     (("delete", "pod", "applied", "--timeout=20s"), 0, ["deleted"]),
+    (("run", "b", "--image=x"), 0, ["pod/b created"]),
+    (("delete", "pod", "b", "--force"), 0, ["force deleted"]),
     (("cordon", "n1"), 0, ["cordoned"]),
     (("drain", "n1", "--force", "--ignore-daemonsets", "--timeout=20s"), 0, ["drained"]),
+    (("drain", "n1", "--force", "--ignore-daemonsets", "--grace-period=0", "--timeout=20s"), 0, ["drained"]),
     (("delete", "deploy", "web", "--timeout=20s"), 0, ["deleted"]),
 )
 
@@ -90,6 +103,7 @@ def test_commands():
     api = Api.start(flags=["--emulated-version=1.36", "--simulate=kubelets,controllers", "--pod-start-delay=100ms", "--pod-stop-delay=50ms",
                            "--job-duration=100ms"])
     kubectl = Kubectl(api)
+    kubectl.env["KUBE_EDITOR"] = "true"
     kubectl.create(node("n1"), node("n2"))
     scheduler = Scheduler(api.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="at-home")
     for command, status, texts in COMMANDS:

@@ -7,6 +7,7 @@
 #include <glog/logging.h>
 
 #include "pkg/api/json.h"
+#include "pkg/apiserver/autoscaling_v1.h"
 #include "pkg/apiserver/events_v1.h"
 
 namespace berth::apiserver {
@@ -83,7 +84,7 @@ void AppendBody(const ResourceInfo& r, size_t version, const Object& o, std::str
     auto stored = ParseJson("{" + o.body);
     CHECK(stored.ok()) << "stored object " << o.Key() << " is no JSON: " << stored.status();
     std::string text;
-    Encode(ToEventsV1(*stored), *r.other_type, &text);
+    Encode(r.kind == "Event" ? ToEventsV1(*stored) : ToAutoscalingV1(*stored), *r.other_type, &text);
     out->append(text, 1);
     return;
   }

@@ -12,6 +12,7 @@
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
 #include "pkg/api/validation/check.h"
+#include "pkg/apiserver/autoscaling_v1.h"
 #include "pkg/apiserver/events_v1.h"
 #include "pkg/apiserver/patch.h"
 #include "pkg/apiserver/protobuf.h"
@@ -86,7 +87,8 @@ std::string_view MediaTypeOf(std::string_view content_type) {
 
 // Returns the decoded object in the form in which its kind is stored.
 Value Stored(const ResourceInfo& r, size_t version, Value v) {
-  return version > 0 && r.other_type != nullptr ? FromEventsV1(v) : v;
+  if (version == 0 || r.other_type == nullptr) return v;
+  return r.kind == "Event" ? FromEventsV1(v) : FromAutoscalingV1(v);
 }
 
 ApiError ProtobufRefused(std::string_view kind, std::string_view user_agent) {

@@ -534,7 +534,8 @@ void AutoscalerRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(absl::StrCat(std::string(Str(v, {"spec", "scaleTargetRef", "kind"})), "/",
                          std::string(Str(v, {"spec", "scaleTargetRef", "name"}))));
-  out->Text(v.At({"spec", "metrics"}) == nullptr ? "<none>" : "<unknown>");
+  const bool aims = v.At({"spec", "metrics"}) != nullptr || v.At({"spec", "targetCPUUtilizationPercentage"}) != nullptr;
+  out->Text(aims ? "<unknown>" : "<none>");
   out->Text(least == nullptr ? "<unset>" : absl::StrCat(least->AsInt()));
   out->Text(absl::StrCat(Int(v, {"spec", "maxReplicas"})));
   out->Text(absl::StrCat(Int(v, {"status", "currentReplicas"})));

@@ -292,6 +292,21 @@ void CronJobDefaults(Value& spec, Version release) {
   TemplateDefaults(spec.Child("jobTemplate").Child("spec"), release);
 }
 
+void AutoscalerDefaults(Value& spec, const GroupVersion& v) {
+  constexpr int64_t kPercent = 80;  // of the requested cpu, if nothing else is aimed at
+  Default(spec, "minReplicas", 1);
+  if (v.version == "v1") return Default(spec, "targetCPUUtilizationPercentage", kPercent);
+  if (!OrEmpty(spec.Find("metrics")).empty()) return;
+  Value target = Value::Object(), metric = Value::Object();
+  target.Set("type", Value::String("Utilization"));
+  target.Set("averageUtilization", Value::Int(kPercent));
+  metric.Set("type", Value::String("Resource"));
+  Value& resource = metric.Child("resource");
+  resource.Set("name", Value::String("cpu"));
+  resource.Set("target", std::move(target));
+  spec.Set("metrics", Value::Array()).Append(std::move(metric));
+}
+
 void CsiDriverDefaults(Value& spec) {
   auto flag = [&](std::string_view key, bool value) {
     if (Absent(spec, key)) spec.Set(key, Value::Bool(value));
@@ -358,6 +373,8 @@ void MoreDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) {
     JobDefaults(object->Child("spec"), release);
   } else if (kind == "CronJob") {
     CronJobDefaults(object->Child("spec"), release);
+  } else if (kind == "HorizontalPodAutoscaler") {
+    AutoscalerDefaults(object->Child("spec"), r.versions.front());
   } else if (kind == "CSIDriver") {
     CsiDriverDefaults(object->Child("spec"));
   } else if (kind == "RoleBinding" || kind == "ClusterRoleBinding") {

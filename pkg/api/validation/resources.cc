@@ -35,8 +35,7 @@ constexpr release::Span kSince13 = release::Since(13), kRuntimeClasses = release
                         kCsiNodes = release::Since(17), kCsiDrivers = release::Since(18),
                         kCronJobs = release::Since(21), kEndpointSlices = release::Since(21),
                         kResizes = release::Since(33), kTokenRequests = release::Since(22),
-                        kAutoscalers = release::Since(25), kCsiCapacities = release::Since(24),
-                        kDevices = release::Since(34);
+                        kCsiCapacities = release::Since(24), kDevices = release::Since(34);
 
 // Returns those versions of a list that a release serves. "apps/v1beta1@-16" is served until 1.16, and
 // "policy/v1@21-" since 1.21.
@@ -215,12 +214,13 @@ void AddWorkloads(Maker* m) {
     cron.has_generation = true;
   }
   m->Add("controllerrevisions", "ControllerRevision", "apps/v1");
-  if (kAutoscalers.Has(m->release())) {
-    ResourceInfo& autoscalers = m->Add("horizontalpodautoscalers", "HorizontalPodAutoscaler", "autoscaling/v2");
-    autoscalers.subresources = {"status"};
-    autoscalers.short_names = {"hpa"};
-    autoscalers.in_all = true;
-  }
+  ResourceInfo& autoscalers =
+      m->Add("horizontalpodautoscalers", "HorizontalPodAutoscaler", "autoscaling/v2@25- autoscaling/v1");
+  const TypeDef& first = TypeOf("AutoscalingV1Autoscaler", m->release());
+  (autoscalers.versions.size() > 1 ? autoscalers.other_type : autoscalers.type) = &first;
+  autoscalers.subresources = {"status"};
+  autoscalers.short_names = {"hpa"};
+  autoscalers.in_all = true;
   if (kEndpointSlices.Has(m->release())) m->Add("endpointslices", "EndpointSlice", "discovery.k8s.io/v1");
 
   ResourceInfo& budgets =
@@ -292,25 +292,25 @@ std::vector<Group> GroupsOf(Version release) {
       {{0},
        "apps/v1/v1beta2/v1beta1 extensions/v1beta1 policy/v1beta1/v1 scheduling.k8s.io/v1alpha1/v1beta1/v1 "
        "storage.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 batch/v1 rbac.authorization.k8s.io/v1/v1beta1 "
-       "authorization.k8s.io/v1"},
+       "authorization.k8s.io/v1 autoscaling/v1"},
       {{16},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1beta1/v1 "
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v1 policy/v1beta1/v1 "
        "rbac.authorization.k8s.io/v1/v1beta1 storage.k8s.io/v1/v1beta1 scheduling.k8s.io/v1/v1beta1 "
        "coordination.k8s.io/v1/v1beta1 node.k8s.io/v1beta1"},
       {{20},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1beta1/v1 "
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v1 policy/v1beta1/v1 "
        "rbac.authorization.k8s.io/v1/v1beta1 storage.k8s.io/v1/v1beta1 scheduling.k8s.io/v1/v1beta1 "
        "coordination.k8s.io/v1/v1beta1 node.k8s.io/v1/v1beta1"},
       {{22},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1/v1beta1 "
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v1 policy/v1/v1beta1 "
        "rbac.authorization.k8s.io/v1 storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 "
        "discovery.k8s.io/v1 node.k8s.io/v1/v1beta1"},
       {{25},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2 policy/v1 "
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2/v1 policy/v1 "
        "rbac.authorization.k8s.io/v1 "
        "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 discovery.k8s.io/v1 node.k8s.io/v1"},
       {{34},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2 policy/v1 "
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2/v1 policy/v1 "
        "rbac.authorization.k8s.io/v1 "
        "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 discovery.k8s.io/v1 resource.k8s.io/v1 "
        "node.k8s.io/v1"}};

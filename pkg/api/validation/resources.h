@@ -44,8 +44,9 @@ struct ResourceInfo {
   bool in_all = false;  // part of kubectl's category "all"
 
   const TypeDef* type = nullptr;
-  const TypeDef* other_type = nullptr;  // type of all versions but the first, if it differs (events.k8s.io)
-  std::string storage_key;              // its name in 1.10's etcd: "minions", "services/specs"
+  // The type of all versions but the first, if it differs (events.k8s.io, autoscaling/v1).
+  const TypeDef* other_type = nullptr;
+  std::string storage_key;  // its name in 1.10's etcd: "minions", "services/specs"
   // Members for field selectors that are kept beside the object ("spec.nodeName"); others are looked up in its text.
   std::vector<std::string> indexed_fields;
   // All selectable fields other than metadata.name and metadata.namespace.

@@ -276,6 +276,21 @@ HorizontalPodAutoscalerStatus
   desiredReplicas int32!
   currentMetrics []any
   conditions []WorkloadCondition key=type
+AutoscalingV1Autoscaler proto
+  metadata ObjectMeta
+  spec AutoscalingV1Spec
+  status AutoscalingV1Status
+AutoscalingV1Spec proto
+  scaleTargetRef CrossVersionObjectReference!
+  minReplicas *int32
+  maxReplicas int32!
+  targetCPUUtilizationPercentage *int32
+AutoscalingV1Status proto
+  observedGeneration *int64
+  lastScaleTime *time
+  currentReplicas int32!
+  desiredReplicas int32!
+  currentCPUUtilizationPercentage *int32
 EndpointSlice
   metadata ObjectMeta
   addressType string!
