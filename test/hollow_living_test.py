@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 """Simulated controllers and kubelets around hollow-apiserver, used with kubectl as a person would: workloads come up, are rolled
 out, drained and deleted. Recorded cases of a real controller manager are pkg/apiserver/simulation_test.cc."""
+import http.client
 import json
+import random
 import signal
+import socket
+import struct
+import threading
 
 import harness
-from harness import Api, Kubectl, Scheduler, check, check_equal, node, wait_until
+from harness import Api, Kubectl, Proxy, Scheduler, check, check_equal, node, wait_until
 
 FLAGS = ["--emulated-version=1.36", "--simulate=kubelets,controllers", "--pod-start-delay=100ms", "--pod-stop-delay=50ms",
          "--job-duration=300ms"]
@@ -138,6 +143,92 @@ def test_scheduler_is_killed():
     Scheduler(kubectl.api.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="living-2")
     kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
     check_equal("as many pods as wanted", list(pods(kubectl, "app=web").values()), ["Running"] * 20)
+
+
+class Made:
+    """Watches pods and counts those that were ever made, by the kind and the name of their controller."""
+
+    def __init__(self, api):
+        self.api, self.seen, self.ends = api, {}, False
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self):
+        version = 0
+        while not self.ends:
+            c = http.client.HTTPConnection("127.0.0.1", self.api.port, timeout=60)
+            c.request("GET", "/api/v1/namespaces/default/pods?watch=true&timeoutSeconds=2&resourceVersion=%s" % version)
+            for line in c.getresponse():
+                event = json.loads(line)
+                assert event["type"] != "ERROR", event
+                version = event["object"]["metadata"]["resourceVersion"]
+                owner = [o["kind"] for o in event["object"]["metadata"].get("ownerReferences", []) if o.get("controller")]
+                self.seen[event["object"]["metadata"]["uid"]] = owner[0] if owner else ""
+            c.close()
+
+    def __call__(self, kind):
+        return sum(k == kind for k in list(self.seen.values()))
+
+
+def leave_amid(api, method, path, body, whole):
+    """Sends a request, or a part of it, and goes away without reading the answer, as a client does that is killed."""
+    text = json.dumps(body).encode()
+    head = ("%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/merge-patch+json\r\nContent-Length: %d\r\n\r\n" % (method, path, len(text))).encode()
+    s = socket.create_connection(("127.0.0.1", api.port))
+    if not whole:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # the connection is reset
+    s.sendall(head + (text if whole else text[:len(text) // 2]))
+    s.close()
+
+
+def test_nothing_is_made_twice_whatever_ends():
+    """Schedulers are killed, their requests are refused and their answers lost, their watches end; clients go away amid requests
+    and change objects that controllers are working on; pods are deleted."""
+    r = random.Random(37)
+    api = Api.start(flags=FLAGS)
+    kubectl, made = Kubectl(api), Made(api)
+    kubectl.create(node("n1"), node("n2"), DAEMON)
+    fault = lambda method, path: r.choice([None] * 8 + ["refuse", "lose-answer"]) if method != "GET" else (
+        ("cut", r.randrange(3000)) if "watch" in path and r.random() < 0.3 else None)
+    proxy = Proxy(api.port, fault)
+    run = lambda i: Scheduler(proxy.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="fails-%d" % i)
+    scheduler = run(0)
+    kubectl("create", "deployment", "web", "--image=nginx", "--replicas=10")
+    kubectl.create({**SET, "spec": {k: v for k, v in SET["spec"].items() if k != "volumeClaimTemplates"}})
+    kubectl.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "work", "namespace": "default"}, "spec": {
+        "completions": 8, "parallelism": 2, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}}}})
+    objects = ["/apis/apps/v1/namespaces/default/" + o for o in ("deployments/web", "statefulsets/db", "daemonsets/agent")]
+    objects.append("/apis/batch/v1/namespaces/default/jobs/work")
+    deleted = {"ReplicaSet": 0, "StatefulSet": 0, "DaemonSet": 0}
+    for i in range(60):
+        path = r.choice(objects)
+        leave_amid(api, "PATCH", path, {"metadata": {"annotations": {"example.com/round": str(i)}}}, r.random() < 0.7)
+        stale = api.get(r.choice(objects))
+        api.call("PATCH", path, {"metadata": {"labels": {"round": str(i)}}}, "application/merge-patch+json")
+        if i % 3 == 0:
+            stale["metadata"]["annotations"] = {"example.com/stale": str(i)}
+            status, _ = api.call("PUT", [o for o in objects if o.endswith("/" + stale["metadata"]["name"])][0], stale)
+            assert status in (200, 409), status
+        if i % 5 == 0:
+            for p in api.get("/api/v1/namespaces/default/pods")["items"]:
+                owner = p["metadata"]["ownerReferences"][0]["kind"]
+                if owner in deleted and "deletionTimestamp" not in p["metadata"]:
+                    deleted[owner] += 1
+                    leave_amid(api, "DELETE", "/api/v1/namespaces/default/pods/" + p["metadata"]["name"], {}, True)
+                    break
+        if i % 12 == 6:
+            scheduler.process.send_signal(signal.SIGKILL)
+            scheduler.process.wait()
+            scheduler = run(i)
+    wait_until("the job is complete", lambda: api.get(objects[3])["status"].get("succeeded") == 8, 60)
+    proxy.fault = lambda method, path: None
+    for what in ("deployment/web", "statefulset/db", "daemonset/agent"):
+        kubectl("rollout", "status", what, "--timeout=60s")
+    made.ends = True
+    check_equal("pods of the Deployment", made("ReplicaSet") - deleted["ReplicaSet"], 10)
+    check_equal("pods of the StatefulSet", made("StatefulSet") - deleted["StatefulSet"], 2)
+    check_equal("pods of the DaemonSet", made("DaemonSet") - deleted["DaemonSet"], 2)
+    check_equal("pods of the Job", made("Job"), 8)
+    check_equal("ReplicaSets", len(api.get("/apis/apps/v1/namespaces/default/replicasets")["items"]), 1)
 
 
 def test_a_node_goes_down():
