@@ -47,6 +47,16 @@ def test_pairs():
         check(name + ": bytes", most < 2 * MOST_BYTES, most)
 
 
+def test_pairs_that_were_quadratic():
+    """What took time with the product of two lengths costs about what both lists cost alone: by the same clock, far from the
+    fifty times that it was."""
+    slopes, binary = generator(), os.path.join(BIN, "schedsim")
+    jobs = dict(slopes.jobs("1.29", pairs=True))
+    for a, b in (("sidecars", "amounts of a ResourceQuota"), ("sidecars and init containers", "amounts of a ResourceQuota")):
+        both, alone = jobs[f"{a} + {b}"](binary, 10000)[0], sum(jobs[name](binary, 5000)[0] for name in (a, b))
+        check(f"{a} with {b}: seconds", both < 10 * alone, (both, alone))
+
+
 def test_decisions_of_1_36_cost_what_those_of_1_29_cost():
     """A rule that fits a pod on every node, as DynamicResources does without claims, must not make every node be looked at; that
     took five times as long. The shortest of several runs counts."""

@@ -47,15 +47,19 @@ Amounts OfContainers(const Value& pod_spec, std::string_view which) {
   }
   if (const Value* containers = pod_spec.Find("initContainers")) {
     for (const Value& c : containers->items) {
+      // Only what the container names is compared: the rest was when the last sidecar that names it was started.
       Amounts own = AmountsOf(c, which);
-      if (c.Str("restartPolicy") == "Always") {
+      const bool is_sidecar = c.Str("restartPolicy") == "Always";
+      if (is_sidecar) {
         AddAmounts(own, &sum);
         AddAmounts(own, &sidecars);
-        RaiseAmounts(sidecars, &most);
-      } else {
-        AddAmounts(sidecars, &own);
-        RaiseAmounts(own, &most);
       }
+      for (auto& [name, amount] : own) {
+        auto it = sidecars.find(name);
+        if (it == sidecars.end()) continue;
+        amount = is_sidecar ? it->second : amount.Sign() == 0 ? it->second : amount + it->second;
+      }
+      RaiseAmounts(own, &most);
     }
   }
   RaiseAmounts(most, &sum);
