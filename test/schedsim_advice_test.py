@@ -200,6 +200,23 @@ def test_taints_that_follow_from_the_state_of_a_node():
         check("what helps in release " + release, found == {"a": ["uncordon"], "b": ["wait for Ready"], "c": ["tolerate dedicated:NoSchedule"]}, ways)
 
 
+def test_groups_by_a_label_that_no_node_has():
+    """It is said which label that is; what other pods of the group would be needed for is named in every release that says why."""
+    beside = lambda key: {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "db"}}}]}}
+    spread = [{"maxSkew": 1, "topologyKey": "zonne", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}]
+    node = harness.node("n1", labels={"zone": "a"})
+    for release in RELEASES:
+        e = advice([node, pod("db", on="n1", labels={"app": "db"}), pod("p", affinity=beside("rack"))], release)
+        check("the key in release " + release, e["noNodeHas"] == ["No node has the label rack, by which the pod's podAffinity groups nodes."], e)
+        e = advice([node, pod("p", affinity=beside("zone"))], release)
+        changes = [w["changes"] for w in e["waysToFit"]]
+        wanted = [["place pods for the required affinity there: app=db in one zone"]]
+        check("the other pod in release " + release, changes == ([] if release == "1.8" else wanted), e)
+    e = advice([node, pod("p", topologySpreadConstraints=spread)], "1.29")
+    check("a misspelt key", "zonne" in str(e["noNodeHas"]) and '"zone"' in str(e["noNodeHas"]), e)
+
+
 def test_pod_waits_for_its_victim():
     """A pod whose victim is ending waits for that, and no other advice is given."""
     low = pod("low", "3", on="n1", meta={"deletionTimestamp": "2024-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30})

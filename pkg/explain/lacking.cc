@@ -115,6 +115,33 @@ std::vector<std::string> ResourcesNoNodeHas(const scheduler::Cache& cache, const
   return out;
 }
 
+namespace {
+
+// Appends a sentence for each label by which the pod's required affinity or a spread constraint groups nodes and that
+// no node has.
+void AddMissingKeys(const scheduler::Cache& cache, const api::PodTemplate& pod, std::vector<std::string>* out) {
+  std::map<std::string, std::string_view> keys;  // and what names them
+  if (pod.affinity.pod) {
+    for (const auto& term : pod.affinity.pod->required) keys[term.topology_key.string()] = "podAffinity";
+  }
+  for (const api::TopologySpreadConstraint& c : pod.spread_constraints) {
+    if (c.action == api::TopologySpreadConstraint::Action::kScheduleAnyway) continue;
+    keys[c.topology_key.string()] = "topologySpreadConstraints";
+  }
+  if (keys.empty()) return;
+  const auto labels = LabelsOf(cache);
+  std::vector<std::string> there;
+  for (const auto& entry : labels) there.push_back(entry.first);
+  for (const auto& [key, of] : keys) {
+    if (labels.contains(key)) continue;
+    const std::string meant = util::DidYouMean(key, there);
+    out->push_back(absl::StrCat("No node has the label ", key, ", by which the pod's ", std::string(of),
+                                " groups nodes", meant.empty() ? "." : absl::StrCat("; ", meant)));
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> WhatNoNodeHas(const scheduler::Cache& cache, const api::PodTemplate& pod) {
   std::vector<std::string> out;
   if (const std::vector<std::string> missing = ResourcesNoNodeHas(cache, pod); !missing.empty()) {
@@ -130,6 +157,7 @@ std::vector<std::string> WhatNoNodeHas(const scheduler::Cache& cache, const api:
       out.push_back(MissingLabel(key.string(), value.string(), labels));
     }
   }
+  AddMissingKeys(cache, pod, &out);
   for (const api::Volume& v : pod.volumes) {
     if (v.kind != api::Volume::Kind::kClaim || cache.listers().claims.Get(pod.ns, v.id) != nullptr) continue;
     out.push_back(absl::StrCat("The claim ", pod.ns.string(), "/", v.id, " does not exist: create it."));

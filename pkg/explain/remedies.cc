@@ -330,7 +330,7 @@ void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const sche
   static constexpr std::string_view kInsufficient = "Insufficient ";
   const NodeRow& node = cache.row(row);
   std::string_view text = reason.text.str();
-  if (reason == reasons::kPodAffinityNotMatch) return;  // another reason beside it says more
+  if (reason.text == reasons::kPodAffinityNotMatch.text) return;  // another reason beside it says more
   if (text.starts_with(kInsufficient)) {
     if (auto remedy = ForResource(cache, info, row, text.substr(kInsufficient.size()))) {
       out->push_back(std::move(*remedy));
