@@ -54,4 +54,12 @@ def test_drawn_shapes():
         check("draw-shape of release " + release, status == 0 and "over 6 shapes" in out, (status, out[-300:], err[-1000:]))
 
 
+def test_drawn_shapes_by_a_sample():
+    """With 160 nodes a search ends after 100; `evaluated` is compared, too."""
+    for release in ("1.13", "1.19", "1.29", "1.36"):
+        status, out, err = run(os.path.join(ROOT, "hack", "draw-shape"), "measure", "1..6", "nodes=160", "pods=150", "release=" + release, "check=1",
+                               "percentage=20")
+        check("draw-shape of release %s, by a sample" % release, status == 0 and "over 6 shapes" in out, (status, out[-300:], err[-1000:]))
+
+
 harness.main(globals())

@@ -156,7 +156,8 @@ class Cache {
     if (names_changed_) SortNames();
     return by_name_;
   }
-  // Returns the listed rows in the order of CacheOptions::order, in which ties are broken.
+  NodeOrder order() const { return options_.order; }
+  // Returns the listed rows in the order of order(), in which ties are broken.
   const std::vector<Row>& in_order() const {
     if (order_changed_) SortRows();
     return options_.order == NodeOrder::kNameDescending ? by_name_ : tree_order_;

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace berth::scheduler {
 
@@ -10,7 +11,27 @@ std::vector<NodeTree::Zone>::iterator NodeTree::Find(Symbol zone) {
   return std::find_if(zones_.begin(), zones_.end(), [&](const Zone& z) { return z.key.get() == zone; });
 }
 
+void NodeTree::BeginAnew() {
+  for (Zone& z : zones_) z.next = 0;
+  next_zone_ = 0;
+}
+
+// Brings the positions up to date.
+void NodeTree::CatchUp() {
+  if (!std::exchange(behind_, false)) return;
+  const size_t place = place_;
+  BeginAnew();
+  for (place_ = 0; place_ < place;) Step();
+}
+
+// A change of the tree leaves the positions as they are.
+void NodeTree::BeforeChange() {
+  CatchUp();
+  if (place_ > 0) regular_ = false;
+}
+
 void NodeTree::Add(Row row, Symbol zone) {
+  BeforeChange();
   auto it = Find(zone);
   if (it == zones_.end()) it = zones_.insert(it, Zone{util::SharedSymbol(zone), {}, 0});
   it->rows.push_back(row);
@@ -19,6 +40,7 @@ void NodeTree::Add(Row row, Symbol zone) {
 
 // As upstream, the walk keeps its positions, which then refer to other nodes.
 void NodeTree::Remove(Row row, Symbol zone) {
+  BeforeChange();
   auto it = Find(zone);
   CHECK(it != zones_.end()) << "a node is not in the tree";
   const auto at = std::find(it->rows.begin(), it->rows.end(), row);
@@ -39,16 +61,32 @@ std::vector<Row> NodeTree::InOrder() const {
   return out;
 }
 
-std::optional<Row> NodeTree::Next() {
-  if (zones_.empty()) return std::nullopt;
+// REQUIRES: there are rows, and the positions are up to date.
+Row NodeTree::Step() {
   for (size_t exhausted = 0;;) {
     if (next_zone_ >= zones_.size()) next_zone_ = 0;
     Zone& zone = zones_[next_zone_++];
-    if (zone.next < zone.rows.size()) return zone.rows[zone.next++];
+    if (zone.next < zone.rows.size()) {
+      ++place_;
+      return zone.rows[zone.next++];
+    }
     if (++exhausted < zones_.size()) continue;
-    for (Zone& z : zones_) z.next = 0;
-    next_zone_ = 0;
+    BeginAnew();
+    place_ = 0;
+    regular_ = true;
   }
+}
+
+std::optional<Row> NodeTree::Next() {
+  if (zones_.empty()) return std::nullopt;
+  CatchUp();
+  return Step();
+}
+
+void NodeTree::Skip(size_t steps) {
+  if (steps == 0) return;
+  place_ = (place_ + steps - 1) % size_ + 1;
+  behind_ = true;
 }
 
 }  // namespace berth::scheduler

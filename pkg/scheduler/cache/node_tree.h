@@ -29,6 +29,13 @@ class NodeTree {
   // another not at all (bug 13-01, kept). Returns nothing if there are no nodes.
   std::optional<Row> Next();
 
+  // Returns how many rows the walk has visited since it began anew, if these are the first ones of InOrder() and the
+  // others come next. Returns nothing if rows came or went since, until the walk begins anew.
+  std::optional<size_t> Place() const { return regular_ ? std::optional(place_) : std::nullopt; }
+  // Goes on by this many rows, as that many calls of Next. REQUIRES: Place() returns a place; `steps` is at most
+  // size().
+  void Skip(size_t steps);
+
  private:
   struct Zone {
     util::SharedSymbol key;
@@ -36,10 +43,17 @@ class NodeTree {
     size_t next = 0;  // index of the row that the walk visits next
   };
   std::vector<Zone>::iterator Find(Symbol zone);
+  Row Step();
+  void BeginAnew();
+  void CatchUp();
+  void BeforeChange();
 
   std::vector<Zone> zones_;
   size_t next_zone_ = 0;
   size_t size_ = 0;
+  size_t place_ = 0;     // number of steps since the walk began anew
+  bool regular_ = true;  // whether the tree has not changed since then
+  bool behind_ = false;  // whether next_zone_ and Zone::next are those of an earlier place, because of Skip
 };
 
 }  // namespace berth::scheduler

@@ -289,6 +289,18 @@ GenericScheduler::Filtered GenericScheduler::FilterSample(const api::PodPtr& pod
   return out;
 }
 
+// Puts rows, each of which is listed, into the order of the walk.
+void GenericScheduler::PutIntoOrderOf(const SampledWalk& walk, std::vector<Row>* rows) const {
+  RowSet set;
+  set.Resize(cache_->row_count());
+  for (Row r : *rows) set.Insert(r);
+  rows->clear();
+  const std::vector<Row>& all = cache_->in_tree_order();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (const Row r = all[(walk.start + i) % all.size()]; set.Has(r)) rows->push_back(r);
+  }
+}
+
 namespace {
 
 // Finds the list of reasons of a check and a number. The pairs that were looked up most recently are in a small table,

@@ -12,6 +12,7 @@
 
 #include "pkg/scheduler/core/checks.h"
 #include "pkg/scheduler/core/incremental/incremental_scheduler.h"
+#include "pkg/scheduler/core/node_sampler.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
@@ -39,6 +40,14 @@ std::string JoinCounted(const std::map<std::string, int64_t>& messages) {
     parts.push_back(n == 1 ? text : absl::StrCat(text, " (repeated ", n, " times)"));
   }
   return parts.size() == 1 ? parts[0] : absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
+}
+
+// Returns whether the pod's node affinity may name the only nodes where it can go (FitCheck::OnlyNodes).
+bool NamesNodes(const api::Pod& pod) {
+  const auto& affinity = pod.tmpl->affinity.node;
+  return affinity && affinity->required &&
+         std::any_of(affinity->required->terms.begin(), affinity->required->terms.end(),
+                     [](const auto& term) { return !term.fields.empty(); });
 }
 
 std::vector<api::NodePtr> NodesOf(const Cache& cache, const std::vector<Row>& rows) {
@@ -220,19 +229,20 @@ std::optional<Decision> GenericScheduler::TryNode(const api::PodPtr& pod, Symbol
 // is set. Nominated pods and extenders are not part of what is kept between decisions; they are applied by callbacks to
 // the rows that fit.
 std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPtr& pod, ExtenderRound* round,
-                                                                bool* found_unfit) {
+                                                                SampledWalk* walk, bool* found_unfit) {
   const absl::Duration start = Now();
   absl::Duration filtered = start;
   kept_->nominated.Refresh();
   kept_->nominated.For(*pod, &kept_->beside);
   const bool extended = IsExtended(*pod), nominated = !kept_->beside.empty();
   size_t guests_ties = 0;
-  auto filter = [&](RowSet* rows) {
-    if (nominated && !DropUnfit(pod, rows)) return false;
+  auto filter = [&](RowSet* rows) { return DropUnfit(pod, rows); };
+  auto narrow = [&](RowSet* rows) {
     if (GuestFilters() && !guest_->Filter(pod, rows, nullptr)) return false;
     if (!extended) return true;
     std::vector<Row> feasible;
     rows->ForEach([&](Row r) { feasible.push_back(r); });
+    if (walk != nullptr) PutIntoOrderOf(*walk, &feasible);
     const size_t before = feasible.size();
     if (!AskExtenders(*pod, &feasible, round)) return false;
     if (feasible.size() == before) return true;
@@ -245,16 +255,19 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
     return !GuestChooses() || LetGuestChoose(pod, rows, totals, &guests_ties);
   };
   auto note = [&] { filtered = Now(); };
-  const IncrementalScheduler::Filter filter_ref = filter;
+  const IncrementalScheduler::Filter filter_ref = filter, narrow_ref = narrow;
   const IncrementalScheduler::Score score_ref = score;
   absl::FunctionRef<void()> note_ref = note;
   IncrementalScheduler::Around around;
-  if (nominated || extended || GuestFilters()) around.filter = &filter_ref;
+  if (nominated) around.filter = &filter_ref;
+  if (extended || GuestFilters()) around.narrow = &narrow_ref;
+  around.walk = walk;
   if (extended || GuestChooses()) around.score = &score_ref;
   if (clock_ != nullptr) around.on_filtered = &note_ref;
   const IncrementalScheduler::Answer answer = incremental_->Place(pod, around, &last_node_index_);
   Decision d;
   d.nodes = cache_->node_count();
+  if (walk != nullptr) d.evaluated = walk->looked;
   if (!round->error.empty()) {
     d.error = round->error;
     return d;
@@ -279,7 +292,8 @@ std::string DifferenceOf(const Decision* incremental, const Decision& reference)
     switch (d.outcome) {
       case Decision::Outcome::kPlaced:
         return absl::StrCat("places it on node ", d.host.string(), " (", d.feasible, " nodes fit, ", d.ties,
-                            " share the best score)");
+                            " share the best score",
+                            d.evaluated == 0 ? "" : absl::StrCat(" after a look at ", d.evaluated), ")");
       case Decision::Outcome::kUnfit:
         return std::string("finds no node where it fits");
       case Decision::Outcome::kNoNodes:
@@ -292,10 +306,10 @@ std::string DifferenceOf(const Decision* incremental, const Decision& reference)
   unfit.outcome = Decision::Outcome::kUnfit;
   const Decision& d = incremental != nullptr ? *incremental : unfit;
   // With a single feasible node there is nothing to choose, and the number of ties means nothing.
-  const bool same =
-      d.outcome == reference.outcome &&
-      (d.outcome != Decision::Outcome::kPlaced ||
-       (d.host == reference.host && d.feasible == reference.feasible && (d.feasible == 1 || d.ties == reference.ties)));
+  const bool same = d.outcome == reference.outcome &&
+                    (d.outcome != Decision::Outcome::kPlaced ||
+                     (d.host == reference.host && d.feasible == reference.feasible &&
+                      d.evaluated == reference.evaluated && (d.feasible == 1 || d.ties == reference.ties)));
   if (same) return {};
   return absl::StrCat("the incremental scheduler ", described(d), "; the reference scheduler ", described(reference));
 }
@@ -321,84 +335,62 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
   return DecideAmongAll(pod, mode, trace);
 }
 
-// Returns the node that the last decision proposes for the pod, which is then proposed to no other, or an empty name.
-// The last node must be full for this pod, whatever pods are nominated to it.
-Symbol GenericScheduler::HintFor(const api::PodPtr& pod, const std::string& signature) const {
-  Batch& batch = kept_->batch;
-  if (!batch.HasNodesFor(signature, cycle_, Now())) return {};
-  const Row row = cache_->FindRow(batch.last_node());
-  if (row == kNoRow || !cache_->listed().Has(row)) return {};
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  Checks checks = PrepareActive(ctx);
-  Decision unused;
-  DecisionTrace trace;
-  if (RejectPod(checks, &unused, &trace) || CheckRow(checks, row, false, nullptr) != Verdict::kFails) return {};
-  return batch.TakeBest();
-}
-
-// The totals of all nodes are needed for the next pod, which only the reference scheduler has.
-Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
-  std::string signature = BatchSignature(*config_.batch, PodContext{*pod, *cache_->Info(pod->tmpl), *cache_});
-  const Symbol hint = HintFor(pod, signature);
-  const Symbol first = pod->nominated_node_name.empty() ? hint : Symbol(pod->nominated_node_name);
-  kept_->totals.clear();
-  std::optional<Decision> d;
-  if (!first.empty()) d = TryNode(pod, first, trace);
-  if (!d) {
-    kept_->wants_totals = !signature.empty();
-    d = DecideAmongAll(pod, kept_->wants_totals && mode == DecisionMode::kIncremental ? DecisionMode::kReference : mode,
-                       trace);
-    kept_->wants_totals = false;
-  }
-  d->hint = hint;
-  if (d->outcome != Decision::Outcome::kPlaced) return *d;
-  if (!hint.empty() && d->host == hint) {
-    kept_->batch.PlacedByHint(hint, cycle_);
-  } else {
-    kept_->batch.Placed(d->host, cycle_, std::move(signature), kept_->totals, Now());
-  }
-  return *d;
-}
-
 Decision GenericScheduler::DecideAmongAll(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
-  // What is kept between decisions is about all nodes, and predicates are not called in their order for it.
-  const bool by_reference = config_.sampler != nullptr || config_.always_in_order;
-  if (mode == DecisionMode::kBoth && !by_reference) return ScheduleBothWays(pod, trace);
+  std::optional<SampledWalk> walk;
+  if (config_.sampler != nullptr && !NamesNodes(*pod)) walk = config_.sampler->NextWalk(config_.enough_nodes);
+  // Predicates are not called in their order for what is kept between decisions. A sampler may go in an order that only
+  // it knows, or among few nodes.
+  const bool by_reference = config_.always_in_order || (config_.sampler != nullptr && !walk);
+  SampledWalk* const sampled = walk ? &*walk : nullptr;
+  if (mode == DecisionMode::kBoth && !by_reference) return ScheduleBothWays(pod, sampled, trace);
   ExtenderRound round;
   if (by_reference) return ScheduleByReference(pod, &round, trace);
   if (trace == nullptr && (mode == DecisionMode::kIncremental || kept_->wants_totals)) {
     if (std::optional<Decision> failed = FailAgain(pod)) return *failed;
   }
+  bool fits_nowhere = false;
   if (mode == DecisionMode::kIncremental) {
-    if (std::optional<Decision> made = ScheduleIncrementally(pod, &round)) return *made;
+    if (std::optional<Decision> made = ScheduleIncrementally(pod, &round, sampled, &fits_nowhere)) {
+      if (walk && walk->walked) config_.sampler->Made(*walk);
+      return *made;
+    }
+    fits_nowhere = fits_nowhere && walk && walk->walked && walk->found == 0;
   }
-  return ScheduleByReference(pod, &round, trace);
+  return ScheduleByReference(pod, &round, trace, fits_nowhere);
 }
 
 // Both decisions start from the same round-robin counter and use the same answers of extenders, so that they differ
 // only if the schedulers do.
-Decision GenericScheduler::ScheduleBothWays(const api::PodPtr& pod, DecisionTrace* trace) {
+Decision GenericScheduler::ScheduleBothWays(const api::PodPtr& pod, SampledWalk* walk, DecisionTrace* trace) {
   const uint64_t turn = last_node_index_;
   bool found_unfit = false;
   ExtenderRound round;
-  const std::optional<Decision> incremental = ScheduleIncrementally(pod, &round, &found_unfit);
-  if (!round.error.empty()) return *incremental;  // an extender failed, and is not called again in this attempt
-  last_node_index_ = turn;                        // both must choose the same one of several best nodes
+  const std::optional<Decision> incremental = ScheduleIncrementally(pod, &round, walk, &found_unfit);
+  if (!round.error.empty()) {  // an extender failed, and is not called again in this attempt
+    if (walk != nullptr && walk->walked) config_.sampler->Made(*walk);
+    return *incremental;
+  }
+  last_node_index_ = turn;  // both must choose the same one of several best nodes
   Decision d = ScheduleByReference(pod, &round, trace);
   if (incremental || found_unfit) d.difference = DifferenceOf(incremental ? &*incremental : nullptr, d);
   return d;
 }
 
 // Decides by calling every rule for every node. Failures are built only if they are read: for a trace, and when no node
-// fits.
-Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderRound* round, DecisionTrace* trace) {
+// fits. `fits_nowhere`: it is known already that the walk of the sampler finds no node, so that it goes through all.
+Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderRound* round, DecisionTrace* trace,
+                                               bool fits_nowhere) {
   Decision d;
   d.nodes = cache_->node_count();
   const absl::Duration start = Now();
   PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = PrepareActive(ctx);
   if (RejectPod(checks, &d, trace)) return d;
-  Filtered filtered = config_.sampler == nullptr ? Filter(pod, checks) : FilterSample(pod, checks);
+  Filtered filtered = config_.sampler == nullptr || fits_nowhere ? Filter(pod, checks) : FilterSample(pod, checks);
+  if (fits_nowhere) {
+    filtered.evaluated = d.nodes;
+    config_.sampler->MadeInVain();
+  }
   d.evaluated = filtered.evaluated;
   if (!filtered.errors.empty()) {
     d.error = ErrorOf(filtered.errors);
@@ -436,7 +428,9 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
     if (fitting > 0 && std::find(d.rejected_by.begin(), d.rejected_by.end(), extender) == d.rejected_by.end()) {
       d.rejected_by.push_back(extender);
     }
-    if (trace == nullptr && fitting == 0) KeepFailure(pod, checks, std::move(filtered), d);
+    if (trace == nullptr && fitting == 0 && (config_.sampler == nullptr || fits_nowhere)) {
+      KeepFailure(pod, checks, std::move(filtered), d);
+    }
     return d;
   }
   absl::StatusOr<Symbol> host = SelectHost(pod, ctx, filtered.feasible, trace, &d.ties);

@@ -102,6 +102,7 @@ struct Preemption {
 };
 
 class IncrementalScheduler;
+struct SampledWalk;
 
 // Selects how Schedule decides.
 enum class DecisionMode : uint8_t {
@@ -193,10 +194,12 @@ class GenericScheduler {
   struct ExtenderRound;
   struct VictimCost;
   absl::Duration Now() const { return clock_ == nullptr ? absl::ZeroDuration() : clock_->Steady(); }
-  std::optional<Decision> ScheduleIncrementally(const api::PodPtr& pod, ExtenderRound* round,
-                                                bool* found_unfit = nullptr);
-  Decision ScheduleByReference(const api::PodPtr& pod, ExtenderRound* round, DecisionTrace* trace);
-  Decision ScheduleBothWays(const api::PodPtr& pod, DecisionTrace* trace);
+  std::optional<Decision> ScheduleIncrementally(const api::PodPtr& pod, ExtenderRound* round, SampledWalk* walk,
+                                                bool* found_unfit);
+  Decision ScheduleByReference(const api::PodPtr& pod, ExtenderRound* round, DecisionTrace* trace,
+                               bool fits_nowhere = false);
+  Decision ScheduleBothWays(const api::PodPtr& pod, SampledWalk* walk, DecisionTrace* trace);
+  void PutIntoOrderOf(const SampledWalk& walk, std::vector<Row>* rows) const;
   Checks Prepare(const PodContext& ctx) const;
   Checks PrepareActive(const PodContext& ctx) const;
   bool RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) const;

@@ -11,6 +11,7 @@
 #include "pkg/scheduler/algorithm/domain_rule.h"
 #include "pkg/scheduler/core/checks.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/node_sampler.h"
 
 namespace berth::scheduler {
 namespace {
@@ -146,6 +147,10 @@ std::optional<Decision> GenericScheduler::FailAgain(const api::PodPtr& pod) {
   d.failures = kept.failures;
   d.error = kept.error;
   d.rejected_by = kept.rejected_by;
+  if (config_.sampler != nullptr) {
+    d.evaluated = d.nodes;
+    config_.sampler->MadeInVain();
+  }
   timing_.predicates = Now() - start;
   return d;
 }
@@ -156,7 +161,7 @@ uint64_t GenericScheduler::failures_said_again() const {
 
 // Keeps a decision that found no node, before extenders were asked, if that can be said again from changed rows.
 void GenericScheduler::KeepFailure(const api::PodPtr& pod, const Checks& checks, Filtered filtered, const Decision& d) {
-  if (guest_ != nullptr || config_.sampler != nullptr || config_.always_check_all_predicates) return;
+  if (guest_ != nullptr || config_.always_check_all_predicates) return;
   if (!filtered.explained.empty() || !kept_->beside.empty() || !RowsDecide(checks)) return;
   const size_t bytes = std::max<size_t>(1, cache_->node_count() * kBytesOfFailedNode);
   while (kept_->failures.size() >= std::max<size_t>(1, kMostBytesOfFailures / bytes)) {

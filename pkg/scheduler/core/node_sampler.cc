@@ -61,4 +61,26 @@ size_t NodeSampler::Walk(const RowSet* only, size_t enough, absl::FunctionRef<bo
   return looked;
 }
 
+std::optional<SampledWalk> NodeSampler::NextWalk(size_t enough) const {
+  const size_t all = cache_->node_count();
+  if (all == 0) return std::nullopt;
+  SampledWalk walk;
+  walk.most = enough != 0 ? enough : NodesToFind(all);
+  walk.start = start_ % all;
+  if (rules_.walk == SamplingRules::Walk::kTree) {
+    const std::optional<size_t> place = cache_->node_tree().Place();
+    if (!place) return std::nullopt;
+    walk.start = *place % all;
+  }
+  return walk;
+}
+
+void NodeSampler::Made(const SampledWalk& walk) {
+  if (rules_.walk == SamplingRules::Walk::kTree) {
+    cache_->node_tree().Skip(walk.looked);
+  } else {
+    start_ = (start_ + walk.looked - (walk.stopped ? 1 : 0)) % cache_->node_count();
+  }
+}
+
 }  // namespace berth::scheduler

@@ -8,8 +8,10 @@
 #include <absl/functional/function_ref.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/core/incremental/sampled_walk.h"
 #include "pkg/scheduler/registry/release.h"
 
 namespace berth::scheduler {
@@ -26,6 +28,14 @@ class NodeSampler {
   // other rows (only with kRotatingStart). Returns how often `fits` was called.
   // `enough`: how many nodes are necessary; 0: as many as the percentage says.
   size_t Walk(const RowSet* only, size_t enough, absl::FunctionRef<bool(Row)> fits, absl::FunctionRef<void(Row)> take);
+
+  // Returns the walk that is next if all rows are to be looked at, and nothing if that goes in another order. For those
+  // who know which rows fit, and can say by counting where it ends. `enough` is as for Walk.
+  std::optional<SampledWalk> NextWalk(size_t enough) const;
+  // Goes on to the walk after this one. REQUIRES: it was made, and is the one of NextWalk.
+  void Made(const SampledWalk& walk);
+  // The same for a walk that has found no row that fits.
+  void MadeInVain() { Made({.walked = true, .looked = cache_->node_count()}); }
 
  private:
   size_t WalkTree(absl::FunctionRef<bool(Row)> fits, absl::FunctionRef<void(Row)> take);

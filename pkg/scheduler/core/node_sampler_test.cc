@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <catch2/catch.hpp>
+#include <random>
 #include <vector>
 
 #include "pkg/scheduler/testing/objects.h"
@@ -90,6 +91,49 @@ TEST_CASE("all nodes are looked at when there are few") {
   NodeSampler sampler(&cache, kRules, 50);
   CHECK(WalkOnce(&sampler, All).taken.size() == 20);
   CHECK(WalkOnce(&sampler, All).looked.front() == 0);
+}
+
+TEST_CASE("a walk that is made by counting ends where the other does, and the next one begins there") {
+  for (const auto walk : {SamplingRules::Walk::kTree, SamplingRules::Walk::kRotatingStart}) {
+    Cache cache(DescribeTemplate, kTreeKept);
+    AddSampledNodes(&cache, 170);
+    const SamplingRules rules = {walk, FixedShareOfNodes, 50};
+    NodeSampler walked(&cache, rules, 50);
+    Cache other(DescribeTemplate, kTreeKept);
+    AddSampledNodes(&other, 170);
+    NodeSampler counted(&other, rules, 50);
+    std::minstd_rand random(7);
+    for (int i = 0; i < 300; ++i) {
+      const Row from = random() % 170, most = random() % 240;
+      auto fits = [&](Row row) { return (row + from) % 170 < most; };
+      std::vector<Row> taken, expected;
+      const size_t looked = walked.Walk(nullptr, 0, fits, [&](Row row) { expected.push_back(row); });
+      SampledWalk made = counted.NextWalk(0).value();
+      for (; made.looked < 170 && !made.stopped; ++made.looked) {
+        const Row row = other.in_tree_order()[(made.start + made.looked) % 170];
+        if (!fits(row)) continue;
+        made.stopped = taken.size() == made.most;
+        if (!made.stopped) taken.push_back(row);
+      }
+      counted.Made(made);
+      REQUIRE(taken == expected);
+      REQUIRE(made.looked == looked);
+      if (i % 100 == 60) {
+        for (Cache* c : {&cache, &other}) c->RemoveNode("n3");
+        for (Cache* c : {&cache, &other}) {
+          auto node = std::make_shared<api::Node>();
+          node->meta.name = "n3";
+          c->AddNode(node);
+        }
+        // Rows that came since the walk began anew are not in the order of the tree until it does so again.
+        while (walk == SamplingRules::Walk::kTree && !counted.NextWalk(0)) {
+          auto none = [](Row) { return true; };
+          auto ignored = [](Row) {};
+          REQUIRE(walked.Walk(nullptr, 0, none, ignored) == counted.Walk(nullptr, 0, none, ignored));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace berth::scheduler

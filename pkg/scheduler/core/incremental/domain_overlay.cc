@@ -125,12 +125,7 @@ DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
   if (!listed) specials_.Refresh(*rows_, &b.sums);
   if (!rows_->usable()) return {};
   BeginParts(b);
-  if (!labels_.empty()) {
-    for (const EquivalenceClass::Group& g : rows_->groups()) {
-      if (g.size > 0) b.answers.rows.push_back(cache_->in_order()[g.buckets.ranks(0).Any()]);
-    }
-    AskLabelRules(b);
-  }
+  AskLabelRulesOfClass(b);
   if (listed) {
     b.found.AddParts(&b.parts);
   } else {
@@ -153,6 +148,15 @@ void DomainOverlay::BeginParts(Buffers& b) {
 // REQUIRES: b.answers.rows has one row of each group.
 void DomainOverlay::AskLabelRules(Buffers& b) {
   usable_ = labels_.Evaluate(rows_->nodes(), &b.answers) && usable_;
+}
+
+// REQUIRES: the class is built.
+void DomainOverlay::AskLabelRulesOfClass(Buffers& b) {
+  if (labels_.empty()) return;
+  for (const EquivalenceClass::Group& g : rows_->groups()) {
+    if (g.size > 0) b.answers.rows.push_back(cache_->in_order()[g.buckets.ranks(0).Any()]);
+  }
+  AskLabelRules(b);
 }
 
 // Adds for each group the part of its plain rows and those of its overlays.
@@ -230,6 +234,10 @@ DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* la
   if (rows_->built()) {
     rows_->Refresh();
     keep = ChooseWay() == Way::kKept;
+    const bool by_row = extra.filter != nullptr || extra.narrow != nullptr || extra.score != nullptr;
+    if (extra.walk != nullptr && keep && !by_row && cache_->order() == NodeOrder::kZoneTree) {
+      return PlaceInWindow(buffers(), extra.walk, last_node_index);
+    }
   }
   return PlaceInRows(buffers(), extra, keep, last_node_index);
 }
@@ -238,6 +246,11 @@ DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* la
 void DomainOverlay::ListRows(Buffers& b, bool keep) {
   if (keep) specials_.Refresh(*rows_, &b.sums);
   b.list.List(*cache_, rows_.get());
+  MarkSpecials(b, keep);
+}
+
+// REQUIRES: kept special rows are up to date, and the list was begun.
+void DomainOverlay::MarkSpecials(Buffers& b, bool keep) {
   if (keep) {
     for (const auto& [row, special] : specials_.rows()) b.list.Mark(row, special.signature);
     return;
@@ -251,8 +264,41 @@ void DomainOverlay::ListRows(Buffers& b, bool keep) {
 
 // PlaceAmong, with the special rows kept or found anew. REQUIRES: a class that is built is up to date.
 DomainOverlay::Answer DomainOverlay::PlaceInRows(Buffers& b, const Extra& extra, bool keep, uint64_t* last_node_index) {
+  if (extra.walk != nullptr && extra.filter == nullptr && rows_->built()) {
+    if (!WalkRows(b, keep, extra.walk)) return {};
+  } else if (!ListParts(b, extra, keep)) {
+    return {};
+  }
+  if (extra.narrow != nullptr && !b.list.Filter(*cache_, *extra.narrow)) return {};
+  b.list.CountRows(&b.parts);
+  if (on_filtered_ != nullptr) (*on_filtered_)();
+  const uint64_t feasible = b.parts.Score();
+  if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0, 0};
+  if (feasible == 1) return {Answer::Outcome::kPlaced, cache_->row(b.list.rows()[0]).name, 1, 1};
+  if (!b.list.FindTies(b.parts, extra.score)) return {};
+  const bool by_rank = extra.walk != nullptr && cache_->order() != NodeOrder::kZoneTree;
+  const Row chosen = by_rank ? b.list.ChosenByRank(*cache_, *last_node_index) : b.list.Chosen(*last_node_index);
+  ++*last_node_index;
+  return {Answer::Outcome::kPlaced, cache_->row(chosen).name, feasible, b.list.ties()};
+}
+
+// Lists the rows of a walk with their parts. Returns false when the reference scheduler must decide.
+bool DomainOverlay::WalkRows(Buffers& b, bool keep, SampledWalk* walk) {
+  if (keep) specials_.Refresh(*rows_, &b.sums);
+  b.list.Begin(*cache_);
+  MarkSpecials(b, keep);
+  if (!rows_->usable()) return false;
+  BeginParts(b);
+  AskLabelRulesOfClass(b);
+  b.list.Walk(*cache_, *rows_, walk, &b.parts);
+  return true;
+}
+
+// Lists the rows that fit with their parts, also by the rules that have to be called for each. Returns false when the
+// reference scheduler must decide.
+bool DomainOverlay::ListParts(Buffers& b, const Extra& extra, bool keep) {
   ListRows(b, keep);
-  if (!rows_->usable()) return {};
+  if (!rows_->usable()) return false;
   BeginParts(b);
   const size_t groups = rows_->nodes().group_count();
   if (!labels_.empty()) {
@@ -260,16 +306,9 @@ DomainOverlay::Answer DomainOverlay::PlaceInRows(Buffers& b, const Extra& extra,
     AskLabelRules(b);
   }
   b.list.FindParts(groups, &b.parts);
-  if (extra.filter != nullptr && !b.list.Filter(*cache_, *extra.filter)) return {};
-  b.list.CountRows(&b.parts);
-  if (on_filtered_ != nullptr) (*on_filtered_)();
-  const uint64_t feasible = b.parts.Score();
-  if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0, 0};
-  if (feasible == 1) return {Answer::Outcome::kPlaced, cache_->row(b.list.rows()[0]).name, 1, 1};
-  if (!b.list.FindTies(b.parts, extra.score)) return {};
-  const Row chosen = b.list.Chosen(*last_node_index);
-  ++*last_node_index;
-  return {Answer::Outcome::kPlaced, cache_->row(chosen).name, feasible, b.list.ties()};
+  if (extra.filter != nullptr && !b.list.Filter(*cache_, *extra.filter)) return false;
+  if (extra.walk != nullptr) b.list.KeepWalked(*cache_, extra.walk);
+  return true;
 }
 
 size_t DomainOverlay::bytes() const {

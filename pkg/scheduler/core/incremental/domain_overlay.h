@@ -88,7 +88,24 @@ class DomainOverlay {
   void AddKeptParts(Buffers& b);
   Answer Choose(Buffers& b, uint64_t feasible, uint64_t* last_node_index);
   const RankSet* BestPlainRows(const PartTable::Part& part, int64_t* total, const RankSet** shadow) const;
+  // Ranks from `start` on and below `end`; if it wraps, from `start` on and then from 0 to below `end`.
+  struct Window {
+    uint32_t start, end;
+    bool wraps;
+    uint32_t Count(const RankSet& ranks) const {
+      return ranks.CountBelow(end) - ranks.CountBelow(start) + (wraps ? ranks.size() : 0);
+    }
+  };
+  template <typename F>
+  void ForEachBucket(const PartTable::Part& part, F f) const;
+  Window FindWindow(Buffers& b, SampledWalk* walk) const;
+  Answer ChooseInWindow(Buffers& b, const Window& window, uint64_t feasible, uint64_t* last_node_index) const;
+  Answer PlaceInWindow(Buffers& b, SampledWalk* walk, uint64_t* last_node_index);
+  void AskLabelRulesOfClass(Buffers& b);
+  void MarkSpecials(Buffers& b, bool keep);
   void ListRows(Buffers& b, bool keep);
+  bool WalkRows(Buffers& b, bool keep, SampledWalk* walk);
+  bool ListParts(Buffers& b, const Extra& extra, bool keep);
   Answer PlaceInRows(Buffers& b, const Extra& extra, bool keep, uint64_t* last_node_index);
 
   Cache* cache_;

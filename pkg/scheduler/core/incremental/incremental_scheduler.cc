@@ -199,8 +199,8 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
   const bool used_before = BuildsClass(rows);
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   std::vector<std::unique_ptr<FitCheck>> checks = Prepare(rules_.other_predicates, ctx);
-  const bool by_row =
-      around.filter != nullptr || around.score != nullptr || !checks.empty() || !rules_.other_priorities.empty();
+  const bool by_row = around.filter != nullptr || around.walk != nullptr || around.narrow != nullptr ||
+                      around.score != nullptr || !checks.empty() || !rules_.other_priorities.empty();
   if (used_before && !by_row && pod->tmpl->volumes.empty()) return kept->overlay->Place(last_node_index);
   auto volumes = CheckVolumes(pod);
   if (!volumes) return {};
@@ -221,6 +221,8 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
   DomainOverlay::Extra extra;
   if (!checks.empty() || around.filter != nullptr) extra.filter = &filter_ref;
   if (!scorings.empty() || around.score != nullptr) extra.score = &score_ref;
+  extra.walk = around.walk;
+  extra.narrow = around.narrow;
   return kept->overlay->PlaceAmong(extra, last_node_index);
 }
 

@@ -45,6 +45,8 @@ class IncrementalScheduler {
   struct Around {
     const Filter* filter = nullptr;                    // called with the rows that fit by the rules
     const Score* score = nullptr;                      // called if more than one row fits
+    SampledWalk* walk = nullptr;                       // if not null, only the rows that it finds fit
+    const Filter* narrow = nullptr;                    // called after `filter` and the walk
     absl::FunctionRef<void()>* on_filtered = nullptr;  // called between filtering and scoring
   };
   // Decides where the pod goes. Advances *last_node_index when it has chosen among several nodes, as selectHost of 1.10

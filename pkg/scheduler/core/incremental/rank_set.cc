@@ -31,7 +31,7 @@ uint32_t CountAllBits(std::span<const uint64_t> words) {
 }
 
 // Returns the number of ranks below `rank`. Where the rank is cannot be predicted, so no step branches on it.
-ptrdiff_t CountBelow(const std::vector<uint32_t>& sorted, uint32_t rank) {
+ptrdiff_t PlaceIn(const std::vector<uint32_t>& sorted, uint32_t rank) {
   const uint32_t* at = sorted.data();
   for (size_t left = sorted.size(); left > 0;) {
     const size_t half = (left + 1) / 2;
@@ -88,12 +88,25 @@ void RankSet::FillBits(std::span<const uint64_t> words) {
 void RankSet::InsertSorted(uint32_t rank) {
   if (sorted_.capacity() == 0) sorted_.reserve(kFirstCapacity);
   bool last = sorted_.empty() || sorted_.back() < rank;
-  sorted_.insert(last ? sorted_.end() : sorted_.begin() + CountBelow(sorted_, rank), rank);
+  sorted_.insert(last ? sorted_.end() : sorted_.begin() + PlaceIn(sorted_, rank), rank);
   if (sorted_.size() > most_sorted_) MakeDense(sorted_);
 }
 
 void RankSet::EraseSorted(uint32_t rank) {
-  sorted_.erase(sorted_.begin() + CountBelow(sorted_, rank));
+  sorted_.erase(sorted_.begin() + PlaceIn(sorted_, rank));
+}
+
+uint32_t RankSet::CountBelow(uint32_t rank) const {
+  if (bits_.empty()) {
+    return sorted_.empty() ? 0 : static_cast<uint32_t>(PlaceIn(sorted_, rank));
+  }
+  uint32_t count = 0;
+  const uint32_t block = rank / kBlock;
+  for (uint32_t b = 0; b < block; ++b) count += block_sizes_[b];
+  uint32_t word = block * (kBlock / 64);
+  for (; word < rank / 64; ++word) count += static_cast<uint32_t>(std::popcount(bits_[word]));
+  if (rank % 64 != 0) count += static_cast<uint32_t>(std::popcount(bits_[word] & ((uint64_t{1} << (rank % 64)) - 1)));
+  return count;
 }
 
 uint32_t RankSet::Any() const {

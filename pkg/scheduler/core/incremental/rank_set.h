@@ -43,6 +43,8 @@ class RankSet {
     if (size_ == 0) bits_.clear();
   }
   uint32_t size() const { return size_; }
+  // Returns the number of members below the rank. REQUIRES: `rank` is at most the limit.
+  uint32_t CountBelow(uint32_t rank) const;
   // Returns a member. REQUIRES: the set is not empty.
   uint32_t Any() const;
   // Adds the number of members in each block to the block's number, or subtracts it.

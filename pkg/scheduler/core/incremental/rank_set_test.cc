@@ -32,6 +32,8 @@ TEST_CASE("RankSet is a set, however large it grows") {
       CHECK(SelectKth({in, {}}, {}, static_cast<uint32_t>(limit), static_cast<uint32_t>(k)) ==
             *std::next(want.begin(), k));
       CHECK(want.contains(set.Any()));
+      const auto below = static_cast<uint32_t>(random.Below(limit + 1));
+      CHECK(set.CountBelow(below) == std::distance(want.begin(), want.lower_bound(below)));
     }
   }
 }

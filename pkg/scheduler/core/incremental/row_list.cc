@@ -13,11 +13,17 @@ void RowList::Resize(size_t size) {
   if (!part_of_.empty()) part_of_.resize(size);
 }
 
-void RowList::List(const Cache& cache, EquivalenceClass* of) {
+void RowList::Begin(const Cache& cache) {
   for (Row row : with_signature_) signature_of_[row] = 0;
   with_signature_.clear();
   part_of_.clear();
+  rows_.clear();
+  states_.clear();
   if (signature_of_.size() < cache.row_count()) signature_of_.resize(cache.row_count(), 0);
+}
+
+void RowList::List(const Cache& cache, EquivalenceClass* of) {
+  Begin(cache);
   if (!of->built()) return of->List(&rows_, &states_);
   const std::vector<Row>& all = cache.in_order();
   Resize(all.size());

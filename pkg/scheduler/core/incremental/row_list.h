@@ -5,6 +5,13 @@
 // One decision calls List, Mark for each special row, FindParts, perhaps Filter, CountRows, and then, when the parts
 // are scored, FindTies and Chosen. The list keeps its buffers, so that decisions allocate nothing.
 //
+// A decision that looks at a part of the nodes (sampled_walk.h) is made of the same steps. Which rows fit does not
+// depend on the walk; what does is how many rows of each part there are, which normalisation and the sizes of domains
+// follow. If the class is built and no rule has to be called, Begin, Mark and Walk look at rows in the order of the
+// walk until it ends, in place of List and FindParts. Otherwise KeepWalked makes the walk among the rows that List,
+// FindParts and Filter have left. A filter that comes after the search of the release (extenders) is called after
+// either.
+//
 // Thread-safety: that of the Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
@@ -17,6 +24,7 @@
 
 #include "pkg/scheduler/core/incremental/equivalence_class.h"
 #include "pkg/scheduler/core/incremental/part_table.h"
+#include "pkg/scheduler/core/incremental/sampled_walk.h"
 
 namespace berth::scheduler {
 
@@ -30,12 +38,22 @@ class RowList {
     using Score = absl::FunctionRef<bool(std::span<const Row>, std::span<int64_t>)>;
     const Filter* filter = nullptr;
     const Score* score = nullptr;
+    // If not null, only the rows that this walk finds are there. `narrow` is a filter of those.
+    SampledWalk* walk = nullptr;
+    const Filter* narrow = nullptr;
   };
 
   // Lists the rows that fit by the rules about nodes and the pods on them, in descending order of names. A class that
   // is built says which rows these are; for one that is not, all rows are looked at. No row is special yet. REQUIRES: a
   // class that is built is up to date.
   void List(const Cache& cache, EquivalenceClass* rows);
+  // Drops all rows. No row is special yet.
+  void Begin(const Cache& cache);
+  // Lists the rows that the walk finds, in its order, with their parts, which are added to the table, and sets what it
+  // has found. REQUIRES: the class is built and up to date; Begin was called.
+  void Walk(const Cache& cache, const EquivalenceClass& rows, SampledWalk* walk, PartTable* parts);
+  // Puts the listed rows into the order of the walk, erases those that it does not find, and sets what it has found.
+  void KeepWalked(const Cache& cache, SampledWalk* walk);
   // Says that the row, which need not be listed, has a signature other than 0.
   void Mark(Row row, int32_t signature) {
     with_signature_.push_back(row);
@@ -56,6 +74,8 @@ class RowList {
   size_t ties() const { return ties_.size(); }
   // Returns the row that round robin gives turn `turn`. REQUIRES: ties() is not 0.
   Row Chosen(uint64_t turn) const { return rows_[ties_[turn % ties_.size()]]; }
+  // The same for rows in another order than that of ranks.
+  Row ChosenByRank(const Cache& cache, uint64_t turn);
 
  private:
   static constexpr int32_t kNotLooked = -2;  // instead of an index of a part

@@ -1,0 +1,124 @@
+// A walk of a sampler where ranks are in the order of the walk (NodeOrder::kZoneTree) and the special rows are kept.
+//
+// The rows that the walk finds are those with ranks in a window that begins at the walk's start and ends before the row
+// that is too many; behind the last rank it goes on with rank 0. So nothing needs to be listed: where the window ends,
+// how many rows of each part are in it, and which bucket of a part is the best that has one of them, is found by
+// counting ranks.
+#include <algorithm>
+#include <limits>
+
+#include "pkg/scheduler/core/incremental/domain_overlay.h"
+
+namespace berth::scheduler {
+
+// Calls f(bucket's score, its ranks, those of them that are special rows and belong to other parts, or null) for each
+// bucket of the part, the best first, until f returns false.
+template <typename F>
+void DomainOverlay::ForEachBucket(const PartTable::Part& part, F f) const {
+  const auto group = static_cast<size_t>(part.group);
+  const ScoreBuckets& buckets = part.specials != nullptr ? *part.specials : rows_->groups()[group].buckets;
+  const bool shadowed = part.specials == nullptr && specials_.InGroup(group) > 0;
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    const RankSet* shadow = shadowed ? specials_.Shadow(part.group, buckets.score(i)) : nullptr;
+    if (!f(buckets.score(i), buckets.ranks(i), shadow)) return;
+  }
+}
+
+// Finds the window of the walk among the rows of all parts, and sets what the walk has found. REQUIRES: some row fits.
+DomainOverlay::Window DomainOverlay::FindWindow(Buffers& b, SampledWalk* walk) const {
+  const auto all = static_cast<uint32_t>(cache_->in_order().size());
+  const auto start = static_cast<uint32_t>(walk->start);
+  b.in.clear();
+  b.out.clear();
+  uint64_t fit = 0, before = 0;
+  for (const PartTable::Part& p : b.parts.parts()) {
+    fit += p.nodes;
+    ForEachBucket(p, [&](int32_t, const RankSet& ranks, const RankSet* shadow) {
+      b.in.push_back(&ranks);
+      before += ranks.CountBelow(start);
+      if (shadow == nullptr) return true;
+      b.out.push_back(shadow);
+      before -= shadow->CountBelow(start);
+      return true;
+    });
+  }
+  walk->walked = true;
+  walk->stopped = fit > walk->most;
+  walk->found = std::min<uint64_t>(fit, walk->most);
+  walk->looked = all;
+  if (!walk->stopped) return {start, start, true};
+  const auto last = static_cast<uint32_t>((before + walk->most) % fit);
+  const uint32_t end = SelectKth({b.in, {}}, {b.out, {}}, all, last);
+  walk->looked = (end + all - start) % all + 1;
+  return {start, end, end < start};
+}
+
+// Chooses the row in the window that round robin gives, among those with the best total.
+DomainOverlay::Answer DomainOverlay::ChooseInWindow(Buffers& b, const Window& window, uint64_t feasible,
+                                                    uint64_t* last_node_index) const {
+  int64_t best = std::numeric_limits<int64_t>::min();
+  uint64_t ties = 0;
+  b.in.clear();
+  b.out.clear();
+  for (const PartTable::Part& p : b.parts.parts()) {
+    if (p.nodes == 0) continue;
+    ForEachBucket(p, [&](int32_t score, const RankSet& ranks, const RankSet* shadow) {
+      const int64_t total = p.total + score;
+      if (total < best) return false;
+      const uint32_t here = window.Count(ranks) - (shadow != nullptr ? window.Count(*shadow) : 0);
+      if (here == 0) return true;
+      if (total > best) {
+        best = total;
+        ties = 0;
+        b.in.clear();
+        b.out.clear();
+      }
+      ties += here;
+      b.in.push_back(&ranks);
+      if (shadow != nullptr) b.out.push_back(shadow);
+      return false;
+    });
+  }
+  // Their numbers among all ranks of these buckets: those in the window from its start on come first.
+  uint64_t sum = 0, before = 0;
+  for (const RankSet* ranks : b.in) {
+    sum += ranks->size();
+    before += ranks->CountBelow(window.start);
+  }
+  for (const RankSet* ranks : b.out) {
+    sum -= ranks->size();
+    before -= ranks->CountBelow(window.start);
+  }
+  const uint64_t number = (before + *last_node_index % ties) % sum;
+  const auto limit = static_cast<uint32_t>(cache_->in_order().size());
+  const uint32_t rank = SelectKth({b.in, {}}, {b.out, {}}, limit, static_cast<uint32_t>(number));
+  if (feasible > 1) ++*last_node_index;
+  return {Answer::Outcome::kPlaced, cache_->row(cache_->in_order()[rank]).name, feasible, ties};
+}
+
+// REQUIRES: the class is built and up to date, ranks are in the order of the tree, and ChooseWay returned kKept.
+DomainOverlay::Answer DomainOverlay::PlaceInWindow(Buffers& b, SampledWalk* walk, uint64_t* last_node_index) {
+  specials_.Refresh(*rows_, &b.sums);
+  if (!rows_->usable()) return {};
+  BeginParts(b);
+  AskLabelRulesOfClass(b);
+  AddKeptParts(b);
+  if (b.parts.parts().empty()) {
+    *walk = {.start = walk->start, .most = walk->most, .walked = true, .looked = cache_->in_order().size()};
+    return {Answer::Outcome::kUnfit, {}, 0, 0};
+  }
+  const Window window = FindWindow(b, walk);
+  if (walk->stopped) {
+    for (PartTable::Part& p : b.parts.parts()) {
+      p.nodes = 0;
+      ForEachBucket(p, [&](int32_t, const RankSet& ranks, const RankSet* shadow) {
+        p.nodes += window.Count(ranks) - (shadow != nullptr ? window.Count(*shadow) : 0);
+        return true;
+      });
+    }
+  }
+  if (on_filtered_ != nullptr) (*on_filtered_)();
+  return ChooseInWindow(b, window, b.parts.Score(), last_node_index);
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,87 @@
+// The rows of a walk of a sampler.
+#include <algorithm>
+#include <bit>
+
+#include "pkg/scheduler/core/incremental/row_list.h"
+
+namespace berth::scheduler {
+
+// Looks at so many rows at a time that none of them comes after the end of the walk.
+void RowList::Walk(const Cache& cache, const EquivalenceClass& of, SampledWalk* walk, PartTable* parts) {
+  plain_part_.assign(of.nodes().group_count(), kNotLooked);
+  special_part_.clear();
+  const std::vector<Row>& all = cache.in_tree_order();
+  const int32_t* signature_of = with_signature_.empty() ? nullptr : signature_of_.data();
+  size_t kept = 0, passed = 0;
+  while (passed < all.size() && kept <= walk->most) {
+    const size_t at = (walk->start + passed) % all.size();
+    const size_t size = std::min({all.size() - passed, all.size() - at, walk->most + 1 - kept});
+    rows_.resize(kept + size);
+    states_.resize(kept + size);
+    part_of_.resize(kept + size);
+    for (size_t i = at; i < at + size; ++i) {
+      const Row row = all[i];
+      const EquivalenceClass::RowState state = of.state(row);
+      if (state.group < 0) continue;
+      const int32_t signature = signature_of == nullptr ? 0 : signature_of[row];
+      int32_t part = signature == 0 ? plain_part_[static_cast<size_t>(state.group)] : kNotLooked;
+      if (part == kNotLooked) part = PartFor(state.group, signature, parts);
+      rows_[kept] = row;
+      states_[kept] = state;
+      part_of_[kept] = part;
+      kept += part >= 0 ? 1 : 0;
+    }
+    passed += size;
+  }
+  walk->walked = true;
+  walk->looked = passed;
+  walk->found = std::min(kept, walk->most);
+  walk->stopped = kept > walk->most;
+  rows_.resize(walk->found);
+  states_.resize(walk->found);
+  part_of_.resize(walk->found);
+}
+
+void RowList::KeepWalked(const Cache& cache, SampledWalk* walk) {
+  const std::vector<Row>& all = cache.in_tree_order();
+  std::vector<uint32_t> place_of(cache.row_count(), 0);  // by row: 1 + its position in rows_, or 0
+  for (size_t i = 0; i < rows_.size(); ++i) place_of[rows_[i]] = static_cast<uint32_t>(i + 1);
+  std::vector<uint32_t> places;
+  *walk = {.start = walk->start, .most = walk->most, .walked = true};
+  for (; walk->looked < all.size() && !walk->stopped; ++walk->looked) {
+    const uint32_t place = place_of[all[(walk->start + walk->looked) % all.size()]];
+    if (place == 0) continue;
+    walk->stopped = walk->found == walk->most;
+    if (walk->stopped) continue;
+    ++walk->found;
+    places.push_back(place - 1);
+  }
+  auto take = [&](auto* list) {
+    const auto before = std::move(*list);
+    list->clear();
+    for (const uint32_t place : places) list->push_back(before[place]);
+  };
+  take(&rows_);
+  take(&states_);
+  if (!part_of_.empty()) take(&part_of_);
+}
+
+// Numbers the rows by the bits of their ranks.
+Row RowList::ChosenByRank(const Cache& cache, uint64_t turn) {
+  candidates_.Clear();
+  candidates_.Resize(cache.in_order().size());
+  std::vector<uint64_t>& words = candidates_.words();
+  for (const uint32_t place : ties_) {
+    const uint32_t rank = cache.Rank(rows_[place]);
+    words[rank / 64] |= uint64_t{1} << (rank % 64);
+  }
+  size_t left = turn % ties_.size(), word = 0;
+  for (; left >= static_cast<size_t>(std::popcount(words[word])); ++word) {
+    left -= static_cast<size_t>(std::popcount(words[word]));
+  }
+  uint64_t bits = words[word];
+  for (; left > 0; --left) bits &= bits - 1;
+  return cache.in_order()[word * 64 + static_cast<size_t>(std::countr_zero(bits))];
+}
+
+}  // namespace berth::scheduler
