@@ -273,6 +273,11 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   if (!r.status().ok()) return here(r.status());
   if (kind.empty()) return missing("Kind");
   if (version.empty()) return missing("apiVersion");
+  const release::Id* asked = as.release;
+  if (kind == "Policy" && asked != nullptr && releases::Of(*asked).decides.plugins != nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("couldn't decode as KubeSchedulerConfiguration, got /", version, ", Kind=Policy: "));
+  }
   if ((version != kGroupVersion && reader == nullptr) || kind != kKind) {
     return absl::InvalidArgumentError(absl::StrCat("no kind \"", kind, "\" is registered for version \"", version,
                                                    "\" (the only one is ", std::string(kKind), " in ",

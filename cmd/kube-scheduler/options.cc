@@ -29,6 +29,9 @@ constexpr char kDescription[] =
     "of a cluster each pod runs. It follows the API server, filters the nodes by predicates, ranks those that fit by "
     "priority functions, and binds the pod to the best one.";
 
+constexpr std::string_view kFileRequired =
+    "policyConfigFile: Required value: required when --use-legacy-policy-config is true";
+
 std::string GatesUsage() {
   std::string out =
       "A set of key=value pairs that describe feature gates for alpha/experimental features. Options are:";
@@ -404,30 +407,33 @@ Options::Options() {
 }
 
 absl::Status Options::SetGates(const std::string& text) {
+  const auto named = release::Named(emulated_version_);
+  const release::Id& release = named.ok() ? **named : release::Default();
   std::map<std::string, bool, std::less<>> set;
   for (const auto& raw : std::vector<std::string>(absl::StrSplit(text, ','))) {
     const std::string item(absl::StripAsciiWhitespace(raw));
     if (item.empty()) continue;
     const size_t eq = item.find('=');
-    const std::string name(absl::StripAsciiWhitespace(item.substr(0, eq)));
-    const auto all = release::All();
-    const bool known = std::any_of(all.begin(), all.end(), [&](const release::Id& id) {
-      return util::FindGate(releases::Of(id).decides.gates, name) != nullptr;
-    });
-    if (!known)
-      return absl::InvalidArgumentError(absl::StrCat("unrecognized key: ", name, releases::GateSuggestion(name)));
+    const std::string given(absl::StripAsciiWhitespace(item.substr(0, eq)));
+    const std::string name(releases::WithoutComponent(release, given));
+    if (eq == std::string::npos) BERTH_RETURN_IF_ERROR(releases::CheckGate(release, name, true));
     if (eq == std::string::npos) return absl::InvalidArgumentError(absl::StrCat("missing bool value for ", name));
     const std::string value(absl::StripAsciiWhitespace(item.substr(eq + 1)));
     bool on = false;
-    if (absl::Status s = ParseBool(value, &on); !s.ok()) {
+    const absl::Status parsed = ParseBool(value, &on);
+    BERTH_RETURN_IF_ERROR(releases::CheckGate(release, name, on));
+    if (absl::Status s = parsed; !s.ok()) {
       return absl::InvalidArgumentError(absl::StrCat("invalid value of ", name, ": ", value, ", err: ", s.message()));
     }
     set[name] = on;
   }
   for (const auto& [name, on] : set) gates_[name] = on;
-  if (auto all = set.find("AllAlpha"); all != set.end()) {
-    for (const util::FeatureGate& g : releases::DefaultGates()) {
-      if (g.stage == util::GateStage::kAlpha) gates_.emplace(g.name, all->second);
+  for (const auto& [all, stage] :
+       {std::pair("AllAlpha", util::GateStage::kAlpha), {"AllBeta", util::GateStage::kBeta}}) {
+    const auto it = set.find(all);
+    if (it == set.end() || util::FindGate(releases::Of(release).decides.gates, all) == nullptr) continue;
+    for (const util::FeatureGate& g : releases::Of(release).decides.gates) {
+      if (g.stage == stage && g.name != "AllAlpha" && g.name != "AllBeta") gates_.emplace(g.name, it->second);
     }
   }
   std::string line = "feature gates: map[";
@@ -450,7 +456,15 @@ bool Options::GateOn(std::string_view name, std::span<const util::FeatureGate> g
   return gate != nullptr && gate->on;
 }
 
+// Gates are checked by the release, whose flag may come after theirs.
 absl::Status Options::Parse(const std::vector<std::string>& args) {
+  constexpr std::string_view kFlag = "--emulated-version";
+  for (size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
+    const std::string_view arg = args[i];
+    if (arg == kFlag && i + 1 < args.size()) emulated_version_ = args[i + 1];
+    if (arg.starts_with(kFlag) && arg.substr(kFlag.size()).starts_with('='))
+      emulated_version_ = arg.substr(kFlag.size() + 1);
+  }
   return flags_.Parse(args, &positional_);
 }
 
@@ -470,6 +484,10 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     if (!address_.empty()) hp->host = address_;
     c.healthz_bind_address = port_ == -1 ? "" : JoinHostPort(hp->host, absl::StrCat(port_));
     c.metrics_bind_address = c.healthz_bind_address;
+    constexpr release::Span kNeedsFile = release::Since(13);
+    if (legacy_policy_ && policy_file_.empty() && emulated.ok() && kNeedsFile.Has((*emulated)->version)) {
+      return absl::InvalidArgumentError(std::string(kFileRequired));
+    }
     if (legacy_policy_ || (!policy_file_.empty() && policy_map_.empty())) {
       c.algorithm.policy.emplace().file = policy_file_;
     } else if (!policy_map_.empty()) {
@@ -505,6 +523,9 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
   BERTH_RETURN_IF_ERROR(SetRelease(emulated_version_, config_file_, &c, gates_));
   BERTH_RETURN_IF_ERROR(CheckFlagsOfRelease(flags_, *c.release, warnings));
   FollowRelease(&c);
+  BERTH_RETURN_IF_ERROR(releases::CheckGatesNeeded(
+      *c.release, [&](std::string_view gate) { return GateOn(gate, c.Release().decides.gates); }));
+  for (std::string& note : releases::NotesOnGates(*c.release, gates_)) warnings->push_back(std::move(note));
   BERTH_RETURN_IF_ERROR(CheckPercentage(c, warnings));
   const std::vector<std::string> bad = CheckConfiguration(c, config_file_.empty() ? Spelling::kFlags : Spelling::kFile);
   if (!bad.empty()) {
@@ -549,8 +570,7 @@ absl::Status Options::UsePolicyFlags(Configuration* c) const {
   PolicySource source;
   if (legacy_policy_ || (!policy_file_.empty() && policy_map_.empty())) {
     if (policy_file_.empty()) {
-      return absl::InvalidArgumentError(
-          "policyConfigFile: Required value: required when --use-legacy-policy-config is true");
+      return absl::InvalidArgumentError(std::string(kFileRequired));
     }
     source.file = policy_file_;
   } else if (!policy_map_.empty()) {
@@ -581,10 +601,7 @@ absl::Status Options::CheckPercentage(const Configuration& c, std::vector<std::s
     return absl::InvalidArgumentError(absl::StrCat("--percentage-of-nodes-to-score: release ",
                                                    std::string(c.release->name), " looks at all nodes; leave it out"));
   }
-  if (check_decisions == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      "--check-decisions: cannot be used with --percentage-of-nodes-to-score, because the second way to decide would "
-      "look at other nodes");
+  return absl::OkStatus();
 }
 
 std::optional<int64_t> Options::PercentageOfNodes(const Configuration& c) const {

@@ -25,6 +25,14 @@ std::string BindAddress(const std::string& given) {
   return IsIpAddress(given) ? JoinHostPort(given, SplitHostPort(by_default)->port) : by_default;
 }
 
+// Returns whether an address ends in a number that is no port.
+bool HasImpossiblePort(std::string_view address) {
+  const size_t colon = address.rfind(':');
+  int64_t port = 0;
+  return colon != std::string_view::npos && absl::SimpleAtoi(util::ToAbsl(address.substr(colon + 1)), &port) &&
+         (port < 1 || port > 65535) && !IsIpAddress(std::string(address));
+}
+
 // Returns the newest release, whose versions errors name where no release reads a file.
 const release::Id& NewestRelease() {
   return release::All().back();
@@ -44,14 +52,22 @@ absl::StatusOr<Configuration> FromProfileConfiguration(api::Json document, const
                                                        std::vector<std::string>* warnings) {
   const std::string& provider = as.provider;
   Configuration c;
-  UseDefaultsOf(release == nullptr ? NewestRelease() : *release, &c);
+  const release::Id& newest =
+      as.release != nullptr && releases::Of(*as.release).decides.plugins != nullptr ? *as.release : NewestRelease();
+  UseDefaultsOf(release == nullptr ? newest : *release, &c);
   auto catalogue = scheduler::PluginsToConfigure(ReleaseToRun(c));
   if (!provider.empty() && !catalogue.UseProvider(provider)) {
     return util::InvalidArgument(absl::StrCat("couldn't create scheduler using provider ", util::GoQuoted(provider),
                                               ": algorithm provider ", util::GoQuoted(provider), " is not registered"));
   }
   auto loaded = scheduler::configuration::LoadOrError(document, catalogue, GatesFrom(as.gates, ReleaseToRun(c)));
-  if (!loaded.ok()) return loaded.status();
+  if (!loaded.ok()) {
+    const std::string text = util::Message(loaded.status());
+    if (catalogue.has_multi_point() || !text.starts_with("initializing profiles: ")) return loaded.status();
+    return util::InvalidArgument(absl::StrCat("couldn't create scheduler using provider ",
+                                              util::GoQuoted(provider.empty() ? "DefaultProvider" : provider), ": ",
+                                              text));
+  }
   if (warnings != nullptr) warnings->insert(warnings->end(), loaded->notices.begin(), loaded->notices.end());
   const scheduler::configuration::KubeSchedulerConfiguration& from = loaded->configuration;
   c.plugin_profiles = std::move(loaded->profiles);
@@ -60,6 +76,12 @@ absl::StatusOr<Configuration> FromProfileConfiguration(api::Json document, const
   c.plain_profiles = std::all_of(from.profiles.begin(), from.profiles.end(), [](const auto& p) {
     return p.plugin_config.empty() && p.plugins == scheduler::configuration::Plugins();
   });
+  for (const auto& [field, address] : {std::pair("healthzBindAddress", &from.healthz_bind_address),
+                                       {"metricsBindAddress", &from.metrics_bind_address}}) {
+    if (!HasImpossiblePort(*address)) continue;
+    return util::InvalidArgument(
+        absl::StrCat(field, ": Invalid value: ", util::GoQuoted(*address), ": must be between 1 and 65535, inclusive"));
+  }
   c.healthz_bind_address = BindAddress(from.healthz_bind_address);
   c.metrics_bind_address = BindAddress(from.metrics_bind_address);
   c.scheduler_name = c.plugin_profiles[0].scheduler_name;

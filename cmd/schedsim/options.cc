@@ -23,20 +23,17 @@ namespace {
 namespace po = boost::program_options;
 using WordList = std::vector<std::string>;
 
-absl::Status ReadGates(const WordList& values, std::map<std::string, bool>* gates) {
+// REQUIRES: the release is set.
+absl::Status ReadGates(const WordList& values, lab::Algorithm* a) {
   for (const std::string& value : values) {
     for (absl::string_view part : absl::StrSplit(value, ',')) {
       part = absl::StripAsciiWhitespace(part);
       if (part.empty()) continue;
       std::pair<std::string, std::string> kv = absl::StrSplit(part, absl::MaxSplits('=', 1));
       std::string name(absl::StripAsciiWhitespace(kv.first)), on(absl::StripAsciiWhitespace(kv.second));
-      const auto all = release::All();
-      const bool known = std::any_of(all.begin(), all.end(), [&](const release::Id& id) {
-        return util::FindGate(releases::Of(id).decides.gates, name) != nullptr;
-      });
-      if (!known) {
-        return util::InvalidArgument(
-            absl::StrCat("--feature-gates: unrecognized key: ", name, releases::GateSuggestion(name)));
+      name = std::string(releases::WithoutComponent(*a->release, name));
+      if (absl::Status s = releases::CheckGate(*a->release, name, on == "true"); !s.ok()) {
+        return util::InvalidArgument(absl::StrCat("--feature-gates: ", s.message()));
       }
       if (part.find('=') == absl::string_view::npos) {
         return util::InvalidArgument(absl::StrCat("--feature-gates: missing bool value for ", name));
@@ -45,10 +42,10 @@ absl::Status ReadGates(const WordList& values, std::map<std::string, bool>* gate
         return util::InvalidArgument(
             absl::StrCat("--feature-gates: invalid value of ", name, ": ", on, ", should be true or false"));
       }
-      (*gates)[name] = on == "true";
+      a->gates[name] = on == "true";
     }
   }
-  return absl::OkStatus();
+  return a->CheckGatesNeeded();
 }
 
 absl::Status ReadPercentage(const po::variables_map& vm, lab::Algorithm* a) {
@@ -69,8 +66,11 @@ absl::Status ReadPercentage(const po::variables_map& vm, lab::Algorithm* a) {
 }
 
 absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, lab::Algorithm* a) {
+  if ((command.groups & (kReleaseFlag | kAlgorithmFlags)) != 0 && vm.contains("emulated-version")) {
+    BERTH_RETURN_IF_ERROR(UseRelease(vm["emulated-version"].as<std::string>(), a));
+  }
   if ((command.groups & kGateFlags) != 0 && vm.contains("feature-gates")) {
-    BERTH_RETURN_IF_ERROR(ReadGates(vm["feature-gates"].as<WordList>(), &a->gates));
+    BERTH_RETURN_IF_ERROR(ReadGates(vm["feature-gates"].as<WordList>(), a));
   }
   if (vm.contains("ties")) {
     auto ties = lab::Ties::Parse(vm["ties"].as<std::string>());
@@ -78,16 +78,10 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
     a->ties = *ties;
   }
   if (vm.contains("preempt")) a->preempt = vm["preempt"].as<bool>();
-  if ((command.groups & kReleaseFlag) != 0 && vm.contains("emulated-version")) {
-    BERTH_RETURN_IF_ERROR(UseRelease(vm["emulated-version"].as<std::string>(), a));
-  }
   if ((command.groups & kAlgorithmFlags) == 0) return absl::OkStatus();
   a->hard_pod_affinity_symmetric_weight = vm["hard-pod-affinity-symmetric-weight"].as<int>();
   a->ignore_unknown_fields = vm["ignore-unknown-fields"].as<bool>();
   if (vm.contains("algorithm-provider")) a->provider = vm["algorithm-provider"].as<std::string>();
-  if (vm.contains("emulated-version")) {
-    BERTH_RETURN_IF_ERROR(UseRelease(vm["emulated-version"].as<std::string>(), a));
-  }
   if (vm.contains("config")) {
     const std::string file = vm["config"].as<std::string>();
     const release::Id* asked = a->release;

@@ -80,6 +80,14 @@ scheduler::configuration::Gates Algorithm::ConfigurationGates() const {
   });
 }
 
+absl::Status Algorithm::CheckGatesNeeded() const {
+  return releases::CheckGatesNeeded(*release, [&](std::string_view name) {
+    if (auto it = gates.find(std::string(name)); it != gates.end()) return it->second;
+    const util::FeatureGate* gate = util::FindGate(Decides().gates, name);
+    return gate != nullptr && gate->on;
+  });
+}
+
 bool Algorithm::Replaces(const std::string& what) {
   if (of_scenario || (!chosen() && !profiles)) return false;
   absl::StrAppend(&replaced, replaced.empty() ? "" : " and ", what);
@@ -125,12 +133,13 @@ absl::Status Algorithm::ReadGates(Json j) {
   for (auto [name, on] : j.Children()) {
     if (!on.IsBool())
       return WrongMember(absl::StrCat("featureGates.", util::ToAbsl(name)), on, "true or false is needed here");
-    if (!releases::IsDefaultGate(name) && util::FindGate(Decides().gates, name) == nullptr)
-      return WrongMember("featureGates", on,
-                         absl::StrCat("unrecognized key: ", util::ToAbsl(name), releases::GateSuggestion(name)));
-    gates[std::string(name)] = on.Bool();
+    const std::string_view gate = releases::WithoutComponent(*release, name);
+    if (absl::Status s = releases::CheckGate(*release, gate, on.Bool()); !s.ok()) {
+      return WrongMember("featureGates", on, util::Message(s));
+    }
+    gates[std::string(gate)] = on.Bool();
   }
-  return absl::OkStatus();
+  return CheckGatesNeeded();
 }
 
 absl::Status Algorithm::ReadMembers(Json j) {

@@ -65,6 +65,8 @@ struct Algorithm {
   // Returns the feature gates. Gates that are not named have the defaults of the release; those that it does not have
   // are off.
   scheduler::SchedulerGates Gates() const;
+  // Returns an error if a gate is on that needs another, which is off.
+  absl::Status CheckGatesNeeded() const;
   // Returns the gates that change the meaning of a 1.29 configuration. Gates that are not named have the defaults of
   // 1.29.
   scheduler::configuration::Gates ConfigurationGates() const;

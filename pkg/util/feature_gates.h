@@ -10,7 +10,9 @@ enum class GateStage { kAlpha, kBeta, kGA, kDeprecated };
 struct FeatureGate {
   std::string_view name;
   GateStage stage;
-  bool on;  // enabled by default
+  bool on;                      // enabled by default
+  bool locked = false;          // whether it cannot be set to anything else
+  std::string_view needs = {};  // the gate without which it cannot be on; empty: none
 };
 
 // Returns the gate of that name, or null. REQUIRES: the gates are sorted by name.

@@ -49,7 +49,8 @@ podspread::TopologySpreadOptions SpreadComparing(const configuration::PodTopolog
 // ---- the registry ----
 
 constexpr ClaimRules kClaimRules = {.compares_attributes = true};
-constexpr VolumeRules kVolumeRules = {.attacher_is_driver = true, .reads_allocatable_limits = false};
+constexpr VolumeRules kVolumeRules = {
+    .attacher_is_driver = true, .reads_allocatable_limits = false};
 
 void RegisterVolumes(const ResolvedProfile& profile, Registry* r) {
   constexpr Traits kTraits = PredicateTraits(kPodVolumes | kPodNamespace, ClusterPart::kVolumes);
@@ -233,15 +234,6 @@ const UnpreparedPlugins& Unprepared() {
   return kUnprepared;
 }
 
-// The gates that the scheduler of the release reads and that change decisions or what a configuration means.
-constexpr util::FeatureGate kGates[] = {
-    {"DynamicResourceAllocation", util::GateStage::kGA, true},
-    {"OpportunisticBatching", util::GateStage::kBeta, true},
-    {"StorageCapacityScoring", util::GateStage::kAlpha, false},
-    {"TaintTolerationComparisonOperators", util::GateStage::kAlpha, false},
-    {"VolumeLimitScaling", util::GateStage::kAlpha, false},
-};
-
 // Nodes are looked at in the order of the tree, from a start that moves on.
 constexpr SamplingRules kSampling = {.walk = SamplingRules::Walk::kRotatingStart,
                                      .nodes_to_find = AdaptiveShareOfNodes,
@@ -261,7 +253,9 @@ const Rules& Decides() {
       .predicate_ordering = Filters(),
       .describe_template = DescribeWithPodLevel,
       .fit_error_text = FitErrorText,
-      .gates = kGates,
+      .gates = Gates(),
+      .gates_without_effect = GatesWithoutEffect(),
+      .refuses_unknown_gates = true,
       .checks_claims_first = false,
       .tries_nominated_node_first = true,
       .reports_first_error_only = true,

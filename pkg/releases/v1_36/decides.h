@@ -13,6 +13,8 @@ const scheduler::Process& Proceeds();
 // Returns how the daemon looks from outside.
 const DaemonForm& Serves();
 const scheduler::configuration::PluginCatalogue& Plugins();
+std::span<const util::FeatureGate> Gates();
+std::span<const std::string_view> GatesWithoutEffect();
 // Which events wake which pods.
 const scheduler::Wakes& RejectionWakes();
 

@@ -5,6 +5,8 @@
 // optional if the API distinguishes absence from a default. fields.h lists the members under their names in a file,
 // decode.h reads them, and validation.h checks them.
 #pragma once
+#include <absl/time/time.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -125,6 +127,10 @@ struct NodeLabelArgs {
 struct ServiceAffinityArgs {
   std::vector<std::string> affinity_labels, anti_affinity_labels_preference;
 };
+struct DynamicResourcesArgs {
+  std::optional<absl::Duration> filter_timeout;   // for the search on one node; 0: unlimited; absent: 10 s
+  std::optional<absl::Duration> binding_timeout;  // 1 s and up; absent: 600 s
+};
 // Returns the shape of VolumeBinding's arguments without one: none without a gate that lets the plugin score.
 std::vector<UtilizationShapePoint> DefaultVolumeShape(const Gates& gates);
 
@@ -133,7 +139,7 @@ struct PluginArgs {
   using Typed = std::variant<std::monostate, DefaultPreemptionArgs, InterPodAffinityArgs, NodeAffinityArgs,
                              NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs, PodTopologySpreadArgs,
                              VolumeBindingArgs, NodeResourcesLeastAllocatedArgs, NodeResourcesMostAllocatedArgs,
-                             RequestedToCapacityRatioArgs, NodeLabelArgs, ServiceAffinityArgs>;
+                             RequestedToCapacityRatioArgs, NodeLabelArgs, ServiceAffinityArgs, DynamicResourcesArgs>;
   Typed typed;       // monostate for plugins that are not listed above, such as those of plugin/
   std::string json;  // the args in the file as JSON; empty if it has none
 

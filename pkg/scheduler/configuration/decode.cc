@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <set>
+#include <span>
 
 #include "pkg/scheduler/configuration/fields.h"
 #include "pkg/scheduler/configuration/versions.h"
@@ -47,8 +48,12 @@ struct ArgsPlace {
 // duplicate keys, and so does this.
 class Decoder {
  public:
-  Decoder(Version version, std::string_view scheme, const Gates& gates, std::vector<Problem>* problems)
-      : version_(version), scheme_(scheme), gates_(gates), problems_(problems) {}
+  Decoder(Version version, release::Version release, const Gates& gates, std::vector<Problem>* problems)
+      : version_(version),
+        release_(release),
+        scheme_(release::At(kScheme, release)),
+        gates_(gates),
+        problems_(problems) {}
 
   // Reads the members of an object. Keys in `also` are accepted and skipped.
   template <typename T>
@@ -62,6 +67,7 @@ class Decoder {
     } else {
       VisitFields(table, *out);
     }
+    std::erase_if(table.fields, [&](const auto& f) { return !HasMember(release_, f.name); });
     std::set<std::string_view> seen;
     for (auto [key, value] : j.Children()) {
       if (!seen.insert(key).second) {
@@ -194,6 +200,7 @@ class Decoder {
     if (name == "DefaultPreemption") ArgsAs<DefaultPreemptionArgs>(j, config);
     if (name == "NodeAffinity") ArgsAs<NodeAffinityArgs>(j, config);
     if (name == "NodeResourcesBalancedAllocation") ArgsAs<NodeResourcesBalancedAllocationArgs>(j, config);
+    if (name == "DynamicResources" && HasDeviceArguments(release_)) ArgsAs<DynamicResourcesArgs>(j, config);
   }
   void OlderArgs(Json j, PluginConfig* config) {
     const std::string& name = config->name;
@@ -203,6 +210,19 @@ class Decoder {
     if (name == "NodeLabel") ArgsAs<NodeLabelArgs>(j, config);
     if (name == "ServiceAffinity") ArgsAs<ServiceAffinityArgs>(j, config);
   }
+  // Returns whether the version has arguments of this kind.
+  bool IsArgsKind(std::string_view kind) const {
+    constexpr std::string_view kAll[] = {"InterPodAffinity", "NodeResourcesFit", "PodTopologySpread", "VolumeBinding"};
+    constexpr std::string_view kNewer[] = {"DefaultPreemption", "NodeAffinity", "NodeResourcesBalancedAllocation"};
+    constexpr std::string_view kOlder[] = {"NodeResourcesLeastAllocated", "NodeResourcesMostAllocated",
+                                           "RequestedToCapacityRatio", "NodeLabel", "ServiceAffinity"};
+    auto in = [&](std::span<const std::string_view> names) {
+      return std::any_of(names.begin(), names.end(),
+                         [&](std::string_view name) { return kind == absl::StrCat(ToAbsl(name), "Args"); });
+    };
+    return in(kAll) || (version_ == Version::kV1Beta1 ? in(kOlder) : in(kNewer)) ||
+           (HasDeviceArguments(release_) && kind == "DynamicResourcesArgs");
+  }
   // The kind and apiVersion of args may be omitted; if present, they must be those of the plugin and of the document.
   void CheckArgsKind(Json j, const std::string& name) {
     std::string want = absl::StrCat(name, "Args");
@@ -211,6 +231,13 @@ class Decoder {
     if (kind.empty()) kind = want;
     if (given.empty()) given = version;
     if (kind == want && given == version) return;
+    if (given == version && IsArgsKind(kind)) {
+      problems_->push_back({Problem::Kind::kDecoding, absl::StrCat(place_.outer, ".args.kind"),
+                            absl::StrCat("decoding .", place_.outer, ": args for plugin ", name, " were not of type ",
+                                         want, ".", ToAbsl(kGroup), ", got ", kind, ".", ToAbsl(kGroup)),
+                            absl::StrCat("must be ", want)});
+      return;
+    }
     Add(Problem::Kind::kDecoding, "kind",
         absl::StrCat("no kind ", GoQuoted(kind), " is registered for version ", GoQuoted(given), ToAbsl(scheme_)),
         absl::StrCat("must be ", want, " of ", version));
@@ -231,6 +258,7 @@ class Decoder {
   }
 
   const Version version_;
+  const release::Version release_;
   const std::string_view scheme_;
   const Gates& gates_;
   std::vector<Problem>* problems_;
@@ -332,7 +360,7 @@ KubeSchedulerConfiguration Decode(Json document, release::Version release, const
   std::optional<Version> version = VersionOf(document, release, problems);
   if (version) {
     c = DefaultsOf(*version);
-    Decoder decoder(*version, release::At(kScheme, release), gates, problems);
+    Decoder decoder(*version, release, gates, problems);
     decoder.Object(document, "", &c, {"apiVersion", "kind"});
   }
   ApplyDefaults(gates, &c);

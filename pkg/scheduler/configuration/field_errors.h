@@ -19,8 +19,10 @@ namespace berth::scheduler::configuration {
 // not empty, texts begin with it and the errors are of kind kProfile.
 class FieldErrors {
  public:
-  FieldErrors(std::vector<Problem>* out, std::string root = {}, std::string prefix = {})
-      : out_(out), root_(std::move(root)), prefix_(std::move(prefix)) {}
+  // `as_json` says that values which are neither numbers nor texts are shown as JSON (since 1.30) and not as Go does.
+  FieldErrors(std::vector<Problem>* out, bool as_json, std::string root = {}, std::string prefix = {})
+      : out_(out), as_json_(as_json), root_(std::move(root)), prefix_(std::move(prefix)) {}
+  bool as_json() const { return as_json_; }
 
   // These show the value as Go does: numbers plain, texts in quotes.
   void Invalid(const std::string& path, int64_t value, std::string_view detail) {
@@ -30,7 +32,10 @@ class FieldErrors {
     InvalidRaw(path, util::GoQuoted(value), detail);
   }
   void Invalid(const std::string& path, absl::Duration value, std::string_view detail) {
-    InvalidRaw(path, absl::StrCat("v1.Duration{Duration:", absl::ToInt64Nanoseconds(value), "}"), detail);
+    InvalidRaw(path,
+               as_json_ ? util::GoQuoted(util::FormatGoDuration(value))
+                        : absl::StrCat("v1.Duration{Duration:", absl::ToInt64Nanoseconds(value), "}"),
+               detail);
   }
   void InvalidRaw(const std::string& path, const std::string& value, std::string_view detail) {
     Add(path, absl::StrCat("Invalid value: ", value, ": ", util::ToAbsl(detail)), {});
@@ -64,6 +69,7 @@ class FieldErrors {
                      std::move(hint)});
   }
   std::vector<Problem>* out_;
+  bool as_json_;
   std::string root_, prefix_;
 };
 

@@ -155,6 +155,12 @@ void VisitFields(V& v, ServiceAffinityArgs& t) {
 }
 
 template <typename V>
+void VisitFields(V& v, DynamicResourcesArgs& t) {
+  v("filterTimeout", t.filter_timeout, "Limit of the search for devices on one node; 10s when absent, 0: none.");
+  v("bindingTimeout", t.binding_timeout, "Limit of the wait for devices before a binding; 600s when absent.");
+}
+
+template <typename V>
 void VisitFields(V& v, Plugin& t) {
   v("name", t.name, "The plugin.");
   v("weight", t.weight, "How much its scores count; absent means 1.");
@@ -179,6 +185,10 @@ void VisitFields(V& v, Plugins& t, Version version) {
   v("bind", t.bind, "Binds a pod to its node.");
   v("postBind", t.post_bind, "Called when a pod is bound.");
   if (version == Version::kV1Beta1) return;
+  if (version == Version::kV1) {
+    v("placementGenerate", t.placement_generate, "Proposes nodes for a group of pods; accepted.");
+    v("placementScore", t.placement_score, "Says which of the nodes for a group are best; accepted.");
+  }
   v("multiPoint", t.multi_point, "Plugins to call wherever they have something to do.");
 }
 template <typename V>

@@ -11,6 +11,9 @@ Gates GatesBy(absl::FunctionRef<bool(std::string_view name, bool otherwise)> on)
   g.volume_limit_scaling = on("VolumeLimitScaling", g.volume_limit_scaling);
   g.taint_comparison_operators = on("TaintTolerationComparisonOperators", g.taint_comparison_operators);
   g.opportunistic_batching = on("OpportunisticBatching", g.opportunistic_batching);
+  g.dra_filter_timeout = on("DRASchedulerFilterTimeout", g.dra_filter_timeout);
+  g.dra_binding_timeout =
+      on("DRADeviceBindingConditions", g.dra_binding_timeout) && on("DRAResourceClaimDeviceStatus", true);
   return g;
 }
 

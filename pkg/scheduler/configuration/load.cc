@@ -1,5 +1,7 @@
 #include "pkg/scheduler/configuration/load.h"
 
+#include <set>
+
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/configuration/validation.h"
 #include "pkg/util/status.h"
@@ -17,13 +19,24 @@ void NoteWhatHasNoEffect(const KubeSchedulerConfiguration& c, std::vector<std::s
   }
 }
 
+// Erases what building profiles says about the name of a plugin that validation has refused.
+void DropRepeated(std::vector<Problem>* problems) {
+  std::set<std::string> refused;
+  for (const Problem& p : *problems) {
+    if (p.kind == Problem::Kind::kValidation) refused.insert(p.path + ".name");
+  }
+  std::erase_if(*problems,
+                [&](const Problem& p) { return p.kind == Problem::Kind::kProfile && refused.contains(p.path); });
+}
+
 }  // namespace
 
 LoadedConfiguration Load(api::Json document, const PluginCatalogue& catalogue, const Gates& gates) {
   LoadedConfiguration out;
   out.configuration = Decode(document, catalogue.release(), gates, &out.problems);
-  Validate(out.configuration, gates, &out.problems);
+  Validate(out.configuration, catalogue.release(), gates, &out.problems);
   out.profiles = ResolveProfiles(out.configuration, catalogue, gates, &out.problems, &out.notices);
+  DropRepeated(&out.problems);
   NoteWhatHasNoEffect(out.configuration, &out.notices);
   return out;
 }

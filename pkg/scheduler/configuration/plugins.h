@@ -60,6 +60,8 @@ struct Gates {
   bool volume_limit_scaling = false;        // 1.36: CSIDrivers may have to be on the node
   bool taint_comparison_operators = false;  // 1.35: tolerations with the operators Gt and Lt
   bool opportunistic_batching = true;       // 1.35: equal pods may be placed by one decision
+  bool dra_filter_timeout = true;           // 1.34: DynamicResources may be given a limit for the search on a node
+  bool dra_binding_timeout = true;          // 1.34: and for the wait for devices; two gates together
 };
 
 // A plugin that runs unless a profile disables it.

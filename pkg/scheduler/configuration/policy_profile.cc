@@ -9,6 +9,7 @@
 #include <set>
 
 #include "pkg/scheduler/configuration/profile_by_point.h"
+#include "pkg/scheduler/configuration/validation.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -42,6 +43,9 @@ class Translator {
       errors_.push_back(absl::StrCat("hardPodAffinitySymmetricWeight: Invalid value: ",
                                      policy_.hard_pod_affinity_symmetric_weight, ": not in valid range [0-100]"));
     }
+    std::vector<Problem> of_extenders;
+    ValidateExtenders(policy_.extenders, &of_extenders);
+    for (const Problem& p : of_extenders) errors_.push_back(p.text);
     SetArgs();
     // Mistakes in names would cause others here.
     if (errors_.empty()) {

@@ -100,6 +100,9 @@ class Resolver {
       for (size_t i = 0; i < set.enabled.size(); ++i) CheckEnabled(p, set.enabled, i, field);
       NoteDisabled(set.disabled, field);
     }
+    // Nothing here extends these points.
+    CheckNone(profile_.plugins.placement_generate, "placementGenerate", "PlacementGeneratePlugin");
+    CheckNone(profile_.plugins.placement_score, "placementScore", "PlacementScorePlugin");
     const std::vector<Plugin>& multi = profile_.plugins.multi_point.enabled;
     for (size_t i = 0; i < multi.size(); ++i) {
       const std::string at = absl::StrCat("plugins.multiPoint.enabled[", i, "].name");
@@ -109,6 +112,16 @@ class Resolver {
       }
     }
     NoteDisabled(profile_.plugins.multi_point.disabled, "plugins.multiPoint");
+  }
+
+  // Reports all plugins of an extension point that none extends.
+  void CheckNone(const PluginSet& set, const std::string& field, const std::string& type) {
+    for (size_t i = 0; i < set.enabled.size(); ++i) {
+      const std::string& name = set.enabled[i].name;
+      Fail(absl::StrCat("plugins.", field, ".enabled[", i, "].name"),
+           catalogue_.Has(name) ? absl::StrCat("plugin ", GoQuoted(name), " does not extend ", type, " plugin")
+                                : absl::StrCat(type, " ", GoQuoted(name), " does not exist"));
+    }
   }
 
   // Only the first error of a plugin is reported.
@@ -237,7 +250,7 @@ class Resolver {
       if (!enabled.contains(config.name)) continue;
       out->args[config.name] = config.args;
       if (auto* fit = std::get_if<NodeResourcesFitArgs>(&config.args.typed)) {
-        ValidateNodeResourcesFit(*fit, absl::StrCat(path_, ".", at, ".args"),
+        ValidateNodeResourcesFit(*fit, catalogue_.release(), absl::StrCat(path_, ".", at, ".args"),
                                  absl::StrCat(prefix_, "initializing plugin \"NodeResourcesFit\": "), problems_);
       }
     }

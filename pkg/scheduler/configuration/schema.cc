@@ -52,6 +52,7 @@ class SchemaWriter {
 
   template <typename T>
   void operator()(std::string_view name, T&& member, std::string_view what) {
+    if (!HasMember(catalogue_.release(), name)) return;
     out_.Key(name).Object().Member("description", what);
     field_ = name;
     Value(member);
@@ -134,6 +135,7 @@ class SchemaWriter {
     out_.Key("required").Texts({"name"}).Key("allOf").Array();
     const bool older = version_ == Version::kV1Beta1;
     if (!older) ArgumentsOf<DefaultPreemptionArgs>("DefaultPreemption");
+    if (HasDeviceArguments(catalogue_.release())) ArgumentsOf<DynamicResourcesArgs>("DynamicResources");
     ArgumentsOf<InterPodAffinityArgs>("InterPodAffinity");
     if (!older) ArgumentsOf<NodeAffinityArgs>("NodeAffinity");
     if (older) ArgumentsOf<NodeLabelArgs>("NodeLabel");

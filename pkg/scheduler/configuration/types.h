@@ -31,7 +31,8 @@ struct PluginSet {
 struct Plugins {
   PluginSet pre_enqueue, queue_sort, pre_filter, filter, post_filter, pre_score, score, reserve, permit, pre_bind, bind,
       post_bind;
-  PluginSet multi_point;  // applies to every extension point that a plugin implements
+  PluginSet placement_generate, placement_score;  // since 1.36; of groups of pods, which are not placed here
+  PluginSet multi_point;                          // applies to every extension point that a plugin implements
   friend bool operator==(const Plugins&, const Plugins&) = default;
 };
 

@@ -4,12 +4,16 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "pkg/api/labels.h"
 #include "pkg/api/resource_names.h"
 #include "pkg/scheduler/configuration/field_errors.h"
+#include "pkg/scheduler/configuration/plugin_sets.h"
+#include "pkg/scheduler/configuration/versions.h"
 
 namespace berth::scheduler::configuration {
 namespace {
@@ -20,11 +24,42 @@ std::string At(const std::string& path, size_t i) {
   return absl::StrCat(path, "[", i, "]");
 }
 
-// ---- values in the notation of Go's %#v ----
+// The texts that have changed with releases.
+struct Words {
+  bool as_json = false;  // how values of structures are shown
+  std::string_view queue_sort_differs = "has to match for all profiles";
+  std::string_view queue_sort_args_differ{};  // empty: arguments are not compared
+  std::string_view shape_not_sorted = "utilization values must be sorted in increasing order";
+  std::string_view volume_shape =
+      "unexpected field `shape`, remove it or turn on the feature gate VolumeCapacityPriority";
+  std::string_view lease_too_short = "LeaseDuration must be greater than RenewDeadline";
+  // NodeResourcesFit's: the path of the shape, and whether it is refused with another type.
+  std::string_view shape_path = "scoringStrategy.shape";
+  bool shape_only_with_its_type = false;
+  // Plugins that are refused at an extension point and in pluginConfig, but not at multiPoint.
+  std::span<const std::string_view> removed_plugins{};
+};
+constexpr std::string_view kRemovedPlugins[] = {"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"};
+constexpr release::From<Words> kWords[] = {
+    {{0}, {}},
+    {{36},
+     {.as_json = true,
+      .queue_sort_differs = "must be the same for all profiles",
+      .queue_sort_args_differ = "queueSort must be the same for all profiles",
+      .shape_not_sorted = "values must be sorted in increasing order",
+      .volume_shape = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring",
+      .lease_too_short = "must be greater than `RenewDeadline`",
+      .shape_path = "scoringStrategy.requestedToCapacityRatio.shape",
+      .shape_only_with_its_type = true,
+      .removed_plugins = kRemovedPlugins}},
+};
 
-std::string GoTexts(const std::vector<std::string>& values) {
+// ---- values in the notation of Go's %#v, or as JSON ----
+
+std::string GoTexts(const std::vector<std::string>& values, bool as_json) {
   std::vector<std::string> quoted;
   for (const std::string& v : values) quoted.push_back(GoQuoted(v));
+  if (as_json) return values.empty() ? "null" : absl::StrCat("[", absl::StrJoin(quoted, ","), "]");
   return values.empty() ? "[]string(nil)" : absl::StrCat("[]string{", absl::StrJoin(quoted, ", "), "}");
 }
 
@@ -36,15 +71,29 @@ std::string GoPlugins(const std::vector<Plugin>& plugins) {
   return texts.empty() ? "[]config.Plugin(nil)" : absl::StrCat("[]config.Plugin{", absl::StrJoin(texts, ", "), "}");
 }
 
-std::string GoPluginSet(const PluginSet& s) {
+std::string JsonPlugins(const std::vector<Plugin>& plugins) {
+  std::vector<std::string> texts;
+  for (const Plugin& p : plugins)
+    texts.push_back(absl::StrCat("{\"Name\":", GoQuoted(p.name), ",\"Weight\":", p.weight, "}"));
+  return texts.empty() ? "null" : absl::StrCat("[", absl::StrJoin(texts, ","), "]");
+}
+
+std::string GoPluginSet(const PluginSet& s, bool as_json) {
+  if (as_json)
+    return absl::StrCat("{\"Enabled\":", JsonPlugins(s.enabled), ",\"Disabled\":", JsonPlugins(s.disabled), "}");
   return absl::StrCat("config.PluginSet{Enabled:", GoPlugins(s.enabled), ", Disabled:", GoPlugins(s.disabled), "}");
 }
 
-std::string GoShape(const std::vector<UtilizationShapePoint>& shape) {
+std::string GoShape(const std::vector<UtilizationShapePoint>& shape, bool as_json) {
   std::vector<std::string> texts;
   for (const UtilizationShapePoint& p : shape) {
+    if (as_json) {
+      texts.push_back(absl::StrCat("{\"Utilization\":", p.utilization, ",\"Score\":", p.score, "}"));
+      continue;
+    }
     texts.push_back(absl::StrCat("config.UtilizationShapePoint{Utilization:", p.utilization, ", Score:", p.score, "}"));
   }
+  if (as_json) return absl::StrCat("[", absl::StrJoin(texts, ","), "]");
   return absl::StrCat("[]config.UtilizationShapePoint{", absl::StrJoin(texts, ", "), "}");
 }
 
@@ -94,7 +143,7 @@ void CheckTerm(const NodeSelectorTerm& t, const std::string& path, FieldErrors* 
     if (r.op != "In" && r.op != "NotIn") {
       e->NotSupported(at + ".operator", r.op, {"In", "NotIn"});
     } else if (r.values.size() != 1) {
-      e->InvalidRaw(at + ".values", GoTexts(r.values), "must have one element");
+      e->InvalidRaw(at + ".values", GoTexts(r.values, e->as_json()), "must have one element");
     }
   }
 }
@@ -157,12 +206,12 @@ void Check(const PodTopologySpreadArgs& a, const std::string& path, FieldErrors*
   }
 }
 
-void CheckShape(const std::vector<UtilizationShapePoint>& shape, const std::string& path, FieldErrors* e) {
+void CheckShape(const std::vector<UtilizationShapePoint>& shape, const std::string& path, const Words& words,
+                FieldErrors* e) {
   if (shape.empty()) return e->Required(path, "at least one point must be specified");
   for (size_t i = 1; i < shape.size(); ++i) {
     if (shape[i - 1].utilization < shape[i].utilization) continue;
-    e->Invalid(At(path, i) + ".utilization", shape[i].utilization,
-               "utilization values must be sorted in increasing order");
+    e->Invalid(At(path, i) + ".utilization", shape[i].utilization, words.shape_not_sorted);
     break;
   }
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -175,22 +224,64 @@ void CheckShape(const std::vector<UtilizationShapePoint>& shape, const std::stri
   }
 }
 
-void Check(const VolumeBindingArgs& a, const std::string& path, const Gates& gates, FieldErrors* e) {
+void Check(const VolumeBindingArgs& a, const std::string& path, const Words& words, const Gates& gates,
+           FieldErrors* e) {
   if (a.bind_timeout_seconds < 0) {
     e->Invalid(path + ".bindTimeoutSeconds", a.bind_timeout_seconds,
                "invalid BindTimeoutSeconds, should not be a negative value");
   }
   if (gates.volume_capacity_priority || gates.storage_capacity_scoring) {
-    CheckShape(a.shape, path + ".shape", e);
+    CheckShape(a.shape, path + ".shape", words, e);
   } else if (!a.shape.empty()) {
-    e->InvalidRaw(path + ".shape", GoShape(a.shape),
-                  "unexpected field `shape`, remove it or turn on the feature gate VolumeCapacityPriority");
+    e->InvalidRaw(path + ".shape", GoShape(a.shape, words.as_json), words.volume_shape);
   }
 }
 
+void Check(const DynamicResourcesArgs& a, const std::string& path, const Gates& gates, FieldErrors* e) {
+  const std::string filter = path + ".filterTimeout", binding = path + ".bindingTimeout";
+  if (a.filter_timeout && !gates.dra_filter_timeout) {
+    e->Forbidden(filter, "DRASchedulingFilterTimeout feature gate is disabled");
+  } else if (a.filter_timeout && *a.filter_timeout < absl::ZeroDuration()) {
+    e->Invalid(filter, *a.filter_timeout, "must be zero or positive");
+  }
+  if (a.binding_timeout && !gates.dra_binding_timeout) {
+    e->Forbidden(binding, "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled");
+  } else if (a.binding_timeout && *a.binding_timeout < absl::Seconds(1)) {
+    e->Invalid(binding, *a.binding_timeout, "must be at least 1 second");
+  }
+}
+
+// Refuses plugins that the release does not have any more. `version` is that of the file.
+class RemovedPlugins {
+ public:
+  RemovedPlugins(const Words& words, Version version, FieldErrors* e)
+      : words_(words),
+        text_(absl::StrCat("was invalid in version \"v1\" (KubeSchedulerConfiguration is version ",
+                           GoQuoted(ApiVersion(version)), ")")),
+        errors_(e) {}
+  bool Refuses(const std::string& name, const std::string& path) {
+    const auto& removed = words_.removed_plugins;
+    if (std::find(removed.begin(), removed.end(), name) == removed.end()) return false;
+    errors_->Invalid(path, name, text_);
+    return true;
+  }
+  void Check(const Plugins& plugins, const std::string& path) {
+    for (const ExtensionPoint p : ExtensionPoints()) {
+      const std::vector<Plugin>& enabled = SetOf(plugins, p).enabled;
+      const std::string at = absl::StrCat(path, ".", util::ToAbsl(FieldName(p)), ".enabled");
+      for (size_t i = 0; i < enabled.size(); ++i) Refuses(enabled[i].name, At(at, i));
+    }
+  }
+
+ private:
+  const Words& words_;
+  const std::string text_;
+  FieldErrors* errors_;
+};
+
 // ---- everything else ----
 
-void CheckConnectionAndLease(const KubeSchedulerConfiguration& c, FieldErrors* e) {
+void CheckConnectionAndLease(const KubeSchedulerConfiguration& c, const Words& words, FieldErrors* e) {
   if (c.client_connection.burst < 0) {
     e->Invalid("clientConnection.burst", c.client_connection.burst, "must be non-negative");
   }
@@ -204,7 +295,7 @@ void CheckConnectionAndLease(const KubeSchedulerConfiguration& c, FieldErrors* e
   positive("retryPeriod", l.retry_period);
   if (l.lease_duration <= l.renew_deadline) {
     // As upstream, the message shows the renewDeadline as the invalid value.
-    e->Invalid("leaderElection.leaseDuration", l.renew_deadline, "LeaseDuration must be greater than RenewDeadline");
+    e->Invalid("leaderElection.leaseDuration", l.renew_deadline, words.lease_too_short);
   }
   if (c.version != Version::kV1Beta1 && l.resource_lock != "leases") {
     e->Invalid("leaderElection.resourceLock", l.resource_lock, "resourceLock value must be \"leases\"");
@@ -215,30 +306,44 @@ void CheckPercentage(const std::string& path, int32_t percentage, FieldErrors* e
   if (percentage < 0 || percentage > 100) e->Invalid(path, percentage, "not in valid range [0-100]");
 }
 
-void CheckProfile(const Profile& p, Version version, const std::string& path, const Gates& gates, FieldErrors* e) {
+void CheckProfile(const Profile& p, Version version, const Words& words, const std::string& path, const Gates& gates,
+                  FieldErrors* e) {
   if (p.scheduler_name.value_or("").empty()) e->Required(path + ".schedulerName", "");
   if (p.percentage_of_nodes_to_score) {
     CheckPercentage(path + ".percentageOfNodesToScore", *p.percentage_of_nodes_to_score, e);
   }
   if (version == Version::kV1Beta1) return;  // arguments are checked when the plugins are created (CheckArgsByPoint)
+  RemovedPlugins removed(words, version, e);
+  removed.Check(p.plugins, path + ".plugins");
   std::set<std::string> seen;
   for (size_t i = 0; i < p.plugin_config.size(); ++i) {
     const PluginConfig& config = p.plugin_config[i];
     const std::string at = At(path + ".pluginConfig", i), args = at + ".args";
     if (!seen.insert(config.name).second) e->Duplicate(at, config.name);
+    if (removed.Refuses(config.name, at)) continue;
     const PluginArgs::Typed& typed = config.args.typed;
     if (auto* a = std::get_if<DefaultPreemptionArgs>(&typed)) Check(*a, args, e);
     if (auto* a = std::get_if<InterPodAffinityArgs>(&typed)) Check(*a, args, e);
     if (auto* a = std::get_if<NodeAffinityArgs>(&typed)) Check(*a, args, e);
     if (auto* a = std::get_if<NodeResourcesBalancedAllocationArgs>(&typed)) Check(*a, args, e);
     if (auto* a = std::get_if<PodTopologySpreadArgs>(&typed)) Check(*a, args, e);
-    if (auto* a = std::get_if<VolumeBindingArgs>(&typed)) Check(*a, args, gates, e);
+    if (auto* a = std::get_if<VolumeBindingArgs>(&typed)) Check(*a, args, words, gates, e);
+    if (auto* a = std::get_if<DynamicResourcesArgs>(&typed)) Check(*a, args, gates, e);
   }
+}
+
+// Returns the arguments in a profile's pluginConfig of a plugin as JSON, or null if there are none.
+const std::string* ArgsIn(const Profile& profile, const std::string& plugin) {
+  const std::string* found = nullptr;
+  for (const PluginConfig& config : profile.plugin_config) {
+    if (config.name == plugin) found = &config.args.json;
+  }
+  return found;
 }
 
 // All profiles share one queue, so their queueSort plugins must be the same. 1.29 compares what is written, not what
 // results from it (bug M-17, kept).
-void CheckQueueSort(const std::vector<Profile>& profiles, Version version, FieldErrors* e) {
+void CheckQueueSort(const std::vector<Profile>& profiles, Version version, const Words& words, FieldErrors* e) {
   const PluginSet& first = profiles[0].plugins.queue_sort;
   if (version != Version::kV1Beta1 && first.enabled.size() > 1) {
     e->Invalid("profiles[0].plugins.queueSort.Enabled", static_cast<int64_t>(first.enabled.size()),
@@ -246,8 +351,16 @@ void CheckQueueSort(const std::vector<Profile>& profiles, Version version, Field
   }
   for (size_t i = 1; i < profiles.size(); ++i) {
     const PluginSet& other = profiles[i].plugins.queue_sort;
-    if (other == first) continue;
-    e->InvalidRaw(At("profiles", i) + ".plugins.queueSort", GoPluginSet(other), "has to match for all profiles");
+    if (other != first) {
+      e->InvalidRaw(At("profiles", i) + ".plugins.queueSort", GoPluginSet(other, words.as_json),
+                    words.queue_sort_differs);
+    }
+    if (words.queue_sort_args_differ.empty() || first.enabled.empty()) continue;
+    const std::string* const args = ArgsIn(profiles[i], first.enabled[0].name);
+    const std::string* const firsts = ArgsIn(profiles[0], first.enabled[0].name);
+    if (args == nullptr || (firsts != nullptr && *firsts == *args)) continue;
+    e->InvalidRaw(At("profiles", i) + ".pluginConfig.args", args->empty() ? "null" : *args,
+                  words.queue_sort_args_differ);
   }
 }
 
@@ -280,18 +393,20 @@ void CheckExtenders(const std::vector<ExtenderConfig>& extenders, FieldErrors* e
 
 }  // namespace
 
-void Validate(const KubeSchedulerConfiguration& c, const Gates& gates, std::vector<Problem>* problems) {
-  FieldErrors e(problems);
-  CheckConnectionAndLease(c, &e);
+void Validate(const KubeSchedulerConfiguration& c, release::Version release, const Gates& gates,
+              std::vector<Problem>* problems) {
+  const Words& words = release::At(kWords, release);
+  FieldErrors e(problems, words.as_json);
+  CheckConnectionAndLease(c, words, &e);
   if (c.parallelism <= 0) e.Invalid("parallelism", c.parallelism, "should be an integer value greater than zero");
   std::set<std::string> names;
   for (size_t i = 0; i < c.profiles.size(); ++i) {
     const Profile& p = c.profiles[i];
-    CheckProfile(p, c.version, At("profiles", i), gates, &e);
+    CheckProfile(p, c.version, words, At("profiles", i), gates, &e);
     const std::string name = p.scheduler_name.value_or("");
     if (!names.insert(name).second) e.Duplicate(At("profiles", i) + ".schedulerName", name);
   }
-  CheckQueueSort(c.profiles, c.version, &e);
+  CheckQueueSort(c.profiles, c.version, words, &e);
   CheckPercentage("percentageOfNodesToScore", c.percentage_of_nodes_to_score, &e);
   if (c.pod_initial_backoff_seconds <= 0) {
     e.Invalid("podInitialBackoffSeconds", c.pod_initial_backoff_seconds, "must be greater than 0");
@@ -303,9 +418,15 @@ void Validate(const KubeSchedulerConfiguration& c, const Gates& gates, std::vect
   CheckExtenders(c.extenders, &e);
 }
 
-void ValidateNodeResourcesFit(const NodeResourcesFitArgs& a, const std::string& path, const std::string& prefix,
-                              std::vector<Problem>* problems) {
-  FieldErrors e(problems, path, prefix);
+void ValidateExtenders(const std::vector<ExtenderConfig>& extenders, std::vector<Problem>* problems) {
+  FieldErrors e(problems, /*as_json=*/false);
+  CheckExtenders(extenders, &e);
+}
+
+void ValidateNodeResourcesFit(const NodeResourcesFitArgs& a, release::Version release, const std::string& path,
+                              const std::string& prefix, std::vector<Problem>* problems) {
+  const Words& words = release::At(kWords, release);
+  FieldErrors e(problems, words.as_json, path, prefix);
   for (size_t i = 0; i < a.ignored_resources.size(); ++i) {
     for (const std::string& p : api::QualifiedNameProblems(a.ignored_resources[i])) {
       e.Invalid(At("ignoredResources", i), a.ignored_resources[i], p);
@@ -327,13 +448,17 @@ void ValidateNodeResourcesFit(const NodeResourcesFitArgs& a, const std::string& 
     e.Invalid(At("scoringStrategy.resources", i) + ".weight", s.resources[i].weight,
               absl::StrCat("resource weight of ", s.resources[i].name, " not in valid range (0, 100]"));
   }
-  if (s.type != "RequestedToCapacityRatio") return;
+  if (s.type != "RequestedToCapacityRatio") {
+    if (words.shape_only_with_its_type && s.requested_to_capacity_ratio) {
+      e.Forbidden("scoringStrategy.requestedToCapacityRatio", "must be nil when type is not RequestedToCapacityRatio");
+    }
+    return;
+  }
   if (!s.requested_to_capacity_ratio) {
     return e.Required("scoringStrategy.requestedToCapacityRatio",
                       "must be specified when type is RequestedToCapacityRatio");
   }
-  // As in 1.29, the path does not contain requestedToCapacityRatio.
-  CheckShape(s.requested_to_capacity_ratio->shape, "scoringStrategy.shape", &e);
+  CheckShape(s.requested_to_capacity_ratio->shape, std::string(words.shape_path), words, &e);
 }
 
 }  // namespace berth::scheduler::configuration

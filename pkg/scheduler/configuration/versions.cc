@@ -88,4 +88,19 @@ std::string VersionsOf(release::Version release) {
   return absl::StrJoin(names, " and ");
 }
 
+bool HasMember(release::Version release, std::string_view name) {
+  struct Row {
+    std::string_view name;
+    release::Span span;
+  };
+  static constexpr Row kMembers[] = {{"placementGenerate", release::Since(36)}, {"placementScore", release::Since(36)}};
+  return std::all_of(std::begin(kMembers), std::end(kMembers),
+                     [&](const Row& row) { return row.name != name || row.span.Has(release); });
+}
+
+bool HasDeviceArguments(release::Version release) {
+  constexpr release::Span kSpan = release::Since(36);
+  return kSpan.Has(release);
+}
+
 }  // namespace berth::scheduler::configuration

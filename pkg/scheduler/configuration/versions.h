@@ -38,4 +38,9 @@ std::string WhoReads(std::string_view api_version);
 // Returns the apiVersions that a release reads, for messages, the newest first: "/v1 and /v1beta3" after the group.
 std::string VersionsOf(release::Version release);
 
+// Returns whether a release knows a member of an object. Those that follow from the version are in fields.h.
+bool HasMember(release::Version release, std::string_view name);
+// Returns whether the plugin DynamicResources takes arguments in a release.
+bool HasDeviceArguments(release::Version release);
+
 }  // namespace berth::scheduler::configuration

@@ -109,6 +109,11 @@ struct Release {
 
   // The feature gates and their defaults, sorted by name.
   std::span<const util::FeatureGate> gates{};
+  // Those that its scheduler reads and that are accepted here without effect.
+  std::span<const std::string_view> gates_without_effect{};
+  // Whether only the gates of the release may be named, each as it can be set. Otherwise those of other releases are
+  // accepted, too, without effect.
+  bool refuses_unknown_gates = false;
 
   // Whether the pod's claims are checked before any predicate is called (since 1.10: podPassesBasicChecks).
   bool checks_claims_first = false;
