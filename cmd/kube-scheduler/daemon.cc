@@ -190,6 +190,16 @@ absl::Status Daemon::Connect() {
                           [this](Families* families) { CollectMetrics(families); });
   if (!pages.ok()) return pages.status();
   pages_ = *std::move(pages);
+  pages_->AddReadyCheck({"shutdown", [this] {
+                           return ending_.raised() ? util::Unavailable("process is shutting down") : absl::OkStatus();
+                         }});
+  pages_->AddReadyCheck({"sched-handler-sync", [this] {
+                           return synced_.raised() ? absl::OkStatus()
+                                                   : util::Unavailable("handlers are not fully synchronized");
+                         }});
+  std::string flags;
+  for (const Flag* f : options_.flags().Sorted()) absl::StrAppend(&flags, f->name, "=", f->text(), "\n");
+  pages_->ShowFlags(std::move(flags));
   if (options_.enable_ui) live_page_ = pages_->ServeUi(&inbox_);
   requests_ = std::make_unique<client::Requests>(pods_client_.get(), [this] { return MayWrite(); });
   // Limits requests to what the rate limiter lets pass in a few seconds, so that none times out there.
@@ -197,6 +207,7 @@ absl::Status Daemon::Connect() {
   requests_limit_ = static_cast<size_t>(std::clamp(affordable, 1.0, kMostRequests));
   snapshot_.requests_limit = requests_limit_;
   snapshot_.in_seconds = config_.Form().metrics_in_seconds;
+  snapshot_.drops_old = config_.Form().drops_old_metrics;
 
   recorders_ = MakeRecorders(config_, rest->burst, lease_io_.executor(), events_client_.get());
   return absl::OkStatus();
@@ -438,6 +449,7 @@ void Daemon::PublishSnapshot() {
   SchedulerSnapshot s = TakeSnapshot(*scheduler_, *parts_->queue, parts_->cache, algorithms_);
   s.requests_limit = requests_limit_;
   s.in_seconds = config_.Form().metrics_in_seconds;
+  s.drops_old = config_.Form().drops_old_metrics;
   s.plugins = profile_plugins_;
   if (live_page_ != nullptr) live_page_->Sample(*scheduler_);
   std::lock_guard lock(snapshot_mutex_);

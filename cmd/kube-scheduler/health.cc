@@ -32,7 +32,7 @@ HealthQuery ParseQuery(const std::string& query) {
   return out;
 }
 
-HttpResponse AllChecks(const HttpRequest& request, const std::vector<HealthCheck>& checks) {
+HttpResponse AllChecks(const HttpRequest& request, const std::vector<HealthCheck>& checks, const std::string& name) {
   HealthQuery query = ParseQuery(request.query);
   HttpResponse page;
   page.no_sniff = true;
@@ -49,19 +49,19 @@ HttpResponse AllChecks(const HttpRequest& request, const std::vector<HealthCheck
       continue;
     }
     well = false;
-    LOG(ERROR) << "healthz check " << check.name << " failed: " << util::Message(s);
+    LOG(ERROR) << name << " check " << check.name << " failed: " << util::Message(s);
     absl::StrAppend(&report, "[-]", check.name, " failed: reason withheld\n");
   }
   if (!query.excluded.empty()) {
     absl::StrAppend(
         &report, "warn: some health checks cannot be excluded: no matches for ",
         absl::StrJoin(query.excluded, ",",
-                      [](std::string* out, const std::string& name) { absl::StrAppend(out, Quoted(name)); }),
+                      [](std::string* out, const std::string& excluded) { absl::StrAppend(out, Quoted(excluded)); }),
         "\n");
   }
   page.status = well ? 200 : 500;
-  page.body = !well           ? absl::StrCat(report, "healthz check failed\n")
-              : query.verbose ? absl::StrCat(report, "healthz check passed\n")
+  page.body = !well           ? absl::StrCat(report, name, " check failed\n")
+              : query.verbose ? absl::StrCat(report, name, " check passed\n")
                               : "ok";
   return page;
 }
@@ -72,10 +72,11 @@ HealthCheck PingCheck() {
   return {"ping", [] { return absl::OkStatus(); }};
 }
 
-std::optional<HttpResponse> HealthPage(const HttpRequest& request, const std::vector<HealthCheck>& checks) {
-  if (request.path == "/healthz") return AllChecks(request, checks);
+std::optional<HttpResponse> HealthPage(const HttpRequest& request, const std::vector<HealthCheck>& checks,
+                                       const std::string& page_name) {
+  if (request.path == absl::StrCat("/", page_name)) return AllChecks(request, checks, page_name);
   for (const HealthCheck& check : checks) {
-    if (request.path != absl::StrCat("/healthz/", check.name)) continue;
+    if (request.path != absl::StrCat("/", page_name, "/", check.name)) continue;
     HttpResponse page;
     const absl::Status s = check.run();
     page.status = s.ok() ? 200 : 500;

@@ -1,4 +1,4 @@
-// The page /healthz with its checks, as Kubernetes' generic server has it since 1.8.
+// The page /healthz with its checks, as Kubernetes' generic server has it since 1.8, and others like it.
 #pragma once
 #include <absl/status/status.h>
 
@@ -21,7 +21,8 @@ struct HealthCheck {
 HealthCheck PingCheck();
 
 // Returns the response for /healthz (with the parameters `verbose` and `exclude=NAME`) and for /healthz/NAME, or
-// nothing for other paths and unknown checks.
-std::optional<HttpResponse> HealthPage(const HttpRequest& request, const std::vector<HealthCheck>& checks);
+// nothing for other paths and unknown checks. `page` is the name of the page: healthz, livez or readyz.
+std::optional<HttpResponse> HealthPage(const HttpRequest& request, const std::vector<HealthCheck>& checks,
+                                       const std::string& page = "healthz");
 
 }  // namespace berth::kube_scheduler

@@ -234,7 +234,7 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   }
   out->push_back(std::move(invalid));
   AddFieldsPassedOver(m, out);
-  MetricFamily size = Family("scheduler_scheduler_cache_size", kGauge,
+  MetricFamily size = Family(s.drops_old ? "scheduler_cache_size" : "scheduler_scheduler_cache_size", kGauge,
                              "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.");
   AddSample(&size, {{"type", "assumed_pods"}}, static_cast<double>(s.assumed));
   AddSample(&size, {{"type", "nodes"}}, static_cast<double>(s.nodes));

@@ -41,6 +41,7 @@ struct SchedulerSnapshot {
     std::vector<std::string> plugins;
   };
   std::shared_ptr<const std::vector<ProfilePlugins>> plugins;  // null in release 1.10
+  bool drops_old = false;                                      // DaemonForm::drops_old_metrics
   bool in_seconds = false;  // whether metrics of durations count seconds (DaemonForm::metrics_in_seconds)
 };
 

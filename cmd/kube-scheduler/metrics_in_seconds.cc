@@ -39,7 +39,8 @@ void AddAttempts(const scheduler::SchedulerMetrics& m, std::vector<MetricFamily>
   out->push_back(std::move(took));
 }
 
-void AddWaits(const scheduler::SchedulerMetrics& m, std::vector<MetricFamily>* out) {
+void AddWaits(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
+  const scheduler::SchedulerMetrics& m = s.metrics;
   MetricFamily attempts = Family("scheduler_pod_scheduling_attempts", MetricType::Histogram,
                                  "Number of attempts to successfully schedule a pod.");
   AddHistogramSample(&attempts, {}, m.attempts_to_bind, 1);
@@ -57,7 +58,7 @@ void AddWaits(const scheduler::SchedulerMetrics& m, std::vector<MetricFamily>* o
     AddHistogramSample(&duration, {{"attempts", label}}, m.waits[i], kMicrosInSecond);
   }
   if (sli.metric.empty()) return;
-  out->push_back(std::move(duration));
+  if (!s.drops_old) out->push_back(std::move(duration));
   out->push_back(std::move(sli));
 }
 
@@ -165,7 +166,7 @@ void CollectInSeconds(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   const auto& m = s.metrics;
   const size_t before = out->size();
   AddAttempts(m, out);
-  AddWaits(m, out);
+  AddWaits(s, out);
   AddStages(m, out);
   AddEvaluations(s, out);
   AddQueue(s, out);

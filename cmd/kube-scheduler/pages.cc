@@ -217,6 +217,9 @@ HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
       return *std::move(health);
     }
   }
+  if (form_.serves_probes) {
+    if (auto probe = ProbePage(r, healthz, metrics)) return *std::move(probe);
+  }
   if (metrics && r.path == "/metrics") {
     const absl::Duration begin = clock_->Steady();
     page.body = MetricsText();
@@ -247,6 +250,37 @@ HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
   return NotFoundPage();
 }
 
+// Returns the pages of later releases about the process: whether it lives, whether it is ready, and what it is.
+std::optional<HttpResponse> Pages::ProbePage(const HttpRequest& r, bool healthz, bool metrics) {
+  if (healthz) {
+    if (auto page = HealthPage(r, {PingCheck()}, "livez")) return page;
+    std::vector<HealthCheck> ready = checks_;
+    ready.insert(ready.end(), ready_checks_.begin(), ready_checks_.end());
+    if (auto page = HealthPage(r, ready, "readyz")) return page;
+  }
+  if (!metrics || (r.path != "/statusz" && r.path != "/flagz")) return std::nullopt;
+  const std::string name = r.path.substr(1);
+  HttpResponse page;
+  page.no_sniff = true;
+  page.body = absl::StrCat("kube-scheduler ", name,
+                           "\nWarning: This endpoint is not meant to be machine parseable, has no formatting "
+                           "compatibility guarantees and is for debugging purposes only.\n\n",
+                           name == "flagz" ? flags_ : StatusText());
+  return page;
+}
+
+std::string Pages::StatusText() const {
+  const int64_t up = absl::ToInt64Seconds(clock_->Wall() - began_);
+  constexpr int64_t kHour = 3600, kMinute = 60;
+  const std::string patch(config_.release->patch);
+  return absl::StrCat("Started  ", absl::FormatTime("%a %b %d %H:%M:%S UTC %Y", began_, absl::UTCTimeZone()), "\nUp  ",
+                      up / kHour, " hr ", absl::Dec(up % kHour / kMinute, absl::kZeroPad2), " min ",
+                      absl::Dec(up % kMinute, absl::kZeroPad2), " sec\nGo version  none\nBinary version  ",
+                      patch.substr(patch.find_first_of("0123456789")), "\nEmulation version  ",
+                      std::string(config_.release->name),
+                      "\nPaths  /configz /flagz /healthz /livez /metrics /readyz\n");
+}
+
 // Names the pages that this port serves.
 HttpResponse Pages::FrontPage(bool healthz, bool metrics) const {
   HttpResponse page;
@@ -259,10 +293,18 @@ HttpResponse Pages::FrontPage(bool healthz, bool metrics) const {
   };
   if (live_page_ != nullptr) add("/ui/", "nodes, pending pods, and why they wait");
   if (healthz) add("/healthz", "whether the scheduler is well");
+  if (healthz && form_.serves_probes) {
+    add("/livez", "whether the process responds");
+    add("/readyz", "whether it is ready");
+  }
   if (metrics) {
     add("/metrics", "metrics for Prometheus");
     if (form_.has_current_pages) add("/metrics/resources", "what pods request, for Prometheus");
     add("/configz", "the configuration");
+    if (form_.serves_probes) {
+      add("/statusz", "the process and its version");
+      add("/flagz", "the flags");
+    }
   }
   absl::StrAppend(&page.body, "</ul>\n</html>\n");
   return page;

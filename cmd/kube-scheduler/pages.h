@@ -42,6 +42,10 @@ class Pages {
 
   // Adds a check to /healthz, which otherwise only shows that the process responds. REQUIRES: called before Start().
   void AddHealthCheck(HealthCheck check) { checks_.push_back(std::move(check)); }
+  // Adds a check to /readyz, which also has those of /healthz. REQUIRES: called before Start().
+  void AddReadyCheck(HealthCheck check) { ready_checks_.push_back(std::move(check)); }
+  // Sets the lines of /flagz, NAME=VALUE. REQUIRES: called before Start().
+  void ShowFlags(std::string lines) { flags_ = std::move(lines); }
   // Also serves /ui. The page belongs to this object. It reaches the scheduler's thread through `inbox`, which must
   // outlive it. REQUIRES: called before Start().
   LivePage* ServeUi(Inbox* inbox);
@@ -57,7 +61,7 @@ class Pages {
 
  private:
   Pages(const Configuration& config, const util::Clock* clock, Collect collect)
-      : config_(config), clock_(clock), collect_(std::move(collect)), io_("pages-io") {}
+      : config_(config), clock_(clock), collect_(std::move(collect)), began_(clock->Wall()), io_("pages-io") {}
   absl::Status AddSecureServer(const SecureServingOptions& secure, client::RestConfig rest,
                                client::RestObserver* observer);
   // Returns a client for reviews by the kubeconfig that a flag names, or by `rest` if it names none.
@@ -71,6 +75,8 @@ class Pages {
   std::string ServingText(std::string_view name) const;
   void Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized);
   HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
+  std::optional<HttpResponse> ProbePage(const HttpRequest& r, bool healthz, bool metrics);
+  std::string StatusText() const;
   HttpResponse FrontPage(bool healthz, bool metrics) const;
   void AnswerResources(const http::Responder& answer);
   std::string MetricsText();
@@ -79,11 +85,13 @@ class Pages {
   const releases::DaemonForm& form_ = config_.Form();
   const util::Clock* clock_;
   const Collect collect_;
+  const absl::Time began_;
   IoThread io_;
   std::unique_ptr<LivePage> live_page_;  // null without --enable-ui
   ListPods list_pods_;                   // empty until ServePods
   PageMetrics page_metrics_;
-  std::vector<HealthCheck> checks_;
+  std::vector<HealthCheck> checks_, ready_checks_;
+  std::string flags_;
   std::unique_ptr<client::RestClient> token_client_, access_client_;
   std::unique_ptr<client::Requests> token_reviews_, access_reviews_;
   std::unique_ptr<ClientAuthoritiesReader> authorities_;  // in release 1.29 with a secure port

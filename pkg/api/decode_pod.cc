@@ -215,6 +215,10 @@ void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out, std
       read(Volume::Kind::kCinder, [&](std::string_view inner, const Path& q, Json w) {
         if (Is(inner, "volumeID")) r.Read(q, w, &volume.id);
       });
+    } else if (Is(key, "portworxVolume")) {
+      read(Volume::Kind::kPortworx, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "volumeID")) r.Read(q, w, &volume.id);
+      });
     } else if (Is(key, "awsElasticBlockStore")) {
       read(Volume::Kind::kAwsEbs, [&](std::string_view inner, const Path& q, Json w) {
         if (Is(inner, "volumeID")) r.Read(q, w, &volume.id);

@@ -141,6 +141,9 @@ void ReadVolumeSpec(Reader& r, const Path& at, Json j, PersistentVolume* pv) {
     } else if (Is(key, "cinder")) {
       pv->source = Source::kCinder;
       ReadMember(r, p, v, "volumeID", &pv->source_id);
+    } else if (Is(key, "portworxVolume")) {
+      pv->source = Source::kPortworx;
+      ReadMember(r, p, v, "volumeID", &pv->source_id);
     } else if (Is(key, "csi")) {
       pv->source = Source::kCsi;
       ReadMember(r, p, v, "volumeHandle", &pv->source_id);

@@ -56,7 +56,8 @@ constexpr char kPod[] =
     "} minDomains nodeAffinityPolicy nodeTaintsPolicy matchLabelKeys=key} "
     "volumes{name=name persistentVolumeClaim{claimName=name readOnly} gcePersistentDisk{pdName=name readOnly} "
     "awsElasticBlockStore{volumeID=name readOnly} azureDisk{diskName=name diskURI=name} iscsi{iqn=name readOnly} "
-    "rbd{image=name pool=name monitors=name readOnly} cinder{volumeID=name} ephemeral{} image{reference=image}}} "
+    "rbd{image=name pool=name monitors=name readOnly} cinder{volumeID=name} portworxVolume{volumeID=name} ephemeral{} "
+    "image{reference=image}}} "
     "status{phase/ nominatedNodeName/=node startTime/ conditions/{type status reason message=text lastProbeTime "
     "lastTransitionTime} resourceClaimStatuses/{name=name resourceClaimName=name} containerStatuses+{name=name " RESIZED
     "} initContainerStatuses+{name=name " RESIZED "} " RESIZED "}";
@@ -76,7 +77,7 @@ constexpr char kVolume[] =
     "claimRef{namespace=namespace name=name "
     "uid=uid} nodeAffinity{required{nodeSelectorTerms{" NODE_TERM
     "}}} gcePersistentDisk{pdName=name} awsElasticBlockStore{volumeID=name} azureDisk{diskName=name diskURI=name} "
-    "cinder{volumeID=name} csi{driver=driver volumeHandle=name}} status{phase}";
+    "cinder{volumeID=name} portworxVolume{volumeID=name} csi{driver=driver volumeHandle=name}} status{phase}";
 
 constexpr char kClaim[] = "metadata{" META OWNERS
                           " annotations{volume.beta.kubernetes.io/storage-class=name pv.kubernetes.io/bind-completed "

@@ -132,7 +132,7 @@ struct Affinity {
 // The parts of a volume that predicates read. Other kinds of volumes are left out when decoding. Release 1.10 has
 // neither a limit for Cinder nor ephemeral volumes, and ignores both.
 struct Volume {
-  enum class Kind : uint8_t { kGcePd, kAwsEbs, kIscsi, kRbd, kAzureDisk, kClaim, kCinder, kEphemeral };
+  enum class Kind : uint8_t { kGcePd, kAwsEbs, kIscsi, kRbd, kAzureDisk, kClaim, kCinder, kEphemeral, kPortworx };
   Kind kind = Kind::kClaim;
   bool read_only = false;  // GCE, iSCSI, RBD
   // pdName, volumeID, iqn, RBD image, diskName or claimName; for an ephemeral volume its own name, whose claim is
@@ -333,7 +333,7 @@ struct PersistentVolume {
   // spec.nodeAffinity.required, and the required terms of the alpha annotation. Every term must match (B-32, kept).
   std::vector<NodeSelectorTerm> node_affinity, annotation_affinity;
   bool annotation_affinity_bad = false;  // the annotation is not valid JSON
-  enum class Source : uint8_t { kOther, kGcePd, kAwsEbs, kAzureDisk, kCinder, kCsi };
+  enum class Source : uint8_t { kOther, kGcePd, kAwsEbs, kAzureDisk, kCinder, kCsi, kPortworx };
   Source source = Source::kOther;
   std::string source_id;                   // pdName, volumeID, diskName, volumeHandle
   std::string source_uri;                  // Azure disk: diskURI

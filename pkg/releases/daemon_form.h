@@ -31,6 +31,10 @@ struct DaemonForm {
   bool answers_with_status = false;
   // Whether pages carry Cache-Control, /metrics/resources is served, and /configz has the content type of JSON.
   bool has_current_pages = false;
+  // Whether /livez and /readyz are served, and /statusz and /flagz.
+  bool serves_probes = false;
+  // Whether the size of the cache has its shorter name as a metric, and the older one of two durations of pods is gone.
+  bool drops_old_metrics = false;
   // Whether /healthz fails when the lease is too old.
   bool checks_lease = false;
   // Whether /configz and --write-config-to show profiles of plugins.

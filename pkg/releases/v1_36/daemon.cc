@@ -3,11 +3,12 @@
 
 namespace berth::releases::v1_36 {
 
-// Lists are beginnings of watches, and conditions name the generation of the pod.
+// Lists are beginnings of watches, conditions name the generation of the pod, and there are pages for probes.
 const DaemonForm& Serves() {
   static const DaemonForm kForm = [] {
     DaemonForm f = v1_29::Serves();
     f.dialect.version = {36};
+    f.serves_probes = f.drops_old_metrics = true;
     f.dialect.streams_lists = true;
     f.dialect.generation_of_conditions = true;
     return f;

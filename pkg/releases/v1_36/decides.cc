@@ -50,7 +50,7 @@ podspread::TopologySpreadOptions SpreadComparing(const configuration::PodTopolog
 
 constexpr ClaimRules kClaimRules = {.compares_attributes = true};
 constexpr VolumeRules kVolumeRules = {
-    .attacher_is_driver = true, .reads_allocatable_limits = false};
+    .replaces_portworx = true, .attacher_is_driver = true, .reads_allocatable_limits = false};
 
 void RegisterVolumes(const ResolvedProfile& profile, Registry* r) {
   constexpr Traits kTraits = PredicateTraits(kPodVolumes | kPodNamespace, ClusterPart::kVolumes);

@@ -17,6 +17,7 @@ struct AlgorithmGates {
 // What later releases know of volumes. Without other values, the rules are those of 1.29.
 struct VolumeRules {
   bool drivers_replace_in_tree = true;   // CSI drivers replace in-tree plugins on nodes with a CSINode (CSI migration)
+  bool replaces_portworx = false;        // and one replaces that of Portworx in the limits of a node (since 1.33)
   bool counts_attachments = true;        // VolumeAttachments count against the limits of a node
   bool attacher_is_driver = false;       // those of another attacher than the driver of the volume do not count (1.36)
   bool reads_allocatable_limits = true;  // a node's allocatable amounts limit volumes where its CSINode does not

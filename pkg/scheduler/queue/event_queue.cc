@@ -353,7 +353,9 @@ class EventQueue final : public SchedulingQueue {
         const uint64_t pods = incoming_[cause][place];
         if (pods == 0) continue;
         const bool kind = rules_.names_resources && cause <= static_cast<size_t>(Kind::kUnschedulableTimeout);
-        const std::string_view name = kind ? NameByResource(static_cast<Kind>(cause)) : std::string_view();
+        std::string_view name = kind ? NameByResource(static_cast<Kind>(cause)) : std::string_view();
+        if (rules_.names_resources && cause == kPodAdd) name = "UnschedulablePodAdd";
+        if (rules_.names_resources && cause == kPodUpdate) name = "UnschedulablePodUpdate";
         counts.incoming.push_back({name.empty() ? NameOf(cause) : name, kQueues[place], pods});
       }
     }

@@ -17,14 +17,19 @@ namespace {
 
 // Source: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go and utils.go (1.29).
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+constexpr std::string_view kPortworxPlugin = "kubernetes.io/portworx-volume", kPortworxDriver = "pxd.portworx.com";
 
 // Returns the CSI volume that a claim stands for on a node, or nothing if the claim does not count there.
-std::optional<CsiVolume> VolumeOfClaim(const Cache& cache, const api::PersistentVolumeClaim& claim, bool migrated) {
+std::optional<CsiVolume> VolumeOfClaim(const Cache& cache, const api::PersistentVolumeClaim& claim, InTree in_tree) {
+  const bool migrated = in_tree != InTree::kStays;
   const Listers& listers = cache.listers();
   const auto volume = claim.volume_name.empty() ? nullptr : listers.volumes.Get(Symbol(), claim.volume_name);
   if (volume != nullptr) {
     if (volume->source == api::PersistentVolume::Source::kCsi) {
       return CsiVolume{volume->csi_driver.string(), volume->source_id};
+    }
+    if (volume->source == api::PersistentVolume::Source::kPortworx && in_tree == InTree::kReplacedWithPortworx) {
+      return CsiVolume{std::string(kPortworxDriver), volume->source_id};
     }
     std::string error;
     if (InTreePluginOf(*volume).empty() || !migrated) return std::nullopt;
@@ -36,6 +41,10 @@ std::optional<CsiVolume> VolumeOfClaim(const Cache& cache, const api::Persistent
   // A claim without a volume counts as one more volume of the provisioner. No volume has this handle; upstream uses a
   // random prefix for the same purpose.
   CsiVolume out{storage_class->provisioner, "unbound-" + claim.meta.Key()};
+  if (out.driver == kPortworxPlugin && in_tree == InTree::kReplacedWithPortworx) {
+    out.driver = kPortworxDriver;
+    return out;
+  }
   if (IsUnmigratedPlugin(out.driver)) return std::nullopt;
   if (const std::string_view driver = CsiDriverOf(out.driver); !driver.empty()) {
     if (!migrated) return std::nullopt;
@@ -67,13 +76,14 @@ std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cac
 }
 
 // A volume that several pods use, or one pod several times, counts once, because `out` is keyed by its unique name.
-bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, bool migrated, Whose whose, CsiVolumes* out,
+bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, InTree in_tree, Whose whose, CsiVolumes* out,
                    std::string* error) {
   for (const api::Volume& v : pod.tmpl->volumes) {
     std::optional<CsiVolume> volume;
     if (!ClaimNameOf(pod, v)) {
-      if (InTreePluginOf(v).empty() || !migrated) continue;
-      volume = Translate(v, error);
+      const bool portworx = v.kind == api::Volume::Kind::kPortworx && in_tree == InTree::kReplacedWithPortworx;
+      if (!portworx && (InTreePluginOf(v).empty() || in_tree == InTree::kStays)) continue;
+      volume = portworx ? CsiVolume{std::string(kPortworxDriver), v.id} : Translate(v, error);
       if (!volume) {
         *error = absl::StrCat("converting volume from inline to csi: ", *error);
         return false;
@@ -82,7 +92,7 @@ bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, bool migrated, Whose
       const auto claim = ClaimOfVolume(cache, pod, v, whose, error);
       if (!error->empty()) return false;
       if (claim == nullptr) continue;
-      volume = VolumeOfClaim(cache, *claim, migrated);
+      volume = VolumeOfClaim(cache, *claim, in_tree);
     }
     if (!volume || volume->driver.empty() || volume->handle.empty()) continue;
     out->emplace(volume->driver + "/" + volume->handle, LimitKey(volume->driver));
@@ -96,7 +106,7 @@ bool HasLimitedCsiVolumes(const Cache& cache, const api::Pod& pod) {
   // Errors in claims are reported by the rules themselves.
   std::string error;
   CsiVolumes volumes;
-  AddCsiVolumes(cache, pod, /*migrated=*/true, Whose::kIncoming, &volumes, &error);
+  AddCsiVolumes(cache, pod, InTree::kReplaced, Whose::kIncoming, &volumes, &error);
   if (volumes.empty()) return false;
   std::set<std::string> wanted;
   for (const auto& [unique, limit] : volumes) wanted.insert(limit);
@@ -145,10 +155,10 @@ bool AttachedVolumes::IsMigrated(Row row) const {
 AttachedToNode AttachedVolumes::AttachedTo(Row row) const {
   const Cache& cache = *cache_;
   AttachedToNode out;
-  const bool migrated = IsMigrated(row);
+  const InTree in_tree = InTreeOf(IsMigrated(row), rules_);
   for (const PlacedPod& p : cache.row(row).pods) {
     if (p.info->tmpl->volumes.empty()) continue;
-    if (!AddCsiVolumes(cache, *p.pod, migrated, Whose::kExisting, &out.by_pods, &out.error)) return out;
+    if (!AddCsiVolumes(cache, *p.pod, in_tree, Whose::kExisting, &out.by_pods, &out.error)) return out;
   }
   // VolumeAttachments also count volumes that are still attached although no pod on the node uses them any more.
   for (const auto& [unique, key] : out.by_pods) ++out.counts[key];

@@ -31,9 +31,15 @@ enum class Whose : uint8_t { kIncoming, kExisting };
 std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cache, const api::Pod& pod,
                                                                 const api::Volume& volume, Whose whose,
                                                                 std::string* error);
-// Adds those volumes of a pod that a CSI driver attaches. `migrated` says whether CSI drivers replace the in-tree
-// plugins on the node. Returns false and sets `error` if the scheduling cycle must end.
-bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, bool migrated, Whose whose, CsiVolumes* out,
+// What becomes of in-tree plugins on a node: they stay, or CSI drivers replace them, that of Portworx as well or not.
+enum class InTree : uint8_t { kStays, kReplaced, kReplacedWithPortworx };
+inline InTree InTreeOf(bool replaced, const VolumeRules& rules) {
+  if (!replaced) return InTree::kStays;
+  return rules.replaces_portworx ? InTree::kReplacedWithPortworx : InTree::kReplaced;
+}
+// Adds those volumes of a pod that a CSI driver attaches. Returns false and sets `error` if the scheduling cycle must
+// end.
+bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, InTree in_tree, Whose whose, CsiVolumes* out,
                    std::string* error);
 // Returns whether a claim of the pod uses, or will use, a driver for which at least one CSINode limits the number of
 // attached volumes.

@@ -36,6 +36,7 @@ bool Conflict(const api::Volume& a, const api::Volume& b, bool repetition_confli
     case Kind::kClaim:
     case Kind::kCinder:
     case Kind::kEphemeral:
+    case Kind::kPortworx:
       return false;
   }
   return false;

@@ -33,7 +33,7 @@ class CsiLimitsCheck final : public FitCheck {
     for (const bool migrated : {false, true}) {
       if (migrated && !attached_->rules().drivers_replace_in_tree) break;
       Wanted& w = wanted_[migrated];
-      AddCsiVolumes(cache_, ctx.pod, migrated, Whose::kIncoming, &w.volumes, &w.error);
+      AddCsiVolumes(cache_, ctx.pod, InTreeOf(migrated, attached_->rules()), Whose::kIncoming, &w.volumes, &w.error);
       for (const auto& [unique, key] : w.volumes) ++w.counts[key];
       if (rules.drivers_may_have_to_be_there) FindNeededDrivers(&w);
       silent_ = silent_ && w.error.empty() && w.volumes.empty();
