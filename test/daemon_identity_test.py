@@ -43,9 +43,43 @@ def test_a_daemon_names_its_release_and_its_metrics_are_valid():
         assert s.stop() == 0
 
 
+def test_probes_and_pages_of_1_36():
+    """kubeadm's manifests of that release probe /livez and /readyz."""
+    api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.36"])
+    gate = Proxy(api.port)
+    s = Scheduler(gate.url, "--emulated-version=1.36")
+    wait_until("ready", lambda: s.page("/readyz")[0] == 200)
+    assert s.page("/livez?verbose")[2] == "[+]ping ok\nlivez check passed\n"
+    wait_until("the lease", lambda: s.page("/healthz")[0] == 200)
+    ready = s.page("/readyz?verbose")[2]
+    assert ready == "[+]leaderElection ok\n[+]shutdown ok\n[+]sched-handler-sync ok\nreadyz check passed\n", ready
+    assert s.page("/readyz/sched-handler-sync")[2] == "ok" and s.page("/livez/leaderElection")[0] == 404
+    status = s.page("/statusz")[2]
+    assert re.search(r"(?m)^Started  \w{3} \w{3} \d\d \d\d:\d\d:\d\d UTC \d{4}$", status) and re.search(r"(?m)^Up  \d+ hr \d\d min \d\d sec$", status), status
+    assert "\nBinary version  1.36.3\nEmulation version  1.36\nPaths  /configz /flagz /healthz /livez /metrics /readyz\n" in status, status
+    flags = s.page("/flagz")[2]
+    assert flags.startswith("kube-scheduler flagz\nWarning: ") and "\nemulated-version=1.36\n" in flags, flags
+    metrics = s.page("/metrics")[2]
+    assert 'scheduler_cache_size{type="nodes"} 1' in metrics and "scheduler_scheduler_cache_size" not in metrics
+    assert "scheduler_pod_scheduling_duration_seconds" not in metrics
+    assert s.stop() == 0
+    older = Scheduler(api.url, "--emulated-version=1.29")
+    assert [older.page(p)[0] for p in ("/livez", "/readyz", "/statusz", "/flagz")] == [404] * 4
+    assert older.stop() == 0
+
+
+def test_it_is_not_ready_before_it_has_seen_the_cluster():
+    api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.36"])
+    closed = Proxy(api.port, lambda method, path: (503, {}, "") if path.startswith("/api/v1/nodes") else None)
+    s = Scheduler(closed.url, "--emulated-version=1.36")
+    wait_until("it serves", lambda: s.page("/livez")[0] == 200)
+    assert s.page("/readyz")[0] == 500 and s.page("/readyz/sched-handler-sync")[2] == "internal server error: handlers are not fully synchronized\n"
+    s.stop()
+
+
 def test_errors_of_extenders_that_bind_are_theirs():
     base = ExtenderServer().url
-    for url, says in (("http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1/bind"), (base + "/refuse", f"failed bind with extender at URL {base}/refuse, code 500")):
+    for url, says in (("http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1/bind"), (base + "/refuse", f"failed bind with extender at URL {base}/refuse/bind, code 500")):
         api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.29"])
         s = Scheduler(api.url, "--config=" + write_file("c.json", {**V1, "extenders": [{"urlPrefix": url, "bindVerb": "bind"}]}))
         api.add_pod("p")

@@ -24,8 +24,10 @@ class Extender:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.asked.append((self.path, body))
                 time.sleep(delay)
-                answer = json.dumps(outer.answer(self.path.rsplit("/", 1)[1], body)).encode()
-                self.send_response(200)
+                answer = outer.answer(self.path.rsplit("/", 1)[1], body)
+                status, answer = (answer, "") if isinstance(answer, int) else (200, json.dumps(answer))
+                answer = answer.encode()
+                self.send_response(status)
                 self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()
                 with contextlib.suppress(BrokenPipeError):  # who asks does not always wait
@@ -160,6 +162,62 @@ def test_whether_it_may_fail_how_long_it_may_take_and_https():
         https = place(form(urlPrefix=plain.url.replace("http:", "https:"), filterVerb="filter", enableHTTPS=True,
                            tlsConfig={"insecure": True}))
         assert https not in ("a", "b") and not plain.asked, (name, https)
+
+
+def failing(name, url):
+    """Returns the text for status 500 as a release words it."""
+    word = "failed" if name.split()[0] in ("1.29", "1.36") else "Failed"
+    return "%s do with extender at URL %s, code 500" % (word, url if name in OLDEST else url + "/do")
+
+
+def test_what_becomes_of_bad_answers():
+    """Each answer to a filter, and what a release makes of it: a reason, an error, or the node that is left."""
+    every = {"a": "bad a", "b": "bad b", "c": "bad c"}
+    for name, form in FORMS.items():
+        release = name.split()[0]
+        modern = release in ("1.29", "1.36")
+
+        def says(answer, name=name, form=form, **more):
+            e = Extender()
+            e.answer = lambda verb, body: answer
+            said = place(form(urlPrefix=e.url, filterVerb="do", nodeCacheCapable=True, **more))
+            assert e.asked, name
+            return said.replace(e.url, "URL")
+        assert says(500) == failing(name, "URL"), (name, says(500))
+        assert (says(500, ignorable=True) == "a") == (name not in OLDEST), name
+        assert says({"error": "no way", "nodeNames": ["a"]}) == "no way", name
+        assert (says({"error": "no way"}, ignorable=True) == "a") == (name not in OLDEST), name
+        assert "expected an object" in says("junk"), name
+        reasons = "1 bad a, 1 bad b, 1 bad c." if release != "1.8" else "bad a (1), bad b (1), bad c (1)."
+        said = says({"nodeNames": [], "failedNodes": every})
+        assert said.endswith(reasons), (name, said)
+        # Only later releases know nodes that are refused for good.
+        said = says({"nodeNames": [], "failedAndUnresolvableNodes": every})
+        assert said.endswith(reasons) if modern else said.endswith(": ."), (name, said)
+        said = says({"nodeNames": ["ghost"]})
+        refused = 'extender "URL" claims a filtered node "ghost" which is not found in the input node list'
+        # Until 1.13 the process ends; here the node is left out.
+        assert said == refused if modern or release == "1.19" else said.endswith(": ."), (name, said)
+        # Scores that do not come are none.
+        e = Extender()
+        e.answer = lambda verb, body: 500
+        assert place(form(urlPrefix=e.url, prioritizeVerb="do", weight=40)) == "a" and e.asked, name
+
+
+def test_bad_answers_about_preemption():
+    """1.13, 1.29 and 1.36 ask: an error ends the preemption unless the extender is ignorable, and a node without victims is none."""
+    for name, form in FORMS.items():
+        if ASKS_ABOUT_VICTIMS[name.split()[0]] != "preempt":
+            continue
+        for answer, ignorable, victims in ((500, False, []), (500, True, ["default/v"]), ({"nodeNameToMetaVictims": {}}, False, []),
+                                           ({"nodeNameToMetaVictims": {"a": {"pods": [{"uid": "ghost"}]}}}, False, [])):
+            e = Extender()
+            e.answer = lambda verb, body, answer=answer: answer
+            status, out, err = schedsim("run", "-", "-o", "json", "--preempt", *form(urlPrefix=e.url, preemptVerb="do", ignorable=ignorable),
+                                        feed=items(node("a", cpu="4"), pod("v", cpu="4", on="a", priority=1, uid="v"), pod("p", cpu="4", priority=100)))
+            assert status == 0, (name, err)
+            [decision] = [d for d in json.loads(out)["decisions"] if d["pod"] == "default/p"]
+            assert e.asked and (decision["preemption"] or {}).get("victims", []) == victims, (name, answer, ignorable, decision)
 
 
 # Whom a release asks about preemption: every extender by its filter, those with a preemptVerb by that, or none.

@@ -16,6 +16,10 @@ struct Dialect {
   bool streams_lists = false;
   // Whether events are written in events.k8s.io with series, instead of core/v1 with counts.
   bool event_series = false;
+  // Whether the server is first asked if it has them, and gets those of core/v1 if not.
+  bool asks_for_event_series = false;
+  // Whether events of core/v1 name the scheduler as the reporting component, too.
+  bool reports_component = false;
   // Requests for the lock carry a timeout, which is this part of the time to renew it: 1 the whole, 2 half; 0: none.
   int lock_timeout = 0;
   // Whether log lines about events and the lock use named values.

@@ -23,6 +23,7 @@ constexpr Mend kMends[] = {
     {release::Since(19), "errors of extenders that bind are reported as they are"},
     {{.since = {19}, .until = {20}}, "sidecars and pod-level requests count"},
     {release::Until(20), "host ports of sidecars are in use"},
+    {{.since = {13}, .until = {14}}, "conditions say when the pod was tried last, and equal pods go by that"},
 };
 
 }  // namespace

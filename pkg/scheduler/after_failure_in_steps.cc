@@ -88,6 +88,7 @@ void InSteps::Fail(PendingPod& p, AttemptFailure f) {
   const auto& had = p.pod->scheduled;
   api::PodCondition c{"False", std::string(f.reason), std::move(f.message), "", ""};
   if (had && had->status == c.status) c.last_transition_time = had->last_transition_time;
+  if (s_.process.notes_probe_time) c.last_probe_time = s_.WallTime();
   if (had && had->status == c.status && had->reason == c.reason && had->message == c.message &&
       had->last_probe_time == c.last_probe_time) {
     ConditionDone(p);

@@ -20,6 +20,8 @@ struct Process {
   bool reads_pod_after_conflict = false;
   // The reason of the PodScheduled condition after an attempt that ended with an error.
   std::string_view error_reason = "SchedulerError";
+  // Whether the condition says when the pod was tried last, so that it is written after each failure (1.13).
+  bool notes_probe_time = false;
   // Whether a failure after the decision clears the pod's nomination. Otherwise only a preemption that helps nowhere
   // does.
   bool errors_end_nominations = true;

@@ -148,7 +148,7 @@ constexpr Wakes kWakes = [] {
                                     kPersistentVolumeClaimAdd, kPersistentVolumeClaimUpdate, kServiceAdd,
                                     kServiceUpdate, kServiceDelete, kStorageClassAdd}),
                .rules = {},
-               .queue = {.counts_any_node_change = true, .backs_off = false}};
+               .queue = {.counts_any_node_change = true, .backs_off = false, .orders_by_last_try = true}};
 }();
 
 // What nodesWherePreemptionMightHelp in pkg/scheduler/core/generic_scheduler.go (1.13) adds to the reasons of 1.10.

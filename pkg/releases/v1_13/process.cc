@@ -11,6 +11,7 @@ const Process& Proceeds() {
   static const Process kProcess = [] {
     Process p = v1_10::Proceeds();
     p.scheduled_note = scheduler::AssignedNote;
+    p.notes_probe_time = true;
     return p;
   }();
   return kProcess;

@@ -10,6 +10,7 @@ const DaemonForm& Serves() {
     f.dialect = {.version = {19},
                  .bookmarks = true,
                  .event_series = true,
+                 .asks_for_event_series = true,
                  .lock_timeout = 1,
                  .structured_log = true,
                  .writes_claims = true,

@@ -8,6 +8,8 @@ const DaemonForm& Serves() {
   static const DaemonForm kForm = [] {
     DaemonForm f = v1_19::Serves();
     f.dialect.version = {29};
+    f.dialect.asks_for_event_series = false;
+    f.dialect.reports_component = true;
     f.dialect.lock = "leases";
     f.dialect.lock_timeout = 2;
     f.plain_port = 0;

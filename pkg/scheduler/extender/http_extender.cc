@@ -228,6 +228,9 @@ class HttpExtender final : public Extender {
   }
 
  private:
+  std::string ShownFor(const std::string& verb) const {
+    return config_.names_verb ? absl::StrCat(shown_.substr(0, shown_.find_last_not_of('/') + 1), "/", verb) : shown_;
+  }
   // Posts the body and parses the answer. `known` may be null.
   absl::Status Ask(const std::string& verb, const std::string& body, bool repeatable, api::Document* answer,
                    api::KnownArrays* known = nullptr) {
@@ -235,7 +238,7 @@ class HttpExtender final : public Extender {
     if (!got.ok()) return got.status();
     if (got->status != 200) {
       return util::Unavailable(absl::StrCat(config_.strict_answers ? "failed " : "Failed ", verb,
-                                            " with extender at URL ", shown_, ", code ", got->status));
+                                            " with extender at URL ", ShownFor(verb), ", code ", got->status));
     }
     if (absl::Status parsed = ParseFirst(got->body, known, answer); !parsed.ok()) {
       return util::InvalidArgument(
@@ -272,7 +275,7 @@ class HttpExtender final : public Extender {
         if (!m.value.IsString()) return Misread(config_.filter_verb, "NodeNames", "a list of names", names);
         survives(places.Find(m.value.Text()), m.value.Text());
       }
-      if (unknown.empty() || !config_.strict_answers) return absl::OkStatus();
+      if (unknown.empty() || !config_.refuses_unknown_nodes) return absl::OkStatus();
       return util::Internal(absl::StrCat("extender ", util::GoQuoted(shown_), " claims a filtered node ",
                                          util::GoQuoted(unknown), " which is not found in the input node list"));
     }

@@ -184,7 +184,7 @@ TEST_CASE("members of an answer are read in any letter case") {
 
 TEST_CASE("release 1.29: an unknown name is an error, and nodes may be refused for good") {
   Scripted s;
-  s.config.strict_answers = true;
+  s.config.strict_answers = s.config.refuses_unknown_nodes = true;
   s.Answer(R"({"NodeNames":["n1","n7"]})");
   CHECK(util::Message(s.Filter().status()) ==
         "extender \"http://x.example/api//\" claims a filtered node \"n7\" which is not found in the input node list");
@@ -199,6 +199,9 @@ TEST_CASE("release 1.29: an unknown name is an error, and nodes may be refused f
   CHECK(result->unresolvable[0] == std::pair(Symbol("n3"), std::string("never")));
   s.Answer("", 503);
   CHECK(util::Message(s.Filter().status()) == "failed filter with extender at URL http://x.example/api//, code 503");
+  s.config.names_verb = true;
+  CHECK(util::Message(s.Filter().status()) ==
+        "failed filter with extender at URL http://x.example/api/filter, code 503");
 }
 
 TEST_CASE("release 1.29: what an extender is asked about preemption, and what it agrees to") {

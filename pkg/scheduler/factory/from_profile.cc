@@ -232,6 +232,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
   for (ExtenderConfig& e : asked) {
     e.weight *= config->release->max_score / kMaxExtenderScore;
     e.strict_answers = kAnswersUnresolvable.Has(args.release->version);
+    e.refuses_unknown_nodes = e.names_verb = true;
     if (args.make_extender == nullptr) {
       errors.push_back(
           absl::StrCat("extender ", http::RedactUrl(e.url_prefix), ": extenders cannot be called from here"));

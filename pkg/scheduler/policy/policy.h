@@ -91,9 +91,9 @@ struct ExtenderConfig {
   bool node_cache_capable = false;
   std::vector<ExtenderManagedResource> managed_resources;
   bool ignorable = false;  // whether pods are scheduled without it when it fails; see kExtenderFailures
-  // If true, answers are read and errors are worded as from 1.19 on: a name in NodeNames that was not sent is then
-  // an error.
-  bool strict_answers = false;
+  // How the release reads answers and words errors: FailedAndUnresolvableNodes, and errors in small letters; whether a
+  // name in NodeNames that was not sent is an error; and whether errors name the URL with the verb.
+  bool strict_answers = false, refuses_unknown_nodes = false, names_verb = false;
 };
 
 struct Policy {

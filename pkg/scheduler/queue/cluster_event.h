@@ -91,6 +91,8 @@ struct QueueRules {
   bool pops_from_backoff = false;
   // Whether pods back off at all (not in 1.13 with PodPriority).
   bool backs_off = true;
+  // Whether pods of one priority are tried in the order of the times of their last tries, or of their creation (1.13).
+  bool orders_by_last_try = false;
   // The names of events in the metric queue_incoming_pods_total: as in 1.19 to 1.29, or as in 1.36.
   bool names_resources = false;
 };

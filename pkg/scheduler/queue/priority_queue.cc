@@ -8,14 +8,18 @@
 //     the attempt began make the pod active again.
 //   - A pod that has waited for a minute is tried again without a change.
 // In 1.13 (QueueRules::backs_off) pods do not back off: a failed pod is active again at once if anything has moved pods
-// since its attempt began.
+// since its attempt began. Those of one priority go by the times of their last tries (orders_by_last_try), and those of
+// one second by arrival.
 #include <absl/container/btree_map.h>
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
+#include <absl/time/time.h>
+
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -28,6 +32,17 @@ namespace {
 bool HasRequiredAffinity(const api::Pod& pod) {
   const auto& affinity = pod.tmpl->affinity.pod;
   return affinity && !affinity->required.empty();
+}
+
+// Returns when the pod was tried last, or became what its condition says, or was created, in seconds of Unix time
+// (podTimestamp of 1.13).
+int64_t LastTryOf(const api::Pod& pod) {
+  if (!pod.scheduled) return pod.meta.creation_seconds;
+  const std::string& text =
+      pod.scheduled->last_probe_time.empty() ? pod.scheduled->last_transition_time : pod.scheduled->last_probe_time;
+  absl::Time time;
+  std::string error;
+  return absl::ParseTime(absl::RFC3339_full, text, &time, &error) ? absl::ToUnixSeconds(time) : 0;
 }
 
 }  // namespace
@@ -119,7 +134,9 @@ class PriorityQueue final : public SchedulingQueue {
       return;
     }
     Entry& e = it->second;
-    const bool reorder = e.place == Place::kActive && e.pod->Priority() != pod->Priority();
+    const bool orders = options_.wakes.queue.orders_by_last_try;
+    const bool reorder = e.place == Place::kActive &&
+                         (e.pod->Priority() != pod->Priority() || (orders && LastTryOf(*e.pod) != LastTryOf(*pod)));
     const bool wake = changed && e.place != Place::kActive;
     if (reorder || wake) {
       Take(e);
@@ -202,6 +219,7 @@ class PriorityQueue final : public SchedulingQueue {
     Place place = Place::kActive;
     uint64_t seq = 0;      // sequence number of when it came to its place
     int64_t rank = 0;      // minus the priority; set while it is active
+    int64_t last_try = 0;  // LastTryOf, where that orders pods; set while it is active
     absl::Duration ready;  // end of its back-off
     absl::Duration since;  // time when it came to its place
   };
@@ -214,7 +232,8 @@ class PriorityQueue final : public SchedulingQueue {
     switch (place) {
       case Place::kActive:
         e.rank = -static_cast<int64_t>(e.pod->Priority());
-        active_[{e.rank, e.seq}] = &e;
+        e.last_try = options_.wakes.queue.orders_by_last_try ? LastTryOf(*e.pod) : 0;
+        active_[{e.rank, e.last_try, e.seq}] = &e;
         break;
       case Place::kBackoff:
         backoff_queue_[{e.ready, e.seq}] = &e;
@@ -231,7 +250,7 @@ class PriorityQueue final : public SchedulingQueue {
   void Take(Entry& e) {
     switch (e.place) {
       case Place::kActive:
-        active_.erase({e.rank, e.seq});
+        active_.erase({e.rank, e.last_try, e.seq});
         break;
       case Place::kBackoff:
         backoff_queue_.erase({e.ready, e.seq});
@@ -255,7 +274,7 @@ class PriorityQueue final : public SchedulingQueue {
   // The pods in the queue by namespace and name. An unordered_map, because the indexes below point to its elements.
   // Invariant: each entry is in exactly one of the indexes, the one of Entry::place.
   std::unordered_map<std::string, Entry> entries_;
-  absl::btree_map<std::pair<int64_t, uint64_t>, Entry*> active_;                // by rank and seq
+  absl::btree_map<std::tuple<int64_t, int64_t, uint64_t>, Entry*> active_;      // by rank, last try and seq
   absl::btree_map<std::pair<absl::Duration, uint64_t>, Entry*> backoff_queue_;  // by ready and seq
   absl::btree_map<uint64_t, Entry*> unschedulable_;                             // by seq
   size_t waiting_for_pods_ = 0;  // number of unschedulable pods with required pod affinity

@@ -130,6 +130,29 @@ TEST_CASE("PriorityQueue: higher priority first, equals by arrival") {
   CHECK(PopAll(*q) == "high-1 high-2 mid-1 mid-2 mid-3 low-1");
 }
 
+TEST_CASE("PriorityQueue: equals by their last tries or creation where the release does so") {
+  QueueOptions options;
+  options.wakes.queue.backs_off = false;
+  options.wakes.queue.orders_by_last_try = true;
+  auto q = NewPriorityQueue(options);
+  auto created = [](const std::string& name, int64_t seconds, const std::string& probe = {}, int32_t priority = 0) {
+    auto p = std::make_shared<api::Pod>(*MakePod(name, {.priority = priority}));
+    p->meta.creation_seconds = seconds;
+    if (!probe.empty()) p->scheduled = api::PodCondition{"False", "Unschedulable", "", probe, "2026-01-01T00:00:00Z"};
+    return p;
+  };
+  q->Add(created("late", 1767225700));  // 2026-01-01T00:01:40Z
+  q->Add(created("tried", 1767225600, "2026-01-01T00:01:30Z"));
+  q->Add(created("early", 1767225660));
+  q->Add(created("high", 1767225700, "", 1));
+  q->Add(created("same", 1767225660));
+  CHECK(PopAll(*q) == "high early same tried late");
+  q->Add(created("a", 1));
+  q->Add(created("b", 2));
+  q->Update(created("a", 1, "2026-01-01T00:00:00Z"), false, At(0));
+  CHECK(PopAll(*q) == "b a");
+}
+
 TEST_CASE("PriorityQueue: replaced in place, moved when the priority changes") {
   auto q = NewPriorityQueue();
   q->Add(MakePod("a"));
