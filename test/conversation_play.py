@@ -14,13 +14,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Play:
     """One conversation: an API server, the recorder in front of it, and the scheduler that talks with it."""
 
-    def __init__(self, number, differences, release="1.10", left_out=None, by_chance=None, bodies=True, api_flags=()):
+    def __init__(self, number, differences, release="1.10", left_out=None, by_chance=None, bodies=True, api_flags=(), emulated=None):
         """`left_out` is a pattern for names of lanes that the recording lacks although the scheduler sent requests in them,
         `by_chance` one for requests that may or may not occur: "METHOD PATH BODY", or the same after "PHASE | ".
         bodies=False compares of bodies only patches, and the objects of events, because the recording has no more of them.
-        `api_flags` are more flags of the API server."""
-        self.number, self.left_out, self.by_chance, self.bodies = number, left_out, by_chance, bodies
+        `api_flags` are more flags of the API server. `emulated` is the release that the scheduler emulates where that is not the
+        one of the recording; it is part of the name by which differences know the conversation, "20 as 1.13"."""
         self.head, everything = load(number)
+        if emulated is not None:
+            number = f"{number} as {emulated}"
+            self.head["flags"] = [*self.head["flags"], "--emulated-version=" + emulated]
+        self.number, self.left_out, self.by_chance, self.bodies = number, left_out, by_chance, bodies
         self.recorded = self.certain(everything)
         self.want = expected(number, self.recorded, differences)
         self.marks = [e["mark"] for e in self.recorded if "mark" in e]
@@ -51,11 +55,11 @@ class Play:
         """Starts the scheduler with the flags or the configuration file of the recording."""
         flags = self.head.get("flags", [])
         if "configuration" in self.head:
-            path = scratch(f"conversation-{self.number}{name}.json")
+            path = scratch(f"conversation-{self.number.replace(' ', '-')}{name}.json")
             with open(path, "w", encoding="utf8") as f:
                 json.dump(self.head["configuration"], f)
             flags = [f"--config={path}", "--secure-port=0"]
-        self.scheduler = Scheduler((proxy or self.proxy).url, *flags, name=f"conversation-{self.number}{name}", bare=True)
+        self.scheduler = Scheduler((proxy or self.proxy).url, *flags, name=f"conversation-{self.number.replace(' ', '-')}{name}", bare=True)
         return self.scheduler
 
     def user(self, what):

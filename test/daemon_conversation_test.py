@@ -37,6 +37,12 @@ def begin(number, by_chance=None):
                 api_flags=["--disable-admission-plugins=DefaultTolerationSeconds"])
 
 
+def begin_as_1_13(number):
+    """The same with 1.13 as the release: what it does otherwise than 1.10 is among DIFFERENCES, under "NUMBER as 1.13"."""
+    return Play(number, DIFFERENCES_OF_1_13, release="1.13", emulated="1.13", left_out=CSI_NODES,
+                api_flags=["--disable-admission-plugins=DefaultTolerationSeconds"])
+
+
 def event(name, number, reason, message, kind="Warning"):
     """Returns the line of an event that the recording does not have."""
     return (f"POST /api/v1/namespaces/wire/events {HEADERS.format('events', '; content-type: application/json')} " + json.dumps(
@@ -109,8 +115,47 @@ DIFFERENCES = [
 ]
 
 
+def nothing(lines):
+    return []
+
+
+def newer(old, new):
+    """Returns how the lane of a watch becomes that of another version, in the first phase."""
+    def change(_):
+        return [Line(l.text.replace(old, new), l.ms) for l in recorded_lane("20", "kube-scheduler starts", "watch " + old)]
+    return change
+
+
+REPLICA_SETS, STATEFUL_SETS = "/apis/extensions/v1beta1/replicasets", "/apis/apps/v1beta1/statefulsets"
+# What 1.13 does otherwise than 1.10, and ours otherwise than both.
+DIFFERENCES_OF_1_13 = [
+    # Pods of other schedulers are watched, too.
+    Difference("", r"watch /api/v1/pods$", rewritten("spec.schedulerName%3Ddefault-scheduler%2C", "")),
+    Difference("", f"watch ({REPLICA_SETS}|{STATEFUL_SETS})$", nothing),
+    Difference("", r"^2\d as 1.13 \| (kube-scheduler starts|start )", newer(REPLICA_SETS, "/apis/apps/v1/replicasets"), lane="watch /apis/apps/v1/replicasets"),
+    Difference("", r"^2\d as 1.13 \| (kube-scheduler starts|start )", newer(STATEFUL_SETS, "/apis/apps/v1/statefulsets"), lane="watch /apis/apps/v1/statefulsets"),
+    Difference("", r"events about wire/", rewritten("Successfully assigned ", "Successfully assigned wire/")),
+    Difference("", r"pod wire/", rewritten('"lastProbeTime": null', '"lastProbeTime": "<time>"')),
+    Difference("", r"pod wire/", rewritten('"dnsPolicy": "ClusterFirst", ', '"dnsPolicy": "ClusterFirst", "enableServiceLinks": true, ')),
+    Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*pod wire/(big|doomed)$", only(1, moved(0))),
+    Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*events about wire/(big|doomed)$", only(0)),
+    Difference("release the lock", r"^20 .*lock$", lambda lines: lines + released(lines[-1:])),
+    Difference("`Accept-Encoding: gzip`", r"", rewritten(r"^(?!GET \S+[?&](?:limit|resourceVersion)=(?![^(]*watch=true))(.*); accept-encoding: gzip", r"\1")),
+    Difference("user agent", r"events about", rewritten("as leader-election", "as events")),
+    Difference("with its uid as precondition", r"^21 .*pod wire/low-(.)$",
+               rewritten(r'pods/(low-\d)( .*"DeleteOptions")', r'pods/\1\2, "preconditions": {"uid": "<uid of \1>"}')),
+]
+
+
 def test_lifecycle_20():
-    p = begin("20")
+    lifecycle(begin("20"))
+
+
+def test_lifecycle_20_as_1_13():
+    lifecycle(begin_as_1_13("20"))
+
+
+def lifecycle(p):
     p.call("POST", NODES, node("node-a", {"kubernetes.io/hostname": "node-a"}, cpu="2", mem="4Gi"))
     p.user("kube-scheduler starts")
     p.start()
@@ -147,7 +192,14 @@ def test_lifecycle_20():
 
 
 def test_preemption_21():
-    p = begin("21")
+    preemption(begin("21"))
+
+
+def test_preemption_21_as_1_13():
+    preemption(begin_as_1_13("21"))
+
+
+def preemption(p):
     for name, value in (("high", 1000), ("low", 1)):
         p.api.add_priority_class(name, value)
     p.call("POST", NODES, node("node-a", {"kubernetes.io/hostname": "node-a"}, cpu="2", mem="4Gi"))
