@@ -34,7 +34,9 @@ GARBAGE := $(if $(CLANG),,--param ggc-min-heapsize=2000000 --param ggc-min-expan
 # Programs and libberth.so share their objects, except those of tests. What is hidden, which is all but berth.h, is as fast as in a
 # program: nothing goes through a table of addresses. Sanitizers' builds have no library unless PIC is given.
 PIC := $(if $(SAN),,-fPIC -fvisibility=hidden -fno-semantic-interposition)
-CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
+# Contracts are checked where their cost does not matter (pkg/util/contract.h).
+CONTRACTS := $(if $(SAN)$(filter debug,$(BUILD)),-DBERTH_CHECKS_CONTRACTS)
+CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(CONTRACTS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
             -DBOOST_BEAST_SEPARATE_COMPILATION -DBOOST_ASIO_SEPARATE_COMPILATION
 ifneq ($(HARDEN),)
 CXXFLAGS += -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2

@@ -1,6 +1,7 @@
 #include "pkg/api/json_writer.h"
 
 #include "pkg/api/json.h"
+#include "pkg/util/contract.h"
 
 namespace berth::api {
 
@@ -31,6 +32,7 @@ JsonWriter& JsonWriter::Open(char bracket) {
 }
 
 JsonWriter& JsonWriter::End() {
+  BERTH_REQUIRES(!closing_.empty());
   char bracket = closing_.back();
   closing_.pop_back();
   if (!first_) NewLine();

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/util/contract.h"
+
 namespace berth::api {
 
 class JsonWriter {
@@ -24,7 +26,10 @@ class JsonWriter {
   JsonWriter& Member(std::string_view key, bool value) { return Key(key).Bool(value); }
 
   // Returns the text, indented by two blanks for each level and ended by a line feed. REQUIRES: everything is closed.
-  std::string Finish() const { return text_ + "\n"; }
+  std::string Finish() const {
+    BERTH_REQUIRES(closing_.empty());
+    return text_ + "\n";
+  }
 
  private:
   JsonWriter& Open(char bracket);

@@ -2,10 +2,12 @@
 
 #include "pkg/lab/pod_specs.h"
 #include "pkg/lab/simulation.h"
+#include "pkg/util/contract.h"
 
 namespace berth::lab {
 absl::StatusOr<Filled> Fill(const Scenario& scenario, const std::vector<PodShare>& pods, int64_t max,
                             const std::function<void(size_t)>& step) {
+  BERTH_REQUIRES(max >= 1);
   auto sim = Simulation::Make(scenario);
   if (!sim.ok()) return sim.status();
   for (const api::PodPtr& pod : scenario.pending) (*sim)->Place(pod);

@@ -13,6 +13,7 @@
 #include "pkg/lab/mix_bound.h"
 #include "pkg/lab/pod_specs.h"
 #include "pkg/lab/simulation.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {
@@ -435,6 +436,7 @@ class MixSearch {
 
 absl::StatusOr<Mix> CheapestMix(const Scenario& scenario, const std::vector<PodShare>& pods, int64_t rounds,
                                 const std::vector<NodeOffer>& offers, const std::function<void(size_t)>& step) {
+  BERTH_REQUIRES(!offers.empty());
   return MixSearch(scenario, offers, step).Run(pods, rounds);
 }
 

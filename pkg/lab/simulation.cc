@@ -12,6 +12,7 @@
 #include "pkg/scheduler/algorithm/resourceclaims/resourceclaims.h"
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
 #include "pkg/scheduler/pod_fields.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {
@@ -149,6 +150,7 @@ void EndInError(std::string error, scheduler::Decision* d) {
 
 scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::DecisionMode mode,
                                       scheduler::DecisionTrace* trace) {
+  BERTH_REQUIRES(mode != scheduler::DecisionMode::kIncremental || trace == nullptr);
   const api::PodPtr pod = AsTaken(as_given);
   if (fields_) *fields_ = {};
   if (std::string why = WhyNotTried(*pod); !why.empty()) {

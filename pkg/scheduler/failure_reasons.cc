@@ -7,6 +7,7 @@
 #include <map>
 
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 namespace {
@@ -190,6 +191,7 @@ const FailureReason* FindDecisive(const NodeFailures& failures) {
 }  // namespace
 
 std::string_view DecisiveReason(const NodeFailures& failures) {
+  BERTH_REQUIRES(failures.size() > 0);
   const FailureReason* reason = FindDecisive(failures);
   return reason == nullptr ? std::string_view() : reason->text.str();
 }

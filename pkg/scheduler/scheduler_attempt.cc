@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/claim_writes.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -37,6 +38,7 @@ constexpr absl::Duration kMaxBindRetry = absl::Seconds(5);
 }  // namespace
 
 SchedulerLog::Failure WhyFailed(const Decision& d) {
+  BERTH_REQUIRES(d.outcome != Decision::Outcome::kPlaced);
   if (d.outcome == Decision::Outcome::kNoNodes) return SchedulerLog::Failure::kNoNodes;
   return d.outcome == Decision::Outcome::kUnfit ? SchedulerLog::Failure::kUnfit : SchedulerLog::Failure::kError;
 }

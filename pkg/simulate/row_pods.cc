@@ -11,6 +11,7 @@
 #include "pkg/api/quantity.h"
 #include "pkg/api/scheduling_fields.h"
 #include "pkg/api/validation/value.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -242,6 +243,7 @@ absl::StatusOr<std::vector<Column>> RolesOf(const std::vector<std::string_view>&
 }
 
 absl::StatusOr<api::PodPtr> RowPods::Of(const std::vector<std::string_view>& fields, Cell cell) {
+  BERTH_REQUIRES(fields.size() == columns_->size());
   key_.clear();
   for (size_t i = 0; i < fields.size(); ++i) {
     if (!MakesAnother((*columns_)[i].role)) continue;

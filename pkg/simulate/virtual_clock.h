@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "pkg/util/clock.h"
+#include "pkg/util/contract.h"
 
 namespace berth::simulate {
 
@@ -27,7 +28,10 @@ class VirtualClock final : public util::Clock {
 
   Micros now() const { return now_; }
   // REQUIRES: not earlier than now().
-  void Set(Micros now) { now_ = now; }
+  void Set(Micros now) {
+    BERTH_REQUIRES(now >= now_);
+    now_ = now;
+  }
   absl::Duration Steady() const override { return absl::Microseconds(now_); }
   absl::Time Wall() const override { return absl::FromUnixSeconds(WallSeconds()); }
   int64_t WallSeconds() const { return kStartSeconds + now_ / kSecond; }

@@ -1,5 +1,7 @@
 #include "pkg/scheduler/algorithm/column_check.h"
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -43,10 +45,14 @@ bool Candidates(FitCheck& check, std::vector<Row>* rows) {
 }
 
 void NumberReasons(FitCheck& check, std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) {
+  BERTH_REQUIRES(berth::scheduler::ReasonBits(check) > 0);
+  BERTH_REQUIRES(numbers.size() >= rows.size());
+  BERTH_REQUIRES(beside == nullptr || berth::scheduler::ReadsOnlyAmounts(check));
   check.AsColumns()->NumberReasons(rows, beside, numbers);
 }
 
 void KeepFitting(FitCheck& check, std::vector<Row>* rows) {
+  BERTH_REQUIRES(!check.MayError());
   if (ColumnCheck* columns = check.AsColumns(); columns != nullptr) return columns->KeepFitting(rows);
   KeepRowByRow(check, rows);
 }

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "pkg/scheduler/cache/scalar_lookup.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
@@ -538,6 +539,7 @@ void Cache::DropUnusedTemplates() {
 // ---- pods ---------------------------------------------------------------------------------------
 
 absl::Status Cache::AssumePod(api::PodPtr pod) {
+  BERTH_REQUIRES(!pod->node_name.empty());
   if (pod->meta.uid.empty()) return NoUid();
   if (!pod_states_.insert({pod, /*assumed=*/true}).second) {
     return util::FailedPrecondition(absl::StrCat("pod ", pod->meta.uid, " is in the cache, so can't be assumed"));

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 namespace {
@@ -216,6 +217,7 @@ void Cache::DropUnusedCounts() {
 }
 
 std::shared_ptr<const TermTotals> Cache::SumOf(const TermSum& sum) {
+  BERTH_REQUIRES(!sum.terms.empty());
   if (auto known = sums_.find(sum); known != sums_.end()) return known->second;
   DropUnusedSums();
   std::shared_ptr<TermTotals> totals(new TermTotals(sum, terms_.terms_[sum.terms.front()].column));

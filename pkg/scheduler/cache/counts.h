@@ -19,6 +19,7 @@
 #include "pkg/scheduler/cache/label_pair_index.h"
 #include "pkg/scheduler/cache/row_set.h"
 #include "pkg/scheduler/cache/template_info.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
@@ -111,7 +112,10 @@ class PodCount final : public DomainTotals {
   // Returns the number of pods by row, for the rows with at least one.
   const Numbers& rows() const { return column() == nullptr ? numbers() : by_row_; }
   // Returns the number of pods on nodes that have this value of the topology label. REQUIRES: column() is not null.
-  int64_t InValue(Symbol value) const { return In(column()->DomainOf(value)); }
+  int64_t InValue(Symbol value) const {
+    BERTH_REQUIRES(column() != nullptr);
+    return In(column()->DomainOf(value));
+  }
   // Returns the number of pods on listed rows; with a node filter, on admitted nodes.
   int64_t total() const { return total_; }
   // Returns the number of pods on all rows, including those whose node object is gone.

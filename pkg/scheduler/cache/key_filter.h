@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 
 // A Bloom filter whose bits for one key are in one word. It takes 2 to 8 bytes for each key, so that those of many maps
@@ -25,6 +27,7 @@ class KeyFilter {
   // REQUIRES: `map` has the key.
   template <typename Map>
   void Insert(uint32_t key, const Map& map) {
+    BERTH_REQUIRES(map.contains(key));
     if (inserted_ < words_.size() * kKeysOfWord) return Set(key);
     words_.assign(absl::bit_ceil(map.size() / (kKeysOfWord / 2) + 1), 0);
     shift_ = 64 - absl::bit_width(words_.size() - 1);

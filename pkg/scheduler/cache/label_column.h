@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pkg/scheduler/cache/template_info.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/symbol.h"
 
 namespace berth::scheduler {
@@ -34,7 +35,10 @@ class LabelColumn {
     return it == by_value_.end() ? kNoDomain : it->second;
   }
   // REQUIRES: `domain` is below domain_limit().
-  Symbol Value(uint32_t domain) const { return values_[domain]; }
+  Symbol Value(uint32_t domain) const {
+    BERTH_REQUIRES(domain < domain_limit());
+    return values_[domain];
+  }
   const std::vector<Row>& Rows(uint32_t domain) const { return rows_[domain]; }  // in no particular order
   const std::vector<Row>& RowsWith(Symbol value) const;
   size_t distinct() const { return by_value_.size(); }

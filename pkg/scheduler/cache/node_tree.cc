@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 
 std::vector<NodeTree::Zone>::iterator NodeTree::Find(Symbol zone) {
@@ -31,6 +33,7 @@ void NodeTree::BeforeChange() {
 }
 
 void NodeTree::Add(Row row, Symbol zone) {
+  BERTH_REQUIRES(std::ranges::none_of(zones_, [&](const Zone& z) { return std::ranges::count(z.rows, row) > 0; }));
   BeforeChange();
   auto it = Find(zone);
   if (it == zones_.end()) it = zones_.insert(it, Zone{util::SharedSymbol(zone), {}, 0});

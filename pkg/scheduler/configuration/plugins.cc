@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler::configuration {
 namespace {
 
@@ -48,6 +50,7 @@ PluginCatalogue::PluginCatalogue(release::Version release, std::span<const Plugi
 PluginCatalogue::PluginCatalogue(release::Version release, std::span<const Plugin> plugins,
                                  std::span<const Provider> providers)
     : release_(release), providers_(providers), provider_(&providers.front()) {
+  BERTH_REQUIRES(!providers.empty());
   for (const Plugin& p : plugins) Add(p.name, p.points);
 }
 

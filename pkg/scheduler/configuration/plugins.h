@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pkg/release/release.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler::configuration {
 
@@ -98,10 +99,16 @@ class PluginCatalogue {
   bool UseProvider(std::string_view name);
   std::vector<std::string> ProviderNames() const;
   // Returns the default plugins of an extension point. REQUIRES: !has_multi_point().
-  std::vector<DefaultPlugin> DefaultsAt(ExtensionPoint p) const { return provider_->at(p); }
+  std::vector<DefaultPlugin> DefaultsAt(ExtensionPoint p) const {
+    BERTH_REQUIRES(!has_multi_point());
+    return provider_->at(p);
+  }
 
   // REQUIRES: has_multi_point().
-  std::vector<DefaultPlugin> DefaultPlugins(const Gates& gates) const { return defaults_(gates); }
+  std::vector<DefaultPlugin> DefaultPlugins(const Gates& gates) const {
+    BERTH_REQUIRES(has_multi_point());
+    return defaults_(gates);
+  }
   // Adds extension points to those that the plugin already has. A predicate has PreFilter and Filter, a priority has
   // PreScore and Score, and both under one name are one plugin with all of them.
   void Add(std::string_view name, ExtensionPointSet points);

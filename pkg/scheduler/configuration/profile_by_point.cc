@@ -9,6 +9,7 @@
 
 #include "pkg/scheduler/configuration/args_by_point.h"
 #include "pkg/scheduler/configuration/plugin_sets.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -93,6 +94,7 @@ void CheckByPoint(const ResolvedProfile& profile, const std::string& path, const
 
 ResolvedProfile ResolveByPoint(const Profile& profile, const std::string& path, const PluginCatalogue& catalogue,
                                std::vector<Problem>* problems, std::vector<std::string>* notices) {
+  BERTH_REQUIRES(!catalogue.has_multi_point());
   ResolvedProfile out;
   out.scheduler_name = profile.scheduler_name.value_or("");
   std::array<std::vector<Plugin>, kExtensionPointCount> lists;  // by extension point

@@ -13,6 +13,7 @@
 #include "pkg/scheduler/core/checks.h"
 #include "pkg/scheduler/core/incremental/incremental_scheduler.h"
 #include "pkg/scheduler/core/node_sampler.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
@@ -581,6 +582,7 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
 // them. A sample of a release that numbers nodes as it walks them is in the right order already. REQUIRES: there is at
 // least one.
 Row GenericScheduler::ChooseAmongTies(std::vector<Row>* ties, DecisionTrace* trace) {
+  BERTH_REQUIRES(!ties->empty());
   auto before = [&](Row a, Row b) { return cache_->Rank(a) < cache_->Rank(b); };
   const auto chosen = ties->begin() + static_cast<ptrdiff_t>(last_node_index_ % ties->size());
   if (config_.sampler == nullptr || config_.release->cache.order == NodeOrder::kNameDescending) {

@@ -9,6 +9,7 @@
 #include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
 #include "pkg/scheduler/algorithm/problem_list.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::interpodaffinity {
@@ -93,6 +94,7 @@ PodQuery QueryOf(const api::PodAffinityTerm& t, const Listers& listers) {
 // Returns the query for the pods that all of the terms refer to: the namespaces are intersected and all selectors must
 // match. REQUIRES: `terms` is not empty.
 PodQuery QueryOfAll(const std::vector<api::PodAffinityTerm>& terms, const Listers& listers) {
+  BERTH_REQUIRES(!terms.empty());
   PodQuery all = QueryOf(terms[0], listers);
   for (size_t i = 1; i < terms.size(); ++i) {
     const PodQuery other = QueryOf(terms[i], listers);

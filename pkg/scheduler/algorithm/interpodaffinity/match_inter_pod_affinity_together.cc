@@ -8,6 +8,7 @@
 #include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler::interpodaffinity {
 namespace {
@@ -26,6 +27,7 @@ PodQuery TermQuery(const api::PodAffinityTerm& t) {
 
 // Returns the query for the pods that match all of the terms. REQUIRES: there is at least one.
 PodQuery TogetherQuery(const std::vector<api::PodAffinityTerm>& terms) {
+  BERTH_REQUIRES(!terms.empty());
   PodQuery all = TermQuery(terms[0]);
   for (size_t i = 1; i < terms.size(); ++i) {
     const std::vector<Symbol>& other = terms[i].namespaces;

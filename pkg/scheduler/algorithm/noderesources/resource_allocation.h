@@ -4,6 +4,7 @@
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler::noderesources {
 
@@ -80,11 +81,13 @@ inline int64_t WrappingMul(int64_t a, int64_t b) {
 // Returns a / b, truncated toward zero. The only quotient that an int64 cannot hold wraps, as in Go. REQUIRES: b is not
 // 0.
 inline int64_t WrappingDiv(int64_t a, int64_t b) {
+  BERTH_REQUIRES(b != 0);
   return b == -1 ? WrappingSub(0, a) : a / b;
 }
 
 // Returns part * 10 / whole, truncated toward zero. The product wraps at 64 bits, as in Go. REQUIRES: whole is not 0.
 inline int64_t TenTimesShare(int64_t part, int64_t whole) {
+  BERTH_REQUIRES(whole != 0);
   // Dividing doubles is faster and exact below 2^49: a quotient of at most 10 that is not an integer is at least 2^-49
   // away from the nearest one, and the rounding error of a double of that size is at most 2^-50.
   constexpr uint64_t kExact = uint64_t{1} << 49;

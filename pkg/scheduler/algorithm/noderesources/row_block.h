@@ -11,6 +11,7 @@
 #include <span>
 
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/wide_vectors.h"
 
 namespace berth::scheduler::noderesources {
@@ -24,6 +25,7 @@ class RowBlock {
 
   // REQUIRES: `rows` is not empty, has at most kMostRows elements, and outlives the block.
   explicit RowBlock(std::span<const Row> rows) : rows_(rows) {
+    BERTH_REQUIRES(!rows.empty() && rows.size() <= kMostRows);
     Row least = rows[0], most = rows[0];
     for (Row row : rows) {
       least = std::min(least, row);
@@ -75,6 +77,7 @@ void ForBlocks(std::span<const Row> rows, F f) {
 // Returns the value as a double. Unlike a cast, this also has a vector form on processors without 64-bit integer
 // conversions. REQUIRES: 0 <= value < 2^52.
 inline double ExactDouble(int64_t value) {
+  BERTH_REQUIRES(value >= 0 && value < int64_t{1} << 52);
   constexpr uint64_t kExponent = 0x4330000000000000;  // the bits of the double 2^52
   return std::bit_cast<double>(static_cast<uint64_t>(value) | kExponent) - 0x1p52;
 }
@@ -172,6 +175,7 @@ uint64_t Compare(const RowBlock& block, const Sufficient* resources, RowBlock::A
 // Selects the instance for the number of resources. REQUIRES: there are 1 to 5 resources.
 template <bool together>
 uint64_t Compare(const RowBlock& block, std::span<const Sufficient> resources, RowBlock::Amounts& out) {
+  BERTH_REQUIRES(!resources.empty() && resources.size() <= 5);
   switch (resources.size()) {
     case 1:
       return Compare<1, together>(block, resources.data(), out);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
 #include "pkg/util/wide_vectors.h"
 
 namespace berth::scheduler {
@@ -115,6 +116,7 @@ void EquivalenceClass::List(std::vector<Row>* rows, std::vector<RowState>* state
 
 // REQUIRES: there are states in the buffer.
 EquivalenceClass::Scores EquivalenceClass::ScoresInScratch() const {
+  BERTH_REQUIRES(!scratch_.states.empty());
   int32_t low = scratch_.states[0].score, high = low;
   util::RunLoops([&low, &high, states = scratch_.states.data(), size = scratch_.states.size()]() BERTH_LOOPS {
     int32_t least = low, most = high;

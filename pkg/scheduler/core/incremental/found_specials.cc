@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -67,6 +69,7 @@ void FoundSpecials::AddParts(PartTable* parts) {
 
 // Returns the index of the best bucket of the group that has a plain row. REQUIRES: there is one.
 size_t FoundSpecials::BucketOf(int32_t group) const {
+  BERTH_REQUIRES(in_group_[static_cast<size_t>(group)] < rows_->groups()[static_cast<size_t>(group)].size);
   const ScoreBuckets& buckets = rows_->groups()[static_cast<size_t>(group)].buckets;
   if (top_[static_cast<size_t>(group)] < buckets.ranks(0).size()) return 0;
   for (size_t i = 1;; ++i) {

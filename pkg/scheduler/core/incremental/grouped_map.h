@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 
 template <typename V>
@@ -17,6 +19,7 @@ class GroupedMap {
   // is no dropped entry. REQUIRES: group >= 0.
   template <typename Make>
   V& Get(int32_t group, int32_t key, Make made) {
+    BERTH_REQUIRES(group >= 0);
     if (groups_.size() <= static_cast<size_t>(group)) groups_.resize(static_cast<size_t>(group) + 1);
     Map& map = groups_[static_cast<size_t>(group)];
     auto it = map.lower_bound(key);
@@ -37,7 +40,10 @@ class GroupedMap {
   }
   // Drops an entry and keeps it for Get. REQUIRES: the entry exists, and its value is in the state of one that made()
   // returns.
-  void Drop(int32_t group, int32_t key) { spare_.push_back(groups_[static_cast<size_t>(group)].extract(key)); }
+  void Drop(int32_t group, int32_t key) {
+    BERTH_REQUIRES(Find(group, key) != nullptr);
+    spare_.push_back(groups_[static_cast<size_t>(group)].extract(key));
+  }
   void Clear() {
     for (Map& map : groups_) map.clear();
     spare_.clear();

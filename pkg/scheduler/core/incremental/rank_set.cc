@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "pkg/util/contract.h"
 #include "pkg/util/wide_vectors.h"
 
 namespace berth::scheduler {
@@ -41,6 +42,13 @@ ptrdiff_t PlaceIn(const std::vector<uint32_t>& sorted, uint32_t rank) {
   return at - sorted.data();
 }
 
+// Returns how many ranks there are, each as often as it occurs.
+[[maybe_unused]] size_t SizeOf(const Ranks& ranks) {
+  size_t size = ranks.list.size();
+  for (const RankSet* set : ranks.sets) size += set->size();
+  return size;
+}
+
 }  // namespace
 
 // Turns the set into a bitmap of whole blocks.
@@ -63,6 +71,8 @@ void RankSet::CountBlocks() {
 }
 
 void RankSet::Fill(std::span<const uint32_t> ranks) {
+  BERTH_REQUIRES(size_ == 0);
+  BERTH_REQUIRES(std::ranges::is_sorted(ranks) && (ranks.empty() || ranks.back() < limit_));
   size_ = static_cast<uint32_t>(ranks.size());
   if (ranks.size() > most_sorted_) {
     MakeDense(ranks);
@@ -72,6 +82,8 @@ void RankSet::Fill(std::span<const uint32_t> ranks) {
 }
 
 void RankSet::FillBits(std::span<const uint64_t> words) {
+  BERTH_REQUIRES(size_ == 0);
+  BERTH_REQUIRES(words.size() == WordsFor(limit_));
   size_ = CountAllBits(words);
   if (size_ > most_sorted_) {
     bits_.assign(words.begin(), words.end());
@@ -190,6 +202,8 @@ void FlipRanksOfBlock(const Ranks& ranks, RankSet::Block* words, uint32_t block)
 // Finds the block by the numbers of members, and then looks at the bits of this block alone. A rank that occurs an odd
 // number of times occurs once more in `in` than in `out`.
 uint32_t SelectKth(const Ranks& in, const Ranks& out, uint32_t limit, uint32_t k) {
+  BERTH_REQUIRES(std::ranges::all_of(in.sets, [&](const RankSet* s) { return s->limit() == limit; }));
+  BERTH_REQUIRES(k < SizeOf(in) - SizeOf(out));
   if (in.sets.size() == 1 && in.list.empty() && out.sets.empty() && out.list.empty() && !in.sets[0]->sorted().empty()) {
     return in.sets[0]->sorted()[k];
   }

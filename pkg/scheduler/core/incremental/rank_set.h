@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 
 // A set of numbers below a limit with a fast count of the members in each block of kBlock numbers. A small set is a
@@ -23,6 +25,7 @@ class RankSet {
 
   // REQUIRES: `rank` is below the limit and not in the set.
   void Insert(uint32_t rank) {
+    BERTH_REQUIRES(rank < limit_ && !Has(rank));
     ++size_;
     if (bits_.empty()) return InsertSorted(rank);
     bits_[rank / 64] |= uint64_t{1} << (rank % 64);
@@ -36,6 +39,7 @@ class RankSet {
   static constexpr size_t WordsFor(uint32_t limit) { return (limit + kBlock - 1) / kBlock * (kBlock / 64); }
   // REQUIRES: `rank` is in the set.
   void Erase(uint32_t rank) {
+    BERTH_REQUIRES(rank < limit_ && Has(rank));
     --size_;
     if (bits_.empty()) return EraseSorted(rank);
     bits_[rank / 64] &= ~(uint64_t{1} << (rank % 64));
@@ -45,6 +49,11 @@ class RankSet {
   uint32_t size() const { return size_; }
   // Returns the number of members below the rank. REQUIRES: `rank` is at most the limit.
   uint32_t CountBelow(uint32_t rank) const;
+  // REQUIRES: `rank` is below the limit.
+  bool Has(uint32_t rank) const {
+    if (bits_.empty()) return std::binary_search(sorted_.begin(), sorted_.end(), rank);
+    return (bits_[rank / 64] >> (rank % 64) & 1) != 0;
+  }
   // Returns a member. REQUIRES: the set is not empty.
   uint32_t Any() const;
   // Adds the number of members in each block to the block's number, or subtracts it.

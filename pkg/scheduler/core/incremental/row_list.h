@@ -25,6 +25,7 @@
 #include "pkg/scheduler/core/incremental/equivalence_class.h"
 #include "pkg/scheduler/core/incremental/part_table.h"
 #include "pkg/scheduler/core/incremental/sampled_walk.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
@@ -73,7 +74,10 @@ class RowList {
   const std::vector<Row>& rows() const { return rows_; }
   size_t ties() const { return ties_.size(); }
   // Returns the row that round robin gives turn `turn`. REQUIRES: ties() is not 0.
-  Row Chosen(uint64_t turn) const { return rows_[ties_[turn % ties_.size()]]; }
+  Row Chosen(uint64_t turn) const {
+    BERTH_REQUIRES(!ties_.empty());
+    return rows_[ties_[turn % ties_.size()]];
+  }
   // The same for rows in another order than that of ranks.
   Row ChosenByRank(const Cache& cache, uint64_t turn);
 

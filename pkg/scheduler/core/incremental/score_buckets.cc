@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 
 // Scores usually follow one another without gaps, and then the place of a bucket is known. Otherwise the better buckets
@@ -30,10 +32,13 @@ RankSet& ScoreBuckets::AppendEmpty(int32_t score) {
 }
 
 void ScoreBuckets::Append(int32_t score, std::span<const uint32_t> ranks) {
+  BERTH_REQUIRES(!ranks.empty());
+  BERTH_REQUIRES(scores_.empty() || score < scores_.back());
   AppendEmpty(score).Fill(ranks);
 }
 
 void ScoreBuckets::AppendBits(int32_t score, std::span<const uint64_t> words) {
+  BERTH_REQUIRES(scores_.empty() || score < scores_.back());
   AppendEmpty(score).FillBits(words);
 }
 

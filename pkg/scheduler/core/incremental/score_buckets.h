@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pkg/scheduler/core/incremental/rank_set.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
@@ -26,7 +27,10 @@ class ScoreBuckets {
   size_t size() const { return scores_.size(); }  // number of buckets
   int32_t score(size_t i) const { return scores_[i]; }
   // Returns the score of the first bucket. REQUIRES: there is a bucket.
-  int32_t top() const { return top_; }
+  int32_t top() const {
+    BERTH_REQUIRES(!scores_.empty());
+    return top_;
+  }
   const RankSet& ranks(size_t i) const { return sets_[i]; }
   size_t bytes() const;
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -38,6 +40,7 @@ void SignatureTable::Reset(size_t width) {
 // Signatures with the same hash are linked through next_ instead of kept in vectors, so that a table whose size does
 // not change allocates nothing.
 int32_t SignatureTable::Use(std::span<const int64_t> v) {
+  BERTH_REQUIRES(v.size() == width_);
   const size_t width = width_;
   if (Same(v.data(), values_.data(), width)) return 0;
   for (size_t number = 1; number < std::min(kComparedFirst, uses_.size()); ++number) {

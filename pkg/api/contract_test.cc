@@ -1,0 +1,22 @@
+// What callers of this package must ensure. Checked only in builds that check contracts (pkg/util/contract.h).
+#include "pkg/util/contract.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/api/json_writer.h"
+
+#ifdef BERTH_CHECKS_CONTRACTS
+namespace berth::api {
+
+TEST_CASE("contracts: what a JSON writer opens is closed once") {
+  const util::ThrowBrokenContracts throws;
+  JsonWriter w;
+  CHECK_THROWS_AS(w.End(), util::BrokenContractError);
+  w.Object();
+  CHECK_THROWS_AS(w.Finish(), util::BrokenContractError);
+  w.End();
+  CHECK(w.Finish() == "{}\n");
+}
+
+}  // namespace berth::api
+#endif

@@ -1,0 +1,94 @@
+// What callers within the scheduler must ensure. Checked only in builds that check contracts (pkg/util/contract.h).
+#include "pkg/util/contract.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/algorithm/column_check.h"
+#include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
+#include "pkg/scheduler/algorithm/noderesources/row_block.h"
+#include "pkg/scheduler/cache/label_column.h"
+#include "pkg/scheduler/cache/node_tree.h"
+#include "pkg/scheduler/configuration/plugins.h"
+#include "pkg/scheduler/core/incremental/grouped_map.h"
+#include "pkg/scheduler/core/incremental/score_buckets.h"
+#include "pkg/scheduler/core/incremental/signature_table.h"
+#include "pkg/scheduler/failure_reasons.h"
+#include "pkg/scheduler/testing/world.h"
+
+#ifdef BERTH_CHECKS_CONTRACTS
+namespace berth::scheduler {
+namespace {
+
+using noderesources::ExactDouble;
+using noderesources::RowBlock;
+using noderesources::WrappingDiv;
+using util::BrokenContractError;
+
+// Fits nowhere, and numbers no reasons.
+class Never final : public FitCheck {
+ public:
+  Verdict Check(Row) override { return Verdict::kFails; }
+  void Explain(Row, std::vector<FailureReason>*) override {}
+};
+
+}  // namespace
+
+TEST_CASE("contracts of the cache: rows, domains and assumed pods") {
+  const util::ThrowBrokenContracts throws;
+  testing::World world;
+  world.Nodes({testing::NodeOf("a", "'zone':'z'")});
+  CHECK_THROWS_AS(world.cache.AssumePod(testing::PodOf("p", "")), BrokenContractError);
+  const LabelColumn& zones = world.cache.Label(Symbol("zone"));
+  CHECK(zones.Value(0) == Symbol("z"));
+  CHECK_THROWS_AS(zones.Value(1), BrokenContractError);
+  NodeTree tree;
+  tree.Add(0, Symbol("z"));
+  CHECK_THROWS_AS(tree.Add(0, Symbol("y")), BrokenContractError);
+}
+
+TEST_CASE("contracts of kept answers: ranks, buckets, signatures and groups") {
+  const util::ThrowBrokenContracts throws;
+  RankSet set(100);
+  set.Insert(7);
+  CHECK_THROWS_AS(set.Insert(7), BrokenContractError);
+  CHECK_THROWS_AS(set.Insert(100), BrokenContractError);
+  CHECK_THROWS_AS(set.Erase(8), BrokenContractError);
+  CHECK_THROWS_AS(set.Fill(std::vector<uint32_t>{1}), BrokenContractError);
+  const RankSet* sets[] = {&set};
+  CHECK(SelectKth({sets, {}}, {}, 100, 0) == 7);
+  CHECK_THROWS_AS(SelectKth({sets, {}}, {}, 100, 1), BrokenContractError);
+  CHECK_THROWS_AS(SelectKth({sets, {}}, {}, 99, 0), BrokenContractError);
+
+  ScoreBuckets buckets(100);
+  CHECK_THROWS_AS(buckets.top(), BrokenContractError);
+  buckets.Append(5, std::vector<uint32_t>{1});
+  CHECK_THROWS_AS(buckets.Append(5, std::vector<uint32_t>{2}), BrokenContractError);
+
+  SignatureTable signatures;
+  signatures.Reset(2);
+  CHECK_THROWS_AS(signatures.Use(std::vector<int64_t>{1}), BrokenContractError);
+  GroupedMap<int> map;
+  CHECK_THROWS_AS(map.Get(-1, 0, [] { return 0; }), BrokenContractError);
+  CHECK_THROWS_AS(map.Drop(0, 0), BrokenContractError);
+}
+
+TEST_CASE("contracts of rules: rows in blocks, exact amounts, and reasons with numbers") {
+  const util::ThrowBrokenContracts throws;
+  CHECK_THROWS_AS(RowBlock(std::span<const Row>()), BrokenContractError);
+  CHECK_THROWS_AS(ExactDouble(-1), BrokenContractError);
+  CHECK_THROWS_AS(WrappingDiv(1, 0), BrokenContractError);
+  Never never;
+  const std::vector<Row> rows{0};
+  std::vector<uint32_t> numbers(1);
+  CHECK_THROWS_AS(NumberReasons(never, rows, nullptr, numbers), BrokenContractError);
+}
+
+TEST_CASE("contracts of configuration and reasons: only a failure has a decisive reason") {
+  const util::ThrowBrokenContracts throws;
+  CHECK_THROWS_AS(DecisiveReason(NodeFailures()), BrokenContractError);
+  CHECK_THROWS_AS(configuration::PluginCatalogue({}, {}, std::span<const configuration::PluginCatalogue::Provider>()),
+                  BrokenContractError);
+}
+
+}  // namespace berth::scheduler
+#endif
