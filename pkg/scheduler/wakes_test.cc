@@ -1,12 +1,15 @@
-// From the rejection by a rule to the event that wakes the pod: for each plugin of 1.29, a pod that this plugin rejects
-// is woken by the events that 1.29's queue table gives for the plugin, and by no others. In 1.10, every event wakes
-// every pod.
+// From the rejection by a rule to the event that wakes the pod: for each plugin of 1.29 and of 1.36, a pod that this
+// plugin rejects is woken by the events that the release's queue table gives for the plugin, and by no others. In 1.19
+// any event that it listens to wakes every pod, and in 1.13 and 1.10 every event does.
 #include <absl/strings/str_split.h>
 
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "pkg/releases/v1_13/decides.h"
+#include "pkg/releases/v1_19/decides.h"
 #include "pkg/releases/v1_29/decides.h"
+#include "pkg/releases/v1_36/decides.h"
 #include "pkg/scheduler/testing/scheduler_case.h"
 
 namespace berth::scheduler {
@@ -215,7 +218,96 @@ TEST_CASE("1.29: what each plugin rejects is counted for it, and woken by the ev
   }
 }
 
-TEST_CASE("1.10: every event wakes every pod, whichever predicate rejected it") {
+// What a pod that is rejected is made of is the same in all releases with plugins; only what wakes it differs.
+const Rejection129& RejectionBy(const std::string& rule) {
+  static const std::vector<Rejection129> all = Rejections129();
+  return *std::find_if(all.begin(), all.end(), [&](const Rejection129& r) { return r.rule == rule; });
+}
+
+bool WokenIn(const Release& release, const Process& process, const Rejection129& rejection, EventKind kind) {
+  OneRule c(release, process, rejection.rule);
+  c.Nodes({NodeOf("n", "", rejection.node, rejection.allocatable)});
+  rejection.more(&c);
+  c.Reject(PodOfRejection(rejection.spec));
+  const QueueCounts counts = c.queue->counts();
+  REQUIRE(counts.rejected.size() == 1);
+  CHECK(counts.rejected[0].plugin.str() == rejection.rule);
+  return c.Wakes(kind);
+}
+
+TEST_CASE("1.36: what each plugin rejects is woken by the events of the queue table, and of taints where it says so") {
+  using enum ClusterEvent::Kind;
+  // A plugin that listens to new nodes and not to taints gets those as well.
+  const std::set<EventKind> nodes = {kNodeAdd, kNodeTaints, kNodeBecameSchedulable};
+  const std::vector<std::pair<std::string, std::set<EventKind>>> table = {
+      {"NodeUnschedulable", {}},
+      {"TaintToleration", {}},
+      {"NodeAffinity", {kNodeLabels}},
+      {"NodePorts", {kAssignedPodDelete}},
+      {"NodeResourcesFit", {kNodeAllocatable, kAssignedPodDelete, kAssignedPodScaleDown, kDevicesChange}},
+      {"VolumeRestrictions", {kAssignedPodDelete, kPersistentVolumeClaimAdd}},
+      {"VolumeBinding",
+       {kNodeLabels, kPersistentVolumeAdd, kPersistentVolumeUpdate, kPersistentVolumeClaimAdd,
+        kPersistentVolumeClaimUpdate, kStorageClassAdd, kStorageClassUpdate, kCsiNodeAdd, kCsiNodeUpdate,
+        kCsiDriverUpdate, kCsiStorageCapacityAdd, kCsiStorageCapacityUpdate}},
+      {"VolumeZone",
+       {kNodeLabels, kPersistentVolumeClaimAdd, kPersistentVolumeClaimUpdate, kPersistentVolumeAdd,
+        kPersistentVolumeUpdate, kStorageClassAdd}},
+      {"PodTopologySpread", {kNodeLabels, kNodeDelete, kAssignedPodAdd, kAssignedPodLabels, kAssignedPodDelete}},
+      {"InterPodAffinity", {kNodeLabels, kAssignedPodAdd, kAssignedPodLabels, kAssignedPodDelete}},
+  };
+  for (const auto& [rule, more] : table) {
+    std::set<EventKind> expected = more;
+    expected.insert(nodes.begin(), nodes.end());
+    expected.insert(kUnschedulableTimeout);
+    for (int k = 0; k <= kLastKind; ++k) {
+      const auto kind = static_cast<EventKind>(k);
+      CAPTURE(rule, k);
+      const bool woken = WokenIn(releases::v1_36::Decides(), releases::v1_36::Proceeds(), RejectionBy(rule), kind);
+      CHECK(woken == expected.contains(kind));
+    }
+  }
+  // This plugin does not listen to nodes: only a CSINode says what fits.
+  const std::set<EventKind> limits = {
+      kCsiNodeAdd,          kCsiNodeUpdate, kAssignedPodDelete, kPersistentVolumeClaimAdd, kVolumeAttachmentDelete,
+      kUnschedulableTimeout};
+  for (int k = 0; k <= kLastKind; ++k) {
+    const auto kind = static_cast<EventKind>(k);
+    CAPTURE(k);
+    CHECK(WokenIn(releases::v1_36::Decides(), releases::v1_36::Proceeds(), RejectionBy("NodeVolumeLimits"), kind) ==
+          limits.contains(kind));
+  }
+}
+
+TEST_CASE("1.19: any event that the release listens to wakes every pod, whichever plugin rejected it") {
+  using enum ClusterEvent::Kind;
+  // It hears nothing of CSI drivers and capacities, nor of claims of devices.
+  const std::set<EventKind> unheard = {kCsiDriverAdd,
+                                       kCsiDriverUpdate,
+                                       kCsiStorageCapacityAdd,
+                                       kCsiStorageCapacityUpdate,
+                                       kVolumeAttachmentDelete,
+                                       kResourceClaimAdd,
+                                       kResourceClaimUpdate,
+                                       kDevicesChange,
+                                       kNodeFeatures,
+                                       kNodeOther,
+                                       kNodeDelete,
+                                       kPersistentVolumeClaimDelete,
+                                       kStorageClassUpdate,
+                                       kStorageClassOther,
+                                       kAssignedPodLabels};
+  for (const char* rule : {"NodeResourcesFit", "TaintToleration", "NodeVolumeLimits", "Licences"}) {
+    for (int k = 0; k <= kLastKind; ++k) {
+      const auto kind = static_cast<EventKind>(k);
+      CAPTURE(rule, k);
+      const bool woken = WokenIn(releases::v1_19::Decides(), releases::v1_19::Proceeds(), RejectionBy(rule), kind);
+      CHECK(woken == !unheard.contains(kind));
+    }
+  }
+}
+
+TEST_CASE("1.10 and 1.13: every event wakes every pod, whichever predicate rejected it") {
   struct Rejected {
     std::string predicate, spec, node;
   };
@@ -228,11 +320,14 @@ TEST_CASE("1.10: every event wakes every pod, whichever predicate rejected it") 
   };
   for (const Rejected& rejected : rejections) {
     for (int k = 0; k <= kLastKind; ++k) {
-      CAPTURE(rejected.predicate, k);
-      OneRule c(releases::v1_10::Decides(), releases::v1_10::Proceeds(), rejected.predicate);
-      c.Nodes({NodeOf("n", "", rejected.node)});
-      c.Reject(PodOfRejection(rejected.spec));
-      CHECK(c.Wakes(static_cast<EventKind>(k)));
+      for (const bool tree : {false, true}) {
+        CAPTURE(rejected.predicate, k, tree);
+        OneRule c(tree ? releases::v1_13::Decides() : releases::v1_10::Decides(),
+                  tree ? releases::v1_13::Proceeds() : releases::v1_10::Proceeds(), rejected.predicate);
+        c.Nodes({NodeOf("n", "", rejected.node)});
+        c.Reject(PodOfRejection(rejected.spec));
+        CHECK(c.Wakes(static_cast<EventKind>(k)));
+      }
     }
   }
 }
