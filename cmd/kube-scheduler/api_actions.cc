@@ -36,9 +36,9 @@ RequestAnswer ToAnswer(const client::ApiError& e) {
 
 // Calls to extenders block, so binds through them wait here for a thread of their own, which is started with the first
 // one.
-struct ApiActions::Bindery {
-  explicit Bindery(Inbox* i) : inbox(i), thread([this] { Run(); }) {}
-  ~Bindery() {
+struct ApiActions::ExtenderBinds {
+  explicit ExtenderBinds(Inbox* i) : inbox(i), thread([this] { Run(); }) {}
+  ~ExtenderBinds() {
     {
       std::lock_guard lock(mutex);
       over = true;
@@ -97,12 +97,12 @@ void ApiActions::Answered(RequestId id, const client::ApiError& e, api::PodPtr p
 
 void ApiActions::Bind(RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) {
   if (binder != nullptr) {
-    if (bindery_ == nullptr) bindery_ = std::make_unique<Bindery>(inbox_);
+    if (extender_binds_ == nullptr) extender_binds_ = std::make_unique<ExtenderBinds>(inbox_);
     {
-      std::lock_guard lock(bindery_->mutex);
-      bindery_->work.push_back({id, pod, binder});
+      std::lock_guard lock(extender_binds_->mutex);
+      extender_binds_->work.push_back({id, pod, binder});
     }
-    bindery_->news.notify_one();
+    extender_binds_->news.notify_one();
     return;
   }
   Send([this, id, pod] {

@@ -51,7 +51,7 @@ class ApiActions final : public scheduler::Actions {
                           std::string message, const api::PodPtr& related) override;
 
  private:
-  struct Bindery;  // the thread that binds through extenders
+  struct ExtenderBinds;  // the thread that binds through extenders
   // Returns the generation that a condition of the pod names; 0: none.
   int64_t GenerationOf(const api::Pod& pod) const;
   void Send(std::function<void()> f) { batch_.push_back(std::move(f)); }
@@ -66,7 +66,7 @@ class ApiActions final : public scheduler::Actions {
   Inbox* inbox_;
   const api::Dialect& dialect_;
   std::vector<std::function<void()>> batch_;
-  std::unique_ptr<Bindery> bindery_;
+  std::unique_ptr<ExtenderBinds> extender_binds_;
 };
 
 }  // namespace berth::kube_scheduler

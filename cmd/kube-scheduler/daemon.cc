@@ -135,7 +135,7 @@ class Daemon {
   int unsynced_ = 0;      // resources whose first list has not been applied
   bool leading_ = false;  // true without leader election
   bool over_ = false;
-  Flag1 synced_, ending_, released_;
+  OneTimeEvent synced_, ending_, released_;
   std::atomic<bool> built_{false};  // watch_ exists
   std::thread decider_;
   std::atomic<bool> may_write_{true};
@@ -599,10 +599,10 @@ int Daemon::EndCleanly() {
   impatient.detach();
 
   // Flags are shared with the functions that raise them, because those may run after this function has returned.
-  const auto settled = std::make_shared<Flag1>();
+  const auto settled = std::make_shared<OneTimeEvent>();
   const absl::Duration deadline = clock_.Steady() + kBindsGrace;
   while (!settled->raised() && clock_.Steady() < deadline) {
-    const auto looked = std::make_shared<Flag1>();
+    const auto looked = std::make_shared<OneTimeEvent>();
     inbox_.Put(std::function<void()>([this, settled, looked] {
       tap_ != nullptr ? tap_->Stop() : scheduler_->Stop();
       if (scheduler_->binds_in_flight() == 0) settled->Raise();
@@ -614,7 +614,7 @@ int Daemon::EndCleanly() {
   if (!settled->raised()) {
     LOG(WARNING) << "Some binds are still not answered; their outcome is left to the next start";
   }
-  const auto drained = std::make_shared<Flag1>();
+  const auto drained = std::make_shared<OneTimeEvent>();
   const auto left = std::make_shared<std::atomic<size_t>>(recorders_.size());
   for (auto& [name, r] : recorders_) {
     lease_io_.executor()->Post([drained, left, recorder = r.get()] {

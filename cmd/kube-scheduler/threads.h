@@ -12,7 +12,7 @@ namespace berth::kube_scheduler {
 using IoThread = http::EventLoop;
 
 // A flag that one thread raises and others wait for. It stays raised.
-class Flag1 {
+class OneTimeEvent {
  public:
   void Raise() {
     std::lock_guard lock(mutex_);

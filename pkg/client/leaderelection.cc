@@ -1,6 +1,6 @@
-// The state machine of leader election. `asked_` is the request that is in progress, if any; every other call of Tick()
-// begins a new attempt with a GET. Expiry is judged by the steady clock since we last saw the record change, never by
-// the times in the record, because clocks of different machines differ.
+// The state machine of leader election. `open_request_` is the request that is in progress, if any; every other call of
+// Tick() begins a new attempt with a GET. Expiry is judged by the steady clock since we last saw the record change,
+// never by the times in the record, because clocks of different machines differ.
 #include "pkg/client/leaderelection.h"
 
 #include <absl/random/random.h>
@@ -84,11 +84,11 @@ absl::Duration LeaderElection::Deadline() const {
   return renewed_at_ + options_.renew_deadline;
 }
 
-LeaderElection::Action LeaderElection::Ask(Asked what, std::string body, absl::Duration steady) {
-  asked_ = what;
+LeaderElection::Action LeaderElection::Ask(Request what, std::string body, absl::Duration steady) {
+  open_request_ = what;
   asked_at_ = steady;
   Action a;
-  a.step = what == Asked::kGet ? Step::kGet : what == Asked::kCreate ? Step::kCreate : Step::kUpdate;
+  a.step = what == Request::kGet ? Step::kGet : what == Request::kCreate ? Step::kCreate : Step::kUpdate;
   a.body = std::move(body);
   a.timeout = options_.renew_deadline / 2;
   if (leader()) {
@@ -111,16 +111,16 @@ LeaderElection::Action LeaderElection::Tick(absl::Duration steady, absl::Time wa
               << "...";
   started_ = true;
   attempt_at_ = steady;
-  return Ask(Asked::kGet, "", steady);
+  return Ask(Request::kGet, "", steady);
 }
 
 LeaderElection::Action LeaderElection::Answer(const ApiResult<std::string>& answer, absl::Duration steady,
                                               absl::Time wall) {
-  switch (std::exchange(asked_, Asked::kNothing)) {
-    case Asked::kGet:
+  switch (std::exchange(open_request_, Request::kNothing)) {
+    case Request::kGet:
       return OnGet(answer, steady, wall);
-    case Asked::kCreate:
-    case Asked::kUpdate:
+    case Request::kCreate:
+    case Request::kUpdate:
       if (answer.ok()) return Succeeded(answer.value, steady);
       if (json_.empty()) {
         LOG(ERROR) << "error initially creating leader election record: " << answer.error.message << Hint(answer.error);
@@ -128,7 +128,7 @@ LeaderElection::Action LeaderElection::Answer(const ApiResult<std::string>& answ
         LOG(ERROR) << "Failed to update lock: " << answer.error.message << Hint(answer.error);
       }
       return Failed(steady);
-    case Asked::kRelease: {
+    case Request::kRelease: {
       if (answer.ok()) {
         LOG(INFO) << "released lease " << Name();
       } else {
@@ -141,7 +141,7 @@ LeaderElection::Action LeaderElection::Answer(const ApiResult<std::string>& answ
       over.event = Event::kReleased;
       return over;
     }
-    case Asked::kNothing:
+    case Request::kNothing:
       break;
   }
   return Failed(steady);
@@ -230,7 +230,7 @@ LeaderElection::Action LeaderElection::Write(absl::Duration steady, absl::Time w
     return Failed(steady);
   }
   writing_ = r;
-  return Ask(create ? Asked::kCreate : Asked::kUpdate, *std::move(body), steady);
+  return Ask(create ? Request::kCreate : Request::kUpdate, *std::move(body), steady);
 }
 
 // The lease counts from when the request was sent, not from its response: another candidate may have seen the new
@@ -292,7 +292,7 @@ LeaderElection::Action LeaderElection::Release(absl::Duration steady, absl::Time
     return over;
   }
   // The request in progress may still make us leader, so its response is awaited first.
-  if (asked_ != Asked::kNothing) {
+  if (open_request_ != Request::kNothing) {
     Action a;
     a.wait = absl::InfiniteDuration();
     return a;
@@ -318,7 +318,7 @@ LeaderElection::Action LeaderElection::WriteRelease(absl::Duration steady, absl:
     phase_ = Phase::kOver;
     return over;
   }
-  return Ask(Asked::kRelease, *std::move(body), steady);
+  return Ask(Request::kRelease, *std::move(body), steady);
 }
 
 }  // namespace berth::client

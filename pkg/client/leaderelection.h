@@ -107,8 +107,8 @@ class LeaderElection {
 
  private:
   enum class Phase { kAcquiring, kLeading, kOver };
-  enum class Asked { kNothing, kGet, kCreate, kUpdate, kRelease };
-  Action Ask(Asked what, std::string body, absl::Duration steady);
+  enum class Request { kNothing, kGet, kCreate, kUpdate, kRelease };
+  Action Ask(Request what, std::string body, absl::Duration steady);
   Action OnGet(const ApiResult<std::string>& answer, absl::Duration steady, absl::Time wall);
   Action Write(absl::Duration steady, absl::Time wall, bool create);
   Action Succeeded(const std::string& json, absl::Duration steady);
@@ -124,7 +124,7 @@ class LeaderElection {
   const LeaderElectionOptions options_;
   std::function<double()> random_;
   Phase phase_ = Phase::kAcquiring;
-  Asked asked_ = Asked::kNothing;
+  Request open_request_ = Request::kNothing;
   bool started_ = false, release_ = false;
   std::string json_;                      // the lock object as last read; empty: it does not exist
   LockObject lock_;                       // the same, parsed

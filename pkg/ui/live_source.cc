@@ -63,18 +63,9 @@ void LiveSource::Deliver(Kept<T>* kept, std::shared_ptr<const T> fresh) {
   });
 }
 
-void LiveSource::OnScheduler(std::function<void()> step) {
-  on_scheduler_([this, step = std::move(step)] {
-    const absl::Duration before = clock_->Steady();
-    step();
-    const int64_t took = absl::ToInt64Nanoseconds(clock_->Steady() - before);
-    longest_step_ = std::max(longest_step_.load(), took);
-  });
-}
-
 void LiveSource::GetSnapshot(Done<Snapshot> done) {
   if (AnswerFromKept(&snapshot_, kKeepSnapshot, &done)) return;
-  OnScheduler([this] {
+  on_scheduler_([this] {
     auto s = std::make_shared<Snapshot>();
     CopyNodes(*live_.cache, s.get());
     s->time = clock_->Wall();
@@ -91,7 +82,7 @@ void LiveSource::GetSnapshot(Done<Snapshot> done) {
 
 void LiveSource::GetPending(Done<PendingPods> done) {
   if (AnswerFromKept(&pending_, kKeepPending, &done)) return;
-  OnScheduler([this] {
+  on_scheduler_([this] {
     auto pods = std::make_shared<PendingPods>();
     pods->reserve(live_.scheduler->pending_pods());
     CopyPending(std::move(pods), live_.scheduler->pending_pods());
@@ -107,7 +98,7 @@ void LiveSource::CopyPending(std::shared_ptr<PendingPods> into, size_t end) {
     PendingPod& copy = into->emplace_back(PendingPod{p.pod, p.place, p.attempts, p.reasons});
     if (p.until > absl::ZeroDuration()) copy.until = clock_->Wall() + (p.until - clock_->Steady());
   });
-  if (begin > 0) return OnScheduler([this, into, begin] { CopyPending(into, begin); });
+  if (begin > 0) return on_scheduler_([this, into, begin] { CopyPending(into, begin); });
   on_server_([this, into] {
     // The list may have changed between steps, so a pod may have been copied twice.
     std::sort(into->begin(), into->end(),
@@ -130,7 +121,7 @@ void LiveSource::GetCluster(Done<Cluster> done) {
 
 // Each step is posted anew, so that the scheduler handles what has arrived in between.
 void LiveSource::CopyCluster() {
-  OnScheduler([this] {
+  on_scheduler_([this] {
     if (copy_ == nullptr) copy_ = std::make_unique<ClusterCopy>();
     if (!copy_->Step(live_)) return CopyCluster();
     Deliver<Cluster>(&cluster_, copy_->Take());
@@ -141,7 +132,7 @@ void LiveSource::ForgetClusterLater() {
   after_(kForgetCluster, [this] {
     if (clock_->Steady() - cluster_asked_ < kForgetCluster || !cluster_.waiting.empty()) return ForgetClusterLater();
     cluster_ = {};
-    OnScheduler([this] { copy_.reset(); });
+    on_scheduler_([this] { copy_.reset(); });
   });
 }
 

@@ -90,9 +90,6 @@ class LiveSource final : public Source {
   const History& history() override { return history_; }
   bool live() const override { return true; }
 
-  // Returns the longest time that one step has taken on the scheduler's thread.
-  absl::Duration longest_step() const { return absl::Nanoseconds(longest_step_.load()); }
-
  private:
   // A copy that is made once for all who wait for it, and kept for a while. Used on the server's thread.
   template <typename T>
@@ -105,7 +102,6 @@ class LiveSource final : public Source {
   bool AnswerFromKept(Kept<T>* kept, absl::Duration keep, Done<T>* done);
   template <typename T>
   void Deliver(Kept<T>* kept, std::shared_ptr<const T> fresh);
-  void OnScheduler(std::function<void()> step);
   void CopyPending(std::shared_ptr<PendingPods> into, size_t end);
   void CopyCluster();
   void ForgetClusterLater();
@@ -117,7 +113,6 @@ class LiveSource final : public Source {
   History history_;
   LiveScheduler live_;
   std::atomic<bool> begun_{false};
-  std::atomic<int64_t> longest_step_{0};  // nanoseconds
   Kept<Snapshot> snapshot_;
   Kept<PendingPods> pending_;
   Kept<Cluster> cluster_;

@@ -52,8 +52,9 @@ struct Fixture {
     auto made = CreateFromConfig(policy, args, &effective);
     REQUIRE(made.ok());
     scheduler = std::move(*made);
-    REQUIRE(effective.predicates ==
-            std::vector<std::string>{"CheckNodeCondition", absl::StrCat("MaxReplicasPerNode", suffix)});
+    // MandatoryByTest is registered by registration_test.cc, and is in every scheduler as CheckNodeCondition is.
+    REQUIRE(effective.predicates == std::vector<std::string>{"CheckNodeCondition", "MandatoryByTest",
+                                                             absl::StrCat("MaxReplicasPerNode", suffix)});
   }
 };
 

@@ -87,7 +87,7 @@ struct FreedNeed {
 };
 
 // Amounts that count as used on a row in addition to the pods that are on it, such as those of nominated pods.
-struct Beside {
+struct AddedAmounts {
   int64_t milli_cpu = 0, memory = 0, nvidia_gpu = 0, ephemeral_storage = 0, pods = 0;
 };
 

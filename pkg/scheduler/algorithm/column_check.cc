@@ -15,7 +15,7 @@ void ColumnCheck::KeepFitting(std::vector<Row>* rows) {
   KeepRowByRow(*this, rows);
 }
 
-void ColumnCheck::NumberReasons(std::span<const Row> rows, const Beside*, std::span<uint32_t> numbers) {
+void ColumnCheck::NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) {
   for (size_t i = 0; i < rows.size(); ++i) numbers[i] = Check(rows[i]) == Verdict::kFits ? 0 : 1;
 }
 
@@ -44,7 +44,8 @@ bool Candidates(FitCheck& check, std::vector<Row>* rows) {
   return columns != nullptr && columns->Candidates(rows);
 }
 
-void NumberReasons(FitCheck& check, std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) {
+void NumberReasons(FitCheck& check, std::span<const Row> rows, const AddedAmounts* beside,
+                   std::span<uint32_t> numbers) {
   BERTH_REQUIRES(berth::scheduler::ReasonBits(check) > 0);
   BERTH_REQUIRES(numbers.size() >= rows.size());
   BERTH_REQUIRES(beside == nullptr || berth::scheduler::ReadsOnlyAmounts(check));

@@ -20,9 +20,9 @@ class ColumnCheck : public FitCheck {
   // Evaluates many rows at once. Writes 0 for each row that fits and, for each other row, a number that identifies its
   // reasons: rows with equal numbers get equal reasons from Explain. `beside` is null, or ReadsOnlyAmounts() is true
   // and it has one element for each row. REQUIRES: ReasonBits() is not 0.
-  virtual void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers);
+  virtual void NumberReasons(std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers);
   // Returns true if the only thing that the predicate reads about the pods on a node is their total amounts, so that
-  // Beside can stand for pods that are not there.
+  // AddedAmounts can stand for pods that are not there.
   virtual bool ReadsOnlyAmounts() const { return false; }
   // Returns true if no answer of the predicate changes when a pod without affinity terms is added to a node.
   virtual bool IgnoresPodsWithoutTerms() const { return false; }
@@ -43,7 +43,7 @@ bool IgnoresPodsWithoutTerms(FitCheck& check);
 bool ReadsOnlyLabels(FitCheck& check, std::vector<const LabelColumn*>* columns);
 bool Candidates(FitCheck& check, std::vector<Row>* rows);
 // REQUIRES: ReasonBits(check) is not 0.
-void NumberReasons(FitCheck& check, std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers);
+void NumberReasons(FitCheck& check, std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers);
 // REQUIRES: check.MayError() is false.
 void KeepFitting(FitCheck& check, std::vector<Row>* rows);
 

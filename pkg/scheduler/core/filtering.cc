@@ -76,7 +76,7 @@ bool GenericScheduler::DropUnfit(const api::PodPtr& pod, RowSet* rows) const {
   bool amounts_decide = true;
   for (size_t i = 0; i < checks.list.size(); ++i) amounts_decide = amounts_decide && AmountsDecide(checks, i);
   std::vector<Row> by_amounts;
-  std::vector<Beside> besides;
+  std::vector<AddedAmounts> besides;
   for (const NominatedRows::Found& n : kept_->beside) {
     if (!rows->Has(n.row)) continue;
     if (amounts_decide && n.only_amounts) {
@@ -203,7 +203,7 @@ void GenericScheduler::FilterRow(const api::Pod& pod, Checks& checks, Row row, R
 void GenericScheduler::FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const {
   std::vector<NominatedRows::Found> rows = kept_->beside;
   std::vector<Row> one_by_one, left;
-  std::vector<Beside> besides;
+  std::vector<AddedAmounts> besides;
   std::vector<uint32_t> numbers;
   for (size_t i = 0; i < checks.list.size() && !rows.empty(); ++i) {
     FitCheck& check = *checks.list[i];

@@ -14,7 +14,7 @@ void NominatedRows::AddTo(Sum* sum, const TemplateInfo& info) {
   sum->only_amounts = sum->only_amounts && info.terms.empty() && !info.saturated;
   sum->least = std::min(sum->least, info.priority);
   sum->most = std::max(sum->most, info.priority);
-  Beside& beside = sum->beside;
+  AddedAmounts& beside = sum->beside;
   beside.milli_cpu = SaturatingAdd(beside.milli_cpu, used.milli_cpu);
   beside.memory = SaturatingAdd(beside.memory, used.memory);
   beside.nvidia_gpu = SaturatingAdd(beside.nvidia_gpu, used.nvidia_gpu);

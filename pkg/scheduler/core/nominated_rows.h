@@ -27,8 +27,8 @@ class NominatedRows {
 
   struct Found {
     Row row;
-    bool only_amounts;  // the nominated pods have no affinity terms, and no amount of them or the row was cut
-    Beside beside;      // the sum of what they use
+    bool only_amounts;    // the nominated pods have no affinity terms, and no amount of them or the row was cut
+    AddedAmounts beside;  // the sum of what they use
   };
   // Writes the listed rows with nominated pods whose priority is at least that of the pod, other than the pod itself.
   // REQUIRES: Refresh was called since the nominations changed last.
@@ -44,7 +44,7 @@ class NominatedRows {
     Row row;
     bool only_amounts;    // of the pods alone
     int32_t least, most;  // priorities of the pods
-    Beside beside;
+    AddedAmounts beside;
   };
   void Update(Symbol node);
   void Drop(Symbol node);

@@ -40,7 +40,7 @@ class AllOfCheck final : public ColumnCheck {
     }
     return bits <= 32 ? bits : 0;
   }
-  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers) override {
     if (checks_.size() == 1) return berth::scheduler::NumberReasons(*checks_[0], rows, beside, numbers);
     std::fill(numbers.begin(), numbers.end(), 0);
     std::vector<uint32_t> own(rows.size());

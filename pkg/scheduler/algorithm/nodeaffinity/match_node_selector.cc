@@ -41,7 +41,7 @@ class NodeSelectorCheck final : public ColumnCheck {
   int ReasonBits() const override { return 1; }
   // Evictions do not change labels, so pods that are simulated on a node make no difference.
   bool ReadsOnlyAmounts() const override { return true; }
-  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers) override {
     if (rows.size() < kFewRows || !Compile()) return ColumnCheck::NumberReasons(rows, beside, numbers);
     for (size_t i = 0; i < rows.size(); ++i) numbers[i] = MatchesByValue(rows[i]) ? 0 : 1;
   }

@@ -58,7 +58,7 @@ class AffinityCheck final : public ColumnCheck {
   bool ReadsOnlyAmounts() const override { return true; }
   // What the profile adds has a reason of its own.
   int ReasonBits() const override { return added_->required ? 0 : 1; }
-  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers) override {
     if (rows.size() < kFewRows || !Compile()) return ColumnCheck::NumberReasons(rows, beside, numbers);
     for (size_t i = 0; i < rows.size(); ++i) numbers[i] = MatchesByValue(rows[i]) ? 0 : 1;
   }

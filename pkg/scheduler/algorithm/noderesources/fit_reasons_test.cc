@@ -36,7 +36,7 @@ void CheckNumbers(const Cache& cache, FitCheck* check) {
   }
   if (!ReadsOnlyAmounts(*check)) return;
   std::vector<uint32_t> with_nothing(rows.size());
-  const std::vector<Beside> nothing(rows.size());
+  const std::vector<AddedAmounts> nothing(rows.size());
   NumberReasons(*check, rows, nothing.data(), with_nothing);
   CHECK(with_nothing == numbers);
 }

@@ -92,13 +92,13 @@ class ResourcesCheck final : public ColumnCheck {
     return scalars_.size() <= kMostNumberedScalars ? 5 + static_cast<int>(scalars_.size()) : 0;
   }
   bool ReadsOnlyAmounts() const override { return scalars_.empty(); }
-  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers) override {
     const Columns& c = cache_.columns();
     if (beside != nullptr) {
       for (size_t i = 0; i < rows.size(); ++i) numbers[i] = NumberOf(c, rows[i], beside[i]) | NumberOfScalars(rows[i]);
       return;
     }
-    NumberLacking(Amounts(), rows, numbers, [&](Row row) { return NumberOf(c, row, Beside()); });
+    NumberLacking(Amounts(), rows, numbers, [&](Row row) { return NumberOf(c, row, AddedAmounts()); });
     for (size_t s = 0; s < scalars_.size(); ++s) {
       ForScalar(rows, scalars_[s], [&](size_t i, bool lacks) { numbers[i] |= uint32_t{lacks} << (5 + s); });
     }
@@ -166,7 +166,7 @@ class ResourcesCheck final : public ColumnCheck {
   }
   // Returns a number with one bit for each native resource of which there is too little, with the amounts of `b` in
   // addition to those of the node's pods.
-  uint32_t NumberOf(const Columns& c, Row row, const Beside& b) const {
+  uint32_t NumberOf(const Columns& c, Row row, const AddedAmounts& b) const {
     uint32_t number = c.pod_count[row] + b.pods + 1 > c.alloc_pods[row] ? 1 : 0;
     if (asks_nothing_) return number;
     auto bit = [](bool lacks, int place) { return uint32_t{lacks} << place; };

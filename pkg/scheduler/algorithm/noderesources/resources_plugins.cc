@@ -67,7 +67,7 @@ class FitResources final : public ColumnCheck {
   bool ReadsOnlyAmounts() const override { return scalars_.empty(); }
   // A number has a bit for each resource of which there is too little, and then, if that makes a difference, one for
   // each of them of which the node has too little when it is empty.
-  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers) override {
     const Columns& c = cache_.columns();
     if (beside != nullptr) {
       for (size_t i = 0; i < rows.size(); ++i) {
@@ -76,7 +76,7 @@ class FitResources final : public ColumnCheck {
       return;
     }
     const std::vector<Sufficient> amounts = Amounts();
-    NumberLacking(amounts, rows, numbers, [&](Row row) { return NumberOfAmounts(c, row, Beside()); });
+    NumberLacking(amounts, rows, numbers, [&](Row row) { return NumberOfAmounts(c, row, AddedAmounts()); });
     if (!scalars_.empty() || too_small_is_final_) {
       for (size_t i = 0; i < rows.size(); ++i) numbers[i] = WithRest(c, rows[i], numbers[i]);
     }
@@ -117,7 +117,7 @@ class FitResources final : public ColumnCheck {
   }
   // Returns a number whose bit i is set if there is too little of the i-th of Amounts(), with what `b` adds to what is
   // used.
-  uint32_t NumberOfAmounts(const Columns& c, Row row, const Beside& b) const {
+  uint32_t NumberOfAmounts(const Columns& c, Row row, const AddedAmounts& b) const {
     uint32_t number = c.pod_count[row] + b.pods + 1 > c.alloc_pods[row] ? 1 : 0;
     int bit = 1;
     auto add = [&](int64_t wanted, int64_t allocatable, int64_t used, int64_t beside) {

@@ -51,7 +51,7 @@ class TaintsCheck final : public ColumnCheck {
   Verdict Check(Row row) override { return Fits(row) ? Verdict::kFits : Verdict::kFails; }
   // With taints in the reasons, each distinct pair of key and value gets the next number, which needs up to 31 bits.
   int ReasonBits() const override { return NamesTaint() ? 31 : 1; }
-  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers) override {
     if (!NamesTaint()) return ColumnCheck::NumberReasons(rows, beside, numbers);
     for (size_t i = 0; i < rows.size(); ++i) {
       const api::Taint* taint = FirstOf(rows[i]);
