@@ -2,12 +2,10 @@
 """What kube-scheduler of releases 1.19 and 1.36 says about mistakes in configurations, Policies and gates: the words of the release,
 which may be followed by what would be right."""
 import json
-import os
 
 import harness
-from harness import ROOT, run, schedsim, write_file
+from harness import BIN, run, schedsim, write_file
 
-PROGRAM = os.path.join(ROOT, "_output", "bin", "kube-scheduler")
 GROUP = "kubescheduler.config.k8s.io/"
 # The command ends before it looks for a server.
 NOWHERE = write_file("kubeconfig", "not a kubeconfig: [")
@@ -19,7 +17,7 @@ def of(version, **members):
 
 
 def said(release, *flags):
-    status, _, err = run(PROGRAM, "--emulated-version=" + release, "--kubeconfig=" + NOWHERE, *flags)
+    status, _, err = run(f"{BIN}/kube-scheduler", "--emulated-version=" + release, "--kubeconfig=" + NOWHERE, *flags)
     assert status == 1, (status, err)
     return err
 
