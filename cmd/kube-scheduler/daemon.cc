@@ -209,6 +209,7 @@ absl::Status Daemon::Connect() {
   snapshot_.in_seconds = config_.Form().metrics_in_seconds;
   snapshot_.drops_old = config_.Form().drops_old_metrics;
 
+  lease_io_.Start();  // the server may have to be asked which events it has
   recorders_ = MakeRecorders(config_, rest->burst, lease_io_.executor(), events_client_.get());
   return absl::OkStatus();
 }
@@ -511,7 +512,6 @@ int Daemon::Run() {
   VLOG(1) << "JSON is sent to and accepted from the API server, whatever --kube-api-content-type says";
   log_.Starting();
   pods_io_.Start();
-  lease_io_.Start();
   lease_io_.executor()->Every(absl::Minutes(1), util::ReturnFreePages);
   pages_->Start();
   if (auto s = Build(); !s.ok()) return absl::IsCancelled(s) ? 0 : fail(s);
