@@ -139,6 +139,10 @@ DIFFERENCES_OF_1_13 = [
     Difference("", r"pod wire/", rewritten('"dnsPolicy": "ClusterFirst", ', '"dnsPolicy": "ClusterFirst", "enableServiceLinks": true, ')),
     Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*pod wire/(big|doomed)$", only(1, moved(0))),
     Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*events about wire/(big|doomed)$", only(0)),
+    Difference(OWN_WRITE, r"^21 .*creates high-1 .*pod wire/high-1$", only(1, 2, 3)),
+    Difference(OWN_WRITE, r"^21 .*creates high-1 .*events about wire/high-1$", only(0)),
+    Difference(OWN_WRITE, r"^21 .*creates high-2 .*pod wire/high-2$", only(0, 1, 3)),
+    Difference(OWN_WRITE, r"^21 .*creates high-2 .*events about wire/high-2$", only(0, moved(3))),
     Difference("release the lock", r"^20 .*lock$", lambda lines: lines + released(lines[-1:])),
     Difference("`Accept-Encoding: gzip`", r"", rewritten(r"^(?!GET \S+[?&](?:limit|resourceVersion)=(?![^(]*watch=true))(.*); accept-encoding: gzip", r"\1")),
     Difference("user agent", r"events about", rewritten("as leader-election", "as events")),
@@ -187,8 +191,8 @@ def lifecycle(p):
     p.user("the scheduler's own HTTP endpoints are not proxied; SIGTERM")
     p.over()
     in_order(p, r"GET .*limit=500", r"GET .*/endpoints/kube-scheduler .* 404", r"POST .*/endpoints ", r"became leader",
-             r"POST .*/web-1/binding", r"Successfully assigned web-1")
-    in_order(p, r"Successfully assigned web-3", r"PUT .*/big/status", r"POST .*/big/binding", r"Successfully assigned big")
+             r"POST .*/web-1/binding", r"Successfully assigned (wire/)?web-1")
+    in_order(p, r"Successfully assigned (wire/)?web-3", r"PUT .*/big/status", r"POST .*/big/binding", r"Successfully assigned (wire/)?big")
 
 
 def test_preemption_21():
@@ -223,7 +227,7 @@ def preemption(p):
     p.heard()
     p.over()
     in_order(p, r"PUT .*/high-1/status .*Unschedulable", r"PUT .*/high-1/status .*nominatedNodeName", r"DELETE .*/low-2 ", r"Preempted",
-             r"POST .*/high-1/binding", r"Successfully assigned high-1", r"DELETE .*/low-1 ")
+             r"POST .*/high-1/binding", r"Successfully assigned (wire/)?high-1", r"DELETE .*/low-1 ")
 
 
 def test_leader_election_22():
@@ -444,7 +448,7 @@ def now():
 
 
 def documents_have_the_differences():
-    differences_are_told(DIFFERENCES)
+    differences_are_told(DIFFERENCES + DIFFERENCES_OF_1_13)
 
 
 harness.main(globals(), at_once=True, afterwards=documents_have_the_differences)

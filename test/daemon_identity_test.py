@@ -47,7 +47,7 @@ def test_probes_and_pages_of_1_36():
     """kubeadm's manifests of that release probe /livez and /readyz."""
     api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.36"])
     gate = Proxy(api.port)
-    s = Scheduler(gate.url, "--emulated-version=1.36")
+    s = Scheduler(gate.url, "--emulated-version=1.36", "--leader-elect=true")
     wait_until("ready", lambda: s.page("/readyz")[0] == 200)
     assert s.page("/livez?verbose")[2] == "[+]ping ok\nlivez check passed\n"
     wait_until("the lease", lambda: s.page("/healthz")[0] == 200)
