@@ -201,7 +201,7 @@ def test_taints_that_follow_from_the_state_of_a_node():
 
 
 def test_groups_by_a_label_that_no_node_has():
-    """It is said which label that is; what other pods of the group would be needed for is named in every release that says why."""
+    """It is said which label that is; and in every release which other pods are needed."""
     beside = lambda key: {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "db"}}}]}}
     spread = [{"maxSkew": 1, "topologyKey": "zonne", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}]
@@ -212,7 +212,7 @@ def test_groups_by_a_label_that_no_node_has():
         e = advice([node, pod("p", affinity=beside("zone"))], release)
         changes = [w["changes"] for w in e["waysToFit"]]
         wanted = [["place pods for the required affinity there: app=db in one zone"]]
-        check("the other pod in release " + release, changes == ([] if release == "1.8" else wanted), e)
+        check("the other pod in release " + release, changes == wanted, e)
     e = advice([node, pod("p", topologySpreadConstraints=spread)], "1.29")
     check("a misspelt key", "zonne" in str(e["noNodeHas"]) and '"zone"' in str(e["noNodeHas"]), e)
 

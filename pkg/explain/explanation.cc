@@ -43,7 +43,7 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
     Explanation::NodeView& view = e.by_node.emplace_back();
     view.name = node.string();
     view.remedies = RemediesFor(subject.cache, pod, node, e.predicates,
-                                WithPlainReasons(results, *subject.scheduler.config().release));
+                                WithPlainReasons(results, *subject.scheduler.config().release, *pod->tmpl));
     DoWithout(missing, &view.remedies);
     view.results = std::move(results);
     remedies.emplace_back(view.name, view.remedies);

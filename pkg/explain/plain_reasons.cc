@@ -40,11 +40,33 @@ FailureReason PlainReason(const FailureReason& reason, const scheduler::Release&
   return reason;
 }
 
+namespace {
+
+// Returns the reason for which the pod was refused beside others, or null if it may be one of several.
+const FailureReason* CauseIn(const api::PodTemplate& pod) {
+  const bool wants = pod.affinity.pod && !pod.affinity.pod->required.empty();
+  const bool avoids = pod.affinity.pod_anti && !pod.affinity.pod_anti->required.empty();
+  if (wants && avoids) return nullptr;
+  return wants    ? &reasons::kPodAffinityRulesNotMatch
+         : avoids ? &reasons::kPodAntiAffinityRulesNotMatch
+                  : &reasons::kExistingPodsAntiAffinityRulesNotMatch;
+}
+
+}  // namespace
+
 std::vector<scheduler::GenericScheduler::PredicateResult> WithPlainReasons(
-    std::vector<scheduler::GenericScheduler::PredicateResult> results, const scheduler::Release& release) {
+    std::vector<scheduler::GenericScheduler::PredicateResult> results, const scheduler::Release& release,
+    const api::PodTemplate& pod) {
   if (release.reason_word == nullptr) return results;
+  const bool says_cause = !release.reason_word(reasons::kPodAffinityRulesNotMatch.text).empty();
+  const FailureReason* const cause = says_cause ? nullptr : CauseIn(pod);
   for (auto& result : results) {
-    for (FailureReason& r : result.reasons) r = PlainReason(r, release);
+    bool lacks_cause = false;
+    for (FailureReason& r : result.reasons) {
+      r = PlainReason(r, release);
+      lacks_cause |= r.text == reasons::kPodAffinityNotMatch.text;
+    }
+    if (lacks_cause && cause != nullptr) result.reasons.push_back(*cause);
   }
   return results;
 }

@@ -179,8 +179,9 @@ class Trials {
     for (size_t i = 0; i < std::min(way->nodes.size(), kMostNodesTried); ++i) {
       const std::string node = way->nodes[i];
       const auto& view = *by_name_.at(node);
-      const Leaving leaving = PodsToMove(subject_.cache, *e_->pod, Symbol(node), view.remedies,
-                                         WithPlainReasons(view.results, *subject_.scheduler.config().release));
+      const Leaving leaving =
+          PodsToMove(subject_.cache, *e_->pod, Symbol(node), view.remedies,
+                     WithPlainReasons(view.results, *subject_.scheduler.config().release, *e_->pod->tmpl));
       if (leaving.moved.empty() && leaving.ending.empty()) continue;
       ChangedRows rows(&subject_.cache);
       for (const auto* list : {&leaving.moved, &leaving.ending}) {
