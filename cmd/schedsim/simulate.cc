@@ -283,7 +283,8 @@ void SayWhatHappened(const SimulatedCase& c) {
   if (!c.error.empty()) say(c.error);
   if (c.outcome.cut) say(absl::StrCat("cut at ", simulate::TimeText(c.outcome.end), " of simulated time"));
   if (c.outcome.renamed > 0) {
-    say(absl::StrCat(c.outcome.renamed, " pods got another name, because another pod had theirs when they arrived"));
+    say(absl::StrCat("pods whose name another pod had when they arrived, and that got another one: ",
+                     c.outcome.renamed));
   }
 }
 

@@ -54,7 +54,8 @@ typedef struct berth_input berth_input;
 
 /* Opens a cluster with the objects of the inputs, which are what `schedsim run` reads: objects, Lists, documents as
  * JSON or YAML, or one Scenario. `options` is a JSON object, or NULL: release "1.29", provider, policy {...} or
- * configuration {...}, featureGates {"PodPriority": true}, hardPodAffinitySymmetricWeight 1..100, preempt,
+ * configuration {...} (objects, or texts in JSON or YAML; a configuration without a release is for the first that reads
+ * its version), featureGates {"PodPriority": true}, hardPodAffinitySymmetricWeight 1..100, preempt,
  * percentageOfNodesToScore, ignoreUnknownFields, ties "turn" (as the release), "first" (in the order in which the
  * release numbers them) or "random", seed. An option that does not exist is an error. The cluster is to be closed. */
 int32_t berth_open(const char* options, size_t options_size, const berth_input* inputs, size_t inputs_count,

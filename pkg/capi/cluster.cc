@@ -37,6 +37,27 @@ absl::Status ReadGates(Json gates, lab::Algorithm* a) {
   return absl::OkStatus();
 }
 
+// A Policy or configuration among the options: an object, or a text in JSON or YAML.
+class DocumentOption {
+ public:
+  absl::Status Read(Json options, std::string_view name) {
+    value_ = options.FindExact(name);
+    if (!value_.IsString()) return absl::OkStatus();
+    auto read = api::ReadDocument(value_.Text());
+    if (!read.ok()) {
+      return util::InvalidArgument(absl::StrCat("options: ", util::ToAbsl(name), ": ", read.status().message()));
+    }
+    document_ = *std::move(read);
+    value_ = document_.root();
+    return absl::OkStatus();
+  }
+  Json value() const { return value_; }
+
+ private:
+  api::Document document_;
+  Json value_;
+};
+
 absl::Status ReadConfiguration(Json value, lab::Algorithm* a) {
   if (a->Decides().plugins == nullptr) {
     const std::string readers = scheduler::configuration::WhoReads(value.FindExact("apiVersion").Text());
@@ -117,17 +138,25 @@ absl::Status ReadOptions(std::string_view text, Cluster* c) {
   const Json root = document.root();
   if (!root.IsObject()) return util::InvalidArgument("options: must be a JSON object");
   lab::Algorithm& a = c->algorithm;
+  DocumentOption configuration, policy;
+  BERTH_RETURN_IF_ERROR(configuration.Read(root, "configuration"));
+  BERTH_RETURN_IF_ERROR(policy.Read(root, "policy"));
   if (Json v = root.FindExact("release"); !v.IsNull()) {
     auto named = release::Named(v.Text());
     if (!named.ok()) return util::InvalidArgument(absl::StrCat("options: release: ", named.status().message()));
     a.release = *named;
+  } else if (const std::string_view version = configuration.value().FindExact("apiVersion").Text();
+             scheduler::configuration::ReadsProfiles(version)) {
+    // As of a file: the first release that reads the version.
+    const release::Id* reader = scheduler::configuration::ReaderOf(version, nullptr);
+    if (reader != nullptr) a.release = reader;
   }
   if (Json v = root.FindExact("featureGates"); !v.IsNull()) BERTH_RETURN_IF_ERROR(ReadGates(v, &a));
   for (auto [key, value] : root.Children()) {
     if (!value.IsNull()) BERTH_RETURN_IF_ERROR(ReadOption(key, value, c));
   }
-  if (Json v = root.FindExact("configuration"); !v.IsNull()) BERTH_RETURN_IF_ERROR(ReadConfiguration(v, &a));
-  if (Json v = root.FindExact("policy"); !v.IsNull()) {
+  if (Json v = configuration.value(); !v.IsNull()) BERTH_RETURN_IF_ERROR(ReadConfiguration(v, &a));
+  if (Json v = policy.value(); !v.IsNull()) {
     if (a.provider) return Wrong("policy", v, "give either a provider or a policy");
     BERTH_RETURN_IF_ERROR(ReadPolicyOption(v, &a));
   }

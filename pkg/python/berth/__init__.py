@@ -185,9 +185,10 @@ class Cluster:
         """Opens a cluster with the objects of files or folders, which are what `schedsim run` reads.
 
         paths          a path, or a list of them
-        release        "1.10", "1.13", "1.19", "1.29" or "1.36"; None: that of the Scenario, or 1.10
-        policy         a Policy (releases that have them): a dict, or the path of a JSON file
-        configuration  a KubeSchedulerConfiguration: a dict, or the path of a JSON file
+        release        "1.8", "1.9", "1.10", "1.13", "1.19", "1.29" or "1.36"; None: that of the Scenario, the first that reads
+                       the configuration, or 1.10
+        policy         a Policy (releases that have them): a dict, or the path of a file in JSON or YAML
+        configuration  a KubeSchedulerConfiguration: a dict, or the path of a file in JSON or YAML
         ties           "turn" (as the release takes turns; the default), "first" or "random", with seed
         provider, featureGates, hardPodAffinitySymmetricWeight, preempt, percentageOfNodesToScore, ignoreUnknownFields
         """
@@ -471,18 +472,23 @@ def _shown(steps, progress: bool):
 
 
 def _options(options) -> bytes:
+    for name, value in options.items():
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError) as e:
+            raise Error("options: %s: %s; rules are added with Cluster.add" % (name, e)) from None
     return json.dumps({k: v for k, v in options.items() if v is not None}).encode()
 
 
 def _document(given):
-    """Returns a Policy or configuration: a dict, or the content of a JSON file."""
+    """Returns a Policy or configuration: a dict, or the text of a file in JSON or YAML."""
     if given is None or isinstance(given, dict):
         return given
-    with open(given, encoding="utf-8") as f:
-        try:
-            return json.load(f)
-        except ValueError as e:
-            raise Error("%s: %s" % (os.fspath(given), e)) from None
+    try:
+        with open(given, encoding="utf-8") as f:
+            return f.read()
+    except (OSError, ValueError) as e:
+        raise Error("%s: %s" % (os.fspath(given), e)) from None
 
 
 def _text_of(objects):

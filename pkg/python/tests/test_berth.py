@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -64,6 +65,30 @@ class Decisions(unittest.TestCase):
         self.assertEqual(r.placements, {"default/big": None})
         self.assertIn("Insufficient cpu", r.reason("default/big"))
         self.assertEqual(r.explain("default/big")["host"], "")
+
+
+class Options(unittest.TestCase):
+    def test_files_are_json_or_yaml_and_name_their_release(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def file(name, text):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                    f.write(text)
+                return f.name
+            head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+            packs = file("c.yaml", head + "profiles:\n- schedulerName: default-scheduler\n  plugins: {score: {disabled: [{name: '*'}], enabled: "
+                         "[{name: NodeResourcesFit}]}}\n  pluginConfig:\n  - name: NodeResourcesFit\n    args: {scoringStrategy: "
+                         "{type: MostAllocated, resources: [{name: cpu, weight: 1}]}}\n")
+            for options in (dict(release="1.29"), dict(release=None)):
+                placed = small(3, configuration=packs, **options).schedule().placements
+                self.assertEqual(len(set(placed.values())), 1)
+            policy = file("p.yaml", "kind: Policy\npredicates: [{name: GeneralPredicates}]\npriorities: [{name: MostRequestedPriority, weight: 1}]\n")
+            self.assertEqual(len(set(small(3, policy=policy, release="1.10").schedule().placements.values())), 1)
+            with self.assertRaisesRegex(berth.Error, "options: configuration: .*line"):
+                small(configuration=file("bad.yaml", "a: [\n"))
+        with self.assertRaisesRegex(berth.Error, "none.yaml"):
+            small(configuration="none.yaml")
+        with self.assertRaisesRegex(berth.Error, "rules: .*Cluster.add"):
+            small(rules=[berth.priority(lambda pod, nodes: nodes.free[:, 0])])
 
 
 class Looking(unittest.TestCase):
