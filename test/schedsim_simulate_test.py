@@ -169,6 +169,32 @@ def test_steps():
     check("evictions", result["evictions"] >= 6, result["evictions"])
 
 
+def test_a_deployment_is_scaled():
+    # It is the Deployment that people name, whose ReplicaSet was made for its pods.
+    d = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
+        "replicas": 3, "selector": {"matchLabels": {"app": "web"}},
+        "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}}
+    cluster = write_file("deployment.json", json.dumps(node("n0")) + "\n" + json.dumps(d))
+    for replicas in 5, 1:
+        events = "1h,scale,Deployment default/web,%d\n2h,scale,Deployment default/web,%d\n" % (replicas, replicas)
+        steps = write_file("scale.csv", "time,event,object,value\n" + events)
+        series = json.loads(simulate(cluster, "--events", steps, "-o", "json", "--emulated-version=1.29")[0])["series"]
+        check_equal("pods on the node at the end", round(series[-1]["utilisation"]["pods"] * 110), replicas)
+
+
+def test_a_node_that_joins_has_the_pods_of_daemon_sets():
+    d = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent"}, "spec": {
+        "selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {
+            "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]}}}}
+    cluster = write_file("daemons.json", json.dumps(node("n0")) + "\n" + json.dumps(d))
+    steps = write_file("join.csv", "time,event,object,value\n1h,join,n1,n0\n2h,leave,n1,\n3h,join,n1,n0\n")
+    table = write_file("large.csv", "time,duration,name,cpu\n4h,1h,large,2\n4h,1h,small,1\n")
+    for release in "1.10", "1.29":
+        rows = placements(cluster, "--events", steps, "--arrivals", table, "--emulated-version=" + release)
+        check_equal("only what is left of it, in " + release, {r["pod"]: bool(r["node"]) for r in rows if "agent" not in r["pod"]},
+                    {"default/large": False, "default/small": True})
+
+
 def test_bad_input():
     cluster = write_objects("bad.json", NODES[:1])
     for text, message in (

@@ -156,26 +156,27 @@ std::shared_ptr<api::Node> NewNode(const api::Node& like, const std::string& nam
   return node;
 }
 
-// Adds the DaemonSets' pods of a new node.
-void AddDaemonPods(const Scenario& s, const std::vector<api::PodPtr>& of_template, const api::Node& node,
-                   std::vector<api::Object>* cluster) {
-  auto add = [&](const api::Pod& like, const std::string& name) {
-    auto pod = std::make_shared<api::Pod>();
-    pod->meta.name = absl::StrCat(name, "-", node.meta.name);
-    pod->meta.ns = like.meta.ns;
-    pod->meta.uid = absl::StrCat("new/", like.meta.ns.string(), "/", pod->meta.name);
-    pod->tmpl = like.tmpl;
-    pod->node_name = Symbol(node.meta.name);
-    pod->phase = api::PodPhase::kRunning;
-    cluster->push_back(api::PodPtr(std::move(pod)));
-  };
-  for (const Daemon& d : s.daemons) {
-    if (world::DaemonRunsOn(*d.pod->tmpl, d.node_name, node)) add(*d.pod, d.pod->meta.name);
-  }
-  for (const api::PodPtr& pod : of_template) add(*pod, pod->tmpl->controller->name);
+// Returns the pod of a DaemonSet on a new node.
+api::PodPtr DaemonPod(const api::Pod& like, const std::string& name, const api::Node& node) {
+  auto pod = std::make_shared<api::Pod>();
+  pod->meta.name = absl::StrCat(name, "-", node.meta.name);
+  pod->meta.ns = like.meta.ns;
+  pod->meta.uid = absl::StrCat("new/", like.meta.ns.string(), "/", pod->meta.name);
+  pod->tmpl = like.tmpl;
+  pod->node_name = Symbol(node.meta.name);
+  pod->phase = api::PodPhase::kRunning;
+  return pod;
 }
 
 }  // namespace
+
+std::vector<api::PodPtr> DaemonPodsOn(const api::Node& node, const Scenario& scenario) {
+  std::vector<api::PodPtr> pods;
+  for (const Daemon& d : scenario.daemons) {
+    if (world::DaemonRunsOn(*d.pod->tmpl, d.node_name, node)) pods.push_back(DaemonPod(*d.pod, d.pod->meta.name, node));
+  }
+  return pods;
+}
 
 absl::StatusOr<api::NodePtr> NodeTemplate(const std::string& like, const Scenario& scenario) {
   struct stat unused {};
@@ -240,7 +241,10 @@ void AddNodes(const api::Node& like, int64_t count, Scenario* scenario) {
     if (!taken.insert(name).second) continue;
     api::NodePtr node = NewNode(like, name);
     scenario->cluster.push_back(node);
-    AddDaemonPods(*scenario, of_template, *node, &scenario->cluster);
+    for (api::PodPtr& pod : DaemonPodsOn(*node, *scenario)) scenario->cluster.emplace_back(std::move(pod));
+    for (const api::PodPtr& pod : of_template) {
+      scenario->cluster.emplace_back(DaemonPod(*pod, pod->tmpl->controller->name, *node));
+    }
     --count;
   }
 }

@@ -59,6 +59,8 @@ void AddNodes(const api::Node& like, int64_t count, Scenario* scenario);
 // Returns whether a taint tells of a state that a new node is not in: taints of conditions, of a cloud provider that
 // starts or stops a node, and of autoscalers that are about to delete it.
 bool IsPassingTaint(std::string_view key);
+// Returns the pods that the DaemonSets of the scenario get on a new node, running there.
+std::vector<api::PodPtr> DaemonPodsOn(const api::Node& node, const Scenario& scenario);
 // Returns the Node in a file, or the node of that name in the scenario.
 absl::StatusOr<api::NodePtr> NodeTemplate(const std::string& like, const Scenario& scenario);
 

@@ -326,6 +326,8 @@ class Expander::Maker {
     const size_t before = rest_.size();
     BERTH_RETURN_IF_ERROR(TakeReplicas(own, "ReplicaSet", set));
     if (rest_.size() == before) return absl::OkStatus();
+    made.scales[ObjectKey("ReplicaSet", w.ns, own.name)] = {static_cast<int64_t>(rest_.size() - before),
+                                                            ObjectKey("Deployment", w.ns, w.name)};
     api::Document object;
     BERTH_RETURN_IF_ERROR(object.Parse(validation::ToJson(set)));
     auto decoded = api::DecodeObject(object.root(), {}, {.server_defaults = true});

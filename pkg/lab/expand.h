@@ -53,6 +53,7 @@ class Expander {
     std::vector<std::string> warnings;
     // The pods that their controller binds itself, in releases in which the DaemonSet controller does.
     absl::flat_hash_set<const api::Pod*> bound_by_controller;
+    std::map<std::string, Scale> scales;  // of the ReplicaSets that were made for Deployments, by ObjectKey
   };
   // Creates the pods. `cluster` and `pending` are the other objects of the input. `autoscaled` says whether targets of
   // HorizontalPodAutoscalers get at least their minReplicas; those that name no replicas always do.

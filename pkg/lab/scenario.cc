@@ -208,6 +208,7 @@ class Collector final : public api::JsonSink {
     plain_.daemons = std::move(*daemons);
     plain_.manifests = manifests_;
     plain_.scales = plain_workloads_.Scales();
+    plain_.scales.merge(made->scales);
     BERTH_RETURN_IF_ERROR(manifests_->BindClaims(&plain_.cluster));
     for (std::string& w : manifests_->Changes()) out_->warnings.push_back(std::move(w));
     for (std::string& w : manifests_->Refusals()) {

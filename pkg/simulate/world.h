@@ -148,6 +148,7 @@ class World final : public scheduler::Actions, public scheduler::DecisionObserve
   // world_nodes.cc: steps.
   void Do(const Step& step);
   void Join(const api::NodePtr& node);
+  void StartDaemons(const api::Node& node);
   void LeaveNode(NodeState* node);
   void Fail(NodeState* node, Micros back_after);
   void EvictAfterFailure(NodeState* node);

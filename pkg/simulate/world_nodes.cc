@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "pkg/api/validation/value.h"
+#include "pkg/lab/edit.h"
 #include "pkg/lab/expand.h"
 #include "pkg/simulate/world.h"
 #include "pkg/world/budget.h"
@@ -22,7 +23,10 @@ World::NodeState* World::FindNode(std::string_view name) {
 }
 
 void World::Do(const Step& step) {
-  if (step.kind == Step::Kind::kJoin) return Join(step.joins);
+  if (step.kind == Step::Kind::kJoin) {
+    Join(step.joins);
+    return StartDaemons(*step.joins);
+  }
   if (step.kind == Step::Kind::kScale) return ScaleTo(step.workload, step.replicas);
   if (step.kind == Step::Kind::kRoll) {
     std::vector<std::string> all = step.nodes;
@@ -44,6 +48,21 @@ void World::Join(const api::NodePtr& node) {
   n.plain = node;
   n.cordoned = n.failed = false;
   ShowNode(&n);
+}
+
+// The pods of DaemonSets are on a new node at once, as are those of the nodes of the input.
+void World::StartDaemons(const api::Node& node) {
+  NodeState* const state = FindNode(node.meta.name);
+  for (const api::PodPtr& pod : lab::DaemonPodsOn(node, *what_.scenario)) {
+    auto own = std::make_shared<api::Pod>(*pod);
+    own->meta.name = FreeName(own->meta.ns.string(), std::move(own->meta.name));
+    own->meta.resource_version = absl::StrCat(++last_version_);
+    if (by_uid_.contains(own->meta.uid)) continue;
+    PodState& p = Add(std::move(own));
+    p.from_start = p.was_placed = p.ready = true;
+    Place(&p, state);
+    Show<api::Pod>(nullptr, p.object);
+  }
 }
 
 // Shows a node in its present state.
