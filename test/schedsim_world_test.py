@@ -252,6 +252,13 @@ def test_what_a_release_takes_of_a_runtime_class():
         check_equal(release, [a for a in json.loads(out)["admission"] if "RuntimeClass" in a], got)
 
 
+def test_later_fields_of_templates_are_as_those_of_pods():
+    spread = [{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"a": "b"}}}]
+    where, err = placements(node("n1"), workload("Deployment", "d", replicas=1, template={"topologySpreadConstraints": spread}), flags=("--emulated-version=1.10",))
+    check_equal("it waits", list(where.values()), ["-"])
+    check("and that is said", "spec.template.spec.topologySpreadConstraints: is a field of" in err and "a pod that demands something by it waits" in err, err)
+
+
 def test_typed_lists():
     # Their items name neither kind nor version, as the API server sends them.
     def bare(w):

@@ -170,8 +170,12 @@ bool Validator::Check(Json object, std::string_view kind, const std::function<st
   std::vector<Problem> problems = CheckObject(validation::Catalog::Of(release_), value);
   if (problems.empty()) faultless_.Remember();
   for (Problem& p : problems) {
-    if (p.kind == Problem::Kind::kIgnoredField && shown_kind == "Pod") {
-      const std::string field = WithoutIndexes(p.path);
+    std::string field = WithoutIndexes(p.path);
+    // The pods of a workload are as its template.
+    constexpr std::string_view kTemplate = "spec.template.";
+    const bool of_template = field.starts_with(kTemplate);
+    if (of_template) field.erase(0, kTemplate.size());
+    if (p.kind == Problem::Kind::kIgnoredField && (shown_kind == "Pod" || of_template)) {
       if (IsHonouredEverywhere(field)) continue;
       if (MayDemand(field)) {
         p.message = absl::StrCat(p.message.substr(0, p.message.find(';')),
