@@ -7,6 +7,7 @@
 namespace berth::scheduler {
 namespace {
 
+// Returns each claim of the pod once, although several of its volumes may name one.
 std::vector<std::string> ClaimsOf(const api::Pod& pod) {
   std::vector<std::string> claims;
   for (const api::Volume& v : pod.tmpl->volumes) {
@@ -14,6 +15,8 @@ std::vector<std::string> ClaimsOf(const api::Pod& pod) {
     if (v.kind == api::Volume::Kind::kClaim) claims.push_back(absl::StrCat(ns, "/", v.id));
     if (v.kind == api::Volume::Kind::kEphemeral) claims.push_back(absl::StrCat(ns, "/", pod.meta.name, "-", v.id));
   }
+  std::sort(claims.begin(), claims.end());
+  claims.erase(std::unique(claims.begin(), claims.end()), claims.end());
   return claims;
 }
 

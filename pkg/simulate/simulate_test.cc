@@ -171,6 +171,31 @@ TEST_CASE("a volume is provisioned for a claim that waits, at the first attempt"
   }
 }
 
+TEST_CASE("a pod may name one claim in several volumes") {
+  for (const char* release : kReleases) {
+    Tried t;
+    t.scenario.algorithm.release = *release::Named(release);
+    t.Node("n1");
+    Arrival a;
+    a.pod = PodOf("twice",
+                  "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}},"
+                  "{'name':'w','persistentVolumeClaim':{'claimName':'c'}}]");
+    a.as_is = true;
+    t.arrivals.push_back(a);
+    api::Document claim, volume;
+    REQUIRE(claim
+                .Parse(scheduler::testing::Quoted(
+                    "{'metadata':{'name':'c','namespace':'default','uid':'c','annotations':{"
+                    "'pv.kubernetes.io/bind-completed':'yes'}},'spec':{'volumeName':'pv'},'status':{'phase':'Bound'}}"))
+                .ok());
+    REQUIRE(volume.Parse(scheduler::testing::Quoted("{'metadata':{'name':'pv','uid':'pv'},'spec':{}}")).ok());
+    t.scenario.cluster.emplace_back(*api::DecodePersistentVolumeClaim(claim.root()));
+    t.scenario.cluster.emplace_back(*api::DecodePersistentVolume(volume.root()));
+    INFO(release);
+    CHECK(t.Run().placed == 1);
+  }
+}
+
 TEST_CASE("equal inputs give equal outcomes") {
   Tried t;
   for (int i = 0; i < 5; ++i) t.Node(absl::StrCat("n", i));
