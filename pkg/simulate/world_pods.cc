@@ -66,8 +66,10 @@ void World::Arrive(const Arrival& a) {
     pod->meta.ns = a.pod->meta.ns;
     pod->meta.name = a.name;
     pod->meta.uid = absl::StrCat("arrival-", ++last_uid_);
-    pod->meta.creation_seconds = clock_.WallSeconds();
   }
+  // It is made now, and nobody has tried it yet, whatever the object said: queues may go by these times.
+  pod->meta.creation_seconds = clock_.WallSeconds();
+  pod->scheduled = {};
   pod->meta.name = FreeName(pod->meta.ns.string(), std::move(pod->meta.name));
   pod->meta.resource_version = absl::StrCat(++last_version_);
   ++out_.pods;

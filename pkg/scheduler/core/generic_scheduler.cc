@@ -43,7 +43,7 @@ std::string JoinCounted(const std::map<std::string, int64_t>& messages) {
   return parts.size() == 1 ? parts[0] : absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
 }
 
-// Returns whether the pod's node affinity may name the only nodes where it can go (FitCheck::OnlyNodes).
+// Returns whether the pod's node affinity may name the only nodes where it can go (PreFilterResult::only_nodes).
 bool NamesNodes(const api::Pod& pod) {
   const auto& affinity = pod.tmpl->affinity.node;
   return affinity && affinity->required &&
