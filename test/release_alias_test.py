@@ -158,7 +158,9 @@ def test_server_and_daemon():
             [event] = [e.get("message") or e.get("note") for e in api.events(reason="FailedScheduling")][:1]
             s.metrics()
             families = sorted(set(re.findall(r"(?m)^# .*$", s.page("/metrics")[2])))
-            asked = sorted({f"{verb} {re.sub(r'[?].*', '', path)}" for verb, path in proxy.seen if "/events/" not in path})
+            # Whether a pod that does not fit yet is read again before the daemon ends is a matter of time.
+            asked = sorted({f"{verb} {re.sub(r'[?].*', '', path)}" for verb, path in proxy.seen
+                            if "/events/" not in path and not (verb == "GET" and "/default/pods/" in path)})
             start = [re.sub(r"^.*?\] ", "", line) for line in s.log().splitlines()[:1]]
             assert s.stop() == 0
             told.append([*pages, event, *families, *asked, *start])

@@ -187,7 +187,7 @@ def test_a_node_that_joins_has_the_pods_of_daemon_sets():
         "selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {
             "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]}}}}
     cluster = write_file("daemons.json", json.dumps(node("n0")) + "\n" + json.dumps(d))
-    steps = write_file("join.csv", "time,event,object,value\n1h,join,n1,n0\n2h,leave,n1,\n3h,join,n1,n0\n")
+    steps = write_file("join.csv", "time,event,object,value\n1h,join,n1,n0\n2h,leave,n1,\n3h,join,n1,\n")
     table = write_file("large.csv", "time,duration,name,cpu\n4h,1h,large,2\n4h,1h,small,1\n")
     for release in "1.10", "1.29":
         rows = placements(cluster, "--events", steps, "--arrivals", table, "--emulated-version=" + release)
