@@ -43,7 +43,7 @@ def test_lists_are_streamed_and_end_with_a_bookmark():
     for kind in ("nodes", "pods", "resourceclaims"):
         [query] = watches(proxy, kind, True)
         assert "resourceVersionMatch=NotOlderThan" in query and "allowWatchBookmarks=true" in query, query
-    assert s.metrics()['scheduler_scheduler_cache_size{type="nodes"}'] == 3
+    assert s.metrics()['scheduler_cache_size{type="nodes"}'] == 3
     assert s.stop() == 0
 
 

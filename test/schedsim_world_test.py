@@ -264,9 +264,11 @@ def test_typed_lists():
     def bare(w):
         return {k: v for k, v in w.items() if k not in ("kind", "apiVersion")}
     d, gold = workload("Deployment", "d"), {"metadata": {"name": "gold"}, "value": 9, "globalDefault": True}
+    rc = bare(workload("ReplicationController", "rc"))
+    rc["spec"]["selector"] = {"app": "rc"}
     lists = [{"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [bare(d)]},
              {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClassList", "items": [gold]},
-             {"apiVersion": "v1", "kind": "ReplicationControllerList", "items": [bare(workload("ReplicationController", "rc"))]}]
+             {"apiVersion": "v1", "kind": "ReplicationControllerList", "items": [rc]}]
     for given in (lists, [{"apiVersion": "v1", "kind": "List", "items": lists}]):
         status, out, err = schedsim("run", "-", "--emulated-version=1.29", feed=documents(node("n1"), *given))
         for text in ("of kind Deployment,", "of kind ReplicationController,", "of PriorityClass gold"):

@@ -484,7 +484,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     if (!address_.empty()) hp->host = address_;
     c.healthz_bind_address = port_ == -1 ? "" : JoinHostPort(hp->host, absl::StrCat(port_));
     c.metrics_bind_address = c.healthz_bind_address;
-    constexpr release::Span kNeedsFile = release::Since(13);
+    constexpr release::Span kNeedsFile = {.since = {13}, .until = {23}};
     if (legacy_policy_ && policy_file_.empty() && emulated.ok() && kNeedsFile.Has((*emulated)->version)) {
       return absl::InvalidArgumentError(std::string(kFileRequired));
     }
