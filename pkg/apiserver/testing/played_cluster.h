@@ -68,9 +68,6 @@ class PlayedCluster {
     options.kubelet.plan = PlanByLabels;
     options.kubelet.lease_period = absl::Seconds(2);
     options.node_grace = absl::Seconds(8);
-    options.refuses = [this](std::string_view kind, bool creates) {
-      return refuses ? refuses(kind, creates) : std::nullopt;
-    };
     simulation_.emplace(&registry_, &clock_, options);
     Run(absl::Seconds(1));
   }
@@ -79,7 +76,7 @@ class PlayedCluster {
   void Run(absl::Duration time) {
     for (; time > absl::ZeroDuration(); time -= kTick) {
       Settle();
-      if (has_scheduler) Schedule();
+      Schedule();
       Settle();
       Note();
       clock_.Advance(kTick);
@@ -87,8 +84,7 @@ class PlayedCluster {
   }
   // Lets the controllers do what is due now.
   void Settle() {
-    while (simulation_->world().RunDue(between ? 1 : 1000) > 0) {
-      if (between) between();
+    while (simulation_->world().RunDue(1000) > 0) {
     }
   }
 
@@ -191,11 +187,6 @@ class PlayedCluster {
   }
   Registry& registry() { return registry_; }
   const util::Clock& clock() const { return clock_; }
-
-  // What makes writes of controllers and kubelets fail, and what others do after each piece of their work.
-  std::function<world::living::Written(std::string_view kind, bool creates)> refuses;
-  std::function<void()> between;
-  bool has_scheduler = true;
 
   // The number of pods by image, readiness and deletion, whenever they changed.
   std::vector<std::map<std::string, int64_t>> seen;
