@@ -262,4 +262,8 @@ std::string FlagSet::Usage(size_t width) const {
   return out;
 }
 
+std::string WithHelp(std::string_view message) {
+  return absl::StrCat(util::ToAbsl(message), ". 'kube-scheduler --help' lists the flags.");
+}
+
 }  // namespace berth::kube_scheduler

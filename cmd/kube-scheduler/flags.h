@@ -30,6 +30,9 @@ struct Flag {
   bool changed = false;
 };
 
+// Returns the message about a mistake in the command line, followed by where help is.
+std::string WithHelp(std::string_view message);
+
 class FlagSet {
  public:
   // Each adds a flag and returns it for further changes. The variables must outlive the set; their contents are the

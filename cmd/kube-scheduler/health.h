@@ -21,8 +21,8 @@ struct HealthCheck {
 HealthCheck PingCheck();
 
 // Returns the response for /healthz (with the parameters `verbose` and `exclude=NAME`) and for /healthz/NAME, or
-// nothing for other paths and unknown checks. `page` is the name of the page: healthz, livez or readyz.
+// nothing for other paths and unknown checks. `page_name` is that of the page: healthz, livez or readyz.
 std::optional<HttpResponse> HealthPage(const HttpRequest& request, const std::vector<HealthCheck>& checks,
-                                       const std::string& page = "healthz");
+                                       const std::string& page_name = "healthz");
 
 }  // namespace berth::kube_scheduler

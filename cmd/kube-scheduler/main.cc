@@ -82,21 +82,12 @@ int PrintCompletion(const Options& options, const std::string& shell) {
   return 0;
 }
 
-constexpr char kWhereHelpIs[] = " 'kube-scheduler --help' lists the flags.";
-
-// Returns the message, and where help is if what is wrong is the command line and not what it names.
-std::string WithHelp(std::string message) {
-  if (message.starts_with("unknown flag: ") || message == "no arguments are supported")
-    message += std::string(".") + kWhereHelpIs;
-  return message;
-}
-
 int Main(int argc, char** argv) {
   BlockSignals();
   Options options;
   if (argc > 1 && std::string_view(argv[1]) == "completion") return PrintCompletion(options, argc == 3 ? argv[2] : "");
   if (absl::Status s = options.Parse({argv + 1, argv + argc}); !s.ok()) {
-    std::fprintf(stderr, "Error: %s.%s\n", util::Message(s).c_str(), kWhereHelpIs);
+    std::fprintf(stderr, "Error: %s\n", WithHelp(util::Message(s)).c_str());
     return 1;
   }
   if (options.help) {
@@ -119,7 +110,7 @@ int Main(int argc, char** argv) {
   for (const std::string& w : warnings) LOG(WARNING) << w;
   int status = 1;
   if (!config.ok()) {
-    PrintError(WithHelp(util::Message(config.status())));
+    PrintError(util::Message(config.status()));
   } else if (!options.write_config_to.empty()) {
     status = WriteConfiguration(*config, options.write_config_to);
   } else {

@@ -324,9 +324,9 @@ Options::Options() {
   flags_.String(&le.lock_object_namespace, "lock-object-namespace", "Define the namespace of the lock object.");
   flags_.String(&le.lock_object_name, "lock-object-name", "Define the name of the lock object.");
   flags_.String(&le.lock_object_namespace, "leader-elect-resource-namespace",
-                "The same as --lock-object-namespace, as releases since 1.19 call it.");
+                "The same as --lock-object-namespace, by its newer name.");
   flags_.String(&le.lock_object_name, "leader-elect-resource-name",
-                "The same as --lock-object-name, as releases since 1.19 call it.");
+                "The same as --lock-object-name, by its newer name.");
 
   flags_.Section("Logging");
   LoggingOptions& l = logging;
@@ -416,14 +416,18 @@ absl::Status Options::SetGates(const std::string& text) {
     const size_t eq = item.find('=');
     const std::string given(absl::StripAsciiWhitespace(item.substr(0, eq)));
     const std::string name(releases::WithoutComponent(release, given));
-    if (eq == std::string::npos) BERTH_RETURN_IF_ERROR(releases::CheckGate(release, name, true));
-    if (eq == std::string::npos) return absl::InvalidArgumentError(absl::StrCat("missing bool value for ", name));
+    if (eq == std::string::npos) {
+      BERTH_RETURN_IF_ERROR(releases::CheckGate(release, name, true));
+      return absl::InvalidArgumentError(absl::StrCat("missing bool value for ", name));
+    }
     const std::string value(absl::StripAsciiWhitespace(item.substr(eq + 1)));
     bool on = false;
     const absl::Status parsed = ParseBool(value, &on);
+    // An unknown gate is said before a wrong value of it.
     BERTH_RETURN_IF_ERROR(releases::CheckGate(release, name, on));
-    if (absl::Status s = parsed; !s.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("invalid value of ", name, ": ", value, ", err: ", s.message()));
+    if (!parsed.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("invalid value of ", name, ": ", value, ", err: ", parsed.message()));
     }
     set[name] = on;
   }
@@ -497,7 +501,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
       c.algorithm.provider = provider_.empty() ? "DefaultProvider" : provider_;
     }
   }
-  if (!positional_.empty()) return util::InvalidArgument("no arguments are supported");
+  if (!positional_.empty()) return util::InvalidArgument(WithHelp("no arguments are supported"));
   if (!config_file_.empty()) {
     if (const auto named = release::Named(emulated_version_); named.ok()) {
       std::vector<std::string> repeated;  // comes again below

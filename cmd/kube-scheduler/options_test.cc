@@ -91,7 +91,7 @@ TEST_CASE("flags: every spelling that pflag takes") {
 
 TEST_CASE("flags: a bare boolean takes no word, and AllAlpha spares what was set") {
   Completed c = Complete({"--leader-elect", "false"});
-  CHECK(c.error() == "no arguments are supported");
+  CHECK(c.error() == "no arguments are supported. 'kube-scheduler --help' lists the flags.");
   Options o;
   REQUIRE(o.Parse({"--feature-gates=TaintNodesByCondition=false,AllAlpha=true"}).ok());
   CHECK(o.GateOn("PodPriority"));
@@ -99,7 +99,8 @@ TEST_CASE("flags: a bare boolean takes no word, and AllAlpha spares what was set
   Options later;
   REQUIRE(later.Parse({"--", "--port=1"}).ok());
   std::vector<std::string> warnings;
-  CHECK(std::string(later.Complete(&warnings).status().message()) == "no arguments are supported");
+  CHECK(std::string(later.Complete(&warnings).status().message()) ==
+        "no arguments are supported. 'kube-scheduler --help' lists the flags.");
 }
 
 TEST_CASE("flags: defaults are 1.10's") {

@@ -52,25 +52,27 @@ absl::StatusOr<Configuration> FromProfileConfiguration(api::Json document, const
                                                        std::vector<std::string>* warnings) {
   const std::string& provider = as.provider;
   Configuration c;
-  const release::Id& newest =
-      as.release != nullptr && releases::Of(*as.release).decides.plugins != nullptr ? *as.release : NewestRelease();
-  UseDefaultsOf(release == nullptr ? newest : *release, &c);
+  // Where no release reads the file, its mistakes are said in the words of the one that was asked for.
+  const bool asked = as.release != nullptr && releases::Of(*as.release).decides.plugins != nullptr;
+  UseDefaultsOf(release != nullptr ? *release : asked ? *as.release : NewestRelease(), &c);
   auto catalogue = scheduler::PluginsToConfigure(ReleaseToRun(c));
   if (!provider.empty() && !catalogue.UseProvider(provider)) {
     return util::InvalidArgument(absl::StrCat("couldn't create scheduler using provider ", util::GoQuoted(provider),
                                               ": algorithm provider ", util::GoQuoted(provider), " is not registered"));
   }
-  auto loaded = scheduler::configuration::LoadOrError(document, catalogue, GatesFrom(as.gates, ReleaseToRun(c)));
-  if (!loaded.ok()) {
-    const std::string text = util::Message(loaded.status());
-    if (catalogue.has_multi_point() || !text.starts_with("initializing profiles: ")) return loaded.status();
-    return util::InvalidArgument(absl::StrCat("couldn't create scheduler using provider ",
-                                              util::GoQuoted(provider.empty() ? "DefaultProvider" : provider), ": ",
-                                              text));
+  auto loaded = scheduler::configuration::Load(document, catalogue, GatesFrom(as.gates, ReleaseToRun(c)));
+  if (!loaded.problems.empty()) {
+    std::string text = scheduler::configuration::ErrorText(loaded.problems);
+    if (!catalogue.has_multi_point() && loaded.problems.size() == 1 &&
+        loaded.problems[0].kind == scheduler::configuration::Problem::Kind::kProfile) {
+      const std::string used = provider.empty() ? catalogue.ProviderNames().front() : provider;
+      text = absl::StrCat("couldn't create scheduler using provider ", util::GoQuoted(used), ": ", text);
+    }
+    return util::InvalidArgument(text);
   }
-  if (warnings != nullptr) warnings->insert(warnings->end(), loaded->notices.begin(), loaded->notices.end());
-  const scheduler::configuration::KubeSchedulerConfiguration& from = loaded->configuration;
-  c.plugin_profiles = std::move(loaded->profiles);
+  if (warnings != nullptr) warnings->insert(warnings->end(), loaded.notices.begin(), loaded.notices.end());
+  const scheduler::configuration::KubeSchedulerConfiguration& from = loaded.configuration;
+  c.plugin_profiles = std::move(loaded.profiles);
   c.base_provider = provider;
   c.extenders = from.extenders;
   c.plain_profiles = std::all_of(from.profiles.begin(), from.profiles.end(), [](const auto& p) {

@@ -263,9 +263,9 @@ absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& releas
     const std::string name = absl::StrCat("--", std::string(row.name));
     if (!row.span.Has(release.version)) {
       const bool later = release.version < row.span.since;
-      return absl::InvalidArgumentError(absl::StrCat("unknown flag: ", name, " (release ", std::string(release.name),
-                                                     " does not have it; releases ", later ? "since" : "before", " 1.",
-                                                     later ? row.span.since.minor : row.span.until.minor, " do)"));
+      return absl::InvalidArgumentError(WithHelp(absl::StrCat(
+          "unknown flag: ", name, " (release ", std::string(release.name), " does not have it; releases ",
+          later ? "since" : "before", " 1.", later ? row.span.since.minor : row.span.until.minor, " do)")));
     }
     if (row.shape == Shape::kPreviousMinor) {
       const std::string previous = absl::StrCat("1.", release.version.minor - 1);

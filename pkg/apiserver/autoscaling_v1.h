@@ -1,6 +1,6 @@
 // Converts HorizontalPodAutoscalers between autoscaling/v2, in which they are stored since 1.25, and autoscaling/v1,
-// which kubectl autoscale writes. In v1 the only target is the use of cpu; other targets are kept in the annotations
-// that Kubernetes keeps them in.
+// which kubectl autoscale writes. In v1 the only target is the use of cpu. Other targets are kept in an annotation of
+// this server, and the behavior in that of Kubernetes.
 #pragma once
 #include "pkg/apiserver/api_types.h"
 

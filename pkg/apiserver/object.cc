@@ -7,8 +7,7 @@
 #include <glog/logging.h>
 
 #include "pkg/api/json.h"
-#include "pkg/apiserver/autoscaling_v1.h"
-#include "pkg/apiserver/events_v1.h"
+#include "pkg/apiserver/other_version.h"
 
 namespace berth::apiserver {
 namespace {
@@ -84,7 +83,7 @@ void AppendBody(const ResourceInfo& r, size_t version, const Object& o, std::str
     auto stored = ParseJson("{" + o.body);
     CHECK(stored.ok()) << "stored object " << o.Key() << " is no JSON: " << stored.status();
     std::string text;
-    Encode(r.kind == "Event" ? ToEventsV1(*stored) : ToAutoscalingV1(*stored), *r.other_type, &text);
+    Encode(ToOtherVersion(r, *stored), *r.other_type, &text);
     out->append(text, 1);
     return;
   }

@@ -12,8 +12,7 @@
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
 #include "pkg/api/validation/check.h"
-#include "pkg/apiserver/autoscaling_v1.h"
-#include "pkg/apiserver/events_v1.h"
+#include "pkg/apiserver/other_version.h"
 #include "pkg/apiserver/patch.h"
 #include "pkg/apiserver/protobuf.h"
 #include "pkg/apiserver/rest_route.h"
@@ -87,8 +86,7 @@ std::string_view MediaTypeOf(std::string_view content_type) {
 
 // Returns the decoded object in the form in which its kind is stored.
 Value Stored(const ResourceInfo& r, size_t version, Value v) {
-  if (version == 0 || r.other_type == nullptr) return v;
-  return r.kind == "Event" ? FromEventsV1(v) : FromAutoscalingV1(v);
+  return version > 0 && r.other_type != nullptr ? FromOtherVersion(r, v) : v;
 }
 
 ApiError ProtobufRefused(std::string_view kind, std::string_view user_agent) {

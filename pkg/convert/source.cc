@@ -218,9 +218,13 @@ absl::Status TakeProfiles(Json j, const configuration::PluginCatalogue& catalogu
   }
   // Only a changed document is read anew, so that the mistakes in others have their positions.
   const std::optional<std::string> changed = WithoutForeignPlugins(j, catalogue.Names(), &out->notes);
-  auto document = api::ReadDocument(changed.value_or("{}"));
-  if (!document.ok()) return document.status();
-  auto loaded = configuration::LoadOrError(changed ? document->root() : j, catalogue, gates);
+  api::Document document;
+  if (changed) {
+    auto read = api::ReadDocument(*changed);
+    if (!read.ok()) return read.status();
+    document = *std::move(read);
+  }
+  auto loaded = configuration::LoadOrError(changed ? document.root() : j, catalogue, gates);
   if (!loaded.ok()) return loaded.status();
   out->process = std::move(loaded->configuration);
   out->has_process = true;

@@ -196,6 +196,24 @@ api::PodPtr PodOfRejection(const std::string& spec) {
                                                                  : Cat(spec, ",", kNearWeb));
 }
 
+// Rejects the pod by its rule, which must be the one that is counted, and returns whether the event wakes it.
+bool WokenIn(const Release& release, const Process& process, const Rejection129& rejection, EventKind kind) {
+  OneRule c(release, process, rejection.rule);
+  c.Nodes({NodeOf("n", "", rejection.node, rejection.allocatable)});
+  rejection.more(&c);
+  c.Reject(PodOfRejection(rejection.spec));
+  const QueueCounts counts = c.queue->counts();
+  REQUIRE(counts.rejected.size() == 1);
+  CHECK(counts.rejected[0].plugin.str() == rejection.rule);
+  return c.Wakes(kind);
+}
+
+// What a pod that is rejected is made of is the same in all releases with plugins; only what wakes it differs.
+const Rejection129& RejectionBy(const std::string& rule) {
+  static const std::vector<Rejection129> all = Rejections129();
+  return *std::find_if(all.begin(), all.end(), [&](const Rejection129& r) { return r.rule == rule; });
+}
+
 }  // namespace
 
 TEST_CASE("1.29: what each plugin rejects is counted for it, and woken by the events of the queue table") {
@@ -206,33 +224,10 @@ TEST_CASE("1.29: what each plugin rejects is counted for it, and woken by the ev
       const bool near = rejection.spec.find("nodeAffinity") == std::string::npos;
       if (!near && (kind == EventKind::kAssignedPodAdd || kind == EventKind::kAssignedPodUpdate)) continue;
       CAPTURE(rejection.rule, rejection.spec, k);
-      OneRule c(releases::v1_29::Decides(), releases::v1_29::Proceeds(), rejection.rule);
-      c.Nodes({NodeOf("n", "", rejection.node, rejection.allocatable)});
-      rejection.more(&c);
-      c.Reject(PodOfRejection(rejection.spec));
-      const QueueCounts counts = c.queue->counts();
-      REQUIRE(counts.rejected.size() == 1);
-      CHECK(counts.rejected[0].plugin.str() == rejection.rule);
-      CHECK(c.Wakes(kind) == expected.contains(kind));
+      const bool woken = WokenIn(releases::v1_29::Decides(), releases::v1_29::Proceeds(), rejection, kind);
+      CHECK(woken == expected.contains(kind));
     }
   }
-}
-
-// What a pod that is rejected is made of is the same in all releases with plugins; only what wakes it differs.
-const Rejection129& RejectionBy(const std::string& rule) {
-  static const std::vector<Rejection129> all = Rejections129();
-  return *std::find_if(all.begin(), all.end(), [&](const Rejection129& r) { return r.rule == rule; });
-}
-
-bool WokenIn(const Release& release, const Process& process, const Rejection129& rejection, EventKind kind) {
-  OneRule c(release, process, rejection.rule);
-  c.Nodes({NodeOf("n", "", rejection.node, rejection.allocatable)});
-  rejection.more(&c);
-  c.Reject(PodOfRejection(rejection.spec));
-  const QueueCounts counts = c.queue->counts();
-  REQUIRE(counts.rejected.size() == 1);
-  CHECK(counts.rejected[0].plugin.str() == rejection.rule);
-  return c.Wakes(kind);
 }
 
 TEST_CASE("1.36: what each plugin rejects is woken by the events of the queue table, and of taints where it says so") {

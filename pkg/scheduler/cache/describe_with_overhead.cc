@@ -31,7 +31,7 @@ void AddTo(Resource* sum, const api::ResourceList& list, bool* saturated) {
 }
 
 // Counts the sidecars and the pod-level requests, if there are any.
-void CountLaterFields(const api::PodTemplate& t, Resource* sum, Defaulted* all, bool* saturated) {
+void CountAddedFields(const api::PodTemplate& t, Resource* sum, Defaulted* all, bool* saturated) {
   if (amounts::HasSidecars(t)) {
     *sum = amounts::Rounded(amounts::OfContainers(t, false, false), saturated);
     const Resource with_defaults = amounts::Rounded(amounts::OfContainers(t, true, true), saturated);
@@ -69,7 +69,7 @@ void DescribeTemplateWithOverhead(const api::PodTemplate& t, TemplateInfo* info)
     const Defaulted one = WithDefaults(c.requests);
     all = {std::max(all.milli_cpu, one.milli_cpu), std::max(all.memory, one.memory)};
   }
-  CountLaterFields(t, &sum, &all, &info->saturated);
+  CountAddedFields(t, &sum, &all, &info->saturated);
   info->incoming_milli_cpu = info->nonzero_milli_cpu = all.milli_cpu;
   info->incoming_memory = info->nonzero_memory = all.memory;
   AddTo(&sum, t.overhead, &info->saturated);

@@ -68,6 +68,28 @@ struct SixNodes {
   const LabelColumn* host = nullptr;
 };
 
+// What a decision about the six nodes works with where there are no rules but those about domains.
+struct PartsCase {
+  PartsCase(SixNodes* six, const TermLayout& layout)
+      : rules(ConfigOf(*six)), nodes(&six->world.cache, rules, testing::PodOf("p", ""), layout.keys(), {}) {
+    nodes.Refresh();
+    signatures.Reset(layout.slots().size());
+    labels.Begin(nodes.group_count(), &answers);
+    parts.Begin({layout, signatures, labels, answers, nodes, 10});
+  }
+  static AlgorithmConfig ConfigOf(const SixNodes& six) {
+    AlgorithmConfig config;
+    config.release = six.world.release;
+    return config;
+  }
+  const RuleSet rules;
+  StaticNodeIndex nodes;
+  SignatureTable signatures;
+  LabelRules labels;
+  LabelRules::Answers answers;
+  PartTable parts;
+};
+
 }  // namespace
 
 TEST_CASE("a label with few values makes dense terms, one with a value for each node sparse ones") {
@@ -153,22 +175,12 @@ TEST_CASE("a part gets the sums of its group and of its signature, and is droppe
   TermLayout layout;
   layout.Find(checks, scorings, {}, 6);
 
-  AlgorithmConfig config;
-  config.release = six.world.release;
-  const RuleSet no_rules(config);
-  StaticNodeIndex nodes(&six.world.cache, no_rules, testing::PodOf("p", ""), layout.keys(), {});
-  nodes.Refresh();
-  SignatureTable signatures;
-  signatures.Reset(layout.slots().size());
+  PartsCase d(&six, layout);
+  PartTable& parts = d.parts;
   // The predicate and the priority each have a channel, and so a value of the signature.
   REQUIRE(layout.slots() == std::vector<size_t>{0, 1});
-  const int32_t two = signatures.Use(std::vector<int64_t>{2, 2});
-  LabelRules labels;
-  LabelRules::Answers answers;
-  labels.Begin(nodes.group_count(), &answers);
-  PartTable parts;
-  parts.Begin({layout, signatures, labels, answers, nodes, 10});
-  const int32_t z0 = nodes.part(six.RowOf(0)).group, z1 = nodes.part(six.RowOf(1)).group;
+  const int32_t two = d.signatures.Use(std::vector<int64_t>{2, 2});
+  const int32_t z0 = d.nodes.part(six.RowOf(0)).group, z1 = d.nodes.part(six.RowOf(1)).group;
   CHECK(parts.Add(z0, 0, nullptr, 2) == 0);
   CHECK(parts.Add(z0, two, nullptr, 1) == PartTable::kNoPart);  // 5 + 2 pods are more than 6
   CHECK(parts.Add(z1, 0, nullptr, 3) == 1);
@@ -178,7 +190,7 @@ TEST_CASE("a part gets the sums of its group and of its signature, and is droppe
   CHECK(parts[1].total == 0);
   CHECK(parts[2].total == 20);
   // A group that the rules about labels do not admit makes no part.
-  answers.admits[static_cast<size_t>(z1)] = 0;
+  d.answers.admits[static_cast<size_t>(z1)] = 0;
   CHECK(parts.Add(z1, 0, nullptr, 3) == PartTable::kNoPart);
 }
 
@@ -189,19 +201,8 @@ TEST_CASE("a predicate without terms admits all parts or none") {
     checks.push_back(std::make_unique<AtMost>(std::vector<DomainTerm>{}, std::vector{DomainChannel::kSum}, most));
     TermLayout layout;
     layout.Find(checks, {}, {}, 6);
-    AlgorithmConfig config;
-    config.release = six.world.release;
-    const RuleSet no_rules(config);
-    StaticNodeIndex nodes(&six.world.cache, no_rules, testing::PodOf("p", ""), layout.keys(), {});
-    nodes.Refresh();
-    SignatureTable signatures;
-    signatures.Reset(0);
-    LabelRules labels;
-    LabelRules::Answers answers;
-    labels.Begin(nodes.group_count(), &answers);
-    PartTable parts;
-    parts.Begin({layout, signatures, labels, answers, nodes, 10});
-    CHECK(parts.Add(0, 0, nullptr, 6) == (most == 0 ? 0 : PartTable::kNoPart));
+    PartsCase d(&six, layout);
+    CHECK(d.parts.Add(0, 0, nullptr, 6) == (most == 0 ? 0 : PartTable::kNoPart));
   }
 }
 
