@@ -12,29 +12,30 @@
 namespace berth::apiserver {
 namespace {
 
-struct Row {
+struct Conversion {
   std::string_view kind;
   Value (*to_other)(const Value&);
   Value (*from_other)(const Value&);
 };
-constexpr Row kRows[] = {
+constexpr Conversion kConversions[] = {
     {"Event", ToEventsV1, FromEventsV1},
     {"HorizontalPodAutoscaler", ToAutoscalingV1, FromAutoscalingV1},
 };
 
-const Row& RowOf(const ResourceInfo& r) {
-  const Row* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& x) { return x.kind == r.kind; });
-  CHECK(row != std::end(kRows)) << r.kind << " has two types and no conversion";
-  return *row;
+const Conversion& ConversionOf(const ResourceInfo& r) {
+  const Conversion* conversion = std::find_if(std::begin(kConversions), std::end(kConversions),
+                                              [&](const Conversion& x) { return x.kind == r.kind; });
+  CHECK(conversion != std::end(kConversions)) << r.kind << " has two types and no conversion";
+  return *conversion;
 }
 
 }  // namespace
 
 Value ToOtherVersion(const ResourceInfo& r, const Value& stored) {
-  return RowOf(r).to_other(stored);
+  return ConversionOf(r).to_other(stored);
 }
 Value FromOtherVersion(const ResourceInfo& r, const Value& object) {
-  return RowOf(r).from_other(object);
+  return ConversionOf(r).from_other(object);
 }
 
 }  // namespace berth::apiserver
