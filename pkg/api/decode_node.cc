@@ -209,7 +209,11 @@ absl::StatusOr<NodePtr> DecodeNode(Json j, const DecodeOptions& o) {
       ReadStatus(r, p, v, o, &node, &capacity);
     }
   });
-  if (j.IsNull()) r.Fail({}, j, "must be an object");
+  if (j.IsNull()) {
+    r.Fail({}, j, "must be an object");
+  } else if (node.meta.name.empty()) {
+    r.Fail(Path{nullptr, "metadata", -1}, j.Find("metadata"), "must have a name");
+  }
   if (o.server_defaults) {
     node.meta.ns = util::SharedSymbol();
     if (node.allocatable.empty()) node.allocatable = Share(std::move(capacity));

@@ -203,6 +203,9 @@ TEST_CASE("wrong types name object, path, value and what would be right") {
         "Node \"n\": status.allocatable.pods: {}: must be a quantity, such as \"500m\" or 2");
   CHECK(ErrorOf(R"({"kind":"Node","metadata":{"name":"n"},"spec":{"unschedulable":1}})") ==
         "Node \"n\": spec.unschedulable: 1: must be true or false");
+  CHECK(ErrorOf(R"({"kind":"Node","metadata":{"name":"","uid":"u"}})") ==
+        R"(Node: metadata: {"name":"","uid":"u"}: must have a name)");
+  CHECK(ErrorOf(R"({"kind":"Node"})") == "Node: metadata: null: must have a name");
   CHECK(ErrorOf("[1]") == "object: [1]: must be an object");
   CHECK(ErrorOf("null") == "object: null: must be an object");
   CHECK(ErrorOf("{}") == "object: {}: has no kind: an object needs apiVersion and kind");
