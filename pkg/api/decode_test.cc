@@ -298,7 +298,8 @@ TEST_CASE("a node is read whole") {
        {"no json", "[]", "{\\\"preferAvoidPods\\\":5}",
         "{\\\"preferAvoidPods\\\":[{\\\"podSignature\\\":{\\\"podController\\\":{\\\"kind\\\":1}}}]}", ""}) {
     INFO(annotation);
-    CHECK(NodeOf(std::string(R"({"metadata":{"annotations":{"scheduler.alpha.kubernetes.io/preferAvoidPods":")") +
+    CHECK(NodeOf(std::string(
+                     R"({"metadata":{"name":"n","annotations":{"scheduler.alpha.kubernetes.io/preferAvoidPods":")") +
                  annotation + "\"}}}")
               ->avoid_pods.empty());
   }
