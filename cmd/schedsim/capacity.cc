@@ -236,7 +236,7 @@ void WriteJson(const std::vector<PodShare>& pods, const Filled& f, const Groups&
       std::vector<std::string> texts;
       for (const auto& j : n.results) {
         for (const auto& r : j.reasons) texts.push_back(r.text.string());
-        if (!j.error.empty()) texts.push_back(j.error);
+        if (!j.error.empty()) texts.push_back(j.error.text);
       }
       if (!texts.empty()) out->Key(n.name).Texts(texts);
     }

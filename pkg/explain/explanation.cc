@@ -54,6 +54,8 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
   if (e.decision.outcome != scheduler::Decision::Outcome::kPlaced) {
     e.awaited = WhoseEndIsAwaited(subject, pod);
     e.lacking = WhatNoNodeHas(subject.cache, *pod->tmpl);
+    e.claims_to_create = ClaimsToCreate(subject.cache, *pod->tmpl);
+    e.lacking.insert(e.lacking.end(), e.claims_to_create.begin(), e.claims_to_create.end());
   }
   if (subject.pod_priority && e.decision.outcome == scheduler::Decision::Outcome::kUnfit) {
     e.preemption_tried = true;

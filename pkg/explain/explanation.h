@@ -38,8 +38,9 @@ struct Explanation {
   // Pods that are being deleted on the node to which the pod is nominated. If there are any, it waits for nothing but
   // their end, and there are no ways.
   std::vector<std::string> awaited;
-  std::vector<std::string> lacking;  // sentences about what the pod needs and no node has
-  bool preemption_tried = false;     // whether the gate PodPriority is on and the pod does not fit
+  std::vector<std::string> lacking;  // sentences about what the pod needs and no node has, and about missing claims
+  std::vector<std::string> claims_to_create;  // those about missing claims
+  bool preemption_tried = false;              // whether the gate PodPriority is on and the pod does not fit
   scheduler::Preemption preemption;
 };
 

@@ -22,7 +22,7 @@ constexpr size_t kMostListedWays = 10;
 
 std::string Shown(const PredicateResult& j) {
   if (j.verdict == Verdict::kFits) return "ok";
-  if (j.verdict == Verdict::kError) return absl::StrCat("error: ", j.error);
+  if (j.verdict == Verdict::kError) return "error: " + j.error.text;
   std::vector<std::string> texts;
   for (const auto& r : j.reasons) texts.push_back(r.text.string());
   return absl::StrJoin(texts, "; ");
@@ -149,14 +149,14 @@ void WriteJudgements(const Explanation& e, JsonOut* out) {
     for (size_t i = 0; i < e.predicates.size(); ++i) {
       const PredicateResult& j = n.results[i];
       out->Key(e.predicates[i]).Object().Member("fits", j.verdict == Verdict::kFits);
-      if (j.verdict == Verdict::kError) out->Member("error", j.error);
+      if (j.verdict == Verdict::kError) out->Member("error", j.error.text);
       if (j.verdict == Verdict::kFails) {
         std::vector<std::string> texts;
         for (const auto& r : j.reasons) texts.push_back(r.text.string());
         out->Key("reasons").Texts(texts);
         // Where else the pod would fit is only true of one that is placed.
-        const bool placed = e.decision.outcome == Decision::Outcome::kPlaced;
-        const std::string detail = placed ? j.detail : j.detail.substr(0, j.detail.find("; it fits in "));
+        const bool placed = e.decision.outcome == Decision::Outcome::kPlaced && !j.detail.elsewhere.empty();
+        const std::string detail = placed ? absl::StrCat(j.detail.text, "; ", j.detail.elsewhere) : j.detail.text;
         if (!detail.empty()) out->Member("detail", detail);
       }
       out->End();

@@ -28,7 +28,7 @@ int64_t Int(size_t n) {
 }
 
 std::string ReasonsOf(const PredicateResult& j) {
-  if (j.verdict == Verdict::kError) return absl::StrCat("error: ", j.error);
+  if (j.verdict == Verdict::kError) return "error: " + j.error.text;
   std::vector<std::string> texts;
   for (const auto& r : j.reasons) texts.push_back(r.text.string());
   return absl::StrJoin(texts, ", ");

@@ -158,6 +158,11 @@ std::vector<std::string> WhatNoNodeHas(const scheduler::Cache& cache, const api:
     }
   }
   AddMissingKeys(cache, pod, &out);
+  return out;
+}
+
+std::vector<std::string> ClaimsToCreate(const scheduler::Cache& cache, const api::PodTemplate& pod) {
+  std::vector<std::string> out;
   for (const api::Volume& v : pod.volumes) {
     if (v.kind != api::Volume::Kind::kClaim || cache.listers().claims.Get(pod.ns, v.id) != nullptr) continue;
     out.push_back(absl::StrCat("The claim ", pod.ns.string(), "/", v.id, " does not exist: create it."));

@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/util/status.h"
 
 namespace berth::explain {
 namespace {
+
+namespace reasons = scheduler::reasons;
+using scheduler::RejectionDetail;
 
 // Returns a remedy without an amount.
 Remedy Plainly(const std::string& text, Cost cost, Change change = {}) {
@@ -40,14 +44,14 @@ std::string RequiredTexts(const std::optional<api::PodAffinity>& affinity) {
 
 // Returns the remedy for a spread constraint from what the rule says about it. That the pod would fit in other domains
 // is left out: if it did, it would not be pending.
-Remedy ForSpread(const api::PodTemplate& pod, const std::string& detail) {
-  const bool domains = detail.starts_with("minDomains"), label = detail.starts_with("the node lacks");
-  const std::string what = detail.substr(0, detail.find("; it fits in "));
+Remedy ForSpread(const api::PodTemplate& pod, const RejectionDetail& detail) {
+  const bool domains = detail.about == RejectionDetail::About::kFewDomains;
+  const std::string& what = detail.text;
   const auto hard = [](const api::TopologySpreadConstraint& c) {
     return c.action == api::TopologySpreadConstraint::Action::kDoNotSchedule;
   };
-  if (label) {
-    return Plainly(absl::StrCat("label it with", what.substr(what.rfind(' '))), Cost::kLabel, [hard](Copies* c) {
+  if (detail.about == RejectionDetail::About::kMissingLabel) {
+    return Plainly("label it with " + detail.label.string(), Cost::kLabel, [hard](Copies* c) {
       std::vector<std::pair<util::Symbol, util::Symbol>> labels(c->node.labels.begin(), c->node.labels.end());
       for (const api::TopologySpreadConstraint& constraint : c->tmpl.spread_constraints) {
         if (hard(constraint) && !c->node.labels.Has(constraint.topology_key)) {
@@ -114,28 +118,26 @@ void AddTaintRemedies(const api::PodTemplate& pod, const api::Node& node, std::v
   }
 }
 
-// Reasons are recognised by their texts, because the rules of 1.19 and later do not export them.
 bool AddPluginRemedies(const api::PodTemplate& pod, const api::Node& node, const scheduler::FailureReason& reason,
-                       const std::string& detail, std::vector<Remedy>* out) {
-  const std::string_view text = reason.text.str();
-  if (text.starts_with("node(s) had untolerated taint") || text.starts_with("node(s) had taint {")) {
+                       const RejectionDetail& detail, std::vector<Remedy>* out) {
+  if (reason.kind == reasons::kUntoleratedTaint || reason.text == reasons::kUntoleratedTaints.text) {
     AddTaintRemedies(pod, node, out);
-  } else if (text == "Too many pods") {
+  } else if (reason.text == reasons::kTooManyPods.text) {
     Remedy r = Plainly("move away 1 pod", Cost::kMove);
     r.moves = true;
     r.kind = "move away pods";
     r.resource = "pods";
     r.shortage = 1;
     out->push_back(std::move(r));
-  } else if (text == "node(s) didn't match scheduler-enforced node affinity") {
+  } else if (reason.text == reasons::kEnforcedNodeAffinity.text) {
     out->push_back(Plainly("meet the addedAffinity of the profile", Cost::kElsewhere));
-  } else if (text == "node(s) didn't match pod affinity rules" && reason.unresolvable) {
+  } else if (reason.text == reasons::kRequiredPodAffinity.text && reason.unresolvable) {
     out->push_back(Plainly("place pods for the required affinity there: " + RequiredTexts(pod.affinity.pod),
                            Cost::kMove, PlacingForAffinity(pod)));
-  } else if (text.starts_with("node(s) didn't match pod topology spread constraints") && !detail.empty()) {
+  } else if (detail.about != RejectionDetail::About::kOther) {
     out->push_back(ForSpread(pod, detail));
-  } else if (!detail.empty()) {
-    out->push_back(Plainly(detail, Cost::kElsewhere, [](Copies* c) { c->tmpl.volumes.clear(); }));
+  } else if (!detail.text.empty()) {
+    out->push_back(Plainly(detail.text, Cost::kElsewhere, [](Copies* c) { c->tmpl.volumes.clear(); }));
   } else {
     return false;
   }

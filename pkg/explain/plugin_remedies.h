@@ -11,8 +11,8 @@ namespace berth::explain {
 void AddTaintRemedies(const api::PodTemplate& pod, const api::Node& node, std::vector<Remedy>* out);
 
 // Adds the remedies for a reason of a rule of these releases and returns true. Returns false and adds nothing if the
-// reason is worded as in 1.10. `detail` is the text of FitCheck::Detail.
+// reason is worded as in 1.10.
 bool AddPluginRemedies(const api::PodTemplate& pod, const api::Node& node, const scheduler::FailureReason& reason,
-                       const std::string& detail, std::vector<Remedy>* out);
+                       const scheduler::RejectionDetail& detail, std::vector<Remedy>* out);
 
 }  // namespace berth::explain

@@ -325,14 +325,12 @@ bool NeedsMoves(const FailureReason& reason) {
 
 // Adds the remedies for one reason of one predicate.
 void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const scheduler::TemplateInfo& info, Row row,
-               const std::string& predicate, const FailureReason& reason, const std::string& detail,
+               const std::string& predicate, const FailureReason& reason, const scheduler::RejectionDetail& detail,
                std::vector<Remedy>* out) {
-  static constexpr std::string_view kInsufficient = "Insufficient ";
   const NodeRow& node = cache.row(row);
-  std::string_view text = reason.text.str();
   if (reason.text == reasons::kPodAffinityNotMatch.text) return;  // another reason beside it says more
-  if (text.starts_with(kInsufficient)) {
-    if (auto remedy = ForResource(cache, info, row, text.substr(kInsufficient.size()))) {
+  if (!reason.resource.empty()) {
+    if (auto remedy = ForResource(cache, info, row, reason.resource.str())) {
       out->push_back(std::move(*remedy));
       return;
     }
@@ -343,16 +341,16 @@ void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const sche
     out->back().moves = NeedsMoves(reason);
   } else if (reason == reasons::kTaintsTolerationsNotMatch) {
     AddTaintRemedies(*pod->tmpl, *node.node, out);
-  } else if (reason == reasons::kNodeSelectorNotMatch || text == "node(s) didn't match Pod's node affinity/selector") {
+  } else if (reason == reasons::kNodeSelectorNotMatch || reason == reasons::kOwnNodeAffinity) {
     ForSelector(*pod->tmpl, *node.node, out);
   } else if (reason == reasons::kPodNotFitsHostPorts) {
     ForPorts(info, node, out);
-  } else if (reason == reasons::kPodNotMatchHostName || text == "node(s) didn't match the requested node name") {
+  } else if (reason == reasons::kPodNotMatchHostName || reason == reasons::kOtherNode) {
     out->push_back(Plain(
         absl::StrCat("clear spec.nodeName (", pod->node_name.string(), ")"), Cost::kSmall,
         [](Copies* c) { c->pod.node_name = Symbol(); }, false));
   } else {
-    out->push_back(Plain(absl::StrCat("satisfy ", predicate, ": ", util::ToAbsl(text)), Cost::kElsewhere));
+    out->push_back(Plain(absl::StrCat("satisfy ", predicate, ": ", reason.text.string()), Cost::kElsewhere));
   }
 }
 
@@ -418,7 +416,7 @@ std::vector<Remedy> RemediesFor(const scheduler::Cache& cache, const api::PodPtr
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].verdict == scheduler::Verdict::kError) {
       all.push_back(
-          Plain(absl::StrCat("correct what ", names[i], " cannot use: ", results[i].error), Cost::kElsewhere));
+          Plain(absl::StrCat("correct what ", names[i], " cannot use: ", results[i].error.text), Cost::kElsewhere));
     }
     for (const FailureReason& reason : results[i].reasons) {
       ForReason(cache, pod, info, row, names[i], reason, results[i].detail, &all);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/failure_reasons.h"
 #include "pkg/util/status.h"
 
@@ -29,10 +30,13 @@ Sample TakeSample(const Workload& w, const scheduler::Cache& cache, double arriv
 
 std::string MainReason(const Decision& d) {
   const bool by_node = d.failures != nullptr && d.failures->size() > 0;
-  std::string text = by_node ? std::string(scheduler::DecisiveReason(*d.failures)) : d.error;
-  // Claims that do not exist are one reason, whatever their names are.
-  const scheduler::FailureReasonId id = scheduler::ReasonOfError(text);
-  return id == scheduler::ReasonOfError("") ? text : std::string(scheduler::FailureReasonText(id));
+  const scheduler::FailureReason* reason = by_node ? scheduler::DecisiveReason(*d.failures) : nullptr;
+  // Claims that do not exist are one reason, whatever their names are. Resources and taints are told apart.
+  const scheduler::Symbol kind = reason != nullptr ? reason->kind : d.error_kind;
+  const bool told_apart =
+      kind == scheduler::reasons::kExtendedResource || kind == scheduler::reasons::kUntoleratedTaint;
+  if (!kind.empty() && !told_apart) return kind.string();
+  return reason != nullptr ? reason->text.string() : by_node ? std::string() : d.error;
 }
 
 Trial RunTrial(const Scenario& scenario, const Workload& workload, const Algorithm& algorithm,

@@ -61,7 +61,7 @@ std::string WhyNot(const explain::Explanation& e) {
         if (std::find(texts.begin(), texts.end(), reason.text.str()) == texts.end())
           texts.push_back(reason.text.string());
       }
-      if (!result.error.empty()) texts.push_back(result.error);
+      if (!result.error.empty()) texts.push_back(result.error.text);
     }
   }
   return texts.empty() ? e.decision.error : absl::StrJoin(texts, ", ");

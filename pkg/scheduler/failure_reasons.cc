@@ -105,40 +105,14 @@ constexpr auto kReasons = std::to_array<std::string_view>({
 });
 constexpr FailureReasonId kErrorReason = 0, kOther = 1, kNoNodesReason = 2;
 
-// How a text that names an object goes on around the name, and the reason that stands for all such texts.
-struct AroundName {
-  std::string_view before, after, reason;
-};
-constexpr AroundName kAroundNames[] = {
-    {"persistentvolumeclaim \"", "\" not found", "persistentvolumeclaim not found"},
-    {"persistentvolumeclaim \"", "\" is being deleted", "persistentvolumeclaim is being deleted"},
-    {"persistentvolumeclaim \"", "\" bound to non-existent persistentvolume \"",
-     "persistentvolumeclaim bound to non-existent persistentvolume"},
-    {"persistentvolume \"", "\" not found", "persistentvolume not found"},
-    {"storageclass.storage.k8s.io \"", "\" not found", "storageclass not found"},
-    {"waiting for ephemeral volume controller to create the persistentvolumeclaim \"", "\"",
-     "waiting for ephemeral volume controller to create the persistentvolumeclaim"},
-    {"", " CSI driver is not installed on the node", "CSI driver is not installed on the node"},
-};
-
-// Returns the reason of what a rule or an error says about an object that it names; kOther if it names none.
-FailureReasonId OfNamedObject(std::string_view text) {
-  for (const AroundName& a : kAroundNames) {
-    const size_t before = text.find(a.before);
-    if (before == std::string_view::npos) continue;
-    if (text.find(a.after, before + a.before.size()) != std::string_view::npos) return FailureReasonNamed(a.reason);
-  }
-  return kOther;
-}
-
 }  // namespace
 
 size_t FailureReasonCount() {
   return kReasons.size();
 }
 
-FailureReasonId ReasonOfError(std::string_view error) {
-  const FailureReasonId named = OfNamedObject(error);
+FailureReasonId ReasonOfError(Symbol kind) {
+  const FailureReasonId named = FailureReasonNamed(kind.str());
   return named == kOther ? kErrorReason : named;
 }
 
@@ -158,15 +132,11 @@ FailureReasonId FailureReasonNamed(std::string_view text) {
 
 FailureReasonId FailureReasonOf(const FailureReason& failure) {
   const FailureReasonId named = FailureReasonNamed(failure.text.str());
-  if (named != kOther) return named;
-  const FailureReasonId object = OfNamedObject(failure.text.str());
-  return object != kOther || failure.kind.empty() ? object : FailureReasonNamed(failure.kind.str());
+  return named != kOther || failure.kind.empty() ? named : FailureReasonNamed(failure.kind.str());
 }
 
-namespace {
-
-// Returns the reason that decides.
-const FailureReason* FindDecisive(const NodeFailures& failures) {
+const FailureReason* DecisiveReason(const NodeFailures& failures) {
+  BERTH_REQUIRES(failures.size() > 0);
   const auto resolvable = [](const std::vector<FailureReason>& list) {
     return std::none_of(list.begin(), list.end(), [](const FailureReason& r) { return r.unresolvable; });
   };
@@ -188,17 +158,9 @@ const FailureReason* FindDecisive(const NodeFailures& failures) {
   return most == nodes_of.end() ? nullptr : most->second.second;
 }
 
-}  // namespace
-
-std::string_view DecisiveReason(const NodeFailures& failures) {
-  BERTH_REQUIRES(failures.size() > 0);
-  const FailureReason* reason = FindDecisive(failures);
-  return reason == nullptr ? std::string_view() : reason->text.str();
-}
-
 std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures) {
   std::vector<FailureReasonId> reasons;
-  if (const FailureReason* decisive = FindDecisive(failures)) reasons.push_back(FailureReasonOf(*decisive));
+  if (const FailureReason* decisive = DecisiveReason(failures)) reasons.push_back(FailureReasonOf(*decisive));
   failures.ForEachList([&](const std::vector<FailureReason>& list, int64_t) {
     for (const FailureReason& r : list) {
       const FailureReasonId id = FailureReasonOf(r);

@@ -24,13 +24,14 @@ FailureReasonId FailureReasonOf(const FailureReason& failure);
 FailureReasonId FailureReasonNamed(std::string_view text);
 // Returns the reasons of all nodes, each once, the one that decides first (DecisiveReason).
 std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures);
-// Returns the text of the reason that decides: the one that most of the nodes nearest to fitting give. These are the
+// Returns the reason that decides: the one that most of the nodes nearest to fitting give. These are the
 // nodes where the pod would fit if other pods left, or all nodes if there are none of them. Among equals it is the
-// first in alphabetical order. REQUIRES: failures.size() > 0.
-std::string_view DecisiveReason(const NodeFailures& failures);
-// Returns the reason of an attempt that ended with this error and not with a verdict for each node: that a claim does
-// not exist, or else "error".
-FailureReasonId ReasonOfError(std::string_view error);
+// first in alphabetical order. Returns null if no node has a reason. Valid as long as the failures. REQUIRES:
+// failures.size() > 0.
+const FailureReason* DecisiveReason(const NodeFailures& failures);
+// Returns the reason of an attempt that ended with an error of this kind (RuleError::kind) and not with a verdict for
+// each node. If the kind is empty or not in the set, the reason is "error".
+FailureReasonId ReasonOfError(Symbol kind);
 // Returns the reason for an attempt when the cluster had no nodes.
 FailureReasonId NoNodesReason();
 // Returns the text of a reason. REQUIRES: id < FailureReasonCount().

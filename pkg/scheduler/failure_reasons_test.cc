@@ -2,8 +2,16 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/configuration/load.h"
+#include "pkg/scheduler/factory/factory.h"
+#include "pkg/scheduler/factory/from_profile.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/scheduler_metrics.h"
+#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/world.h"
+#include "pkg/scheduler/volumebinder/claim_binder.h"
 
 namespace berth::scheduler {
 namespace {
@@ -19,18 +27,64 @@ NodeFailures Failures(const std::vector<std::pair<int, Reasons>>& lists) {
   return out;
 }
 
+std::string_view TextOf(const NodeFailures& failures) {
+  const FailureReason* reason = DecisiveReason(failures);
+  return reason == nullptr ? std::string_view() : reason->text.str();
+}
+
 TEST_CASE("the reason that decides is that of most of the nodes nearest to fitting") {
   const FailureReason cpu{Symbol("Insufficient cpu")}, memory{Symbol("Insufficient memory")};
   const FailureReason cordoned = reasons::kNodeUnschedulable, selector = reasons::kNodeSelectorNotMatch;
-  CHECK(DecisiveReason(Failures({{7, {cordoned}}, {3, {cpu}}})) == "Insufficient cpu");
-  CHECK(DecisiveReason(Failures({{7, {cordoned}}, {3, {cpu}}, {4, {memory, cpu}}})) == "Insufficient cpu");
-  CHECK(DecisiveReason(Failures({{7, {cordoned, cpu}}, {2, {memory}}})) == "Insufficient memory");
-  CHECK(DecisiveReason(Failures({{7, {cordoned}}, {9, {selector}}})) == selector.text.str());
-  CHECK(DecisiveReason(Failures({{2, {memory}}, {2, {cpu}}})) == "Insufficient cpu");
-  CHECK(DecisiveReason(Failures({{4, {reasons::kPodAffinityNotMatch, reasons::kPodAntiAffinityRulesNotMatch}}})) ==
+  CHECK(TextOf(Failures({{7, {cordoned}}, {3, {cpu}}})) == "Insufficient cpu");
+  CHECK(TextOf(Failures({{7, {cordoned}}, {3, {cpu}}, {4, {memory, cpu}}})) == "Insufficient cpu");
+  CHECK(TextOf(Failures({{7, {cordoned, cpu}}, {2, {memory}}})) == "Insufficient memory");
+  CHECK(TextOf(Failures({{7, {cordoned}}, {9, {selector}}})) == selector.text.str());
+  CHECK(TextOf(Failures({{2, {memory}}, {2, {cpu}}})) == "Insufficient cpu");
+  CHECK(TextOf(Failures({{4, {reasons::kPodAffinityNotMatch, reasons::kPodAntiAffinityRulesNotMatch}}})) ==
         reasons::kPodAntiAffinityRulesNotMatch.text.str());
   const auto distinct = DistinctReasons(Failures({{7, {cordoned}}, {3, {cpu}}}));
   CHECK(distinct == std::vector{FailureReasonNamed("Insufficient cpu"), FailureReasonOf(cordoned)});
+}
+
+// A cluster of a release with one node that has a taint and a zone.
+struct OneNode : testing::World {
+  explicit OneNode(const release::Id& id) : World(releases::Of(id).decides), claims(&cache) {
+    Nodes({testing::NodeOf("n", "'failure-domain.beta.kubernetes.io/zone':'z'",
+                           "'taints':[{'key':'team','value':'seven','effect':'NoSchedule'}]")});
+  }
+  // Returns the reason of the metric for a pod that cannot be placed.
+  std::string_view ReasonFor(std::string_view spec) {
+    FactoryArgs args = Args(true);
+    args.claim_binder = &claims;
+    const bool profiles = release->plugins != nullptr;
+    const auto algorithm =
+        profiles ? CreateFromProfile(configuration::DefaultProfile(PluginsToConfigure(*release)), {}, args).value()
+                 : CreateFromProvider("DefaultProvider", args).value();
+    const Decision d = algorithm->Schedule(testing::PodOf("p", spec), DecisionMode::kReference);
+    return FailureReasonText(d.failures != nullptr ? DistinctReasons(*d.failures).at(0) : ReasonOfError(d.error_kind));
+  }
+  ClaimBinder claims;
+};
+
+TEST_CASE("reasons that name an object are one reason of the metric in every release") {
+  const std::string tolerates = "'tolerations':[{'operator':'Exists'}]";
+  for (const release::Id& id : release::All()) {
+    INFO(id.name);
+    OneNode one(id);
+    one.Claim("lost", "'volumeName':'nowhere'");
+    one.Claim("ends", "'volumeName':'nowhere'", "'deletionTimestamp':'2018-01-01T00:00:00Z'");
+    auto with_claim = [&](std::string_view claim) {
+      return one.ReasonFor(tolerates + ",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'" +
+                           std::string(claim) + "'}}]");
+    };
+    const std::string_view taint = one.ReasonFor("");
+    INFO(taint);
+    CHECK((taint == "node(s) had taints that the pod didn't tolerate" || taint == "PodToleratesNodeTaints" ||
+           taint.starts_with("node(s) had untolerated taint")));
+    CHECK(with_claim("nowhere") == "persistentvolumeclaim not found");
+    CHECK(with_claim("lost") == "persistentvolume not found");
+    CHECK(with_claim("ends") == "persistentvolumeclaim is being deleted");
+  }
 }
 
 TEST_CASE("quantiles of latencies are near the values, not the bounds of buckets") {

@@ -1,6 +1,7 @@
 // Objects and answers from outside that cannot be right are counted and ignored, and the scheduler continues.
 #include <catch2/catch.hpp>
 
+#include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/testing/scheduler_case.h"
 
 namespace berth::scheduler {
@@ -164,19 +165,15 @@ TEST_CASE("scheduler input: failures map to a fixed set of reasons") {
   CHECK(reason("the extender's very own words") == "other");
   CHECK(reason("Insufficient licences") == "other");
   CHECK(reason("its own words", "and kind") == "other");
-  CHECK(FailureReasonText(ReasonOfError("")) == "error");
+  CHECK(FailureReasonText(ReasonOfError(Symbol())) == "error");
+  CHECK(FailureReasonText(ReasonOfError(Symbol("a plugin\'s own kind"))) == "error");
   // A claim that does not exist is one reason, whatever its name is and whether a rule or an error says so.
-  const std::string_view missing = "persistentvolumeclaim \"c\" not found";
-  CHECK(reason(missing) == "persistentvolumeclaim not found");
-  CHECK(FailureReasonText(ReasonOfError(missing)) == "persistentvolumeclaim not found");
-  CHECK(reason("persistentvolumeclaim \"c\" not found (repeated 300 times)") == "persistentvolumeclaim not found");
-  CHECK(FailureReasonText(ReasonOfError("persistentvolume \"v\" not found")) == "persistentvolume not found");
-  CHECK(FailureReasonText(ReasonOfError("service \"v\" not found")) == "error");
-  CHECK(reason("persistentvolumeclaim \"c\" is being deleted") == "persistentvolumeclaim is being deleted");
-  CHECK(reason("persistentvolumeclaim \"c\" bound to non-existent persistentvolume \"v\"") ==
-        "persistentvolumeclaim bound to non-existent persistentvolume");
-  CHECK(reason("storageclass.storage.k8s.io \"fast\" not found") == "storageclass not found");
-  CHECK(reason("ebs.csi.aws.com CSI driver is not installed on the node") == "CSI driver is not installed on the node");
+  CHECK(reason("persistentvolumeclaim \"c\" not found", reasons::kNoClaim.str()) == "persistentvolumeclaim not found");
+  CHECK(FailureReasonText(ReasonOfError(reasons::kNoClaim)) == "persistentvolumeclaim not found");
+  for (Symbol kind : {reasons::kClaimIsDeleted, reasons::kClaimLostVolume, reasons::kNoClaimYet, reasons::kNoVolume,
+                      reasons::kNoStorageClass, reasons::kNoDriver, reasons::kUntoleratedTaint}) {
+    CHECK(FailureReasonText(ReasonOfError(kind)) == kind.str());
+  }
   for (std::string_view same : {"node(s) had pid pressure", "node(s) had untolerated taint(s)",
                                 "pod has unbound immediate PersistentVolumeClaims"}) {
     CHECK(reason(same) == same);

@@ -91,7 +91,7 @@ void GroupsJson(const Groups& g, JsonOut* j) {
     const std::string_view reason = FailureReasonText(id);
     const auto also = g.also.find(id);
     j->Object().Member("reason", reason).Member("pods", -n);
-    j->Member("alsoGivenFor", also == g.also.end() ? 0 : also->second).Member("help", HelpFor(reason)).End();
+    j->Member("alsoGivenFor", also == g.also.end() ? 0 : also->second).Member("help", HelpFor(id)).End();
   }
   j->End().Key("byPlace").Array();
   for (size_t i = 0; i < g.by_place.size(); ++i) {

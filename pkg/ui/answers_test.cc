@@ -110,7 +110,7 @@ TEST_CASE("answers: nodes with labels that no node had before are sent as a whol
 TEST_CASE("answers: whatever names hold, they come back as the same JSON strings") {
   const std::string evil = "</script><script>alert('\"')</script>\n\x01\xE2\x80\xA8\\u0000";
   auto pod = NewPod(evil, {.ns = evil});
-  PendingPods pods = {{pod, scheduler::Scheduler::Place::kQueued, 1, {scheduler::ReasonOfError("")}}};
+  PendingPods pods = {{pod, scheduler::Scheduler::Place::kQueued, 1, {scheduler::ReasonOfError({})}}};
   api::Document d;
   REQUIRE(d.Parse(PendingJson(pods, {}, absl::UnixEpoch())).ok());
   for (auto p : d.root().FindExact("pods").Children()) {
@@ -167,8 +167,8 @@ TEST_CASE("answers: a search finds names in order, and each once") {
 
 TEST_CASE("help: there are words for every reason, every place and every rule") {
   for (size_t id = 0; id < scheduler::FailureReasonCount(); ++id) {
-    const std::string_view reason = scheduler::FailureReasonText(static_cast<scheduler::FailureReasonId>(id));
-    INFO(reason);
+    const auto reason = static_cast<scheduler::FailureReasonId>(id);
+    INFO(scheduler::FailureReasonText(reason));
     CHECK(!HelpFor(reason).empty());
   }
   for (size_t place = 0; place < scheduler::kPendingPlaces; ++place) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,46 +20,48 @@ using explain::JsonOut;
 
 constexpr size_t kTopNodes = 10, kExamples = 5, kMostGroups = 100, kMostWays = 10, kMostVictims = 100;
 
-// Returns the first rule that rejects a node, and its reasons.
-std::pair<std::string, std::string> FirstFailure(const explain::Explanation& e,
-                                                 const explain::Explanation::NodeView& view) {
+// The first rule that rejects a node.
+struct FirstFailure {
+  std::string rule, reasons;
+  std::string help;  // what the reasons mean
+};
+// Returns it, or nothing if the node fits.
+std::optional<FirstFailure> FirstFailureOf(const explain::Explanation& e, const explain::Explanation::NodeView& view) {
   for (size_t i = 0; i < view.results.size(); ++i) {
     const auto& result = view.results[i];
     if (result.reasons.empty() && result.error.empty()) continue;
     std::vector<std::string> texts;
     for (const auto& r : result.reasons) texts.push_back(r.text.string());
-    if (!result.error.empty()) texts.push_back(result.error);
-    return {i < e.predicates.size() ? e.predicates[i] : "", absl::StrJoin(texts, ", ")};
+    if (!result.error.empty()) texts.push_back(result.error.text);
+    FirstFailure f{i < e.predicates.size() ? e.predicates[i] : "", absl::StrJoin(texts, ", "), HelpFor(result.reasons)};
+    if (!result.error.kind.empty()) f.help = HelpFor(scheduler::ReasonOfError(result.error.kind));
+    return f;
   }
-  return {};
-}
-
-// Returns the help for the reasons of a node: for the last one that has any, which says most exactly what is wrong, but
-// for all resources that are short together.
-std::string HelpOf(const std::string& reasons) {
-  if (reasons.starts_with("Insufficient ")) return HelpFor(reasons);
-  const size_t comma = reasons.rfind(", node(s) ");
-  if (comma != std::string::npos) {
-    if (std::string help = HelpFor(reasons.substr(comma + 2)); !help.empty()) return help;
-  }
-  return HelpFor(reasons);
+  return std::nullopt;
 }
 
 void Failures(const explain::Explanation& e, JsonOut* j) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
+  struct Alike {
+    std::string help;
+    std::vector<std::string> nodes;
+  };
+  std::map<std::pair<std::string, std::string>, Alike> groups;
   for (const auto& view : e.by_node) {
-    auto failure = FirstFailure(e, view);
-    if (!failure.second.empty()) groups[std::move(failure)].push_back(view.name);
+    const auto failure = FirstFailureOf(e, view);
+    if (!failure || failure->reasons.empty()) continue;
+    Alike& group = groups[{failure->rule, failure->reasons}];
+    group.help = failure->help;
+    group.nodes.push_back(view.name);
   }
   std::vector<std::pair<int64_t, const std::pair<std::string, std::string>*>> order;
-  for (const auto& [failure, nodes] : groups) order.emplace_back(-static_cast<int64_t>(nodes.size()), &failure);
+  for (const auto& [failure, alike] : groups) order.emplace_back(-static_cast<int64_t>(alike.nodes.size()), &failure);
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   j->Member("failureGroups", static_cast<int64_t>(order.size())).Key("failures").Array();
   for (size_t i = 0; i < std::min(order.size(), kMostGroups); ++i) {
     const auto& [rule, reason] = *order[i].second;
-    std::vector<std::string>& nodes = groups[*order[i].second];
+    auto& [help, nodes] = groups[*order[i].second];
     j->Object().Member("rule", rule).Member("question", RuleInWords(rule)).Member("reason", reason);
-    j->Member("help", HelpOf(reason)).Member("nodes", static_cast<int64_t>(nodes.size()));
+    j->Member("help", help).Member("nodes", static_cast<int64_t>(nodes.size()));
     nodes.resize(std::min(nodes.size(), kExamples));
     j->Key("examples").Texts(nodes).End();
   }

@@ -1,29 +1,27 @@
-// Texts about failures, places and rules. A failure is found by the beginning of its text, because some texts go on
-// with a name or a number.
+// Texts about failures, places and rules.
 #include "pkg/ui/help.h"
 
 #include <absl/strings/str_join.h>
-#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
-#include <vector>
-
-#include "pkg/scheduler/failure_reasons.h"
-#include "pkg/util/status.h"
 
 namespace berth::ui {
 namespace {
 
 using Entry = std::pair<std::string_view, std::string_view>;
 
-constexpr std::string_view kInsufficient = "Insufficient ";
-
-// By the beginning of the reason; the first match is used. What a reason means is said, and not what to do: what would
+// By scheduler::FailureReasonText. What a reason means is said, and not what to do: what would
 // help depends on the pod, and is tried before it is shown.
 constexpr Entry kHelp[] = {
+    {"Insufficient cpu", "These nodes do not have that much cpu left."},
+    {"Insufficient memory", "These nodes do not have that much memory left."},
+    {"Insufficient ephemeral-storage", "These nodes do not have that much ephemeral-storage left."},
+    {"Insufficient pods", "These nodes run as many pods as they may."},
+    {"Insufficient alpha.kubernetes.io/nvidia-gpu",
+     "These nodes do not have that much alpha.kubernetes.io/nvidia-gpu left."},
     {"Too many pods", "The nodes run as many pods as they may."},
     {"node(s) had taints that the pod didn't tolerate",
      "The nodes are reserved by a taint that the pod does not tolerate."},
@@ -43,18 +41,19 @@ constexpr Entry kHelp[] = {
     {"node(s) had pid pressure", "The nodes are short of process numbers."},
     {"node(s) were out of disk space", "The nodes have no disk space left."},
     {"node(s) had unavailable network", "The network of the nodes is not set up. See the network plugin's pods."},
-    {"node(s) didn't have free ports", "Another pod uses the same host port on these nodes."},
+    {"node(s) didn't have free ports for the requested pod ports",
+     "Another pod uses the same host port on these nodes."},
     {"node(s) didn't match pod affinity/anti-affinity",
      "The pod's podAffinity or podAntiAffinity keeps it away from these nodes. Its page says which."},
-    {"node(s) didn't match pod affinity",
+    {"node(s) didn't match pod affinity rules",
      "The pod wants to run beside pods that are not on these nodes. See its "
      "podAffinity."},
-    {"node(s) didn't match pod anti-affinity",
+    {"node(s) didn't match pod anti-affinity rules",
      "The pod does not want to run beside pods that are on these nodes. See its podAntiAffinity."},
-    {"node(s) didn't satisfy existing pods anti-affinity",
+    {"node(s) didn't satisfy existing pods anti-affinity rules",
      "Pods on these nodes do not want this pod beside them. See their podAntiAffinity."},
     {"pod affinity terms conflict", "The pod's affinity and anti-affinity exclude each other."},
-    {"node(s) didn't match pod topology spread constraints (missing",
+    {"node(s) didn't match pod topology spread constraints (missing required label)",
      "The nodes lack the label by which the pod wants to be spread. See topologyKey."},
     {"node(s) didn't match pod topology spread constraints",
      "Another pod here would spread the pods too unevenly. See topologySpreadConstraints."},
@@ -62,18 +61,19 @@ constexpr Entry kHelp[] = {
      "The pods of a service must share a label of their nodes, and these nodes have another value of it."},
     {"node(s) didn't have the requested labels",
      "The Policy requires a node label that these nodes lack, or forbids one that they have."},
-    {"node(s) didn't find available persistent volumes",
+    {"node(s) didn't find available persistent volumes to bind",
      "No volume fits a claim of the pod on these nodes. See the claim's storage class."},
     {"node(s) had volume node affinity conflict", "A volume of the pod can only be used on other nodes."},
     {"node(s) had no available volume zone", "A volume of the pod is in another zone than these nodes."},
     {"node(s) had no available disk", "Another pod uses the same disk on these nodes."},
     {"node(s) exceed max volume count", "The nodes have as many volumes as they can attach."},
     {"node(s) did not have enough free storage", "The nodes' storage has no room for a volume of the pod."},
-    {"node(s) unavailable due to one or more pvc(s)", "A claim of the pod is bound to a volume that no longer exists."},
-    {"node has pod using PersistentVolumeClaim",
+    {"node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+     "A claim of the pod is bound to a volume that no longer exists."},
+    {"node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",
      "The claim may be used by one pod at a time, and another pod uses it."},
     {"node(s) didn't satisfy plugin(s)", "A plugin refused these nodes. Its page shows the plugin's name."},
-    {"Pod has a restartable init container",
+    {"Pod has a restartable init container and the SidecarContainers feature is disabled",
      "The pod has a sidecar among its init containers, and the feature gate SidecarContainers is off."},
     {"extended resource", "No node has enough of a special resource such as a GPU left."},
     {"persistentvolumeclaim not found", "A claim that the pod names does not exist. Its page says which."},
@@ -82,7 +82,7 @@ constexpr Entry kHelp[] = {
      "A claim of the pod is bound to a volume that does not exist. Its page says which."},
     {"persistentvolume not found", "A volume of the pod's claims does not exist. Its page says which."},
     {"storageclass not found", "The storage class of a claim does not exist. The pod's page says which."},
-    {"waiting for ephemeral volume controller",
+    {"waiting for ephemeral volume controller to create the persistentvolumeclaim",
      "The claim of an ephemeral volume has not been made yet. The controller manager makes it."},
     {"pod has unbound immediate PersistentVolumeClaims",
      "A claim of the pod has no volume yet, and its storage class does not wait for the pod. See kubectl describe "
@@ -91,7 +91,7 @@ constexpr Entry kHelp[] = {
     {"node(s) didn't match PersistentVolume's node affinity", "A volume of the pod can only be used on other nodes."},
     {"node(s) didn't match Pod's required features",
      "The kubelets of these nodes do not have a feature that the pod needs."},
-    {"node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod",
+    {"node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
      "The claim may be used by one pod at a time, and another pod uses it."},
     {"CSI driver is not installed on the node", "The driver of a volume of the pod does not run on these nodes."},
     {"no nodes available", "The cluster has no nodes."},
@@ -208,23 +208,23 @@ std::string_view Find(std::span<const Entry> entries, std::string_view name) {
 
 }  // namespace
 
-std::string HelpFor(std::string_view reason) {
-  if (reason.starts_with(kInsufficient)) {
-    // Several reasons are separated by commas.
-    std::vector<std::string> resources;
-    for (absl::string_view one : absl::StrSplit(util::ToAbsl(reason), ", ")) {
-      if (util::FromAbsl(one).starts_with(kInsufficient)) resources.emplace_back(one.substr(kInsufficient.size()));
-    }
-    return "These nodes do not have that much " + absl::StrJoin(resources, " and ") + " left.";
+std::string_view HelpFor(scheduler::FailureReasonId id) {
+  return Find(kHelp, scheduler::FailureReasonText(id));
+}
+
+std::string HelpFor(const std::vector<scheduler::FailureReason>& reasons) {
+  std::vector<std::string> resources;
+  for (const scheduler::FailureReason& r : reasons) {
+    if (!r.resource.empty()) resources.push_back(r.resource.string());
   }
-  // An error text, perhaps with words before it.
-  if (const auto id = scheduler::ReasonOfError(reason); id != scheduler::ReasonOfError("")) {
-    reason = scheduler::FailureReasonText(id);
+  if (!resources.empty()) return "These nodes do not have that much " + absl::StrJoin(resources, " and ") + " left.";
+  // The last reason says most exactly what is wrong. What a plugin or an extender says has no help.
+  const scheduler::FailureReasonId other = scheduler::FailureReasonNamed("other");
+  for (auto r = reasons.rbegin(); r != reasons.rend(); ++r) {
+    const scheduler::FailureReasonId id = scheduler::FailureReasonOf(*r);
+    if (id != other) return std::string(HelpFor(id));
   }
-  for (const auto& [beginning, help] : kHelp) {
-    if (reason.starts_with(beginning)) return std::string(help);
-  }
-  return "";
+  return {};
 }
 
 std::string_view PlaceInWords(std::string_view place) {

@@ -2,13 +2,17 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "pkg/scheduler/failure_reasons.h"
 
 namespace berth::ui {
 
-// Returns one or two sentences on what it means that a pod could not be scheduled for this reason, and where to look.
-// What would help is not said, because that depends on the pod. `reason` is a failure text or a text of
-// FailureReasonText.
-std::string HelpFor(std::string_view reason);
+// Return one or two sentences on what it means that a pod could not be scheduled for this reason, or that a node was
+// rejected for these, and where to look. What would help is not said, because that depends on the pod. The text about a
+// node is empty if a plugin or an extender, whose reasons can be anything, rejected it.
+std::string_view HelpFor(scheduler::FailureReasonId id);
+std::string HelpFor(const std::vector<scheduler::FailureReason>& reasons);
 
 // Returns what a pod in this place (scheduler::PlaceName) waits for; an empty text if the name is not a place.
 std::string_view PlaceInWords(std::string_view place);

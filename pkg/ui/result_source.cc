@@ -15,7 +15,7 @@ namespace {
 std::vector<scheduler::FailureReasonId> ReasonsOf(const scheduler::Decision& d) {
   if (d.failures == nullptr) {
     const bool no_nodes = d.outcome == scheduler::Decision::Outcome::kNoNodes;
-    return {no_nodes ? scheduler::NoNodesReason() : scheduler::ReasonOfError(d.error)};
+    return {no_nodes ? scheduler::NoNodesReason() : scheduler::ReasonOfError(d.error_kind)};
   }
   std::vector<scheduler::FailureReasonId> ids = scheduler::DistinctReasons(*d.failures);
   std::sort(ids.begin() + (ids.empty() ? 0 : 1), ids.end());

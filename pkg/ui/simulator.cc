@@ -139,8 +139,8 @@ void WaitsFor(const api::Pod& pod, const PendingPod& pending, const explain::Exp
     sentence = "It waits for the end of pods that were evicted for it, on";
     node = pod.nominated_node_name;
     pods = e->awaited;
-  } else if (e != nullptr && !e->lacking.empty() && e->lacking.back().starts_with("The claim ")) {
-    sentence = e->lacking.back();
+  } else if (e != nullptr && !e->claims_to_create.empty()) {
+    sentence = e->claims_to_create.back();
   } else if (e != nullptr && e->decision.outcome == scheduler::Decision::Outcome::kPlaced) {
     sentence = pending.reasons.empty() ? "It waits for its turn."
                : backs_off             ? "It waits for the end of its back-off; it would fit on"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pkg/lab/fixes.h"
+#include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/cache/scalar_lookup.h"
 #include "pkg/scheduler/failure_reasons.h"
 #include "pkg/ui/answers.h"
@@ -96,11 +97,10 @@ std::vector<std::pair<scheduler::FailureReasonId, Alike>> LargestKinds(const Pen
 // Writes why a pod does not fit on the node.
 void WhyNotJson(scheduler::GenericScheduler& scheduler, const api::PodPtr& pod, const std::string& name, JsonOut* j) {
   std::vector<std::string> reasons;
-  const scheduler::FailureReasonId no_claim = scheduler::FailureReasonNamed("persistentvolumeclaim not found");
   bool claim_is_missing = false;
-  const auto add = [&](const std::string& text) {
+  const auto add = [&](const std::string& text, scheduler::Symbol kind) {
     // Several rules say of a claim that it does not exist, each in its own words.
-    const bool missing = scheduler::ReasonOfError(text) == no_claim;
+    const bool missing = kind == scheduler::reasons::kNoClaim;
     if ((missing && claim_is_missing) || std::find(reasons.begin(), reasons.end(), text) != reasons.end()) return;
     claim_is_missing = claim_is_missing || missing;
     reasons.push_back(text);
@@ -108,8 +108,8 @@ void WhyNotJson(scheduler::GenericScheduler& scheduler, const api::PodPtr& pod, 
   for (const auto& [node, results] : scheduler.EvaluatePredicates(pod)) {
     if (node.str() != name) continue;
     for (const auto& result : results) {
-      for (const auto& reason : result.reasons) add(reason.text.string());
-      if (!result.error.empty()) add(result.error);
+      for (const auto& reason : result.reasons) add(reason.text.string(), reason.kind);
+      if (!result.error.empty()) add(result.error.text, result.error.kind);
     }
   }
   j->Member("fits", reasons.empty()).Key("reasons").Texts(reasons);

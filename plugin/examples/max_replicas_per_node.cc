@@ -21,6 +21,7 @@ using berth::scheduler::PodCount;
 using berth::scheduler::PodQuery;
 using berth::scheduler::Row;
 using berth::scheduler::RowSet;
+using berth::scheduler::RuleError;
 using berth::scheduler::Verdict;
 
 class ReplicaCheck final : public FitCheck {
@@ -43,7 +44,7 @@ class ReplicaCheck final : public FitCheck {
   void Explain(Row, std::vector<FailureReason>* reasons) override {
     reasons->push_back({berth::util::Symbol(kTooManyReplicas), /*unresolvable=*/false});
   }
-  std::string Error(Row) override { return limit_.error; }
+  RuleError Error(Row) override { return limit_.error; }
   bool MayError() const override { return !limit_.error.empty(); }
   // Most pods have no limit, so that all rows fit without being visited.
   void Filter(RowSet* candidates, RowSet* errors) override {

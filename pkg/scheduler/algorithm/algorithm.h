@@ -39,9 +39,38 @@ struct FailureReason {
   // A text that stands for all reasons of this kind where few values may occur, such as in metrics. Empty if the text
   // itself is one of few, because it names no object.
   Symbol kind{};
+  // The resource of which the node has too little left. Empty if that is not the reason.
+  Symbol resource{};
   // The predicate or plugin that rejected the node. Rules leave it empty; whoever calls them fills it in.
   Symbol rule{};
   friend auto operator<=>(const FailureReason&, const FailureReason&) = default;
+};
+
+// An error of a rule, which ends the scheduling cycle.
+struct RuleError {
+  RuleError() {}
+  // Implicit, because most errors are a text alone.
+  RuleError(std::string t, Symbol k = {}) : text(std::move(t)), kind(k) {}  // NOLINT(google-explicit-constructor)
+  RuleError(const char* t) : text(t) {}                                     // NOLINT(google-explicit-constructor)
+  bool empty() const { return text.empty(); }
+
+  std::string text;  // empty if there is no error
+  Symbol kind{};     // as FailureReason::kind
+};
+
+// What a rule says about a node beyond its reasons, for users.
+struct RejectionDetail {
+  // What the text is about, where it decides what would help.
+  enum class About : uint8_t { kOther, kMissingLabel, kFewDomains, kSkew };
+  RejectionDetail() {}
+  // Implicit, because a rule whose detail nothing else needs to read returns a text alone.
+  RejectionDetail(std::string t) : text(std::move(t)) {}  // NOLINT(google-explicit-constructor)
+  RejectionDetail(const char* t) : text(t) {}             // NOLINT(google-explicit-constructor)
+
+  std::string text;       // with the numbers involved and what would be enough; empty if the reasons say everything
+  std::string elsewhere;  // where the pod would fit instead; empty if that is not known
+  Symbol label{};         // kMissingLabel: the key that the node lacks
+  About about = About::kOther;
 };
 
 // What the factory of a rule receives when a scheduler is built (PluginFactoryArgs of 1.10). All pointers outlive the
@@ -101,7 +130,7 @@ struct PreFilterResult {
   // The rejection if a property of the pod itself means that no node can fit, and null otherwise. A rejected pod fits
   // no row. Valid as long as the check.
   const PodRejection* rejection = nullptr;
-  std::string error;  // the text of an error that ends the scheduling cycle; empty if there is none
+  RuleError error;
   // The names of the only nodes that can fit, or null if the rule does not restrict the nodes by name (1.29: required
   // node affinity on metadata.name). Nodes that are not in the list get no failure reason. Valid as long as the check.
   const std::vector<Symbol>* only_nodes = nullptr;
@@ -122,13 +151,12 @@ class FitCheck {
   virtual Verdict Check(Row row) = 0;
   // Appends the reasons why the row does not fit, at least one. REQUIRES: Check(row) returns kFails.
   virtual void Explain(Row row, std::vector<FailureReason>* reasons) = 0;
-  // Returns a text for users that says why the row does not fit, with the numbers involved and what would be enough.
-  // Returns an empty text if the reasons already say everything. REQUIRES: Check(row) returns kFails.
-  virtual std::string Detail(Row) { return {}; }
+  // Returns what users may want to know about why the row does not fit. REQUIRES: Check(row) returns kFails.
+  virtual RejectionDetail Detail(Row) { return {}; }
   // Returns whether Check may return kError for some row.
   virtual bool MayError() const { return false; }
-  // Returns the error text. REQUIRES: Check(row) returns kError.
-  virtual std::string Error(Row) { return {}; }
+  // Returns the error. REQUIRES: Check(row) returns kError.
+  virtual RuleError Error(Row) { return {}; }
   // Returns true if the pod has nothing that this predicate examines, so that every row fits whatever happens there.
   virtual bool FitsAlways() const { return false; }
   // Returns what the rule says of the pod as a whole, in the present state of the cluster.

@@ -27,7 +27,7 @@ class PerNodeCheck final : public FitCheck {
       reasons->push_back({Symbol("node(s) didn't satisfy predicate " + name_), last_.unresolvable});
     }
   }
-  std::string Error(Row row) override {
+  RuleError Error(Row row) override {
     if (row != last_row_) Check(row);
     return last_.error;
   }

@@ -42,11 +42,31 @@ const FailureReason kNodeUnknownCondition = Unresolvable("node(s) had unknown co
 const FailureReason kVolumeNodeConflict = Unresolvable("node(s) had volume node affinity conflict");
 const FailureReason kVolumeBindConflict = Unresolvable("node(s) didn't find available persistent volumes to bind");
 
+const FailureReason kTooManyPods = Resolvable("Too many pods");
+const FailureReason kOwnNodeAffinity = Unresolvable("node(s) didn't match Pod's node affinity/selector");
+const FailureReason kEnforcedNodeAffinity = Unresolvable("node(s) didn't match scheduler-enforced node affinity");
+const FailureReason kOtherNode = Unresolvable("node(s) didn't match the requested node name");
+const FailureReason kRequiredPodAffinity = Unresolvable("node(s) didn't match pod affinity rules");
+const FailureReason kSpreadSkew = Resolvable("node(s) didn't match pod topology spread constraints");
+const FailureReason kSpreadLabel =
+    Unresolvable("node(s) didn't match pod topology spread constraints (missing required label)");
+const FailureReason kUntoleratedTaints = Unresolvable("node(s) had untolerated taint(s)");
+
+const Symbol kExtendedResource("extended resource");
+const Symbol kUntoleratedTaint("node(s) had untolerated taint");
+const Symbol kNoClaim("persistentvolumeclaim not found");
+const Symbol kClaimIsDeleted("persistentvolumeclaim is being deleted");
+const Symbol kClaimLostVolume("persistentvolumeclaim bound to non-existent persistentvolume");
+const Symbol kNoClaimYet("waiting for ephemeral volume controller to create the persistentvolumeclaim");
+const Symbol kNoVolume("persistentvolume not found");
+const Symbol kNoStorageClass("storageclass not found");
+const Symbol kNoDriver("CSI driver is not installed on the node");
+
 FailureReason Insufficient(Symbol resource) {
   // Each thread caches the reasons, because building and interning the text for every row would be slow.
   thread_local absl::flat_hash_map<Symbol, FailureReason> known;
   auto [it, fresh] = known.try_emplace(resource);
-  if (fresh) it->second = {Symbol("Insufficient " + resource.string()), false, Symbol("extended resource")};
+  if (fresh) it->second = {Symbol("Insufficient " + resource.string()), false, kExtendedResource, resource};
   return it->second;
 }
 

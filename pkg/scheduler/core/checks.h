@@ -23,6 +23,24 @@ struct GenericScheduler::Checks {
   const api::Pod* pod = nullptr;  // the pod that they were prepared for
 };
 
+// The errors of rules on rows, counted by their texts.
+class Errors {
+ public:
+  struct OfText {
+    int64_t rows = 0;
+    Symbol kind;  // of the first that was added
+  };
+  bool empty() const { return by_text_.empty(); }
+  const std::map<std::string, OfText>& by_text() const { return by_text_; }
+  void Add(const RuleError& error) {
+    OfText& of = by_text_[error.text];
+    if (of.rows++ == 0) of.kind = error.kind;
+  }
+
+ private:
+  std::map<std::string, OfText> by_text_;
+};
+
 // The result of evaluating the predicates. Each row that was evaluated is in exactly one of the lists, or counted in
 // `errors`.
 struct GenericScheduler::Filtered {
@@ -37,8 +55,8 @@ struct GenericScheduler::Filtered {
   };
   std::vector<Failed> failed;
   std::vector<std::pair<Row, Why>> explained;  // rows that failed and were evaluated one by one
-  std::map<std::string, int64_t> errors;       // number of rows by the text of the error
-  size_t evaluated = 0;                        // number of rows of a sample, otherwise 0
+  Errors errors;
+  size_t evaluated = 0;  // number of rows of a sample, otherwise 0
 };
 
 // The answers of the extenders for one pod in one attempt. When the attempt is decided twice, first by the incremental
@@ -69,7 +87,7 @@ struct GenericScheduler::KeptFailure {
   std::vector<Filtered::Failed> failed;           // by check, and then by row
   std::shared_ptr<const NodeFailures> failures;
   util::KeptTexts texts;            // of the reasons in `failures`
-  std::string error;                // Decision::error
+  std::string error;                // Decision::error, which is a text alone where no node fits
   std::vector<Symbol> rejected_by;  // Decision::rejected_by
   uint64_t used = 0;                // the value of Kept::failures_used at the last use
 };

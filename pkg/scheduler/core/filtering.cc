@@ -37,7 +37,7 @@ Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, Why*
       case Verdict::kFits:
         break;
       case Verdict::kError:
-        if (why != nullptr) why->error = ErrorText(checks, i, row);
+        if (why != nullptr) why->error = ErrorOfCheck(checks, i, row);
         return Verdict::kError;
       case Verdict::kFails:
         if (why != nullptr) {
@@ -171,7 +171,7 @@ void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtere
       for (uint64_t gone = before.words()[w] & ~candidates->words()[w]; gone != 0; gone &= gone - 1) {
         Row r = static_cast<Row>(w * 64 + static_cast<size_t>(std::countr_zero(gone)));
         if (any_errors && errors.Has(r)) {
-          ++out->errors[ErrorText(checks, i, r)];
+          out->errors.Add(ErrorOfCheck(checks, i, r));
           errors.Erase(r);
         } else {
           out->failed.emplace_back(r, place, number, false);
@@ -190,7 +190,7 @@ void GenericScheduler::FilterRow(const api::Pod& pod, Checks& checks, Row row, R
       candidates->Insert(row);
       break;
     case Verdict::kError:
-      ++out->errors[why.error];
+      out->errors.Add(why.error);
       break;
     case Verdict::kFails:
       out->explained.emplace_back(row, std::move(why));

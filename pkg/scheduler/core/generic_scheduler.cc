@@ -3,6 +3,8 @@
 // node fits and the reasons are needed, the reference scheduler decides: filter (filtering.cc), extenders, scoring,
 // selection. Both use one round-robin counter, so a sequence of decisions does not depend on which of them decides.
 #include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/missing_object.h"
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -24,20 +26,23 @@ constexpr std::string_view kNoNodes = "no nodes available to schedule pods";
 
 // Returns what is wrong with the pod's claims, or an empty text. 1.10 requires before anything else that they exist and
 // are not being deleted (podPassesBasicChecks).
-std::string ClaimProblem(const api::Pod& pod, const Listers& listers) {
+RuleError ClaimProblem(const api::Pod& pod, const Listers& listers) {
   for (const api::Volume& v : pod.tmpl->volumes) {
     if (v.kind != api::Volume::Kind::kClaim) continue;
     auto claim = listers.claims.Get(pod.meta.ns, v.id);
-    if (claim == nullptr) return absl::StrCat("persistentvolumeclaim \"", v.id, "\" not found");
-    if (claim->meta.deleting()) return absl::StrCat("persistentvolumeclaim \"", v.id, "\" is being deleted");
+    if (claim == nullptr) return volumes::NoClaim(v.id);
+    if (claim->meta.deleting()) {
+      return {absl::StrCat("persistentvolumeclaim \"", v.id, "\" is being deleted"), reasons::kClaimIsDeleted};
+    }
   }
   return {};
 }
 
 // Joins error messages as 1.10 does: sorted, and with the number of repetitions.
-std::string JoinCounted(const std::map<std::string, int64_t>& messages) {
+std::string JoinCounted(const Errors& errors) {
   std::vector<std::string> parts;
-  for (const auto& [text, n] : messages) {
+  for (const auto& [text, of_text] : errors.by_text()) {
+    const int64_t n = of_text.rows;
     parts.push_back(n == 1 ? text : absl::StrCat(text, " (repeated ", n, " times)"));
   }
   return parts.size() == 1 ? parts[0] : absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
@@ -146,14 +151,17 @@ void GenericScheduler::InWordsOfRelease(size_t first, std::vector<FailureReason>
 }
 
 // Returns the error of a check on a row, with the words that the release puts around it.
-std::string GenericScheduler::ErrorText(const Checks& checks, size_t check, Row row) const {
-  std::string text = checks.list[check]->Error(row);
-  if (config_.release->error_text == nullptr) return text;
-  return config_.release->error_text(Release::Step::kFilter, *checks.pod, checks.rules[check]->name, text);
+RuleError GenericScheduler::ErrorOfCheck(const Checks& checks, size_t check, Row row) const {
+  RuleError error = checks.list[check]->Error(row);
+  if (config_.release->error_text == nullptr) return error;
+  error.text = config_.release->error_text(Release::Step::kFilter, *checks.pod, checks.rules[check]->name, error.text);
+  return error;
 }
 
-std::string GenericScheduler::ErrorOf(const std::map<std::string, int64_t>& errors) const {
-  return config_.release->reports_first_error_only ? errors.begin()->first : JoinCounted(errors);
+// Returns the error of the attempt. Where it joins several, its kind is that of the first. REQUIRES: there are some.
+RuleError GenericScheduler::ErrorOf(const Errors& errors) const {
+  const auto& [first, of_first] = *errors.by_text().begin();
+  return {config_.release->reports_first_error_only ? first : JoinCounted(errors), of_first.kind};
 }
 
 // Returns true and fills in the decision when a rule rejects the pod, or reports an error, before any node is looked
@@ -164,8 +172,9 @@ bool GenericScheduler::RejectPod(Checks& checks, Decision* d, DecisionTrace* tra
     const PreFilterResult result = checks.list[i]->PreFilter();
     if (!result.error.empty()) {
       d->error = config_.release->error_text == nullptr
-                     ? result.error
-                     : config_.release->error_text(Release::Step::kPrepare, *checks.pod, name, result.error);
+                     ? result.error.text
+                     : config_.release->error_text(Release::Step::kPrepare, *checks.pod, name, result.error.text);
+      d->error_kind = result.error.kind;
       return true;
     }
     const PodRejection* rejection = result.rejection;
@@ -319,7 +328,7 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
   Decision d;
   timing_ = {};
   d.nodes = cache_->node_count();
-  if (config_.release->checks_claims_first) d.error = ClaimProblem(*pod, cache_->listers());
+  if (config_.release->checks_claims_first) d.SetError(ClaimProblem(*pod, cache_->listers()));
   if (!d.error.empty()) return d;
   if (d.nodes == 0) {
     d.outcome = Decision::Outcome::kNoNodes;
@@ -394,7 +403,7 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
   }
   d.evaluated = filtered.evaluated;
   if (!filtered.errors.empty()) {
-    d.error = ErrorOf(filtered.errors);
+    d.SetError(ErrorOf(filtered.errors));
     return d;
   }
   std::vector<Guest::Rejected> rejected;

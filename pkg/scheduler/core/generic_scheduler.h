@@ -31,6 +31,8 @@
 
 namespace berth::scheduler {
 
+class Errors;
+
 struct Decision {
   enum class Outcome : uint8_t {
     kPlaced,
@@ -41,6 +43,7 @@ struct Decision {
   Outcome outcome = Outcome::kError;
   Symbol host;        // only for kPlaced
   std::string error;  // the text for events and conditions; empty for kPlaced
+  Symbol error_kind;  // kError: RuleError::kind
   size_t nodes = 0;   // number of listed nodes
   size_t feasible = 0;
   size_t evaluated = 0;  // number of nodes that were looked at, if not all were to be; else 0
@@ -53,6 +56,11 @@ struct Decision {
   // DecisionMode::kBoth: a text that says how the incremental scheduler's decision differs from this one; empty when it
   // does not.
   std::string difference;
+
+  void SetError(RuleError e) {
+    error = std::move(e.text);
+    error_kind = e.kind;
+  }
 };
 
 // The rule of reasons that extenders give. The name is that of a plugin that 1.29 pretends to have.
@@ -159,8 +167,8 @@ class GenericScheduler {
   struct PredicateResult {
     Verdict verdict;
     std::vector<FailureReason> reasons;  // `rule` is empty: the position says it
-    std::string error;
-    std::string detail;  // FitCheck::Detail
+    RuleError error;
+    RejectionDetail detail;
   };
   // Evaluates every predicate, without skipping any, on every listed node. Returns the results by node in ascending
   // order of names, each list in the order of config().predicates.
@@ -213,8 +221,8 @@ class GenericScheduler {
   bool ClaimsWerePrepared(const api::PodPtr& pod) const;
   Preemption RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures) const;
   void InWordsOfRelease(size_t first, std::vector<FailureReason>* reasons) const;
-  std::string ErrorText(const Checks& checks, size_t check, Row row) const;
-  std::string ErrorOf(const std::map<std::string, int64_t>& errors) const;
+  RuleError ErrorOfCheck(const Checks& checks, size_t check, Row row) const;
+  RuleError ErrorOf(const Errors& errors) const;
   std::optional<Decision> FailAgain(const api::PodPtr& pod);
   void KeepFailure(const api::PodPtr& pod, const Checks& checks, Filtered filtered, const Decision& d);
   bool RowsDecide(const Checks& checks) const;
@@ -245,7 +253,7 @@ class GenericScheduler {
     size_t check = 0;  // index in Checks::list of the first check that failed
     // If all checks were evaluated: those that failed, each with whether evictions cannot help against it.
     std::vector<std::pair<size_t, bool>> all;
-    std::string error;  // the text for Verdict::kError
+    RuleError error;  // for Verdict::kError
   };
   bool AmountsDecide(const Checks& checks, size_t i) const;
   bool DropUnfit(const api::PodPtr& pod, RowSet* rows) const;

@@ -58,7 +58,7 @@ void GenericScheduler::EvaluateByReference(const api::PodPtr& pod, Evaluation* o
   }
   Filtered filtered = Filter(pod, checks);
   if (!filtered.errors.empty()) {
-    out->error = ErrorOf(filtered.errors);
+    out->error = ErrorOf(filtered.errors).text;
     return;
   }
   if (!AskGuest(pod, &filtered.feasible, nullptr, &d)) {

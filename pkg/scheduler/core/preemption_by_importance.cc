@@ -260,7 +260,7 @@ Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const N
     if (DryRun(*pod, checks, *it, &candidate, &why)) {
       candidates.push_back(std::move(candidate));
     } else if (!why.error.empty()) {
-      if (error.empty()) error = why.error;
+      if (error.empty()) error = why.error.text;
     } else {
       statuses.AddNew(name, why.reasons);
     }

@@ -59,7 +59,7 @@ void CompareEvaluations(Contender& c, const Lockstep& world, const api::PodPtr& 
       const auto& got = evaluations[i];
       INFO(keys[i].name << " on " << node.string());
       CHECK((got.verdict == Verdict::kFits) == (want.error.empty() && want.fit));
-      CHECK(got.error == want.error);
+      CHECK(got.error.text == want.error);
       std::vector<std::string> reasons;
       for (const FailureReason& r : got.reasons) reasons.push_back(r.text.string());
       std::sort(reasons.begin(), reasons.end());

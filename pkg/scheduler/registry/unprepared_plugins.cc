@@ -25,7 +25,7 @@ class FailsEverywhere final : public FitCheck {
   bool MayError() const override { return true; }
   Verdict Check(Row) override { return Verdict::kError; }
   void Explain(Row, std::vector<FailureReason>*) override {}
-  std::string Error(Row) override { return std::string(error_); }
+  RuleError Error(Row) override { return std::string(error_); }
 
  private:
   std::string_view error_;
@@ -40,7 +40,7 @@ class FilterOnly final : public FitCheck {
   PreFilterResult PreFilter() override { return {}; }
   Verdict Check(Row row) override { return check_->Check(row); }
   void Explain(Row row, std::vector<FailureReason>* out) override { check_->Explain(row, out); }
-  std::string Error(Row row) override { return check_->Error(row); }
+  RuleError Error(Row row) override { return check_->Error(row); }
 
  private:
   std::unique_ptr<FitCheck> check_;

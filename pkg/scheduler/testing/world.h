@@ -100,7 +100,7 @@ inline std::string Evaluated(World& world, const std::string& predicate, const a
   for (const auto& [name, results] : scheduler->EvaluatePredicates(pod)) {
     if (name.str() != node) continue;
     const auto& j = results[at];
-    if (j.verdict == Verdict::kError) return Cat("error: ", j.error);
+    if (j.verdict == Verdict::kError) return Cat("error: ", j.error.text);
     if (j.verdict == Verdict::kFits) return "fits";
     std::string out;
     for (const FailureReason& r : j.reasons) out += (out.empty() ? "" : "; ") + r.text.string();

@@ -35,6 +35,7 @@ VolumeBinder::PodClaims VolumeBinder::ClaimsOf(const api::Pod& pod) const {
     ClaimPtr claim = cache_->listers().claims.Get(pod.meta.ns, v.id);
     if (claim == nullptr) {
       out.error = absl::StrCat("error getting PVC \"", v.id, "\": persistentvolumeclaim \"", v.id, "\" not found");
+      out.claim_is_missing = true;
       return out;
     }
     if (!claim->volume_name.empty()) {

@@ -40,6 +40,7 @@ class VolumeBinder {
     // Why the pod cannot be scheduled: "error getting PVC ...", "pod has unbound PersistentVolumeClaims" or
     // "VolumeBindingMode not set ...". Empty if it can be.
     std::string error;
+    bool claim_is_missing = false;  // whether the error is that a claim does not exist
   };
   PodClaims ClaimsOf(const api::Pod& pod) const;
 

@@ -9,6 +9,7 @@
 #include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
 #include "pkg/scheduler/algorithm/problem_list.h"
+#include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
@@ -16,7 +17,6 @@ namespace berth::scheduler::interpodaffinity {
 namespace {
 
 // Surprisingly, unsatisfied affinity is unresolvable, so that preemption is never tried for it.
-const FailureReason kAffinity{Symbol("node(s) didn't match pod affinity rules"), true};
 const FailureReason kAntiAffinity{Symbol("node(s) didn't match pod anti-affinity rules"), false};
 const Symbol kGeneral("node(s) didn't match pod affinity/anti-affinity");
 const FailureReason kExisting{Symbol("node(s) didn't satisfy existing pods anti-affinity rules"), false};
@@ -240,10 +240,10 @@ class AffinityCheck final : public DomainCheck {
   const FailureReason* Why(std::span<const DomainSum> sums) const {
     bool together = true;
     for (size_t i = 0; i < affinity_; ++i) {
-      if (!sums[i].complete) return &kAffinity;
+      if (!sums[i].complete) return &reasons::kRequiredPodAffinity;
       together = together && sums[i].value > 0;
     }
-    if (!together && !(first_of_group_ && NobodyMatches())) return &kAffinity;
+    if (!together && !(first_of_group_ && NobodyMatches())) return &reasons::kRequiredPodAffinity;
     if (anti_ > affinity_ && sums[affinity_].value > 0) return &kAntiAffinity;
     return sums.size() > anti_ && sums[anti_].value > 0 ? &kExisting : nullptr;
   }

@@ -79,7 +79,7 @@ class InterPodAffinityCheck final : public DomainCheck {
         break;
     }
   }
-  std::string Error(Row row) override {
+  RuleError Error(Row row) override {
     auto bad = std::find_if(affinity_.begin(), affinity_.end(), [](const OwnTerm& t) { return !t.usable; });
     if (bad == affinity_.end()) return {};
     const api::PodAffinityTerm& t = *bad->term;

@@ -92,7 +92,7 @@ class TogetherCheck final : public DomainCheck {
         break;
     }
   }
-  std::string Error(Row row) override {
+  RuleError Error(Row row) override {
     const auto bad = std::find_if_not(affinity_.begin(), affinity_.end(), IsUsable);
     if (bad == affinity_.end()) return {};
     return absl::StrCat("Cannot schedule pod ", ctx_.pod.meta.Key(), " onto node ", ctx_.cache.row(row).name.string(),

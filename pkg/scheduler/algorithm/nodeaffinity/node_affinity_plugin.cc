@@ -11,6 +11,7 @@
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/normalize.h"
 #include "pkg/scheduler/algorithm/problem_list.h"
+#include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::nodeaffinity {
@@ -19,8 +20,6 @@ namespace {
 // For fewer rows than this, matching the labels of every row is cheaper than preparing answers by label value.
 constexpr size_t kFewRows = 16;
 const Symbol kMetadataName("metadata.name");
-const FailureReason kEnforced{Symbol("node(s) didn't match scheduler-enforced node affinity"), true};
-const FailureReason kOwn{Symbol("node(s) didn't match Pod's node affinity/selector"), true};
 const FailureReason kOwnSelector{Symbol("node(s) didn't match node selector"), true};
 const PodRejection kConflict{{Symbol("pod affinity terms conflict"), true}};
 
@@ -119,7 +118,7 @@ class AffinityCheck final : public ColumnCheck {
     const api::Node& node = *ctx_.cache.row(row).node;
     if (added_->required && std::none_of(added_->required->begin(), added_->required->end(),
                                          [&](const auto& t) { return ValidTermMatches(t, node); })) {
-      return &kEnforced;
+      return &reasons::kEnforcedNodeAffinity;
     }
     return MeetsRequired(*ctx_.pod.tmpl, node) ? nullptr : &own_;
   }
@@ -249,7 +248,7 @@ bool MeetsRequired(const api::PodTemplate& pod, const api::Node& node) {
 FitPredicate NodeAffinityFilter(const PluginFactoryArgs&, AddedAffinity added) {
   auto shared = std::make_shared<const AddedAffinity>(std::move(added));
   return [shared](const PodContext& ctx) {
-    return std::make_unique<AffinityCheck>(ctx, shared, kOwn, NamedNodes::kLookUp);
+    return std::make_unique<AffinityCheck>(ctx, shared, reasons::kOwnNodeAffinity, NamedNodes::kLookUp);
   };
 }
 

@@ -31,8 +31,6 @@ class HostNameCheck final : public ColumnCheck {
   const FailureReason& reason_;
 };
 
-const FailureReason kOtherNode{Symbol("node(s) didn't match the requested node name"), true};
-
 FitPredicate WithReason(const FailureReason& reason) {
   return [&reason](const PodContext& ctx) {
     return std::make_unique<HostNameCheck>(ctx.cache, ctx.pod.node_name, reason);
@@ -46,7 +44,7 @@ FitPredicate HostName(const PluginFactoryArgs&) {
 }
 
 FitPredicate NodeName(const PluginFactoryArgs&) {
-  return WithReason(kOtherNode);
+  return WithReason(reasons::kOtherNode);
 }
 
 }  // namespace berth::scheduler::nodename

@@ -210,11 +210,10 @@ FitPredicate PodFitsResources(const PluginFactoryArgs& args) {
 
 FitPredicate FitEveryResource(const PluginFactoryArgs& args, const std::vector<std::string>& ignored_resources,
                               const std::vector<std::string>& ignored_resource_groups) {
-  static const FailureReason kTooMany{Symbol("Too many pods"), false};
   Ignored ignored{args.ignored_extended_resources, {ignored_resource_groups.begin(), ignored_resource_groups.end()}};
   ignored.names.insert(ignored_resources.begin(), ignored_resources.end());
   return [ignored = std::move(ignored)](const PodContext& ctx) {
-    return std::make_unique<ResourcesCheck>(ctx, ignored, kTooMany);
+    return std::make_unique<ResourcesCheck>(ctx, ignored, reasons::kTooManyPods);
   };
 }
 

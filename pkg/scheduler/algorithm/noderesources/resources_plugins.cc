@@ -16,7 +16,6 @@
 namespace berth::scheduler::noderesources {
 namespace {
 
-const FailureReason kTooManyPods{Symbol("Too many pods"), false};
 const Symbol kCpu("cpu"), kMemory("memory"), kEphemeral("ephemeral-storage");
 
 // Returns whether too little is left. Unlike in 1.10, a resource that the pod does not request is never lacking, even
@@ -47,7 +46,7 @@ class FitResources final : public ColumnCheck {
   Verdict Check(Row row) override { return Fits(cache_.columns(), row) ? Verdict::kFits : Verdict::kFails; }
   void Explain(Row row, std::vector<FailureReason>* out) override {
     const Columns& c = cache_.columns();
-    if (c.pod_count[row] + 1 > c.alloc_pods[row]) out->push_back(kTooManyPods);
+    if (c.pod_count[row] + 1 > c.alloc_pods[row]) out->push_back(reasons::kTooManyPods);
     const auto add = [&](Symbol name, int64_t wanted, int64_t allocatable, int64_t used) {
       if (!Lacks(wanted, allocatable, used)) return;
       out->push_back(reasons::Insufficient(name));

@@ -11,6 +11,7 @@
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/podspread/natural_logarithm.h"
 #include "pkg/scheduler/algorithm/podspread/podspread.h"
+#include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/util/status.h"
 
@@ -21,9 +22,6 @@ using Action = api::TopologySpreadConstraint::Action;
 using Constraint = api::TopologySpreadConstraint;
 
 const Symbol kHostname("kubernetes.io/hostname");
-const FailureReason kSkew{Symbol("node(s) didn't match pod topology spread constraints"), false};
-const FailureReason kNoLabel{Symbol("node(s) didn't match pod topology spread constraints (missing required label)"),
-                             true};
 
 // Returns the selector of a constraint with a requirement added for each of matchLabelKeys that the pod has. A selector
 // that matches nothing stays as it is.
@@ -280,12 +278,17 @@ class SpreadCheck final : public DomainCheck {
     SumsOf(row, sums);
     if (const FailureReason* why = Why(sums); why != nullptr) out->push_back(*why);
   }
-  std::string Detail(Row row) override {
+  RejectionDetail Detail(Row row) override {
     std::vector<DomainSum> sums(channels_.size());
     SumsOf(row, sums);
     for (size_t i = 0; i < sums.size(); ++i) {
       const Constraint& c = hard_.list()[i];
-      if (!sums[i].complete) return absl::StrCat("the node lacks the label ", c.topology_key.string());
+      if (!sums[i].complete) {
+        RejectionDetail detail(absl::StrCat("the node lacks the label ", c.topology_key.string()));
+        detail.about = RejectionDetail::About::kMissingLabel;
+        detail.label = c.topology_key;
+        return detail;
+      }
       const int64_t skew = SkewAt(i, sums[i].value);
       if (skew > c.max_skew) return DetailOf(i, skew, cache_->Label(c.topology_key)[row].string());
     }
@@ -296,8 +299,8 @@ class SpreadCheck final : public DomainCheck {
   // Returns the reason of the first constraint that is violated, or null.
   const FailureReason* Why(std::span<const DomainSum> sums) const {
     for (size_t i = 0; i < sums.size(); ++i) {
-      if (!sums[i].complete) return &kNoLabel;
-      if (SkewAt(i, sums[i].value) > hard_.list()[i].max_skew) return &kSkew;
+      if (!sums[i].complete) return &reasons::kSpreadLabel;
+      if (SkewAt(i, sums[i].value) > hard_.list()[i].max_skew) return &reasons::kSpreadSkew;
     }
     return nullptr;
   }
@@ -311,29 +314,33 @@ class SpreadCheck final : public DomainCheck {
     if (counts_[i]->domains() == 0) return 0;
     return pods + self_[i] - (HasTooFewDomains(i) ? 0 : counts_[i]->minimum());
   }
-  // Returns the sentence for users: what the skew would be and in which domains the pod would fit, or that there are
-  // fewer domains than minDomains.
-  std::string DetailOf(size_t i, int64_t skew, const std::string& domain) const {
+  // Says what the skew would be and in which domains the pod would fit, or that there are fewer domains than
+  // minDomains.
+  RejectionDetail DetailOf(size_t i, int64_t skew, const std::string& domain) const {
     constexpr size_t kMostNames = 3;
     const Constraint& c = hard_.list()[i];
     const std::string key = c.topology_key.string();
     if (HasTooFewDomains(i)) {
       const size_t there = counts_[i]->domains();
-      return absl::StrCat("minDomains needs ", c.min_domains, " ", key.substr(key.rfind('/') + 1), "s, there ",
-                          there == 1 ? "is " : "are ", there);
+      RejectionDetail detail(absl::StrCat("minDomains needs ", c.min_domains, " ", key.substr(key.rfind('/') + 1),
+                                          "s, there ", there == 1 ? "is " : "are ", there));
+      detail.about = RejectionDetail::About::kFewDomains;
+      return detail;
     }
-    std::string text = absl::StrCat("skew in ", domain, " would be ", skew, ", at most ", c.max_skew, " is allowed");
+    RejectionDetail detail(
+        absl::StrCat("skew in ", domain, " would be ", skew, ", at most ", c.max_skew, " is allowed"));
+    detail.about = RejectionDetail::About::kSkew;
     std::vector<std::string> open;
     counts_[i]->ForEachAdmittedDomain([&](uint32_t d) {
       if (SkewAt(i, counts_[i]->In(d)) <= c.max_skew) open.push_back(counts_[i]->column()->Value(d).string());
     });
-    if (open.empty()) return text;
+    if (open.empty()) return detail;
     std::sort(open.begin(), open.end());
     const size_t more = open.size() > kMostNames ? open.size() - kMostNames : 0;
     open.resize(open.size() - more);
-    absl::StrAppend(&text, "; it fits in ", absl::StrJoin(open, ", "));
-    if (more > 0) absl::StrAppend(&text, " and ", more, " more");
-    return text;
+    detail.elsewhere = absl::StrCat("it fits in ", absl::StrJoin(open, ", "));
+    if (more > 0) absl::StrAppend(&detail.elsewhere, " and ", more, " more");
+    return detail;
   }
 
   PodContext ctx_;

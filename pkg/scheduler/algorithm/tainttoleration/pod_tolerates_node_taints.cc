@@ -12,7 +12,6 @@
 namespace berth::scheduler::tainttoleration {
 namespace {
 
-const Symbol kUntolerated("node(s) had untolerated taint");
 const Symbol kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kEqual("Equal"), kExists("Exists"), kGreater("Gt"),
     kLess("Lt");
 
@@ -28,7 +27,6 @@ const api::Taint* Untolerated(const Tolerations& tolerations, const api::Node& n
 
 // The failure reason: the fixed text of 1.10, that of 1.19 or 1.29 with the taint, or that of 1.36 without it.
 enum class Reason : uint8_t { kPlain, kNamesTaintNotTolerated, kNamesTaint, kOnlyUntolerated };
-const FailureReason kUntoleratedTaints{Symbol("node(s) had untolerated taint(s)"), true};
 
 // Parses a whole number as the comparing operators do: no plus sign and no leading zeros.
 std::optional<int64_t> WholeNumber(std::string_view text) {
@@ -71,13 +69,13 @@ class TaintsCheck final : public ColumnCheck {
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row row, std::vector<FailureReason>* out) override {
     if (reason_ == Reason::kPlain) return out->push_back(reasons::kTaintsTolerationsNotMatch);
-    if (reason_ == Reason::kOnlyUntolerated) return out->push_back(kUntoleratedTaints);
+    if (reason_ == Reason::kOnlyUntolerated) return out->push_back(reasons::kUntoleratedTaints);
     const api::Taint* taint = FirstOf(row);
     const std::string named = "{" + taint->key.string() + ": " + taint->value.string() + "}";
     out->push_back(
         {Symbol(reason_ == Reason::kNamesTaint ? "node(s) had untolerated taint " + named
                                                : "node(s) had taint " + named + ", that the pod didn't tolerate"),
-         true});
+         true, reasons::kUntoleratedTaint});
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/status.h"
 
@@ -57,7 +58,7 @@ std::optional<CsiVolume> VolumeOfClaim(const Cache& cache, const api::Persistent
 
 std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cache, const api::Pod& pod,
                                                                 const api::Volume& volume, Whose whose,
-                                                                std::string* error) {
+                                                                RuleError* error) {
   const std::string name = *ClaimNameOf(pod, volume);
   if (name.empty()) {
     *error = "PersistentVolumeClaim had no name";
@@ -66,8 +67,8 @@ std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cac
   auto claim = cache.listers().claims.Get(pod.tmpl->ns, name);
   if (claim == nullptr) {
     if (whose == Whose::kIncoming) {
-      *error = absl::StrCat("looking up PVC ", pod.tmpl->ns.string(), "/", name, ": ",
-                            NotFound("persistentvolumeclaim", name));
+      *error = NoClaim(name);
+      error->text = absl::StrCat("looking up PVC ", pod.tmpl->ns.string(), "/", name, ": ", error->text);
     }
     return nullptr;
   }
@@ -77,15 +78,15 @@ std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cac
 
 // A volume that several pods use, or one pod several times, counts once, because `out` is keyed by its unique name.
 bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, InTree in_tree, Whose whose, CsiVolumes* out,
-                   std::string* error) {
+                   RuleError* error) {
   for (const api::Volume& v : pod.tmpl->volumes) {
     std::optional<CsiVolume> volume;
     if (!ClaimNameOf(pod, v)) {
       const bool portworx = v.kind == api::Volume::Kind::kPortworx && in_tree == InTree::kReplacedWithPortworx;
       if (!portworx && (InTreePluginOf(v).empty() || in_tree == InTree::kStays)) continue;
-      volume = portworx ? CsiVolume{std::string(kPortworxDriver), v.id} : Translate(v, error);
+      volume = portworx ? CsiVolume{std::string(kPortworxDriver), v.id} : Translate(v, &error->text);
       if (!volume) {
-        *error = absl::StrCat("converting volume from inline to csi: ", *error);
+        error->text = "converting volume from inline to csi: " + error->text;
         return false;
       }
     } else {
@@ -104,7 +105,7 @@ bool HasLimitedCsiVolumes(const Cache& cache, const api::Pod& pod) {
   const auto& csi_nodes = cache.listers().csi_nodes;
   if (csi_nodes.empty()) return false;
   // Errors in claims are reported by the rules themselves.
-  std::string error;
+  RuleError error;
   CsiVolumes volumes;
   AddCsiVolumes(cache, pod, InTree::kReplaced, Whose::kIncoming, &volumes, &error);
   if (volumes.empty()) return false;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/gates.h"
 
@@ -30,7 +31,7 @@ enum class Whose : uint8_t { kIncoming, kExisting };
 // an error if the volume does not count. REQUIRES: the volume refers to a claim.
 std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cache, const api::Pod& pod,
                                                                 const api::Volume& volume, Whose whose,
-                                                                std::string* error);
+                                                                RuleError* error);
 // What becomes of in-tree plugins on a node: they stay, or CSI drivers replace them, that of Portworx as well or not.
 enum class InTree : uint8_t { kStays, kReplaced, kReplacedWithPortworx };
 inline InTree InTreeOf(bool replaced, const VolumeRules& rules) {
@@ -40,7 +41,7 @@ inline InTree InTreeOf(bool replaced, const VolumeRules& rules) {
 // Adds those volumes of a pod that a CSI driver attaches. Returns false and sets `error` if the scheduling cycle must
 // end.
 bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, InTree in_tree, Whose whose, CsiVolumes* out,
-                   std::string* error);
+                   RuleError* error);
 // Returns whether a claim of the pod uses, or will use, a driver for which at least one CSINode limits the number of
 // attached volumes.
 bool HasLimitedCsiVolumes(const Cache& cache, const api::Pod& pod);
@@ -53,7 +54,7 @@ std::map<std::string, int64_t> LimitsOf(const Cache& cache, Row row, const Volum
 struct AttachedToNode {
   CsiVolumes by_pods;
   std::map<std::string, int64_t> counts;  // by limit; includes the VolumeAttachments
-  std::string error;                      // if not empty, the scheduling cycle must end
+  RuleError error;                        // if not empty, the scheduling cycle must end
 };
 // The numbers of attached volumes and their limits, for all nodes and limits. Invariant: between calls of Refresh,
 // columns_, mistaken_ and csi_nodes_ describe the cluster as it was at the last call.

@@ -27,7 +27,7 @@ class VolumeBindingCheck final : public FitCheck {
     if (!a.bound_ok) out->push_back(reasons::kVolumeNodeConflict);
     if (!a.unbound_ok) out->push_back(reasons::kVolumeBindConflict);
   }
-  std::string Error(Row row) override { return Ask(row).error; }
+  RuleError Error(Row row) override { return Ask(row).error; }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
     if (MayError()) return FitCheck::Filter(candidates, errors);
@@ -38,12 +38,12 @@ class VolumeBindingCheck final : public FitCheck {
   // What the volume binder answers for one node.
   struct Answer {
     bool bound_ok = true, unbound_ok = true;
-    std::string error;
+    RuleError error;
   };
   const VolumeBinder::PodClaims& claims() const { return matcher_.claims(); }
   Answer Ask(Row row) const {
     Answer a;
-    a.error = claims().error;
+    a.error = {claims().error, claims().claim_is_missing ? reasons::kNoClaim : Symbol()};
     if (!a.error.empty()) return a;
     const api::Labels& labels = cache_.row(row).node->labels;
     auto bound = matcher_.BoundFit(labels);

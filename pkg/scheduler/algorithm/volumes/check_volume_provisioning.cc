@@ -36,7 +36,7 @@ class ProvisioningCheck final : public FitCheck {
     if (!found.bound_fit) out->push_back(reasons::kVolumeNodeConflict);
     if (!found.unbound_fit) out->push_back(reasons::kVolumeBindConflict);
   }
-  std::string Error(Row row) override {
+  RuleError Error(Row row) override {
     if (!claims_.error.empty()) return claims_.error;
     const ClaimBinder::OnNode found = Ask(row);
     if (found.bound_exist) return found.error;

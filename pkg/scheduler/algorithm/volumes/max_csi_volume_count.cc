@@ -39,7 +39,7 @@ class CsiCountCheck final : public FitCheck {
     return Verdict::kFits;
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
-  std::string Error(Row) override { return error_; }
+  RuleError Error(Row) override { return error_; }
 
  private:
   // Returns the node's limits on attached volumes, of any kind.

@@ -116,7 +116,7 @@ class VolumeCountCheck final : public FitCheck {
     return {static_cast<int64_t>(LimitOn(row)) - static_cast<int64_t>(there.size()), added};
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
-  std::string Error(Row) override { return error_; }
+  RuleError Error(Row) override { return error_; }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
     if (!error_.empty()) return FitCheck::Filter(candidates, errors);

@@ -2,6 +2,7 @@
 
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/always_fits.h"
+#include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/volume_rules.h"
 
@@ -31,27 +32,27 @@ class VolumeNodeCheck final : public FitCheck {
     return error_.empty() ? Verdict::kFits : Verdict::kError;
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeNodeConflict); }
-  std::string Error(Row) override { return error_; }
+  RuleError Error(Row) override { return error_; }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (!FitsAlways()) FitCheck::Filter(candidates, errors);
   }
 
  private:
   // Returns the error of one claim, or an empty text.
-  std::string Add(Symbol ns, const std::string& name) {
+  RuleError Add(Symbol ns, const std::string& name) {
     if (name.empty()) return "PersistentVolumeClaim had no name";
     auto claim = cache_.listers().claims.Get(ns, name);
-    if (claim == nullptr) return absl::StrCat("persistentvolumeclaim \"", name, "\" not found");
+    if (claim == nullptr) return NoClaim(name);
     if (claim->volume_name.empty()) return absl::StrCat("PersistentVolumeClaim is not bound: \"", name, "\"");
     auto volume = cache_.listers().volumes.Get(Symbol(), claim->volume_name);
-    if (volume == nullptr) return absl::StrCat("persistentvolume \"", claim->volume_name, "\" not found");
+    if (volume == nullptr) return NoVolume(claim->volume_name);
     volumes_.push_back(std::move(volume));
     return {};
   }
 
   const Cache& cache_;
   std::vector<std::shared_ptr<const api::PersistentVolume>> volumes_;
-  std::string error_;
+  RuleError error_;
 };
 
 }  // namespace

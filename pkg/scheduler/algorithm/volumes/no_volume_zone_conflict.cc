@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/util/status.h"
 
@@ -64,9 +65,9 @@ class VolumeZoneCheck final : public FitCheck {
     return Verdict::kFits;
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeZoneConflict); }
-  std::string Error(Row) override {
+  RuleError Error(Row) override {
     auto it = std::find_if(demands_.begin(), demands_.end(), [](const Demand& d) { return !d.error.empty(); });
-    return it == demands_.end() ? std::string() : it->error;
+    return it == demands_.end() ? RuleError() : it->error;
   }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (!demands_.empty()) FitCheck::Filter(candidates, errors);
@@ -78,16 +79,16 @@ class VolumeZoneCheck final : public FitCheck {
   struct Demand {
     Symbol label;
     std::vector<Symbol> zones;
-    std::string error;
+    RuleError error;
   };
 
-  void Fail(std::string text) { demands_.push_back({Symbol(), {}, std::move(text)}); }
+  void Fail(RuleError error) { demands_.push_back({Symbol(), {}, std::move(error)}); }
 
   // Adds the demands of the volume behind one claim, or the error that upstream reports for it.
   void Add(Symbol ns, const std::string& claim_name, bool volume_scheduling) {
     if (claim_name.empty()) return Fail("PersistentVolumeClaim had no name");
     auto claim = cache_.listers().claims.Get(ns, claim_name);
-    if (claim == nullptr) return Fail(absl::StrCat("persistentvolumeclaim \"", claim_name, "\" not found"));
+    if (claim == nullptr) return Fail(NoClaim(claim_name));
     if (claim->volume_name.empty()) {
       const std::string class_name = class_of_(*claim);
       if (volume_scheduling && !class_name.empty()) {
@@ -102,7 +103,7 @@ class VolumeZoneCheck final : public FitCheck {
       return Fail(absl::StrCat("PersistentVolumeClaim is not bound: \"", claim_name, "\""));
     }
     auto volume = cache_.listers().volumes.Get(Symbol(), claim->volume_name);
-    if (volume == nullptr) return Fail(absl::StrCat("persistentvolume \"", claim->volume_name, "\" not found"));
+    if (volume == nullptr) return Fail(NoVolume(claim->volume_name));
     for (const auto& [key, value] : volume->labels) {
       if (key != kZoneLabel && key != kRegionLabel) continue;
       if (auto zones = ZoneSet(value.str())) {

@@ -9,6 +9,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/claim_binder.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
@@ -32,7 +33,7 @@ class BindingCheck final : public FitCheck {
                const FailureReason& no_volume, const FailureReason& node_conflict)
       : cache_(ctx.cache), binder_(std::move(binder)), no_volume_(no_volume), node_conflict_(node_conflict) {
     for (const api::Volume& v : ctx.pod.tmpl->volumes) {
-      const std::string why = rejects_unusable ? WhyNotUsable(ctx.pod, v) : std::string();
+      const RuleError why = rejects_unusable ? WhyNotUsable(ctx.pod, v) : RuleError();
       if (why.empty()) continue;
       Reject(why);
       return;
@@ -64,7 +65,7 @@ class BindingCheck final : public FitCheck {
     if (!found.enough_space) out->push_back(kNoSpace);
     if (!found.bound_exist) out->push_back(no_volume_);
   }
-  std::string Detail(Row row) override {
+  RejectionDetail Detail(Row row) override {
     const ClaimBinder::OnNode found = Ask(row);
     auto names = [](const std::vector<ClaimBinder::ClaimPtr>& claims) {
       return absl::StrJoin(claims, ", ", [](std::string* out, const auto& c) { out->append(c->meta.name); });
@@ -81,7 +82,7 @@ class BindingCheck final : public FitCheck {
     if (!found.bound_exist) parts.push_back(absl::StrCat("a volume of ", names(claims_.bound), " does not exist"));
     return absl::StrJoin(parts, "; ");
   }
-  std::string Error(Row row) override { return Ask(row).error; }
+  RuleError Error(Row row) override { return Ask(row).error; }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (!binder_->KeepFitting(claims_, candidates)) FitCheck::Filter(candidates, errors);
   }
@@ -89,25 +90,26 @@ class BindingCheck final : public FitCheck {
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
 
  private:
-  void Reject(const std::string& why) { rejection_ = PodRejection{{Symbol::Passing(why), true}}; }
+  void Reject(const RuleError& why) { rejection_ = PodRejection{RejectionFor(why)}; }
   ClaimBinder::OnNode Ask(Row row) const { return binder_->Find(claims_, *cache_.row(row).node); }
 
   // Returns why the claim of a pod's volume cannot be used, as PreFilter words it. Empty if it can be, or if there is
   // no claim.
-  std::string WhyNotUsable(const api::Pod& pod, const api::Volume& v) const {
+  RuleError WhyNotUsable(const api::Pod& pod, const api::Volume& v) const {
     const auto name = ClaimNameOf(pod, v);
     if (!name) return {};
     const auto claim = cache_.listers().claims.Get(pod.tmpl->ns, *name);
     const std::string quoted = absl::StrCat("persistentvolumeclaim ", api::GoQuoted(*name));
     if (claim == nullptr) {
       return v.kind == api::Volume::Kind::kEphemeral
-                 ? absl::StrCat("waiting for ephemeral volume controller to create the ", quoted)
-                 : NotFound("persistentvolumeclaim", *name);
+                 ? RuleError("waiting for ephemeral volume controller to create the " + quoted, reasons::kNoClaimYet)
+                 : NoClaim(*name);
     }
     if (claim->phase == "Lost") {
-      return absl::StrCat(quoted, " bound to non-existent persistentvolume ", api::GoQuoted(claim->volume_name));
+      return {absl::StrCat(quoted, " bound to non-existent persistentvolume ", api::GoQuoted(claim->volume_name)),
+              reasons::kClaimLostVolume};
     }
-    if (claim->meta.deleting()) return quoted + " is being deleted";
+    if (claim->meta.deleting()) return {quoted + " is being deleted", reasons::kClaimIsDeleted};
     return OwnershipError(pod, v, *claim);
   }
 

@@ -11,6 +11,7 @@
 
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
+#include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/status.h"
@@ -45,17 +46,17 @@ class CsiLimitsCheck final : public FitCheck {
   bool MayError() const override { return !missing_claim_ && (!wanted_[0].error.empty() || !wanted_[1].error.empty()); }
   Verdict Check(Row row) override {
     if (missing_claim_ || MissingDriver(row) != nullptr) return Verdict::kFails;
-    std::string error;
+    RuleError error;
     const bool fits = Fits(row, &error);
     return !error.empty() ? Verdict::kError : fits ? Verdict::kFits : Verdict::kFails;
   }
   void Explain(Row row, std::vector<FailureReason>* out) override {
-    if (missing_claim_) return out->push_back({Symbol::Passing(wanted_[0].error), true});
+    if (missing_claim_) return out->push_back(RejectionFor(wanted_[0].error));
     const std::string* driver = MissingDriver(row);
     if (driver == nullptr) return out->push_back(reasons::kMaxVolumeCountExceeded);
-    out->push_back({Symbol::Passing(*driver + " CSI driver is not installed on the node"), false});
+    out->push_back({Symbol::Passing(*driver + " CSI driver is not installed on the node"), false, reasons::kNoDriver});
   }
-  std::string Detail(Row row) override {
+  RejectionDetail Detail(Row row) override {
     if (missing_claim_ || MissingDriver(row) != nullptr) return {};
     const Wanted& wanted = wanted_[attached_->HasCsiNode(row)];
     AttachedToNode attached = attached_->AttachedTo(row);
@@ -75,8 +76,8 @@ class CsiLimitsCheck final : public FitCheck {
     }
     return {};
   }
-  std::string Error(Row row) override {
-    std::string error;
+  RuleError Error(Row row) override {
+    RuleError error;
     Fits(row, &error);
     return error;
   }
@@ -111,7 +112,7 @@ class CsiLimitsCheck final : public FitCheck {
     CsiVolumes volumes;
     std::map<std::string, int64_t> counts;  // by name of the limit
     std::vector<std::string> drivers;       // those that must be on the node, sorted
-    std::string error;
+    RuleError error;
   };
 
   // Returns whether the first claim that cannot be used does not exist.
@@ -147,7 +148,7 @@ class CsiLimitsCheck final : public FitCheck {
   }
 
   // Computes the answer from the pods that are on the row now, so that simulated changes count.
-  bool Fits(Row row, std::string* error) const {
+  bool Fits(Row row, RuleError* error) const {
     const Wanted& wanted = wanted_[attached_->IsMigrated(row)];
     *error = wanted.error;
     if (!error->empty()) return false;
@@ -192,27 +193,27 @@ class InTreeLimitsCheck final : public FitCheck {
   bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
   bool MayError() const override { return !error_.empty(); }
   Verdict Check(Row row) override {
-    std::string error;
+    RuleError error;
     const bool fits = Fits(row, &error);
     return !error.empty() ? Verdict::kError : fits ? Verdict::kFits : Verdict::kFails;
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
-  std::string Detail(Row row) override {
+  RejectionDetail Detail(Row row) override {
     std::set<std::string> attached;
-    std::string error;
+    RuleError error;
     for (const PlacedPod& p : cache_.row(row).pods) Collect(*p.pod, Whose::kExisting, &attached, &error);
     return absl::StrCat("limit of ", util::ToAbsl(limit_.provisioner), " volumes: ", attached.size(), " of ",
                         LimitOf(row), " in use, and the pod brings ", wanted_.size());
   }
-  std::string Error(Row row) override {
-    std::string error;
+  RuleError Error(Row row) override {
+    RuleError error;
     Fits(row, &error);
     return error;
   }
 
  private:
   // Volumes that the pod shares with pods on the node count once.
-  bool Fits(Row row, std::string* error) const {
+  bool Fits(Row row, RuleError* error) const {
     *error = error_;
     if (!error_.empty()) return false;
     if (wanted_.empty()) return true;
@@ -248,7 +249,7 @@ class InTreeLimitsCheck final : public FitCheck {
   }
 
   // Adds the ids of the pod's volumes of this kind. Returns false and sets `error` if the scheduling cycle must end.
-  bool Collect(const api::Pod& pod, Whose whose, std::set<std::string>* out, std::string* error) const {
+  bool Collect(const api::Pod& pod, Whose whose, std::set<std::string>* out, RuleError* error) const {
     for (const api::Volume& v : pod.tmpl->volumes) {
       if (v.kind == limit_.kind) {
         out->insert(v.id);
@@ -281,7 +282,7 @@ class InTreeLimitsCheck final : public FitCheck {
   int64_t from_environment_;
   VolumeRules rules_;
   std::set<std::string> wanted_;
-  std::string error_;
+  RuleError error_;
 };
 
 struct NamedLimit {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 
@@ -48,7 +49,7 @@ class RestrictionsCheck final : public FitCheck {
       if (v.kind != Kind::kClaim) continue;
       const auto claim = cache_.listers().claims.Get(pod.ns, v.id);
       if (claim == nullptr) {
-        rejection_ = PodRejection{{Symbol::Passing(NotFound("persistentvolumeclaim", v.id)), true}};
+        rejection_ = PodRejection{RejectionFor(NoClaim(v.id))};
         return;
       }
       const auto& modes = claim->access_modes;
@@ -70,7 +71,7 @@ class RestrictionsCheck final : public FitCheck {
   void Explain(Row row, std::vector<FailureReason>* out) override {
     out->push_back(SharesDisk(row) ? reasons::kDiskConflict : claim_in_use_);
   }
-  std::string Detail(Row row) override {
+  RejectionDetail Detail(Row row) override {
     if (SharesDisk(row)) return "a pod on the node uses the same disk";
     return "claim " + *single_use_.begin() + " can be used by one pod alone (ReadWriteOncePod), and " + user_ +
            " uses it";

@@ -9,6 +9,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/status.h"
@@ -30,9 +31,9 @@ class ZoneCheck final : public FitCheck {
     for (const api::Volume& v : ctx.pod.tmpl->volumes) {
       if (v.kind != api::Volume::Kind::kClaim) continue;
       std::shared_ptr<const api::PersistentVolume> volume;
-      const std::string why = FindVolume(*ctx.pod.tmpl, v, &volume);
+      const RuleError why = FindVolume(*ctx.pod.tmpl, v, &volume);
       if (!why.empty()) {
-        rejection_ = PodRejection{{Symbol::Passing(why), true}};
+        rejection_ = PodRejection{RejectionFor(why)};
         return;
       }
       if (volume != nullptr) Collect(*volume);
@@ -65,17 +66,17 @@ class ZoneCheck final : public FitCheck {
  private:
   // Finds the volume that a claim is bound to; `volume` stays null if the claim may wait for it. Returns why the pod
   // cannot be placed, or an empty text.
-  std::string FindVolume(const api::PodTemplate& pod, const api::Volume& v,
-                         std::shared_ptr<const api::PersistentVolume>* volume) const {
+  RuleError FindVolume(const api::PodTemplate& pod, const api::Volume& v,
+                       std::shared_ptr<const api::PersistentVolume>* volume) const {
     const Listers& listers = cache_.listers();
     if (v.id.empty()) return "PersistentVolumeClaim had no name";
     const auto claim = listers.claims.Get(pod.ns, v.id);
-    if (claim == nullptr) return NotFound("persistentvolumeclaim", v.id);
+    if (claim == nullptr) return NoClaim(v.id);
     if (claim->volume_name.empty()) {
       const std::string class_name = claim->Class();
       if (class_name.empty()) return "PersistentVolumeClaim had no pv name and storageClass name";
       const auto storage_class = listers.storage_classes.Get(Symbol(), class_name);
-      if (storage_class == nullptr) return NotFound("storageclass.storage.k8s.io", class_name);
+      if (storage_class == nullptr) return NoStorageClass(class_name);
       if (!storage_class->binding_mode) {
         return absl::StrCat("VolumeBindingMode not set for StorageClass ", api::GoQuoted(class_name));
       }
@@ -83,7 +84,7 @@ class ZoneCheck final : public FitCheck {
       return "PersistentVolume had no name";
     }
     *volume = listers.volumes.Get(Symbol(), claim->volume_name);
-    return *volume == nullptr ? NotFound("persistentvolume", claim->volume_name) : "";
+    return *volume == nullptr ? NoVolume(claim->volume_name) : RuleError();
   }
 
   // Collects the zones and regions of the volume. A label with an empty part between "__" is ignored.

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/go_text.h"
@@ -28,8 +29,8 @@ class SameLabelCheck final : public FitCheck {
     for (const api::Volume& v : ctx.pod.tmpl->volumes) {
       if (v.kind != api::Volume::Kind::kClaim) continue;
       Demand demand;
-      const std::string why = Collect(*ctx.pod.tmpl, v, &demand);
-      if (!why.empty()) demand.missing = FailureReason{Symbol::Passing(why), true};
+      const RuleError why = Collect(*ctx.pod.tmpl, v, &demand);
+      if (!why.empty()) demand.missing = RejectionFor(why);
       if (demand.missing || !demand.labels.empty()) demands_.push_back(std::move(demand));
     }
   }
@@ -63,23 +64,23 @@ class SameLabelCheck final : public FitCheck {
 
   // Collects the zones and regions of the volume that the claim is bound to. A claim that waits for its first consumer
   // demands nothing. Returns why the volume cannot be found, or an empty text.
-  std::string Collect(const api::PodTemplate& pod, const api::Volume& v, Demand* demand) const {
+  RuleError Collect(const api::PodTemplate& pod, const api::Volume& v, Demand* demand) const {
     const Listers& listers = cache_.listers();
     if (v.id.empty()) return "PersistentVolumeClaim had no name";
     const auto claim = listers.claims.Get(pod.ns, v.id);
-    if (claim == nullptr) return NotFound("persistentvolumeclaim", v.id);
+    if (claim == nullptr) return NoClaim(v.id);
     if (claim->volume_name.empty()) {
       const std::string class_name = claim->Class();
       if (class_name.empty()) return "PersistentVolumeClaim had no pv name and storageClass name";
       const auto storage_class = listers.storage_classes.Get(Symbol(), class_name);
-      if (storage_class == nullptr) return NotFound("storageclass.storage.k8s.io", class_name);
+      if (storage_class == nullptr) return NoStorageClass(class_name);
       if (!storage_class->binding_mode) {
         return absl::StrCat("VolumeBindingMode not set for StorageClass ", util::GoQuoted(class_name));
       }
       return *storage_class->binding_mode == "WaitForFirstConsumer" ? "" : "PersistentVolume had no name";
     }
     const auto volume = listers.volumes.Get(Symbol(), claim->volume_name);
-    if (volume == nullptr) return NotFound("persistentvolume", claim->volume_name);
+    if (volume == nullptr) return NoVolume(claim->volume_name);
     for (Symbol label : kZoneLabels) {
       const auto value = volume->labels.Get(label);
       if (!value) continue;
