@@ -150,7 +150,8 @@ def lane_of(e):
     path, _, query = q["path"].partition("?")
     if "watch=" in query or "limit=" in query or "resourceVersion=" in query:
         return f"watch {path}"
-    m = re.match(r"/(?:api/v1|apis/[^/]+/v1)/namespaces/([^/]+)/(pods|events|endpoints|leases)(?:/([^/]+))?", path)
+    kinds = "pods|events|endpoints|leases|configmaps"
+    m = re.match(rf"/(?:api/v1|apis/[^/]+/v1)/namespaces/([^/]+)/({kinds})(?:/([^/]+))?", path)
     if not m:
         return path
     ns, kind, name = m.groups()
@@ -158,6 +159,8 @@ def lane_of(e):
         return f"pod {ns}/{name}"
     if kind in ("endpoints", "leases"):
         return "lock"
+    if kind == "configmaps":
+        return "lock" if name in (None, "kube-scheduler") else path
     return f"events about {ns}/{name.rpartition('.')[0] if name else reference(q['body'])['name']}"
 
 
@@ -168,18 +171,20 @@ def reference(event):
 
 def without_look_at_the_other_kind(lines):
     """Removes the looks that our scheduler has, when it starts, at the lock of the kind that it does not use (DIFFERENCES.md)."""
-    counts = collections.Counter(m[1] for l in lines if (m := re.search("/(endpoints|leases)(?=[/ ?])", l.text)))
+    kind_of = re.compile("/(endpoints|leases|configmaps)(?=[/ ?])")
+    counts = collections.Counter(m[1] for l in lines if (m := kind_of.search(l.text)))
     own = {kind for kind, n in counts.items() if n == max(counts.values())}
     own |= {kind for kind in counts for l in lines if f"/{kind}" in l.text and not l.text.startswith("GET ")}
     return [l for l in lines if any(f"/{kind}" in l.text for kind in own)]
 
 
 def without_repetitions(lines):
-    """Removes repetitions: reading the lock several times, or renewing it several times, counts once."""
+    """Removes repetitions: reading the lock several times, or renewing it several times, counts once. A renewal is two
+    requests, or five where the lock is of two objects."""
     out = []
     for line in lines:
         out.append(line)
-        for n in (1, 2):
+        for n in (1, 2, 5):
             if len(out) >= 2 * n and [x.text for x in out[-n:]] == [x.text for x in out[-2 * n:-n]]:
                 del out[-n:]
                 break
@@ -367,6 +372,8 @@ class Recorder(Proxy):
         if e["request"]["method"] != "GET" or b'List"' not in data[:80]:
             return
         path, answer = e["request"]["path"], json.loads(data)
+        if answer["kind"] == "APIResourceList":
+            return
         e["listed"] = answer["metadata"]["resourceVersion"]
         if WATCHED_NEXT.search(path):
             with self.lock:
