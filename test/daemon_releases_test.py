@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests what kube-scheduler asks a server of the release that it emulates, in every release: the kinds that it follows and how, its
 lock, how it writes what became of a pod, and that it preempts."""
+import json
 import re
 
 import harness
@@ -75,6 +76,62 @@ def test_each_release_preempts():
         assert bool(marks) == (release in ("1.29", "1.36")), (release, marks)
         read = [p for m, p in proxy.seen if m == "GET" and path_of(p).endswith("/pods/high")]
         assert read or release in ("1.29", "1.36"), release
+        assert s.stop() == 0
+
+
+PRIORITY = "--feature-gates=PodPriority=true"
+
+
+def nominations(proxy, name):
+    """Returns the annotations of the merge patches of a pod's status."""
+    bodies = [json.loads(b) for m, p, b in proxy.bodies if m == "PATCH" and path_of(p).endswith(f"/pods/{name}/status")]
+    return [b["metadata"]["annotations"] for b in bodies if "metadata" in b]
+
+
+def test_nominations_stand_in_an_annotation_up_to_1_9():
+    lows = [pod(f"low-{i}", cpu="1", on="n0", priority=i) for i in range(2)]
+    for release in ("1.8", "1.9", "1.10"):
+        annotated = release != "1.10"
+        api = Api.start(write_objects("cluster.json", [node("n0", cpu="2"), *lows]),
+                        flags=["--emulated-version=" + release])
+        proxy = Proxy(api.port)
+        s = Scheduler(proxy.url, "--emulated-version=" + release, PRIORITY)
+        api.add_priority_class("high", 1000)
+        api.add_pod("high", cpu="1", priority_class="high", meta={"annotations": {"mine": "<kept>"}})
+        wait_until("a victim", lambda: [p for m, p in proxy.seen if m == "DELETE"])
+        high = api.pods()["high"]
+        # The nomination comes first, then the eviction with its event.
+        steps = [m for m, p in proxy.seen if m == "DELETE" or (m in ("PUT", "PATCH") and "/pods/high/status" in p)]
+        assert steps[-2:] == ["PATCH" if annotated else "PUT", "DELETE"], (release, proxy.seen)
+        [event] = wait_until("the event on the victim", lambda: api.events(reason="Preempted"))
+        assert event["message"] == "by default/high on node n0", (release, event)
+        mark = {"NominatedNodeName": "n0"} if annotated else {}
+        assert nominations(proxy, "high") == ([{"mine": "<kept>", **mark}] if annotated else []), proxy.bodies
+        assert high["metadata"]["annotations"] == {"mine": "<kept>", **mark}, (release, high)
+        assert high["status"].get("nominatedNodeName") == (None if annotated else "n0"), (release, high)
+        assert s.stop() == 0
+        # The next scheduler finds the nomination and leaves the other pod alone while the victim ends.
+        again = Proxy(api.port)
+        s = Scheduler(again.url, "--emulated-version=" + release, PRIORITY, name="again")
+        wait_until("an attempt", lambda: s.metrics().get("scheduler_total_preemption_attempts", 0) >= 1)
+        assert not [p for m, p in again.seen if m == "DELETE"] and not nominations(again, "high"), (release, again.seen)
+        assert s.stop() == 0
+
+
+def test_vain_nominations_are_taken_back_from_1_9_on():
+    busy = pod("busy", cpu="1", on="n0", priority=2000)
+    for release in ("1.8", "1.9"):
+        api = Api.start(write_objects("cluster.json", [node("n0", cpu="1"), busy]),
+                        flags=["--emulated-version=" + release])
+        proxy = Proxy(api.port)
+        api.add_priority_class("mid", 5)
+        api.add_pod("mid", cpu="1", priority_class="mid", meta={"annotations": {"NominatedNodeName": "n0"}})
+        s = Scheduler(proxy.url, "--emulated-version=" + release, PRIORITY)
+        if release == "1.8":  # it is tried again after its back-off
+            wait_until("two attempts", lambda: s.metrics().get("scheduler_total_preemption_attempts", 0) >= 2)
+        else:
+            wait_until("the end of the nomination", lambda: nominations(proxy, "mid"))
+        assert nominations(proxy, "mid") == ([] if release == "1.8" else [{"NominatedNodeName": ""}]), proxy.bodies
         assert s.stop() == 0
 
 

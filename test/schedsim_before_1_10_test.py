@@ -48,6 +48,14 @@ def uses(*claims):
     return [{"name": "v%d" % i, "persistentVolumeClaim": {"claimName": c}} for i, c in enumerate(claims)]
 
 
+def nominate(p, node_name, release):
+    """Nominates a pod where the release looks: up to 1.9 in an annotation. What the other place says does not count."""
+    annotated = release != "1.10"
+    annotations = {"NominatedNodeName": node_name if annotated else "elsewhere"}
+    p = dict(p, metadata=dict(p["metadata"], annotations=annotations))
+    return dict(p, status={"nominatedNodeName": "elsewhere" if annotated else node_name})
+
+
 def test_text_of_an_error():
     nodes = [node("n%d" % i, cpu="1") for i in range(3)] + [node("t", taints=[{"key": "k", "effect": "NoSchedule"}])]
     want = {"1.8": "No nodes are available that match all of the predicates: Insufficient cpu (3), PodToleratesNodeTaints (1).",
@@ -138,7 +146,9 @@ def test_volume_limits():
     missing = [claim("gone", "gone"), node()]
     p = pod(volumes=uses("gone") + disks)
     check_equal("1.8", decide("1.8", missing, [p], policy=rules)[0]["host"], "n1")
-    check_equal("1.9", decide("1.9", missing, [p], policy=rules)[0]["failures"], {"n1": ["MaxVolumeCount"]})
+    for release, volumes in (("1.8", disks), ("1.9", disks), ("1.9", uses("gone") + disks)):
+        got = decide(release, missing, [pod(volumes=volumes)], policy=rules)[0]
+        check_equal(release, got["failures"], {"n1": ["MaxVolumeCount"]})
 
 
 def test_rbd_monitors():
@@ -192,6 +202,13 @@ def test_anti_affinity_of_services_counts_all_pods():
     p = pod("new", labels={"a": "b"})
     for release, totals in (("1.8", {"a": 7, "b": 10}), ("1.9", {"a": 7, "b": 10}), ("1.10", {"a": 0, "b": 10})):
         check_equal(release, decide(release, cluster, [p], policy=rules)[0]["totals"], totals)
+    # So do pods that are ending, in 1.8 and 1.9.
+    ending = pod("p-a", on="a", labels={"a": "b"}, cpu="0",
+                 meta={"deletionTimestamp": "2018-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30})
+    cluster = [service, node("a", labels={"r": "1"}), node("b", labels={"r": "2"}), ending]
+    for release in ("1.8", "1.9"):
+        got = decide(release, cluster, [p], policy=rules)[0]
+        check_equal(release + " with a pod that is ending", got["totals"], {"a": 0, "b": 10})
 
 
 def test_lists_that_a_policy_lacks():
@@ -250,10 +267,16 @@ def test_preemption():
     for release, victim in (("1.8", "default/low"), ("1.9", "default/higher"), ("1.10", "default/higher")):
         got = decide(release, cluster, [important("new", 9)], featureGates=gate, preempt=True)[0]["preemption"]
         check_equal(release, got["victims"], [victim])
+    # Nor do they in the choice of victims on a node: 1.8 spares the more important pod, later releases the one with the
+    # budget.
+    half = [pod("plain", on="n1", cpu="2", priority=2), pod("kept", on="n1", cpu="2", priority=1, labels={"a": "b"})]
+    new = pod("new", cpu="2", priority=9)
+    for release, victim in (("1.8", "default/kept"), ("1.9", "default/plain"), ("1.10", "default/plain")):
+        got = decide(release, [node("n1"), budget, *half], [new], featureGates=gate, preempt=True)[0]
+        check_equal(release, got["preemption"]["victims"], [victim])
     # Nominated pods are no part of a decision in 1.8.
-    nominated = important("nominated", 8)
-    nominated["status"] = {"nominatedNodeName": "n1"}
     for release, host in (("1.8", "n1"), ("1.9", ""), ("1.10", "")):
+        nominated = nominate(important("nominated", 8), "n1", release)
         check_equal(release, decide(release, [node()], [important("new", 7), nominated], featureGates=gate)[0]["host"], host)
 
 
@@ -410,10 +433,9 @@ def test_scores_where_nothing_is_to_count():
 
 
 def test_nominations_are_cleared_from_1_9_on():
-    nominated = pod("lower", cpu="4", priority=2)
-    nominated["status"] = {"nominatedNodeName": "n1"}
     cluster = [node(), pod("low", on="n1", cpu="4", priority=1)]
     for release, cleared in (("1.8", []), ("1.9", ["default/lower"]), ("1.10", ["default/lower"])):
+        nominated = nominate(pod("lower", cpu="4", priority=2), "n1", release)
         got = decide(release, cluster, [pod("new", cpu="4", priority=9), nominated], featureGates={"PodPriority": True}, preempt=True)[0]
         check_equal(release, got["preemption"], {"node": "n1", "victims": ["default/low"], "nominatedToClear": cleared})
 

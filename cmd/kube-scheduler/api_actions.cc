@@ -6,7 +6,11 @@
 #include <glog/logging.h>
 
 #include <array>
+#include <functional>
+#include <utility>
 
+#include "pkg/api/json.h"
+#include "pkg/api/nomination.h"
 #include "pkg/client/status_patch.h"
 #include "pkg/util/status.h"
 
@@ -92,6 +96,12 @@ void ApiActions::Flush() {
 }
 
 void ApiActions::Answered(RequestId id, const client::ApiError& e, api::PodPtr pod) {
+  if (pod != nullptr && pod->raw != nullptr && !dialect_.nomination_annotation.empty()) {
+    api::Document document;
+    if (document.Parse(*pod->raw).ok()) {
+      pod = api::WithNominationFrom(dialect_.nomination_annotation, pod, document.root());
+    }
+  }
   inbox_->Put(scheduler::Reply{id, ToAnswer(e), std::move(pod)});
 }
 
@@ -112,11 +122,27 @@ void ApiActions::Bind(RequestId id, const api::PodPtr& pod, scheduler::Extender*
   });
 }
 
+// Calls f with the newest object of the pod that has its JSON. If the JSON was not kept, the pod is read first.
+void ApiActions::WithJson(RequestId id, const api::PodPtr& pod, std::function<void(const api::Pod&)> f) {
+  if (pod->raw != nullptr) return f(*pod);
+  const api::ObjectMeta& m = pod->meta;
+  const auto read = [this, id, f = std::move(f), uid = m.uid](const client::ApiResult<api::PodPtr>& r) {
+    if (!r.ok()) return Answered(id, r.error);
+    if (r.value->meta.uid != uid) {
+      client::ApiError e;
+      e.code = 404;
+      e.message = absl::StrCat("pods \"", r.value->meta.name, "\" is another one now");
+      return Answered(id, e);
+    }
+    f(*r.value);
+  };
+  requests_->GetPod(m.ns.str(), m.name, read);
+}
+
 void ApiActions::PutStatus(RequestId id, const api::PodPtr& pod, client::PodStatusChange change) {
   Send([this, id, pod, change = std::move(change)] {
-    const api::ObjectMeta& m = pod->meta;
-    const auto put = [this, id](const api::Pod& p, const client::PodStatusChange& c) {
-      auto body = client::ApplyPodStatus(*p.raw, c);
+    WithJson(id, pod, [this, id, change](const api::Pod& p) {
+      auto body = client::ApplyPodStatus(*p.raw, change);
       if (!body.ok()) {
         client::ApiError e;
         e.message = util::Message(body.status());
@@ -124,18 +150,6 @@ void ApiActions::PutStatus(RequestId id, const api::PodPtr& pod, client::PodStat
       }
       requests_->PutPodStatus(p.meta.ns.str(), p.meta.name, *std::move(body),
                               [this, id](client::ApiResult<api::PodPtr> r) { Answered(id, r.error, r.value); });
-    };
-    if (pod->raw != nullptr) return put(*pod, change);
-    // The JSON was not kept, so the pod is read first.
-    requests_->GetPod(m.ns.str(), m.name, [this, id, change, put, uid = m.uid](client::ApiResult<api::PodPtr> r) {
-      if (!r.ok()) return Answered(id, r.error);
-      if (r.value->meta.uid != uid) {
-        client::ApiError e;
-        e.code = 404;
-        e.message = absl::StrCat("pods \"", r.value->meta.name, "\" is another one now");
-        return Answered(id, e);
-      }
-      put(*r.value, change);
     });
   });
 }
@@ -147,6 +161,15 @@ void ApiActions::UpdatePodCondition(RequestId id, const api::PodPtr& pod, const 
 }
 
 void ApiActions::SetNominatedNode(RequestId id, const api::PodPtr& pod, util::Symbol node) {
+  if (!dialect_.nomination_annotation.empty()) {
+    return Send([this, id, pod, node = node.string()] {
+      WithJson(id, pod, [this, id, node](const api::Pod& p) {
+        requests_->MergePodStatus(p.meta.ns.str(), p.meta.name,
+                                  client::AnnotationPatch(*p.raw, dialect_.nomination_annotation, node),
+                                  [this, id](client::ApiResult<api::PodPtr> r) { Answered(id, r.error, r.value); });
+      });
+    });
+  }
   client::PodStatusChange change;
   change.nominated_node_name = node.string();
   PutStatus(id, pod, std::move(change));

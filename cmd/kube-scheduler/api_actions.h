@@ -55,6 +55,7 @@ class ApiActions final : public scheduler::Actions {
   // Returns the generation that a condition of the pod names; 0: none.
   int64_t GenerationOf(const api::Pod& pod) const;
   void Send(std::function<void()> f) { batch_.push_back(std::move(f)); }
+  void WithJson(scheduler::RequestId id, const api::PodPtr& pod, std::function<void(const api::Pod&)> f);
   void PutStatus(scheduler::RequestId id, const api::PodPtr& pod, client::PodStatusChange change);
   void PatchStatus(scheduler::RequestId id, const api::PodPtr& pod, std::string body);
   void TryPatch(scheduler::RequestId id, const api::PodPtr& pod, const std::string& body, int tries);

@@ -2,11 +2,13 @@
 #include "cmd/kube-scheduler/cluster_watch.h"
 
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "pkg/api/decode.h"
+#include "pkg/api/nomination.h"
 #include "pkg/client/resources.h"
 
 namespace berth::kube_scheduler {
@@ -48,6 +50,14 @@ client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& 
   if constexpr (std::is_same_v<T, api::Pod>) templates = std::make_shared<api::PodTemplateMemory>();
   decoding.templates = templates.get();
   out.decode = [decoding, templates](api::Json j) { return api::Decode<T>(j, decoding); };
+  if constexpr (std::is_same_v<T, api::Pod>) {
+    if (const std::string_view annotation = o.dialect->nomination_annotation; !annotation.empty()) {
+      out.decode = [decoding, templates, annotation](api::Json j) -> absl::StatusOr<api::PodPtr> {
+        auto pod = api::DecodePod(j, decoding);
+        return pod.ok() ? api::WithNominationFrom(annotation, *pod, j) : pod;
+      };
+    }
+  }
   out.on_batch = [inbox](client::InformerBatch<T> b) { inbox->PutNews(std::move(b)); };
   out.reflector.random = o.random;
   out.reflector.optional = !InRelease<T>(o);

@@ -28,6 +28,8 @@ struct Dialect {
   bool generation_of_conditions = false;
   // Whether claims are written back by the scheduler, so that their JSON is kept.
   bool writes_claims = false;
+  // The annotation of a pod that names the node to which it is nominated; empty: status.nominatedNodeName does.
+  std::string_view nomination_annotation = {};
   // The kind of lock that is taken unless another one is configured: "endpoints", "endpointsleases" or "leases".
   std::string_view lock;
 };

@@ -210,11 +210,20 @@ void Requests::PutPodStatus(std::string_view ns, std::string_view name, std::str
 }
 
 void Requests::PatchPodStatus(std::string_view ns, std::string_view name, std::string body, Done<api::PodPtr> done) {
+  SendPodStatusPatch(ns, name, "application/strategic-merge-patch+json", std::move(body), std::move(done));
+}
+
+void Requests::MergePodStatus(std::string_view ns, std::string_view name, std::string body, Done<api::PodPtr> done) {
+  SendPodStatusPatch(ns, name, "application/merge-patch+json", std::move(body), std::move(done));
+}
+
+void Requests::SendPodStatusPatch(std::string_view ns, std::string_view name, std::string_view content_type,
+                                  std::string body, Done<api::PodPtr> done) {
   Request r;
   r.method = Method::kPatch;
   r.may_send = may_write_;
   r.target = PodPath(ns, name, "/status");
-  r.content_type = "application/strategic-merge-patch+json";
+  r.content_type = content_type;
   r.body = std::move(body);
   client_->Do(std::move(r), Decode<api::PodPtr>("pods", name, Method::kPatch, PodWithRaw, std::move(done)));
 }

@@ -90,6 +90,8 @@ class Requests {
   void PutPodStatus(std::string_view ns, std::string_view name, std::string body, Done<api::PodPtr> done);
   // PATCH pods/NAME/status as a strategic merge (Kubernetes 1.29). `body` comes from status_patch.h.
   void PatchPodStatus(std::string_view ns, std::string_view name, std::string body, Done<api::PodPtr> done);
+  // PATCH pods/NAME/status as a merge (Kubernetes 1.8). `body` comes from AnnotationPatch of status_patch.h.
+  void MergePodStatus(std::string_view ns, std::string_view name, std::string body, Done<api::PodPtr> done);
   // Deletes a pod with its own grace period. If `uid` is not empty, only the pod with that uid is deleted; a different
   // pod of the same name is a 409.
   void DeletePod(std::string_view ns, std::string_view name, std::string_view uid, Done<Nothing> done);
@@ -110,6 +112,9 @@ class Requests {
   void Raw(Request request, std::string_view resource, std::string_view name, Done<std::string> done);
 
  private:
+  void SendPodStatusPatch(std::string_view ns, std::string_view name, std::string_view content_type, std::string body,
+                          Done<api::PodPtr> done);
+
   HttpClient* client_;
   std::function<bool()> may_write_;
 };

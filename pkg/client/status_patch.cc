@@ -6,6 +6,9 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -67,6 +70,23 @@ std::string ToJson(const PodStatusPatch& patch) {
   }
   if (members.empty()) return "";
   return absl::StrCat("{\"status\":{", absl::StrJoin(members, ","), "}}");
+}
+
+std::string AnnotationPatch(std::string_view pod_json, std::string_view name, std::string_view text) {
+  std::map<std::string, std::string, std::less<>> annotations;  // sorted, as Go writes maps
+  api::Document document;
+  if (document.Parse(pod_json).ok()) {
+    for (const auto& [key, value] : document.root().Find("metadata").Find("annotations").Children()) {
+      annotations[std::string(key)] = std::string(value.Text());
+    }
+  }
+  annotations[std::string(name)] = std::string(text);
+  return absl::StrCat("{\"metadata\":{\"annotations\":{",
+                      absl::StrJoin(annotations, ",",
+                                    [](std::string* out, const auto& a) {
+                                      absl::StrAppend(out, JsonString(a.first), ":", JsonString(a.second));
+                                    }),
+                      "}}}");
 }
 
 std::vector<std::string> ConditionTypes(std::string_view pod_json) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/api/types.h"
@@ -25,6 +26,10 @@ struct PodStatusPatch {
 
 // Returns the patch as JSON, or an empty string if nothing would change.
 std::string ToJson(const PodStatusPatch& patch);
+
+// Returns a merge patch that gives the annotation `name` of a pod this text and repeats its other annotations, as
+// Kubernetes 1.8's scheduler sends it. `pod_json` is the pod as the server has it.
+std::string AnnotationPatch(std::string_view pod_json, std::string_view name, std::string_view text);
 
 // Returns the types of the conditions in a pod's JSON, in their order; none if it is not a pod.
 std::vector<std::string> ConditionTypes(std::string_view pod_json);

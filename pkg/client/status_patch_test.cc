@@ -55,5 +55,15 @@ TEST_CASE("status patch: clearing a nomination alone") {
   CHECK(ConditionTypes("no pod").empty());
 }
 
+TEST_CASE("annotation patch: all annotations are repeated, sorted, and the text is replaced") {
+  const auto patch = [](std::string_view annotations, std::string_view node) {
+    return AnnotationPatch("{\"metadata\":{\"annotations\":" + std::string(annotations) + "}}", "Node", node);
+  };
+  CHECK(patch("null", "n1") == R"({"metadata":{"annotations":{"Node":"n1"}}})");
+  CHECK(patch(R"({"b":"<2>","Node":"n0","A":"1"})", "n1") ==
+        "{\"metadata\":{\"annotations\":{\"A\":\"1\",\"Node\":\"n1\",\"b\":\"\\u003c2\\u003e\"}}}");
+  CHECK(patch(R"({"Node":"n0"})", "") == R"({"metadata":{"annotations":{"Node":""}}})");
+}
+
 }  // namespace
 }  // namespace berth::client

@@ -16,6 +16,7 @@
 #include "pkg/lab/completeness.h"
 #include "pkg/lab/input_forms.h"
 #include "pkg/lab/input_places.h"
+#include "pkg/lab/nominations.h"
 #include "pkg/lab/order.h"
 #include "pkg/util/status.h"
 #include "pkg/world/kinds.h"
@@ -79,6 +80,7 @@ class Collector final : public api::JsonSink {
       TakeKindless("", From::kCluster);
       Note(ReadFields(rest.root()));
       current_.error = util::Message(first_error_);
+      nominations_.SettleScenario(*current_.algorithm.release);
       if (options_.as_queue) OrderAsQueue(ByPriority(current_.algorithm), &current_);
       out_->scenarios.push_back(std::move(current_));
     } else if (absl::EndsWith(util::ToAbsl(kind), "List") && !rest.root().Find("items").IsNull()) {
@@ -129,6 +131,7 @@ class Collector final : public api::JsonSink {
   // Completes the scenario of the plain objects.
   absl::Status FinishPlain() {
     if (!has_plain_ && !out_->scenarios.empty()) return absl::OkStatus();
+    nominations_.SettlePlain(*defaults_.release);
     BERTH_RETURN_IF_ERROR(CheckUnique(plain_));
     BERTH_RETURN_IF_ERROR(manifests_->Admit(plain_.cluster));
     TakeAwayRefused();
@@ -178,6 +181,7 @@ class Collector final : public api::JsonSink {
     }
   }
   void Restart() {
+    nominations_.KeepForPlain();
     current_ = Scenario{};
     current_.algorithm = defaults_;
     workloads_ = Expander();
@@ -399,7 +403,7 @@ class Collector final : public api::JsonSink {
       }
     }
     if (auto* pod = std::get_if<api::PodPtr>(&*object)) {
-      api::PodPtr p = WithUid(*pod);
+      api::PodPtr p = admit ? WithUid(*pod) : nominations_.Note(WithUid(*pod), j);
       NotePlace(p.get(), j);
       NoteField(*p, j);
       if (pods) {
@@ -537,6 +541,7 @@ class Collector final : public api::JsonSink {
   absl::flat_hash_set<std::string> nodes_;  // the names of all nodes read so far, unless nothing is validated
   Expander workloads_, plain_workloads_;    // of the value being read; of all plain objects
   std::shared_ptr<Manifests> manifests_;
+  Nominations nominations_;
   bool simulator_export_ = false;  // whether the text that is being read is one
   int64_t deleted_ = 0;
   Scenario plain_, current_;

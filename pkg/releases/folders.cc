@@ -12,7 +12,7 @@ namespace berth::releases {
 
 std::span<const Folder> Folders() {
   static const Folder kFolders[] = {
-      {{8}, {v1_8::Decides(), v1_10::Proceeds()}, v1_8::Serves()},
+      {{8}, {v1_8::Decides(), v1_8::Proceeds()}, v1_8::Serves()},
       {{9}, {v1_9::Decides(), v1_10::Proceeds()}, v1_9::Serves()},
       {{10}, {v1_10::Decides(), v1_10::Proceeds()}, v1_10::Serves()},
       {{13}, {v1_13::Decides(), v1_13::Proceeds()}, v1_13::Serves()},

@@ -244,7 +244,7 @@ void InSteps::Preempt(PendingPod& p, const Answer& a, const api::PodPtr& fresh) 
   }
   if (t.preemption.node.empty()) {
     // No node was found, so the earlier nomination is of no use, but it keeps resources from other pods. Clear it.
-    if (t.preemption.nominated_to_clear.empty() && !s_.RoomIsBeingMade(*fresh)) {
+    if (s_.process.ends_vain_nominations && t.preemption.nominated_to_clear.empty() && !s_.RoomIsBeingMade(*fresh)) {
       t.preemption.nominated_to_clear.push_back(fresh);
     }
     return ClearNominations(p);

@@ -25,6 +25,8 @@ struct Process {
   // Whether a failure after the decision clears the pod's nomination. Otherwise only a preemption that helps nowhere
   // does.
   bool errors_end_nominations = true;
+  // Whether a pod's nomination is taken back when no eviction would help it (since 1.9).
+  bool ends_vain_nominations = true;
   // Whether the message of a failed attempt says what came of preemption.
   bool tells_of_preemption = true;
   // Whether the pod is read from the API server before others are evicted for it, where that is part of the attempt.

@@ -8,6 +8,7 @@ const DaemonForm& Serves() {
   static const DaemonForm kForm = [] {
     DaemonForm f = v1_10::Serves();
     f.dialect.version = {9};
+    f.dialect.nomination_annotation = kNominationAnnotation;
     f.elects_leader = false;
     return f;
   }();
