@@ -62,9 +62,17 @@ def test_probes_and_pages_of_1_36():
     metrics = s.page("/metrics")[2]
     assert 'scheduler_cache_size{type="nodes"} 1' in metrics and "scheduler_scheduler_cache_size" not in metrics
     assert "scheduler_pod_scheduling_duration_seconds" not in metrics
+    slis = s.page("/metrics/slis")[2]
+    for name, page in (("leaderElection", "healthz"), ("leaderElection", "readyz"), ("ping", "livez"),
+                       ("shutdown", "readyz"), ("sched-handler-sync", "readyz")):
+        assert f'\nkubernetes_healthcheck{{name="{name}",type="{page}"}} 1\n' in slis, slis
+        total = f'kubernetes_healthchecks_total{{name="{name}",status="success",type="{page}"}} '
+        assert re.search(total + "[1-9]", slis), slis
+    assert "status=\"error\",type=\"livez\"" not in slis and "\nprocess_start_time_seconds " in slis, slis
     assert s.stop() == 0
     older = Scheduler(api.url, "--emulated-version=1.29")
     assert [older.page(p)[0] for p in ("/livez", "/readyz", "/statusz", "/flagz")] == [404] * 4
+    assert older.page("/healthz")[0] == 200 and 'name="ping",type="healthz"} 1' in older.page("/metrics/slis")[2]
     assert older.stop() == 0
 
 

@@ -211,7 +211,8 @@ void Pages::AnswerResources(const http::Responder& answer) {
 HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
   HttpResponse page;
   if (healthz) {
-    auto health = HealthPage(r, checks_.empty() ? std::vector<HealthCheck>{PingCheck()} : checks_);
+    auto health =
+        HealthPage(r, results_.Noting("healthz", checks_.empty() ? std::vector<HealthCheck>{PingCheck()} : checks_));
     if (health) {
       health->no_sniff &= form_.has_current_pages;
       return *std::move(health);
@@ -229,6 +230,12 @@ HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
     page.sends = [this, begin, method = r.method, asked = r.bytes](size_t bytes) {
       page_metrics_.Count(method, absl::ToDoubleMicroseconds(clock_->Steady() - begin), asked, bytes);
     };
+    return page;
+  }
+  if (metrics && form_.has_current_pages && r.path == "/metrics/slis") {
+    page.body = results_.Text(absl::ToDoubleSeconds(began_ - absl::UnixEpoch()));
+    page.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    page.gzip = true;
     return page;
   }
   if (metrics && r.path == "/configz") {
@@ -253,10 +260,10 @@ HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
 // Returns the pages of later releases about the process: whether it lives, whether it is ready, and what it is.
 std::optional<HttpResponse> Pages::ProbePage(const HttpRequest& r, bool healthz, bool metrics) {
   if (healthz) {
-    if (auto page = HealthPage(r, {PingCheck()}, "livez")) return page;
+    if (auto page = HealthPage(r, results_.Noting("livez", {PingCheck()}), "livez")) return page;
     std::vector<HealthCheck> ready = checks_;
     ready.insert(ready.end(), ready_checks_.begin(), ready_checks_.end());
-    if (auto page = HealthPage(r, ready, "readyz")) return page;
+    if (auto page = HealthPage(r, results_.Noting("readyz", ready), "readyz")) return page;
   }
   if (!metrics || (r.path != "/statusz" && r.path != "/flagz")) return std::nullopt;
   const std::string name = r.path.substr(1);
@@ -299,7 +306,10 @@ HttpResponse Pages::FrontPage(bool healthz, bool metrics) const {
   }
   if (metrics) {
     add("/metrics", "metrics for Prometheus");
-    if (form_.has_current_pages) add("/metrics/resources", "what pods request, for Prometheus");
+    if (form_.has_current_pages) {
+      add("/metrics/resources", "what pods request, for Prometheus");
+      add("/metrics/slis", "results of the health checks, for Prometheus");
+    }
     add("/configz", "the configuration");
     if (form_.serves_probes) {
       add("/statusz", "the process and its version");

@@ -9,6 +9,7 @@
 
 #include "cmd/kube-scheduler/client_authorities.h"
 #include "cmd/kube-scheduler/health.h"
+#include "cmd/kube-scheduler/health_results.h"
 #include "cmd/kube-scheduler/http_server.h"
 #include "cmd/kube-scheduler/live_page.h"
 #include "cmd/kube-scheduler/metrics.h"
@@ -91,6 +92,7 @@ class Pages {
   ListPods list_pods_;                   // empty until ServePods
   PageMetrics page_metrics_;
   std::vector<HealthCheck> checks_, ready_checks_;
+  HealthResults results_;
   std::string flags_;
   std::unique_ptr<client::RestClient> token_client_, access_client_;
   std::unique_ptr<client::Requests> token_reviews_, access_reviews_;
