@@ -202,6 +202,7 @@ void AtOnce::TakeNomination(const api::Pod& pod) {
     other->nomination.reset();
     if (other->place == Place::kQueued) s_.queue->Update(other->pod, false, s_.now);
   }
+  s_.NominationEnded(newest);
   s_.actions->PatchPodStatus(pending_.Ask(RequestKind::kLateCondition, nullptr, Name(pod)), newest, {}, Symbol());
 }
 

@@ -27,6 +27,9 @@ struct Process {
   bool errors_end_nominations = true;
   // Whether a pod's nomination is taken back when no eviction would help it (since 1.9).
   bool ends_vain_nominations = true;
+  // Whether a pod that is no longer nominated, or is gone, counts like one that is gone from its node, for pods of the
+  // same or a lower priority (1.36).
+  bool ended_nominations_wake = false;
   // Whether the message of a failed attempt says what came of preemption.
   bool tells_of_preemption = true;
   // Whether the pod is read from the API server before others are evicted for it, where that is part of the attempt.

@@ -11,13 +11,12 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include "pkg/scheduler/claim_writes.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
-namespace {}  // namespace
 
 Scheduler::Scheduler(Cache* cache, SchedulingQueue* queue, VolumeBinder* volume_binder, Actions* actions,
                      const util::Clock* clock, SchedulerOptions options)
@@ -64,26 +63,6 @@ void Scheduler::ApplyPod(const Change<api::Pod>& shown) {
 
 namespace {
 
-// Returns whether one of the pod's amounts became smaller or was dropped, as at the end of a resize in place.
-bool AsksForLess(const api::PodTemplate& before, const api::PodTemplate& after) {
-  const auto shrank = [](const api::ResourceList& was, const api::ResourceList& is) {
-    if (was == is) return false;
-    const std::map<Symbol, api::Quantity> now(is.begin(), is.end());
-    return std::any_of(was.begin(), was.end(), [&](const auto& entry) {
-      const auto it = now.find(entry.first);
-      return it == now.end() || it->second < entry.second;
-    });
-  };
-  const auto any_shrank = [&](const std::vector<api::Container>& was, const std::vector<api::Container>& is) {
-    for (size_t i = 0; i < was.size(); ++i) {
-      if (shrank(was[i].requests, i < is.size() ? is[i].requests : api::ResourceList())) return true;
-    }
-    return false;
-  };
-  return any_shrank(before.containers, after.containers) || any_shrank(before.init_containers, after.init_containers) ||
-         shrank(before.pod_requests, after.pod_requests);
-}
-
 // Returns whether one resourceVersion is not older than another. They are compared as numbers, which they are in every
 // API server. Returns false while `written` is not known yet.
 bool AtLeastAsNew(const std::string& shown, const std::string& written) {
@@ -100,14 +79,15 @@ void Scheduler::PodAssigned(const api::PodPtr& pod) {
   const bool assumed = known != nullptr && s_.cache->IsAssumed(pod->meta.uid);
   if (known == nullptr || assumed) {
     if (auto s = s_.cache->AddPod(pod); !s.ok()) s_.log.CacheFailed("AddPod", *pod, util::Message(s));
-    s_.ClusterChanged(ClusterEvent::Kind::kAssignedPodAdd, pod.get());
+    s_.ClusterChanged<api::Pod>(ClusterEvent::Kind::kAssignedPodAdd, {nullptr, pod});
   } else {
     if (auto s = s_.cache->UpdatePod(pod); !s.ok()) s_.log.CacheFailed("UpdatePod", *pod, util::Message(s));
-    if (SpecOrMetadataChanged(*known, *pod)) s_.ClusterChanged(ClusterEvent::Kind::kAssignedPodUpdate, pod.get());
+    const EventObject<api::Pod> both = {known, pod};
+    if (SpecOrMetadataChanged(*known, *pod)) s_.ClusterChanged(ClusterEvent::Kind::kAssignedPodUpdate, both);
     // Anti-affinity and spreading read labels of other pods, so new labels may let any pod fit.
     if (known->tmpl != pod->tmpl) {
-      s_.ClusterChanged(ClusterEvent::Kind::kAssignedPodLabels);
-      if (AsksForLess(*known->tmpl, *pod->tmpl)) s_.ClusterChanged(ClusterEvent::Kind::kAssignedPodScaleDown);
+      s_.ClusterChanged(ClusterEvent::Kind::kAssignedPodLabels, both);
+      if (AsksForLess(*known->tmpl, *pod->tmpl)) s_.ClusterChanged(ClusterEvent::Kind::kAssignedPodScaleDown, both);
     }
   }
 
@@ -159,7 +139,8 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
       newest = WithNomination(*pod, p->nomination->first);
     }
   }
-  p->pod = newest;
+  const api::PodPtr before = std::exchange(p->pod, newest);
+  if (before->nominated_node_name != newest->nominated_node_name) s_.NominationEnded(before);
   const bool waiting = p->place == Place::kQueued || p->place == Place::kBackoff || p->place == Place::kRefetching;
   if (waiting && pod->meta.deleting()) {
     // The next attempt would find out that the pod is being deleted, but the pod may be gone by then.
@@ -197,14 +178,18 @@ void Scheduler::PodGone(const api::Pod& pod) {
   const api::PodPtr known = s_.cache->GetPod(pod.meta.uid);
   if (known != nullptr) {
     if (auto s = s_.cache->RemovePod(*known); !s.ok()) s_.log.CacheFailed("RemovePod", *known, util::Message(s));
-    s_.ClusterChanged(ClusterEvent::Kind::kAssignedPodDelete, &pod);
+    s_.ClusterChanged<api::Pod>(ClusterEvent::Kind::kAssignedPodDelete, {known, nullptr});
   }
   PendingPod* p = pending_.Find(pod);
   if (p != nullptr && p->place == Place::kBinding) {
     p->gone = true;  // BindAnswered does the rest
     return;
   }
-  if (p != nullptr) return s_.Erase(*p);
+  if (p != nullptr) {
+    const api::PodPtr last = p->pod;
+    s_.Erase(*p);
+    return s_.NominationEnded(last);
+  }
   s_.freed_uids.push_back(pod.meta.uid);
 }
 
@@ -215,13 +200,13 @@ void Scheduler::Apply(const Change<api::Node>& c) {
   if (c.after == nullptr) {
     s_.cache->RemoveNode(c.before->meta.name);
     s_.log.NodeChanged(c.before.get(), nullptr);
-    return s_.ClusterChanged(ClusterEvent::Kind::kNodeDelete);
+    return s_.ClusterChanged<api::Node>(ClusterEvent::Kind::kNodeDelete, {c.before, nullptr});
   }
   if (c.before != nullptr && c.before->SchedulesLike(*c.after)) return;  // such as a heartbeat
   s_.cache->AddNode(c.after);
   s_.log.NodeChanged(c.before.get(), c.after.get());
-  s_.ClusterChanged(c.before == nullptr ? ClusterEvent::Kind::kNodeAdd : NodeChange(*c.before, *c.after), nullptr,
-                    c.after.get());
+  s_.ClusterChanged<api::Node>(c.before == nullptr ? ClusterEvent::Kind::kNodeAdd : NodeChange(*c.before, *c.after),
+                               {c.before, c.after});
 }
 
 namespace {
@@ -292,7 +277,13 @@ void Scheduler::ApplyStored(const Change<T>& c) {
                 std::is_same_v<T, api::StorageClass> || std::is_same_v<T, api::CsiNode>) {
     s_.TryUnsupportedClaims();
   }
-  if (const std::optional<Kind> event = EventOf(c)) s_.ClusterChanged(*event);
+  if (const std::optional<Kind> event = EventOf(c)) {
+    if constexpr (std::is_constructible_v<EventObjects, EventObject<T>>) {
+      s_.ClusterChanged<T>(*event, {c.before, c.after});
+    } else {
+      s_.ClusterChanged(*event);
+    }
+  }
   if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) claims_->AfterClaimEvent(c);
   AdmitFreed();
 }

@@ -329,7 +329,7 @@ void Scheduler::Verified(PendingPod& p, const Answer& a, const api::PodPtr& fres
   }
   if (const api::PodPtr known = s_.cache->GetPod(p.pod->meta.uid); known != nullptr) {
     if (auto s = s_.cache->RemovePod(*known); !s.ok()) s_.log.CacheFailed("RemovePod", *known, util::Message(s));
-    s_.ClusterChanged(ClusterEvent::Kind::kAssignedPodDelete, known.get());
+    s_.ClusterChanged<api::Pod>(ClusterEvent::Kind::kAssignedPodDelete, {known, nullptr});
   }
   if (gone || !Ours(*fresh)) return s_.Erase(p);
   p.pod = fresh;

@@ -78,10 +78,16 @@ void SchedulingState::Erase(PendingPod& p) {
   pending.Remove(p);
 }
 
+void SchedulingState::NominationEnded(const api::PodPtr& pod) {
+  if (!process.ended_nominations_wake || pod->nominated_node_name.empty()) return;
+  ClusterChanged<api::Pod>(ClusterEvent::Kind::kAssignedPodDelete, {pod, nullptr});
+}
+
 void SchedulingState::ForgetAssumed(const api::PodPtr& assumed) {
   if (!cache->IsAssumed(assumed->meta.uid)) return;
   if (auto s = cache->ForgetPod(*assumed); !s.ok()) log.CacheFailed("ForgetPod", *assumed, util::Message(s));
-  ClusterChanged(ClusterEvent::Kind::kAssignedPodDelete, assumed.get());  // other pods may fit the node now
+  // Other pods may fit the node now.
+  ClusterChanged<api::Pod>(ClusterEvent::Kind::kAssignedPodDelete, {assumed, nullptr});
 }
 
 absl::Duration SchedulingState::NextRetry(PendingPod& p) {

@@ -46,9 +46,13 @@ struct SchedulingState {
   std::string WallTime() const;
 
   // Tells the queue of an event that may let pods fit.
-  void ClusterChanged(ClusterEvent::Kind kind, const api::Pod* pod = nullptr, const api::Node* node = nullptr) {
-    queue->ClusterChanged({kind, pod, node}, now);
+  template <typename T>
+  void ClusterChanged(ClusterEvent::Kind kind, const EventObject<T>& object) {
+    queue->ClusterChanged({kind, object}, now);
   }
+  void ClusterChanged(ClusterEvent::Kind kind) { queue->ClusterChanged({kind}, now); }
+  // Tells the queue that a pod loses its nomination, if it has one and the release minds.
+  void NominationEnded(const api::PodPtr& pod);
   // Adds a pod to the queue as ready. A pod with scheduling gates becomes kGated instead.
   void Enqueue(PendingPod& p);
   // Lets a pod that failed be tried again without waiting for the end of its back-off.

@@ -179,7 +179,9 @@ struct OneRule : World {
   bool Wakes(EventKind kind) {
     clock.Advance(absl::Seconds(20));
     const api::PodPtr web = PodOf("web", "'nodeName':'n'", "'app':'web'");
-    queue->ClusterChanged({kind, web.get(), nullptr}, clock.Steady());
+    const bool gone = kind == EventKind::kAssignedPodDelete;
+    const EventObject<api::Pod> object = {gone ? web : nullptr, gone ? nullptr : web};
+    queue->ClusterChanged({kind, object}, clock.Steady());
     return queue->depth().unschedulable == 0;
   }
 
@@ -235,11 +237,12 @@ TEST_CASE("1.36: what each plugin rejects is woken by the events of the queue ta
   // A plugin that listens to new nodes and not to taints gets those as well.
   const std::set<EventKind> nodes = {kNodeAdd, kNodeTaints, kNodeBecameSchedulable};
   const std::vector<std::pair<std::string, std::set<EventKind>>> table = {
-      {"NodeUnschedulable", {}},
-      {"TaintToleration", {}},
+      {"NodeUnschedulable", {kOwnTolerations}},
+      {"TaintToleration", {kOwnTolerations}},
       {"NodeAffinity", {kNodeLabels}},
       {"NodePorts", {kAssignedPodDelete}},
-      {"NodeResourcesFit", {kNodeAllocatable, kAssignedPodDelete, kAssignedPodScaleDown, kDevicesChange}},
+      {"NodeResourcesFit",
+       {kNodeAllocatable, kAssignedPodDelete, kAssignedPodScaleDown, kOwnScaleDown, kDevicesChange}},
       {"VolumeRestrictions", {kAssignedPodDelete, kPersistentVolumeClaimAdd}},
       {"VolumeBinding",
        {kNodeLabels, kPersistentVolumeAdd, kPersistentVolumeUpdate, kPersistentVolumeClaimAdd,
@@ -248,8 +251,10 @@ TEST_CASE("1.36: what each plugin rejects is woken by the events of the queue ta
       {"VolumeZone",
        {kNodeLabels, kPersistentVolumeClaimAdd, kPersistentVolumeClaimUpdate, kPersistentVolumeAdd,
         kPersistentVolumeUpdate, kStorageClassAdd}},
-      {"PodTopologySpread", {kNodeLabels, kNodeDelete, kAssignedPodAdd, kAssignedPodLabels, kAssignedPodDelete}},
-      {"InterPodAffinity", {kNodeLabels, kAssignedPodAdd, kAssignedPodLabels, kAssignedPodDelete}},
+      {"PodTopologySpread",
+       {kNodeLabels, kNodeDelete, kAssignedPodAdd, kAssignedPodLabels, kAssignedPodDelete, kOwnLabels,
+        kOwnTolerations}},
+      {"InterPodAffinity", {kNodeLabels, kAssignedPodAdd, kAssignedPodLabels, kAssignedPodDelete, kOwnLabels}},
   };
   for (const auto& [rule, more] : table) {
     std::set<EventKind> expected = more;
@@ -291,7 +296,12 @@ TEST_CASE("1.19: any event that the release listens to wakes every pod, whicheve
                                        kPersistentVolumeClaimDelete,
                                        kStorageClassUpdate,
                                        kStorageClassOther,
-                                       kAssignedPodLabels};
+                                       kAssignedPodLabels,
+                                       kOwnLabels,
+                                       kOwnScaleDown,
+                                       kOwnTolerations,
+                                       kOwnClaims,
+                                       kOwnOther};
   for (const char* rule : {"NodeResourcesFit", "TaintToleration", "NodeVolumeLimits", "Licences"}) {
     for (int k = 0; k <= kLastKind; ++k) {
       const auto kind = static_cast<EventKind>(k);

@@ -120,6 +120,26 @@ void RegisterScores(const ResolvedProfile& profile, Registry* r) {
         PriorityTraits(kPodImages, ClusterPart::kNodes, Normalisation::kNone));
 }
 
+// Registers what lets pods fit that a rule has rejected. NodeName and a rule that is not listed ask nothing.
+void RegisterHints(const ResolvedProfile& profile, Registry* r) {
+  const tainttoleration::TolerationRules tolerations = {.compares = profile.gates.taint_comparison_operators};
+  const auto fit_args = profile.Args<configuration::NodeResourcesFitArgs>("NodeResourcesFit");
+  r->SetHint("NodeUnschedulable", tainttoleration::MadeSchedulable);
+  r->SetHint("TaintToleration", tainttoleration::MadeTolerable(tolerations));
+  r->SetHint("NodeAffinity",
+             nodeaffinity::NodeMadeToMatch(AddedOf(profile.Args<configuration::NodeAffinityArgs>("NodeAffinity"))));
+  r->SetHint("NodePorts", nodeports::PortsMadeFree);
+  r->SetHint("NodeResourcesFit", noderesources::RoomMade(FitFinally(fit_args, 100)));
+  r->SetHint("VolumeRestrictions", volumes::RestrictionsLifted);
+  r->SetHint("NodeVolumeLimits", volumes::VolumeRoomMade);
+  r->SetHint("VolumeBinding", volumes::ClaimsMadeBindable);
+  r->SetHint("VolumeZone", volumes::ZonesMadeToMatch);
+  r->SetHint("PodTopologySpread", podspread::SpreadMadePossible);
+  r->SetHint("InterPodAffinity", interpodaffinity::AffinityMadePossible);
+  r->SetHint("DynamicResources", resourceclaims::ClaimsMadeAvailable);
+  r->SetHint("NodeDeclaredFeatures", nodefeatures::FeaturesMadeToMatch);
+}
+
 // Registers the rules of release 1.36 with the arguments of a profile. A rule without an argument has its default.
 void Register(const ResolvedProfile& profile, Registry* r) {
   auto filter = [&](std::string_view name, FitPredicateFactory factory, Traits traits) {
@@ -159,6 +179,7 @@ void Register(const ResolvedProfile& profile, Registry* r) {
   filter("DynamicResources", resourceclaims::ResourceClaims, {});
   filter("NodeDeclaredFeatures", nodefeatures::DeclaredFeatures, PredicateTraits(kPodFeatures, ClusterPart::kNode));
   RegisterScores(profile, r);
+  RegisterHints(profile, r);
 }
 
 // Returns the default plugins that have an extension point, in their order, which is that of evaluation.

@@ -1,11 +1,8 @@
 // Which events wake the pods that a plugin of release 1.36 has rejected, and how its queue treats them. Source:
 // EventsToRegister of the plugins in pkg/scheduler/framework/plugins, buildQueueingHintMap in
-// pkg/scheduler/scheduler.go and pkg/scheduler/backend/queue (1.36). What a queueing hint says about the single object
-// is not part of it: an event that is registered wakes the pod.
-#include <algorithm>
-
+// pkg/scheduler/scheduler.go and pkg/scheduler/backend/queue (1.36). What the queueing hints say about the single
+// object stands beside the rules (pkg/scheduler/algorithm), which decides.cc registers.
 #include "pkg/releases/v1_36/decides.h"
-#include "pkg/scheduler/queue/scheduling_queue.h"
 
 namespace berth::releases::v1_36 {
 namespace {
@@ -25,24 +22,16 @@ constexpr EventSet kClaims = EventsOf({kPersistentVolumeClaimAdd, kPersistentVol
 constexpr EventSet kVolumes = EventsOf({kPersistentVolumeAdd, kPersistentVolumeUpdate});
 constexpr EventSet kDevices = EventsOf({kResourceClaimAdd, kResourceClaimUpdate, kDevicesChange});
 
-// Whether a placed pod counts for a constraint that the waiting pod must meet.
-bool CountsForSpread(const api::Pod& waiting, const api::Pod& other) {
-  if (waiting.meta.ns != other.meta.ns) return false;
-  const auto& all = waiting.tmpl->spread_constraints;
-  return std::any_of(all.begin(), all.end(), [&](const api::TopologySpreadConstraint& c) {
-    return c.action == api::TopologySpreadConstraint::Action::kDoNotSchedule && c.selector.ok() &&
-           c.selector.selector.Matches(other.tmpl->labels);
-  });
-}
+constexpr EventSet kOwn = EventsOf({kOwnLabels, kOwnScaleDown, kOwnTolerations, kOwnClaims, kOwnOther});
 
 constexpr scheduler::Wake kRegistered[] = {
-    {"NodeUnschedulable", kNodeAddOrTaints},
+    {"NodeUnschedulable", kNodeAddOrTaints | EventsOf({kOwnTolerations})},
     {"NodeName", kNodeAddOrTaints},
-    {"TaintToleration", kNodeAddOrTaints},
+    {"TaintToleration", kNodeAddOrTaints | EventsOf({kOwnTolerations})},
     {"NodeAffinity", kNodeAddOrLabels},
     {"NodePorts", kNodeAddOrTaints | EventsOf({kAssignedPodDelete})},
-    {"NodeResourcesFit",
-     kNodeAddOrTaints | EventsOf({kNodeAllocatable, kAssignedPodDelete, kAssignedPodScaleDown, kDevicesChange})},
+    {"NodeResourcesFit", kNodeAddOrTaints | EventsOf({kNodeAllocatable, kAssignedPodDelete, kAssignedPodScaleDown,
+                                                      kOwnScaleDown, kDevicesChange})},
     {"VolumeRestrictions", kNodeAddOrTaints | EventsOf({kAssignedPodDelete, kPersistentVolumeClaimAdd})},
     {"NodeVolumeLimits",
      EventsOf({kCsiNodeAdd, kCsiNodeUpdate, kAssignedPodDelete, kPersistentVolumeClaimAdd, kVolumeAttachmentDelete})},
@@ -50,10 +39,10 @@ constexpr scheduler::Wake kRegistered[] = {
                           EventsOf({kStorageClassAdd, kStorageClassUpdate, kCsiNodeAdd, kCsiNodeUpdate,
                                     kCsiDriverUpdate, kCsiStorageCapacityAdd, kCsiStorageCapacityUpdate})},
     {"VolumeZone", kNodeAddOrLabels | kVolumes | kClaims | EventsOf({kStorageClassAdd})},
-    {"PodTopologySpread", kNodeAddOrLabels | kPlacedPods | EventsOf({kNodeDelete}), CountsForSpread},
-    {"InterPodAffinity", kNodeAddOrLabels | kPlacedPods, scheduler::WantsToBeNear},
-    {"DynamicResources", kNodeAddOrLabels | kDevices | EventsOf({kNodeAllocatable})},
-    {"NodeDeclaredFeatures", kNodeAddOrTaints | EventsOf({kNodeFeatures})},
+    {"PodTopologySpread", kNodeAddOrLabels | kPlacedPods | EventsOf({kNodeDelete, kOwnLabels, kOwnTolerations})},
+    {"InterPodAffinity", kNodeAddOrLabels | kPlacedPods | EventsOf({kOwnLabels})},
+    {"DynamicResources", kNodeAddOrLabels | kDevices | EventsOf({kNodeAllocatable, kOwnClaims})},
+    {"NodeDeclaredFeatures", kNodeAddOrTaints | kOwn | EventsOf({kNodeFeatures})},
     {"SchedulingGates", 0},
 };
 
@@ -61,13 +50,14 @@ constexpr scheduler::Wake kRegistered[] = {
 
 const scheduler::Wakes& RejectionWakes() {
   static constexpr scheduler::Wakes kWakes = {
-      .noticed = kNodeAddOrLabels | kPlacedPods | kVolumes | kClaims | kDevices |
+      .noticed = kNodeAddOrLabels | kPlacedPods | kVolumes | kClaims | kDevices | kOwn |
                  EventsOf({kNodeAllocatable, kNodeConditions, kNodeFeatures, kNodeDelete, kAssignedPodUpdate,
                            kAssignedPodScaleDown, kStorageClassAdd, kStorageClassUpdate, kCsiNodeAdd, kCsiNodeUpdate,
                            kCsiDriverAdd, kCsiDriverUpdate, kCsiStorageCapacityAdd, kCsiStorageCapacityUpdate,
                            kVolumeAttachmentDelete}),
       .rules = kRegistered,
-      .queue = {.placed_pods_wake_by_rule = true,
+      .queue = {.looks_at_nodes = false,
+                .asks_hints = true,
                 .errors_back_off_apart = true,
                 .pops_from_backoff = true,
                 .names_resources = true}};

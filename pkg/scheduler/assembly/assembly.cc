@@ -31,6 +31,10 @@ void Assembly::MakeQueue() {
       const auto it = algorithms_.find(pod.tmpl->scheduler_name);
       return it == algorithms_.end() || it->second->PassesNodePredicates(pod, Symbol::Find(node.meta.name));
     };
+    q.may_help = [this](const api::Pod& pod, Symbol rule, const ClusterEvent& event) {
+      const auto it = algorithms_.find(pod.tmpl->scheduler_name);
+      return it == algorithms_.end() || it->second->MayHelp(rule, pod, event);
+    };
     queue = NewEventQueue(q);
     return;
   }

@@ -466,6 +466,11 @@ bool GenericScheduler::PassesNodePredicates(const api::Pod& pod, Symbol node) co
   });
 }
 
+bool GenericScheduler::MayHelp(Symbol rule, const api::Pod& pod, const ClusterEvent& event) const {
+  const auto hint = config_.hints.find(rule);
+  return hint == config_.hints.end() || hint->second(pod, event);
+}
+
 // ---- extenders --------------------------------------------------------------------------------
 
 bool GenericScheduler::IsExtended(const api::Pod& pod) const {

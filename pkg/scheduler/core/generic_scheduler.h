@@ -162,6 +162,9 @@ class GenericScheduler {
   // Returns false if a predicate about the node object or the pods on the node rejects the pod there now, so that a
   // change of this node is no reason for another attempt. Returns true for unknown nodes.
   bool PassesNodePredicates(const api::Pod& pod, Symbol node) const;
+  // Returns whether the event may let the pod fit, by the hint of the rule that rejected it. Returns true for rules
+  // without a hint.
+  bool MayHelp(Symbol rule, const api::Pod& pod, const ClusterEvent& event) const;
 
   // The result of one predicate on one node, for explain.
   struct PredicateResult {

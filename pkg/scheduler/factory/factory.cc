@@ -203,6 +203,8 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
     if (!build.registry.predicates().contains(key)) continue;
     config.predicates.push_back(Configure(build.registry, key, config.args));
     report_problems("Predicate", key);
+    const auto hint = build.registry.hints().find(key);
+    if (hint != build.registry.hints().end()) config.hints.emplace(key, hint->second);
   }
   for (const ConfiguredPredicate& p : config.predicates) config.args.predicates.push_back(p.name);
   int64_t total = 0;

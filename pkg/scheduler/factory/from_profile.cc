@@ -143,6 +143,7 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
     config.predicates.push_back({std::string(name), std::move(predicate), rule->traits, {}});
     return absl::OkStatus();
   };
+  for (const auto& [name, hint] : registry.hints()) config.hints.emplace(name, hint);
   const bool any_prepared = !profile.at(ExtensionPoint::kPreFilter).empty();
   for (const auto& plugin : profile.at(ExtensionPoint::kFilter)) {
     const bool prepares = unprepared.PreparesFilter(plugin.name);

@@ -1,13 +1,28 @@
 // Events in the cluster after which a pod may fit that did not fit before (Kubernetes 1.29 framework.ClusterEvent).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <variant>
 
 #include "pkg/api/types.h"
 
 namespace berth::scheduler {
+
+// What an event happened to: the object before and after. `before` is null if it was added, `after` if it is gone.
+template <typename T>
+struct EventObject {
+  std::shared_ptr<const T> before, after;
+};
+// Of one of the kinds that hints look into; monostate if the event has no object.
+using EventObjects =
+    std::variant<std::monostate, EventObject<api::Pod>, EventObject<api::Node>, EventObject<api::PersistentVolume>,
+                 EventObject<api::PersistentVolumeClaim>, EventObject<api::StorageClass>, EventObject<api::CsiNode>,
+                 EventObject<api::CsiDriver>, EventObject<api::CsiStorageCapacity>, EventObject<api::VolumeAttachment>,
+                 EventObject<api::ResourceClaim>, EventObject<api::ResourceSlice>, EventObject<api::DeviceClass>>;
 
 struct ClusterEvent {
   enum class Kind : uint8_t {
@@ -47,13 +62,36 @@ struct ClusterEvent {
     kServiceAdd,
     kServiceUpdate,
     kServiceDelete,
+    // Changes of a pod that waits itself. If an update makes several of them, each is an event (1.36).
+    kOwnLabels,
+    kOwnScaleDown,
+    kOwnTolerations,        // as many as before do not count, because a toleration can only be added
+    kOwnClaims,             // status.resourceClaimStatuses
+    kOwnOther,              // none of these
     kUnschedulableTimeout,  // a pod has waited for EventQueueOptions::unschedulable_limit; stands for every event
   };
   Kind kind;
-  // The pod of a kAssignedPod event, and the node of a kNode event after the change; null otherwise. The queue does not
-  // keep these pointers.
-  const api::Pod* pod = nullptr;
-  const api::Node* node = nullptr;
+  EventObjects objects = {};
+
+  // Return the object of the event before and after it; null where it was not there, and if the event has no object of
+  // this kind.
+  template <typename T>
+  const T* Before() const {
+    const auto* o = std::get_if<EventObject<T>>(&objects);
+    return o == nullptr ? nullptr : o->before.get();
+  }
+  template <typename T>
+  const T* After() const {
+    const auto* o = std::get_if<EventObject<T>>(&objects);
+    return o == nullptr ? nullptr : o->after.get();
+  }
+  // Returns whether the event has an object of this kind.
+  template <typename T>
+  bool Has() const {
+    return std::holds_alternative<EventObject<T>>(objects);
+  }
+  // Returns the pod of the event, after it unless it is gone; null if the event has no pod.
+  const api::Pod* pod() const { return After<api::Pod>() != nullptr ? After<api::Pod>() : Before<api::Pod>(); }
 };
 
 // One bit for each ClusterEvent::Kind.
@@ -68,9 +106,10 @@ constexpr EventSet EventsOf(std::initializer_list<ClusterEvent::Kind> kinds) {
 struct Wake {
   std::string_view rule;  // the name of the predicate or plugin
   EventSet events = 0;
-  // For events of placed pods: whether `other`, which was placed or has changed, may help `waiting`. If null, each may.
-  bool (*placed_helps)(const api::Pod& waiting, const api::Pod& other) = nullptr;
 };
+// Whether an event that wakes pods of a rule may let this pod, which the rule has rejected, fit: it looks into the
+// objects of the event (1.36: queueing hints). An event without objects may.
+using QueueingHint = std::function<bool(const api::Pod& waiting, const ClusterEvent& event)>;
 // How a release's queue treats pods besides. The values are those of 1.29.
 struct QueueRules {
   // Whether a node event wakes only pods that pass cheap checks of the node (1.29: preCheck).
@@ -82,9 +121,11 @@ struct QueueRules {
   bool counts_any_node_change = false;
   // Whether an update of a pod makes it active at once, whatever is left of its back-off (1.19).
   bool updates_end_backoff = false;
-  // Whether a pod that was placed or changed wakes pods of the rules that are registered for it, and not only those
-  // whose affinity selects it (1.36: queueing hints).
-  bool placed_pods_wake_by_rule = false;
+  // Whether an event wakes a pod only if the hint of one of its rules says so (1.36: queueing hints). That holds for
+  // pods that were placed or changed, for updates of the pod itself, and for events during its attempt; a change of a
+  // node is then as many events as it has kinds. Otherwise pods that were placed or changed wake those whose affinity
+  // selects them, any update of a waiting pod wakes it, and any event during an attempt counts.
+  bool asks_hints = false;
   // Whether errors count apart from rejections and back off apart, and ends of back-offs are whole seconds (1.36).
   bool errors_back_off_apart = false;
   // Whether the first pod that backs off after a rejection is popped when no pod is active (1.36).
@@ -103,7 +144,13 @@ struct Wakes {
   QueueRules queue = {};
 };
 
-// Returns the kind of event for an update of a node.
+// Returns what an update of a node changes; kNodeOther alone if none of the kinds before it.
+EventSet NodeChanges(const api::Node& before, const api::Node& after);
+// Returns the first kind of these in the order of the kinds.
 ClusterEvent::Kind NodeChange(const api::Node& before, const api::Node& after);
+// Returns what an update of a waiting pod changes; kOwnOther alone if none of the kinds before it.
+EventSet OwnChanges(const api::Pod& before, const api::Pod& after);
+// Returns whether one of the pod's amounts became smaller or was dropped, as at the end of a resize in place.
+bool AsksForLess(const api::PodTemplate& before, const api::PodTemplate& after);
 
 }  // namespace berth::scheduler

@@ -17,11 +17,13 @@
 //                 backoff <----- unschedulable (or backoff, when no plugin rejected the pod or an event was missed)
 //                         event
 #include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -98,6 +100,16 @@ std::string_view NameByResource(Kind kind) {
       return "resource.k8s.io/ResourceClaimUpdate";
     case Kind::kDevicesChange:
       return "resource.k8s.io/ResourceSliceUpdate";
+    case Kind::kOwnLabels:
+      return "UnschedulablePodUpdatePodLabel";
+    case Kind::kOwnScaleDown:
+      return "UnschedulablePodUpdatePodScaleDown";
+    case Kind::kOwnTolerations:
+      return "UnschedulablePodUpdatePodToleration";
+    case Kind::kOwnClaims:
+      return "UnschedulablePodUpdatePodGeneratedResourceClaim";
+    case Kind::kOwnOther:
+      return "UnschedulablePodUpdate";
     default:
       return {};
   }
@@ -226,6 +238,7 @@ class EventQueue final : public SchedulingQueue {
     e.rejected_by = plugins;
     const bool waits_for_none = plugins.empty() && !rules_.errors_wait_for_events;
     Put(e, waits_for_none || MissedAnEvent(e, cycle) ? Place::kBackoff : Place::kUnschedulable);
+    DropEvents();
     Count(kAttemptFailed, e.place);
     CountRejected(e, 1);
     nominated_.Add(pod);
@@ -238,19 +251,24 @@ class EventQueue final : public SchedulingQueue {
     Take(*e);
     CountRejected(*e, -1);
     api::PodPtr pod = std::move(e->pod);
-    in_flight_[pod->meta.uid] = e->failed;
+    TakeFailed(*pod);  // of another attempt of the same pod, which was never given back
+    in_flight_[pod->meta.uid] = {e->failed, ++cycle_};
+    open_cycles_.insert(cycle_);
     nominated_.Remove(*pod);
     entries_.erase(pod->meta.Key());
-    ++cycle_;
     return pod;
   }
   uint64_t cycle() const override { return cycle_; }
-  void Settled(const api::Pod& pod) override { in_flight_.erase(pod.meta.uid); }
+  void Settled(const api::Pod& pod) override {
+    TakeFailed(pod);
+    DropEvents();
+  }
 
   void Update(const api::PodPtr& pod, bool changed, absl::Duration now) override {
     auto it = entries_.find(pod->meta.Key());
     if (it == entries_.end()) return Add(pod);
     Entry& e = it->second;
+    if (rules_.asks_hints) return UpdateByHints(e, pod, changed, now);
     Take(e);
     CountRejected(e, -1);
     e.pod = pod;
@@ -265,7 +283,7 @@ class EventQueue final : public SchedulingQueue {
 
   void Delete(const api::Pod& pod) override {
     nominated_.Remove(pod);
-    in_flight_.erase(pod.meta.uid);
+    Settled(pod);
     auto it = entries_.find(pod.meta.Key());
     if (it == entries_.end()) return;
     Take(it->second);
@@ -281,31 +299,21 @@ class EventQueue final : public SchedulingQueue {
   }
 
   void ClusterChanged(const ClusterEvent& event, absl::Duration now) override {
-    if ((options_.wakes.noticed & EventsOf({event.kind})) == 0 && event.kind != Kind::kUnschedulableTimeout) {
-      const bool counts = rules_.counts_any_node_change && event.kind == Kind::kNodeOther && unschedulable_.empty();
-      if (counts) moved_in_cycle_ = cycle_;
-      return;
+    const auto *before = event.Before<api::Node>(), *after = event.After<api::Node>();
+    if (!rules_.asks_hints || before == nullptr || after == nullptr) return Happened(event, now);
+    const EventSet changes = NodeChanges(*before, *after);
+    for (int k = 0; k <= static_cast<int>(Kind::kNodeOther); ++k) {
+      const auto kind = static_cast<Kind>(k);
+      if ((changes & EventsOf({kind})) != 0) Happened({kind, event.objects}, now);
     }
-    // The event counts for pods whose attempt is under way, even if no pod in the queue is moved.
-    moved_in_cycle_ = cycle_;
-    last_of_kind_[static_cast<size_t>(event.kind)] = cycle_ + 1;
-    const bool placed = event.kind == Kind::kAssignedPodAdd || event.kind == Kind::kAssignedPodUpdate;
-    if (placed && !rules_.placed_pods_wake_by_rule) {
-      if (event.pod == nullptr) return;
-      return MoveIf(event.kind, now, [&](const Entry& e) { return WantsToBeNear(*e.pod, *event.pod); });
-    }
-    if (event.node != nullptr && options_.may_fit && rules_.looks_at_nodes) {
-      return MoveIf(event.kind, now, [&](const Entry& e) { return options_.may_fit(*e.pod, *event.node); });
-    }
-    MoveIf(
-        event.kind, now, [](const Entry&) { return true; }, placed ? event.pod : nullptr);
   }
   void MoveAllToActiveQueue(absl::Duration now) override { ClusterChanged({.kind = Kind::kUnschedulableTimeout}, now); }
   void AssignedPodAdded(const api::Pod& pod, absl::Duration now) override {
-    ClusterChanged({.kind = Kind::kAssignedPodAdd, .pod = &pod}, now);
+    ClusterChanged({Kind::kAssignedPodAdd, EventObject<api::Pod>{nullptr, std::make_shared<const api::Pod>(pod)}}, now);
   }
   void AssignedPodUpdated(const api::Pod& pod, absl::Duration now) override {
-    ClusterChanged({.kind = Kind::kAssignedPodUpdate, .pod = &pod}, now);
+    ClusterChanged({Kind::kAssignedPodUpdate, EventObject<api::Pod>{nullptr, std::make_shared<const api::Pod>(pod)}},
+                   now);
   }
 
   void Flush(absl::Duration now) override {
@@ -403,21 +411,83 @@ class EventQueue final : public SchedulingQueue {
   }
   bool PopsEarly() const { return rules_.pops_from_backoff && !backoff_.empty(); }
 
+  // Handles one event. What was noticed counts for pods whose attempt is under way, even if no pod in the queue is
+  // moved.
+  void Happened(const ClusterEvent& event, absl::Duration now) {
+    if ((options_.wakes.noticed & EventsOf({event.kind})) == 0 && event.kind != Kind::kUnschedulableTimeout) {
+      const bool counts = rules_.counts_any_node_change && event.kind == Kind::kNodeOther && unschedulable_.empty();
+      if (counts) moved_in_cycle_ = cycle_;
+      return;
+    }
+    moved_in_cycle_ = cycle_;
+    KeepEvent(event);
+    const bool placed = event.kind == Kind::kAssignedPodAdd || event.kind == Kind::kAssignedPodUpdate;
+    if (placed && !rules_.asks_hints) {
+      const api::Pod* other = event.pod();
+      if (other == nullptr) return;
+      return MoveIf(event, now, [&](const Entry& e) { return WantsToBeNear(*e.pod, *other); });
+    }
+    const api::Node* node = event.After<api::Node>();
+    if (node != nullptr && options_.may_fit && rules_.looks_at_nodes) {
+      return MoveIf(event, now, [&](const Entry& e) { return options_.may_fit(*e.pod, *node); });
+    }
+    // A pod that was only nominated was counted by pods that are not more important.
+    const api::Pod* gone = event.kind == Kind::kAssignedPodDelete ? event.Before<api::Pod>() : nullptr;
+    const bool was_nominated = gone != nullptr && gone->node_name.empty();
+    MoveIf(event, now, [&](const Entry& e) { return !was_nominated || e.pod->Priority() <= gone->Priority(); });
+  }
+
+  // Replaces a pod in the queue. If it waits for an event, each of its changes is one.
+  void UpdateByHints(Entry& e, const api::PodPtr& pod, bool changed, absl::Duration now) {
+    const api::PodPtr before = e.pod;
+    Take(e);
+    CountRejected(e, -1);
+    e.pod = pod;
+    CountRejected(e, 1);
+    Put(e, e.place);
+    const EventSet changes = OwnChanges(*before, *pod);
+    for (int k = static_cast<int>(Kind::kOwnLabels); k <= static_cast<int>(Kind::kOwnOther); ++k) {
+      const auto kind = static_cast<Kind>(k);
+      if (e.place != Place::kUnschedulable || (changes & EventsOf({kind})) == 0) continue;
+      if (kind == Kind::kOwnOther && !changed) continue;
+      if (IsWoken({kind, EventObject<api::Pod>{before, pod}}, e)) Wake(e, kind, now);
+    }
+    nominated_.Add(pod);
+  }
+
   // Returns whether an event since the pod's Pop may be the one that it needs, so that it does not wait for another
-  // one. By default, any event since the last Pop is; where rules say which events wake, it is one of those.
+  // one. By default, any event since the last Pop is; where hints are asked, it is one that wakes the pod.
   bool MissedAnEvent(const Entry& e, uint64_t cycle) const {
-    if (!rules_.placed_pods_wake_by_rule) return moved_in_cycle_ >= cycle_;
-    for (size_t kind = 0; kind < last_of_kind_.size(); ++kind) {
-      if (last_of_kind_[kind] > cycle && IsWoken(static_cast<Kind>(kind), e, nullptr)) return true;
+    if (!rules_.asks_hints) return moved_in_cycle_ >= cycle_;
+    for (auto kept = kept_.rbegin(); kept != kept_.rend() && kept->cycle >= cycle; ++kept) {
+      if (IsWoken(kept->event, e)) return true;
+    }
+    // What was dropped counts by its kind.
+    for (size_t kind = 0; cycle <= dropped_to_ && kind < last_of_kind_.size(); ++kind) {
+      if (last_of_kind_[kind] > cycle && IsWoken({static_cast<Kind>(kind)}, e)) return true;
     }
     return false;
+  }
+  // Keeps an event while pods are being tried that may have needed it.
+  void KeepEvent(const ClusterEvent& event) {
+    last_of_kind_[static_cast<size_t>(event.kind)] = cycle_ + 1;
+    if (!rules_.asks_hints || open_cycles_.empty()) return;
+    kept_.push_back({event, cycle_});
+    if (kept_.size() <= kMostEvents) return;
+    dropped_to_ = kept_.front().cycle;
+    kept_.pop_front();
+  }
+  // Drops the events that came before the attempt that has been under way for the longest time.
+  void DropEvents() {
+    while (!kept_.empty() && (open_cycles_.empty() || kept_.front().cycle < *open_cycles_.begin())) kept_.pop_front();
   }
 
   // Returns the failed attempts of a popped pod and removes it from in_flight_; none when it is not there.
   Failed TakeFailed(const api::Pod& pod) {
     auto it = in_flight_.find(pod.meta.uid);
     if (it == in_flight_.end()) return {};
-    const Failed failed = it->second;
+    const Failed failed = it->second.failed;
+    open_cycles_.erase(it->second.cycle);
     in_flight_.erase(it);
     return failed;
   }
@@ -467,26 +537,25 @@ class EventQueue final : public SchedulingQueue {
     }
   }
 
-  // Returns whether the event wakes the pod, by the rules that rejected it. `placed` is the pod of an event of a placed
-  // pod, or null.
-  bool IsWoken(Kind kind, const Entry& e, const api::Pod* placed) const {
-    if (kind == Kind::kUnschedulableTimeout || e.rejected_by.empty()) return true;
+  // Returns whether the event wakes the pod, by the rules that rejected it.
+  bool IsWoken(const ClusterEvent& event, const Entry& e) const {
+    if (event.kind == Kind::kUnschedulableTimeout || e.rejected_by.empty()) return true;
     return std::any_of(e.rejected_by.begin(), e.rejected_by.end(), [&](Symbol rule) {
       auto it = wakes_.find(rule);
       if (it == wakes_.end()) return true;
-      if ((it->second.events & EventsOf({kind})) == 0) return false;
-      return placed == nullptr || it->second.placed_helps == nullptr || it->second.placed_helps(*e.pod, *placed);
+      if ((it->second.events & EventsOf({event.kind})) == 0) return false;
+      return !rules_.asks_hints || !options_.may_help || options_.may_help(*e.pod, rule, event);
     });
   }
 
   // Wakes the unschedulable pods that the event concerns and for which `may_help` returns true.
   template <typename F>
-  void MoveIf(Kind kind, absl::Duration now, F may_help, const api::Pod* placed = nullptr) {
+  void MoveIf(const ClusterEvent& event, absl::Duration now, F may_help) {
     std::vector<Entry*> woken;
     for (const auto& [since, e] : unschedulable_) {
-      if (IsWoken(kind, *e, placed) && may_help(*e)) woken.push_back(e);
+      if (IsWoken(event, *e) && may_help(*e)) woken.push_back(e);
     }
-    for (Entry* e : woken) Wake(*e, kind, now);
+    for (Entry* e : woken) Wake(*e, event.kind, now);
   }
 
   const EventQueueOptions options_;
@@ -497,9 +566,24 @@ class EventQueue final : public SchedulingQueue {
   // Invariant: each entry is in exactly one of the indexes, the one of Entry::place.
   std::unordered_map<std::string, Entry> entries_;
   absl::btree_map<ActiveKey, Entry*> active_;
-  BackoffIndex backoff_, error_backoff_;                              // the latter: after errors that count apart
-  absl::btree_map<uint64_t, Entry*> unschedulable_;                   // by Entry::since
-  absl::flat_hash_map<std::string, Failed> in_flight_;                // of the pods being tried, by uid
+  BackoffIndex backoff_, error_backoff_;             // the latter: after errors that count apart
+  absl::btree_map<uint64_t, Entry*> unschedulable_;  // by Entry::since
+  // Of the pods being tried, by uid: also the number of their Pop, which open_cycles_ has, too.
+  struct InFlight {
+    Failed failed;
+    uint64_t cycle = 0;
+  };
+  absl::flat_hash_map<std::string, InFlight> in_flight_;
+  absl::btree_set<uint64_t> open_cycles_;
+  // With hints, the events since the first of these attempts, the newest last, each with cycle_ when it came. The
+  // oldest are dropped when there are too many; then dropped_to_ is the cycle of the last one dropped.
+  static constexpr size_t kMostEvents = 10000;
+  struct KeptEvent {
+    ClusterEvent event;
+    uint64_t cycle;
+  };
+  std::deque<KeptEvent> kept_;
+  uint64_t dropped_to_ = 0;
   std::array<std::array<uint64_t, 3>, kCauses> incoming_{};           // by Cause or Kind, and by Place
   absl::flat_hash_map<std::pair<Symbol, Symbol>, int64_t> rejected_;  // by plugin and profile
   uint64_t seq_ = 0;
@@ -510,16 +594,6 @@ class EventQueue final : public SchedulingQueue {
 };
 
 }  // namespace
-
-ClusterEvent::Kind NodeChange(const api::Node& before, const api::Node& after) {
-  if (before.unschedulable && !after.unschedulable) return Kind::kNodeBecameSchedulable;
-  if (before.allocatable != after.allocatable) return Kind::kNodeAllocatable;
-  if (before.labels != after.labels) return Kind::kNodeLabels;
-  if (before.taints != after.taints) return Kind::kNodeTaints;
-  if (before.conditions != after.conditions) return Kind::kNodeConditions;
-  if (before.declared_features != after.declared_features) return Kind::kNodeFeatures;
-  return Kind::kNodeOther;
-}
 
 std::unique_ptr<SchedulingQueue> NewEventQueue(const EventQueueOptions& options) {
   return std::make_unique<EventQueue>(options);

@@ -49,7 +49,7 @@ struct Fixture {
     now += absl::Seconds(seconds);
     q->Flush(now);
   }
-  void Happens(EventKind kind) { q->ClusterChanged({kind, nullptr, nullptr}, now); }
+  void Happens(EventKind kind) { q->ClusterChanged({kind}, now); }
   absl::Duration now = absl::Seconds(1000);
   std::unique_ptr<SchedulingQueue> q;
 };
@@ -192,7 +192,8 @@ TEST_CASE("event queue: a node wakes only the pods that it could take") {
   f.Pass(20);
   api::Node n;
   n.meta.name.push_back('b');
-  f.q->ClusterChanged({EventKind::kNodeAdd, nullptr, &n}, f.now);
+  f.q->ClusterChanged({EventKind::kNodeAdd, EventObject<api::Node>{nullptr, std::make_shared<const api::Node>(n)}},
+                      f.now);
   CHECK(f.Pop() == "b");
   CHECK(f.Pop() == "");
 }
@@ -293,6 +294,138 @@ TEST_CASE("event queue: counts what brought pods where, and whom plugins rejecte
   CHECK(incoming().find("PodUpdate active 1\n") != std::string::npos);
   f.q->Delete(*p);
   CHECK(rejected(kFit) == 0);
+}
+
+namespace {
+
+// A queue that asks hints. The hint of kFit is that the pod has the name of the event's node, or is the event's pod.
+EventQueueOptions WithHints() {
+  EventQueueOptions o = WakesOf129();
+  o.wakes.queue.asks_hints = true;
+  o.wakes.queue.looks_at_nodes = false;
+  static const Wake kWakes[] = {{"NodeResourcesFit", EventsOf({EventKind::kNodeAdd, EventKind::kNodeAllocatable,
+                                                               EventKind::kNodeLabels, EventKind::kOwnLabels})}};
+  o.wakes.rules = kWakes;
+  o.may_help = [](const api::Pod& pod, Symbol rule, const ClusterEvent& e) {
+    if (rule != kFit) return true;
+    if (e.pod() != nullptr) return true;
+    const api::Node* n = e.After<api::Node>();
+    return n == nullptr || (n->meta.name == pod.meta.name && e.kind != EventKind::kNodeAllocatable);
+  };
+  return o;
+}
+
+EventObjects NodeNamed(const std::string& name) {
+  api::Node n;
+  n.meta.name = name;
+  return EventObject<api::Node>{nullptr, std::make_shared<const api::Node>(n)};
+}
+
+}  // namespace
+
+TEST_CASE("event queue: with hints, an event wakes the pods of which a hint says that it may help") {
+  Fixture f(WithHints());
+  for (const char* name : {"a", "b"}) {
+    f.q->Add(QueuedPod(name));
+    f.Fail(QueuedPod(name), {kFit});
+  }
+  f.Pass(20);
+  f.q->ClusterChanged({EventKind::kNodeTaints, NodeNamed("b")}, f.now);  // not registered
+  CHECK(f.Pop() == "");
+  f.q->ClusterChanged({EventKind::kNodeAdd, NodeNamed("b")}, f.now);
+  CHECK(f.Pop() == "b");
+  CHECK(f.Pop() == "");
+  // A rule of which nothing is known is woken by everything.
+  f.Reject(QueuedPod("b"), {kFit, Symbol("Mine")});
+  f.Pass(20);
+  f.q->ClusterChanged({EventKind::kNodeTaints, NodeNamed("c")}, f.now);
+  CHECK(f.Pop() == "b");
+}
+
+TEST_CASE("event queue: with hints, each change of a node is an event") {
+  Fixture f(WithHints());
+  f.q->Add(QueuedPod("a"));
+  f.Fail(QueuedPod("a"), {kFit});
+  f.Pass(20);
+  api::Node before;
+  before.meta.name.push_back('a');
+  api::Node after = before;
+  after.allocatable = {{Symbol("cpu"), api::Quantity::FromInt(1)}};  // of which the hint says that it does not help
+  const auto change = [&] {
+    return EventObject<api::Node>{std::make_shared<const api::Node>(before), std::make_shared<const api::Node>(after)};
+  };
+  f.q->ClusterChanged({EventKind::kNodeAllocatable, change()}, f.now);
+  CHECK(f.Pop() == "");
+  after.labels = api::Labels({{Symbol("l"), Symbol("v")}});
+  f.q->ClusterChanged({NodeChange(before, after), change()}, f.now);
+  CHECK(f.Pop() == "a");
+}
+
+TEST_CASE("event queue: with hints, events during an attempt count if they wake the pod") {
+  Fixture f(WithHints());
+  const api::PodPtr a = QueuedPod("a"), other = QueuedPod("other");
+  f.q->Add(other);
+  f.q->Add(a);
+  REQUIRE(f.Pop() == "other");  // stays under way, so that events are kept for longer than for `a`
+  const auto tried_again = [&](const std::string& node) {
+    REQUIRE(f.Pop() == "a");
+    const uint64_t cycle = f.q->cycle();
+    if (!node.empty()) f.q->ClusterChanged({EventKind::kNodeAdd, NodeNamed(node)}, f.now);
+    f.q->AddRejected(a, Requeue::kUnschedulable, {kFit}, cycle, f.now);
+    const bool waits_for_time = f.q->depth().backoff == 1;
+    f.Pass(20);
+    if (!waits_for_time) f.q->ClusterChanged({EventKind::kNodeAdd, NodeNamed("a")}, f.now);
+    return waits_for_time;
+  };
+  CHECK(tried_again("a"));
+  CHECK_FALSE(tried_again("b"));
+  CHECK_FALSE(tried_again(""));  // what was before its attempt does not count
+  // Of very many events the oldest count by their kinds.
+  REQUIRE(f.Pop() == "a");
+  const uint64_t cycle = f.q->cycle();
+  for (int i = 0; i < 10100; ++i) f.q->ClusterChanged({EventKind::kNodeAdd, NodeNamed("b")}, f.now);
+  f.q->AddRejected(a, Requeue::kUnschedulable, {kFit}, cycle, f.now);
+  CHECK(f.q->depth().backoff == 1);
+}
+
+TEST_CASE("event queue: the end of a nomination wakes pods that are not more important") {
+  EventQueueOptions o;
+  o.wakes.queue.asks_hints = true;
+  Fixture f(o);
+  for (const api::PodPtr& p : {QueuedPod("high", 9), QueuedPod("low", 1)}) {
+    f.q->Add(p);
+    f.Fail(p, {kFit});
+  }
+  f.Pass(20);
+  f.q->ClusterChanged({EventKind::kAssignedPodDelete, EventObject<api::Pod>{QueuedPod("nominated", 5), nullptr}},
+                      f.now);
+  CHECK(f.Pop() == "low");
+  CHECK(f.Pop() == "");
+}
+
+TEST_CASE("event queue: with hints, a change of the pod itself wakes it if a rule waits for such a change") {
+  Fixture f(WithHints());
+  const api::PodPtr p = QueuedPod("p", 0, "one");
+  f.q->Add(p);
+  f.Fail(p, {kFit});
+  f.Pass(20);
+  f.q->Update(QueuedPod("p", 5, "one"), true, f.now);  // another priority
+  CHECK(f.Pop() == "");
+  f.q->Update(QueuedPod("p", 5, "two"), true, f.now);
+  CHECK(f.Pop() == "p");
+}
+
+TEST_CASE("event queue: what an update changes of a waiting pod") {
+  const api::PodPtr one = QueuedPod("p", 0, "one"), two = QueuedPod("p", 0, "two");
+  CHECK(OwnChanges(*one, *two) == EventsOf({EventKind::kOwnLabels}));
+  CHECK(OwnChanges(*one, *one) == EventsOf({EventKind::kOwnOther}));
+  api::PodTemplate t = *two->tmpl;
+  t.tolerations.emplace_back();
+  auto tolerant = std::make_shared<api::Pod>(*two);
+  tolerant->tmpl = api::PodTemplate::Intern(std::move(t));
+  tolerant->claim_statuses.Ensure().emplace_back("r", "claim");
+  CHECK(OwnChanges(*one, *tolerant) ==
+        EventsOf({EventKind::kOwnLabels, EventKind::kOwnTolerations, EventKind::kOwnClaims}));
 }
 
 }  // namespace berth::scheduler

@@ -60,9 +60,9 @@ bool WantsToBeNear(const api::Pod& pod, const api::Pod& other) {
 void SchedulingQueue::ClusterChanged(const ClusterEvent& event, absl::Duration now) {
   switch (event.kind) {
     case ClusterEvent::Kind::kAssignedPodAdd:
-      return AssignedPodAdded(*event.pod, now);
+      return AssignedPodAdded(*event.pod(), now);
     case ClusterEvent::Kind::kAssignedPodUpdate:
-      return AssignedPodUpdated(*event.pod, now);
+      return AssignedPodUpdated(*event.pod(), now);
     default:
       return MoveAllToActiveQueue(now);
   }

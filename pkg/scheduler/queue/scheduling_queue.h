@@ -124,6 +124,9 @@ struct EventQueueOptions {
   // A cheap check whether the pod could fit a node that was added or changed. If it returns false, the event does not
   // wake the pod. If it is empty, every such event does.
   std::function<bool(const api::Pod&, const api::Node&)> may_fit;
+  // The hint of a rule that rejected the pod, where the release asks hints. If it is empty, every event for which the
+  // rule is registered wakes the pod.
+  std::function<bool(const api::Pod&, util::Symbol rule, const ClusterEvent&)> may_help;
 };
 
 // Returns whether one of the pod's required pod affinity terms selects `other`. A term whose selector cannot be used

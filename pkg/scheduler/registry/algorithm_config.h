@@ -2,6 +2,7 @@
 // factory.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/extender/extender.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 #include "pkg/scheduler/registry/release.h"
 
 namespace berth::scheduler {
@@ -51,10 +53,11 @@ struct AlgorithmConfig {
   std::vector<std::string> pre_filters, post_filters;
   // Whether all decisions are made by calling the predicates in their order: one of them fails wherever it is reached.
   bool always_in_order = false;
-  std::optional<BatchParts> batch;   // set if pods may be placed in batches
-  const Release* release = nullptr;  // never null in a scheduler
-  NodeSampler* sampler = nullptr;    // null: every decision looks at all nodes; outlives the scheduler
-  size_t enough_nodes = 0;           // with a sampler: how many nodes end the search; 0: as its percentage says
+  std::map<Symbol, QueueingHint> hints;  // by name of predicate
+  std::optional<BatchParts> batch;       // set if pods may be placed in batches
+  const Release* release = nullptr;      // never null in a scheduler
+  NodeSampler* sampler = nullptr;        // null: every decision looks at all nodes; outlives the scheduler
+  size_t enough_nodes = 0;               // with a sampler: how many nodes end the search; 0: as its percentage says
 
   // Returns the names of the rules whose answers the incremental scheduler cannot keep between decisions. A composite
   // predicate is represented by its parts.

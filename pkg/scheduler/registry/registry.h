@@ -11,9 +11,11 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 
 namespace berth::scheduler {
 
@@ -64,12 +66,16 @@ class Registry {
   std::string WhyRemoved(std::string_view name) const;
   // Makes the predicate part of every scheduler, whatever is configured.
   void MakeMandatory(std::string_view name) { mandatory_.emplace(name); }
+  // Sets the queueing hint of a predicate, which is asked where the release asks hints. Without one, every event that
+  // the release's queue has for the predicate may help.
+  void SetHint(std::string_view name, QueueingHint hint) { hints_[std::string(name)] = std::move(hint); }
   absl::Status AddPriority(std::string_view name, PriorityFunctionFactory factory, int64_t weight, Traits traits = {});
   absl::Status AddProvider(std::string_view name, Provider provider);
 
   const std::map<std::string, Predicate, std::less<>>& predicates() const { return predicates_; }
   const std::set<std::string, std::less<>>& mandatory() const { return mandatory_; }
   const std::map<std::string, Priority, std::less<>>& priorities() const { return priorities_; }
+  const std::map<std::string, QueueingHint, std::less<>>& hints() const { return hints_; }
   const std::map<std::string, Provider, std::less<>>& providers() const { return providers_; }
   // Returns the provider, or null when there is none of this name.
   Provider* MutableProvider(std::string_view name);
@@ -84,6 +90,7 @@ class Registry {
   std::set<std::string, std::less<>> mandatory_;
   std::map<std::string, Priority, std::less<>> priorities_;
   std::map<std::string, Provider, std::less<>> providers_;
+  std::map<std::string, QueueingHint, std::less<>> hints_;       // by name of predicate
   std::map<std::string, std::string, std::less<>> why_removed_;  // by name of predicate
 };
 

@@ -2,6 +2,7 @@
 // .cc file of this folder.
 #pragma once
 #include "pkg/scheduler/algorithm/domain_rule.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 
 namespace berth::scheduler::interpodaffinity {
 
@@ -32,6 +33,13 @@ struct AffinityFilterOptions {
 };
 FitPredicate PodAffinityFilter(const PluginFactoryArgs&);
 FitPredicate PodAffinityFilterBy(const PluginFactoryArgs&, const AffinityFilterOptions& options);
+
+// The hint of InterPodAffinity (1.36), by the required terms of the pod: a pod with a node or a nomination came to
+// match all affinity terms, ceased to match all anti-affinity terms, or is gone and matched these or had anti-affinity
+// terms that all match the pod; a label that an affinity term names appeared on a node or changed, or one of an
+// anti-affinity term vanished or changed; a new node has a label that an affinity term names, or there are
+// anti-affinity terms; the pod's own labels changed.
+bool AffinityMadePossible(const api::Pod& pod, const ClusterEvent& e);
 
 // InterPodAffinity (1.19 and 1.29), Score: the preferred terms of the pod and of placed pods, and the required affinity
 // of placed pods with the weight hard_weight. Scores are scaled between the smallest and the largest sum.

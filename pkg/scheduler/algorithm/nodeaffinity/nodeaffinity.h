@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 
 namespace berth::scheduler::nodeaffinity {
 
@@ -42,6 +43,10 @@ struct AddedAffinity {
   std::optional<std::vector<api::NodeSelectorTerm>> required;
   std::vector<api::PreferredSchedulingTerm> preferred;
 };
+
+// The hint of NodeAffinity (1.36): a node matches the pod's required affinity and the added one that is new or did not
+// match before.
+QueueingHint NodeMadeToMatch(AddedAffinity added);
 
 // The Filter and the Score of NodeAffinity (1.29).
 FitPredicate NodeAffinityFilter(const PluginFactoryArgs&, AddedAffinity added);

@@ -2,6 +2,7 @@
 // .cc file of the same name.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 
 namespace berth::scheduler::nodeports {
 
@@ -10,5 +11,8 @@ namespace berth::scheduler::nodeports {
 FitPredicate PodFitsHostPorts(const PluginFactoryArgs&);
 // The same in 1.8: numbers alone count, whatever the protocols and addresses.
 FitPredicate PodFitsHostPortNumbers(const PluginFactoryArgs&);
+
+// The hint of NodePorts (1.36): a pod is gone that had a port which the pod wants, or there is a new node.
+bool PortsMadeFree(const api::Pod& pod, const ClusterEvent& e);
 
 }  // namespace berth::scheduler::nodeports

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 
 namespace berth::scheduler::noderesources {
 
@@ -62,6 +63,11 @@ struct FitOptions {
 // The Filter and the Score of NodeResourcesFit (1.29).
 FitPredicate Fit(const PluginFactoryArgs&, FitOptions options);
 PriorityFunction FitScore(const PluginFactoryArgs&, FitOptions options);
+
+// The hint of NodeResourcesFit (1.36): a node is new, or has more of what the pod requests or room for more pods, and
+// the pod fits it while it is empty; a pod is gone; a bound pod needs less of what the pod requests, or the pod itself
+// needs less; a class of devices stands for a resource that it requests.
+QueueingHint RoomMade(FitOptions options);
 
 // NodeResourcesBalancedAllocation (1.29): the closer the used fractions of the listed resources are, the better.
 PriorityFunction BalancedAllocation(const PluginFactoryArgs&, std::vector<ResourceWeight> resources);

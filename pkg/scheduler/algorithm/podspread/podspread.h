@@ -5,6 +5,7 @@
 
 #include "pkg/scheduler/algorithm/domain_rule.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 
 namespace berth::scheduler::podspread {
 
@@ -41,6 +42,12 @@ struct TopologySpreadOptions {
 
 // PodTopologySpread, Filter: the DoNotSchedule constraints.
 FitPredicate TopologySpreadFilter(const PluginFactoryArgs&, TopologySpreadOptions options);
+
+// The hint of PodTopologySpread (1.36), by the DoNotSchedule constraints of the pod: a pod with a node or a nomination
+// came to count for one of them or ceased to; a node with all their labels is new or gone, or its labels that they
+// name, its taints, or whether it has all of them changed; the pod itself got tolerations and a constraint honours
+// taints. A pod without such constraints was rejected by defaults, and each event may help it.
+bool SpreadMadePossible(const api::Pod& pod, const ClusterEvent& e);
 
 // PodTopologySpread, Score: the ScheduleAnyway constraints.
 PriorityFunction TopologySpreadScore(const PluginFactoryArgs&, TopologySpreadOptions options);

@@ -5,6 +5,7 @@
 
 #include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/cache/listers.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 
 namespace berth::scheduler::resourceclaims {
 
@@ -15,5 +16,9 @@ std::string WhyClaimsHold(const api::Pod& pod, const Listers& listers);
 
 // DynamicResources (1.36): rejects a pod that needs a claim, with the text of WhyClaimsHold.
 FitPredicate ResourceClaims(const PluginFactoryArgs&);
+
+// The hint of DynamicResources (1.36): one of the pod's claims is new or has changed, or any claim gave its devices
+// back; a node or devices changed.
+bool ClaimsMadeAvailable(const api::Pod& pod, const ClusterEvent& e);
 
 }  // namespace berth::scheduler::resourceclaims

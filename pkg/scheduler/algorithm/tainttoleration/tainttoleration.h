@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 
 namespace berth::scheduler::tainttoleration {
 
@@ -67,6 +68,12 @@ class Tolerations {
 
 // Returns whether the pod tolerates every NoSchedule and NoExecute taint of the node.
 bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node, TolerationRules rules = {});
+
+// The hint of NodeUnschedulable (1.36): a node is new and takes pods, or takes them again.
+bool MadeSchedulable(const api::Pod& pod, const ClusterEvent& e);
+// The hint of TaintToleration (1.36): the pod tolerates the taints of a node that is new, or whose taints it did not
+// tolerate before. Both: the pod itself got tolerations.
+QueueingHint MadeTolerable(TolerationRules rules);
 
 // NodeUnschedulable (1.29): the same rule as CheckNodeUnschedulable.
 FitPredicate NodeUnschedulable(const PluginFactoryArgs&);

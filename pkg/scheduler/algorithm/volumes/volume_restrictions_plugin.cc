@@ -12,20 +12,10 @@
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 
 namespace berth::scheduler::volumes {
-namespace {
 
 using Kind = api::Volume::Kind;
 
-constexpr std::string_view kClaimInUse =
-    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
-
-bool IsInlineDisk(const api::Volume& v) {
-  return v.kind == Kind::kGcePd || v.kind == Kind::kAwsEbs || v.kind == Kind::kRbd || v.kind == Kind::kIscsi;
-}
-
-// Returns whether two pods on a node cannot both have these inline volumes. Read-only sharing does not help for EBS,
-// and only the iqn of iSCSI volumes is compared.
-bool Conflict(const api::Volume& a, const api::Volume& b) {
+bool DisksConflict(const api::Volume& a, const api::Volume& b) {
   if (a.kind != b.kind || a.id != b.id) return false;
   if (a.kind == Kind::kAwsEbs) return true;
   if (a.read_only && b.read_only) return false;
@@ -33,6 +23,15 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
   return a.pool == b.pool && std::any_of(a.monitors.begin(), a.monitors.end(), [&](const std::string& m) {
            return std::find(b.monitors.begin(), b.monitors.end(), m) != b.monitors.end();
          });
+}
+
+namespace {
+
+constexpr std::string_view kClaimInUse =
+    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
+
+bool IsInlineDisk(const api::Volume& v) {
+  return v.kind == Kind::kGcePd || v.kind == Kind::kAwsEbs || v.kind == Kind::kRbd || v.kind == Kind::kIscsi;
 }
 
 // A node fits if no pod on it uses an inline disk of the pod and no pod on any node uses a ReadWriteOncePod claim of
@@ -117,7 +116,8 @@ class RestrictionsCheck final : public FitCheck {
     return std::any_of(pods.begin(), pods.end(), [&](const PlacedPod& p) {
       const auto& theirs = p.info->tmpl->volumes;
       return std::any_of(theirs.begin(), theirs.end(), [&](const api::Volume& v) {
-        return std::any_of(disks_.begin(), disks_.end(), [&](const api::Volume* mine) { return Conflict(*mine, v); });
+        return std::any_of(disks_.begin(), disks_.end(),
+                           [&](const api::Volume* mine) { return DisksConflict(*mine, v); });
       });
     });
   }

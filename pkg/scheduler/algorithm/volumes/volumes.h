@@ -7,6 +7,7 @@
 
 #include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/cache/gates.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 #include "pkg/scheduler/volumebinder/claim_rules.h"
 
 namespace berth::scheduler::volumes {
@@ -58,6 +59,11 @@ FitPredicate VolumeRestrictions(const PluginFactoryArgs& args);
 // The same with other words for a claim that is in use.
 FitPredicate VolumeRestrictionsSaying(const PluginFactoryArgs& args, std::string_view claim_in_use);
 
+// Returns whether two pods on a node cannot both have these inline volumes. Read-only sharing does not help for EBS,
+// and only the iqn of iSCSI volumes is compared. Volumes of any other kind than GCE PD, EBS, RBD and iSCSI do not
+// conflict.
+bool DisksConflict(const api::Volume& a, const api::Volume& b);
+
 // EBSLimits (default limit 39 or 25), GCEPDLimits (16), AzureDiskLimits (16) and CinderLimits (256): the number of
 // distinct in-tree volumes of the kind, on nodes where no CSI driver has replaced the in-tree plugin.
 struct InTreeLimit {
@@ -95,5 +101,22 @@ PriorityFunction StorageCapacity(const PluginFactoryArgs& args, ClaimRules rules
 FitPredicate VolumeZone(const PluginFactoryArgs& args);
 // The same in 1.19: each label of a volume is compared with the same label of the node.
 FitPredicate VolumeZoneBySameLabel(const PluginFactoryArgs& args);
+
+// ---- queueing hints (1.36) -----------------------------------------------------------------------
+
+// VolumeRestrictions: a pod of the same namespace is gone that had a claim of the pod or a disk in its way; a claim of
+// the pod was created; a node is new.
+bool RestrictionsLifted(const api::Pod& pod, const ClusterEvent& e);
+// NodeVolumeLimits: a CSINode is new, or one of its drivers may attach more; a pod with a claim or a volume of a
+// replaced in-tree plugin is gone; a claim of the pod was created; a volume was detached, and the pod has a claim or an
+// inline volume of its driver.
+bool VolumeRoomMade(const api::Pod& pod, const ClusterEvent& e);
+// VolumeBinding: a claim of the pod is new or has changed; topologies of a class, replaced plugins of a CSINode or the
+// size of some storage changed so that more may be possible, or a driver no longer minds the size; a volume, a node, a
+// class, a CSINode or some storage is new, or a volume or a node's labels changed.
+bool ClaimsMadeBindable(const api::Pod& pod, const ClusterEvent& e);
+// VolumeZone: a claim of the pod is new or has changed; zone or region labels of a volume changed; a volume, a node or
+// a class is new, or a node's labels changed.
+bool ZonesMadeToMatch(const api::Pod& pod, const ClusterEvent& e);
 
 }  // namespace berth::scheduler::volumes
