@@ -132,6 +132,7 @@ Row Cache::EnsureRow(Symbol name) {
     }
     columns_.volumes.push_back(0);
     columns_.flags.push_back(0);
+    columns_.taints.push_back(0);
     columns_.zone.emplace_back();
     columns_.zone_by_either_label.emplace_back();
     columns_.name.emplace_back();
@@ -150,6 +151,7 @@ void Cache::Reserve(size_t nodes, size_t pods) {
   for (auto* column : AmountColumns()) column->reserve(nodes);
   columns_.volumes.reserve(nodes);
   columns_.flags.reserve(nodes);
+  columns_.taints.reserve(nodes);
   columns_.zone.reserve(nodes);
   columns_.zone_by_either_label.reserve(nodes);
   columns_.name.reserve(nodes);
@@ -176,12 +178,15 @@ void Cache::Touch(Row r, bool node_changed) {
   rows_[r].generation = log_.Enter(r, node_changed, rows_[r].generation, rows_.size());
 }
 
-// Computes the flags from the node's conditions and taints. If a condition type occurs several times, the last one
-// counts for the pressures, and each one counts for kRowConditionBad, as in 1.10.
+// Computes the flags from the node's conditions and taints, and numbers its list of taints. If a condition type occurs
+// several times, the last one counts for the pressures, and each one counts for kRowConditionBad, as in 1.10.
 void Cache::SetFlags(Row r) {
   uint8_t flags = 0;
+  uint32_t taints = 0;
   if (const api::Node* node = rows_[r].node.get()) {
     flags |= kRowListed;
+    if (node->unschedulable) flags |= kRowCordoned;
+    taints = taint_lists_.Use(node->taints);
     bool memory = false, disk = false, bad = node->unschedulable;
     for (const api::NodeCondition& c : node->conditions) {
       if (c.type == kMemoryPressure) memory = c.status == kTrue;
@@ -196,6 +201,7 @@ void Cache::SetFlags(Row r) {
     }
   }
   columns_.flags[r] = flags;
+  taint_lists_.Release(std::exchange(columns_.taints[r], taints));
 }
 
 void Cache::CountAvoided(const api::Node& node, int sign) {
@@ -409,7 +415,7 @@ void Cache::CountPod(Row r, const PlacedPod& p, int sign, Why why) {
   }
   for (PodCount* c : p.info->counted_by) {
     if (!Counts(*c, p, why)) continue;
-    c->AddOnRow(r, sign);
+    if (c->column() == nullptr) c->Add(r, sign);
     c->total_all_ += sign;
     if (c->query_.nodes == nullptr || rows_[r].node == nullptr || !c->CountsOn(r)) continue;
     c->total_ += sign;

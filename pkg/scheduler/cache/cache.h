@@ -35,6 +35,7 @@
 #include "pkg/scheduler/cache/pod_hooks.h"
 #include "pkg/scheduler/cache/resource.h"
 #include "pkg/scheduler/cache/row_set.h"
+#include "pkg/scheduler/cache/taint_lists.h"
 #include "pkg/scheduler/cache/template_info.h"
 
 namespace berth::scheduler {
@@ -82,6 +83,7 @@ struct Columns {
   std::vector<int64_t> nonzero_cpu, nonzero_memory;
   std::vector<int32_t> volumes;  // number of volumes in the pods' specifications, of the kinds that rules look at
   std::vector<uint8_t> flags;    // RowFlag bits
+  std::vector<uint32_t> taints;  // the number of the node's list in Cache::taint_lists()
   std::vector<Symbol> name;      // the node's name
   std::vector<util::SharedSymbol> zone;                  // region ":\0:" zone; empty when the node has neither label
   std::vector<util::SharedSymbol> zone_by_either_label;  // Cache::ZoneByEitherLabelKey
@@ -100,6 +102,7 @@ enum RowFlag : uint8_t {
   kRowConditionBad = 8,  // the predicate CheckNodeCondition fails
   kRowHardTaints = 16,   // has a NoSchedule or NoExecute taint
   kRowSoftTaints = 32,   // has a PreferNoSchedule taint
+  kRowCordoned = 64,     // spec.unschedulable
 };
 
 // The order in which the best nodes are numbered when one of them is chosen.
@@ -147,6 +150,7 @@ class Cache {
   // Changes whenever the results of IsAvoided may change.
   uint64_t avoided_version() const { return avoided_version_; }
   const Columns& columns() const { return columns_; }
+  const TaintLists& taint_lists() const { return taint_lists_; }
   // Returns the columns of a scalar resource, made at the first call for it and kept up to date from then on. Returns
   // null, and the amounts are in NodeRow alone, when pods have named so many resources that memory is better saved.
   const ScalarColumns* ScalarColumnsOf(Symbol resource) const;
@@ -351,6 +355,9 @@ class Cache {
   void CountLabels(const api::Labels& labels, int sign);  // in nodes_with_label_
   void AdmitToCounts(Row r);                              // called after a node object changes
   void DismissFromCounts(Row r);                          // called before a node object changes
+  absl::flat_hash_map<const PodCount*, int32_t> FilteredOnRow(Row r) const;
+  void AdmitAll(PodCount* count, const PodCount* like);
+  std::vector<TemplateInfo*> TemplatesOf(const PodQuery& query) const;
   void Recount(Row r);
   void SetNode(Row r, api::NodePtr node);
   void SetFlags(Row r);
@@ -367,6 +374,7 @@ class Cache {
   std::vector<NodeRow> rows_;
   std::vector<Row> free_rows_;
   Columns columns_;
+  TaintLists taint_lists_;
   mutable absl::flat_hash_map<Symbol, std::unique_ptr<ScalarColumns>> scalar_columns_;
   RowSet listed_;
   size_t node_count_ = 0;

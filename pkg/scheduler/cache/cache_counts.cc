@@ -9,6 +9,7 @@
 #include <absl/hash/hash.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/util/contract.h"
@@ -81,15 +82,29 @@ void Cache::CountInDomains(Row r, const PlacedPod& p, int sign, Why why) {
   }
 }
 
+// Returns how many pods on the row count in each of the counts with a node filter; those with none are absent.
+absl::flat_hash_map<const PodCount*, int32_t> Cache::FilteredOnRow(Row r) const {
+  absl::flat_hash_map<const PodCount*, int32_t> here;
+  if (filtered_counts_.empty()) return here;
+  for (const PlacedPod& p : rows_[r].pods) {
+    for (const PodCount* c : p.info->counted_by) {
+      if (c->query_.nodes != nullptr && Counts(*c, p, Why::kPlaced)) ++here[c];
+    }
+  }
+  return here;
+}
+
 // Takes the row's pods and its domain out of the counts with a node filter. They are treated apart because they depend
 // on more of a node than its labels.
 void Cache::DismissFromCounts(Row r) {
   if (rows_[r].node == nullptr) return;
+  const auto pods = FilteredOnRow(r);
   for (PodCount* c : filtered_counts_) {
     if (!c->CountsOn(r)) continue;
     const bool admitted = c->admitted_.Has(r);
     const uint32_t domain = c->DomainOf(r);
-    const int32_t here = c->OnRow(r);
+    const auto counted = pods.find(c);
+    const int32_t here = counted == pods.end() ? 0 : counted->second;
     c->total_ -= here;
     // Also where the node is in no domain: its labels may change, or another node may get the row.
     c->admitted_.Erase(r);
@@ -101,6 +116,7 @@ void Cache::DismissFromCounts(Row r) {
 
 void Cache::AdmitToCounts(Row r) {
   if (rows_[r].node == nullptr) return;
+  const auto pods = FilteredOnRow(r);
   const NodeFilter* asked = nullptr;
   bool admitted = false;
   for (PodCount* c : filtered_counts_) {
@@ -109,7 +125,8 @@ void Cache::AdmitToCounts(Row r) {
     if (admitted) c->admitted_.Insert(r);
     if (!c->CountsOn(r)) continue;
     const uint32_t domain = c->DomainOf(r);
-    const int32_t here = c->OnRow(r);
+    const auto counted = pods.find(c);
+    const int32_t here = counted == pods.end() ? 0 : counted->second;
     c->total_ += here;
     if (domain == LabelColumn::kNoDomain) continue;
     if (admitted) c->AdmitNode(domain);
@@ -117,8 +134,68 @@ void Cache::AdmitToCounts(Row r) {
   }
 }
 
+// Finds the nodes that the filter of a new count admits: those of `like`, a count with the same filter, unless it is
+// null. Nodes are counted by domain first, so that a hash table is looked into once for each domain.
+void Cache::AdmitAll(PodCount* count, const PodCount* like) {
+  const NodeFilter& filter = *count->query_.nodes;
+  if (like != nullptr) {
+    count->admitted_ = like->admitted_;
+  } else {
+    count->admitted_ = listed_;
+    if (filter.narrow != nullptr) {
+      filter.narrow(*this, &count->admitted_);
+    } else {
+      listed_.ForEach([&](Row r) {
+        if (!filter.admits(*rows_[r].node)) count->admitted_.Erase(r);
+      });
+    }
+  }
+  thread_local std::vector<int32_t> nodes;  // by domain
+  nodes.assign(count->column()->domain_limit(), 0);
+  count->admitted_.ForEach([&](Row r) {
+    if (const uint32_t domain = count->DomainOf(r); domain != LabelColumn::kNoDomain) ++nodes[domain];
+  });
+  thread_local std::vector<std::pair<uint32_t, int32_t>> by_domain;
+  by_domain.clear();
+  for (uint32_t domain = 0; domain < nodes.size(); ++domain) {
+    if (nodes[domain] > 0) by_domain.emplace_back(domain, nodes[domain]);
+  }
+  count->AdmitNodes(by_domain);
+}
+
+// Returns the templates that match the query, each once. If a selector requires one of certain labels, only templates
+// with such a label can match; otherwise all may.
+std::vector<TemplateInfo*> Cache::TemplatesOf(const PodQuery& query) const {
+  std::vector<TemplateInfo*> out;
+  size_t looked = 0;  // how many lists of templates were looked through
+  auto add = [&](TemplateInfo* info) {
+    if (query.Matches(*info->tmpl)) out.push_back(info);
+  };
+  for (const api::Selector& s : query.any_of) {
+    const api::Requirement* pair = nullptr;
+    for (const api::Requirement& r : s.requirements()) {
+      if (r.op == api::Operator::kIn || r.op == api::Operator::kEquals) pair = &r;
+    }
+    if (pair != nullptr) {
+      for (Symbol value : pair->values) {
+        auto it = templates_by_label_.find({pair->key, value});
+        if (it == templates_by_label_.end()) continue;
+        ++looked;
+        for (TemplateInfo* info : it->second) add(info);
+      }
+    } else if (!s.MatchesNothing()) {
+      ++looked;
+      for (auto& [tmpl, info] : templates_) add(info.get());
+    }
+  }
+  if (looked < 2) return out;
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 // A new count is added to `counted_by` of each template that it matches and gets the pods of these templates from
-// TemplateInfo::rows, so that no pod is looked at.
+// TemplateInfo::rows, so that no pod is looked at. The pods are added up by domain first, as the nodes are.
 std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
   const size_t hash = HashOf(query);
   if (auto same = counts_by_hash_.find(hash); same != counts_by_hash_.end()) {
@@ -131,45 +208,41 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
   std::shared_ptr<PodCount> count(new PodCount(query, column));
   if (query.nodes != nullptr) {
     const bool like_last = !filtered_counts_.empty() && filtered_counts_.back()->query_.nodes == query.nodes;
-    if (like_last) count->admitted_ = filtered_counts_.back()->admitted_;
+    AdmitAll(count.get(), like_last ? filtered_counts_.back() : nullptr);
     filtered_counts_.push_back(count.get());
-    listed_.ForEach([&](Row r) {
-      if (!(like_last ? count->admitted_.Has(r) : query.nodes->admits(*rows_[r].node))) return;
-      count->admitted_.Insert(r);
-      if (const uint32_t domain = count->DomainOf(r); domain != LabelColumn::kNoDomain) count->AdmitNode(domain);
-    });
   }
-  auto add = [&](TemplateInfo* info) {
-    if (!query.Matches(*info->tmpl)) return;
-    // Nothing else was appended since a selector of this query matched the template.
-    if (!info->counted_by.empty() && info->counted_by.back() == count.get()) return;
+  const std::vector<TemplateInfo*> matching = TemplatesOf(query);
+  size_t rows = 0;
+  for (TemplateInfo* info : matching) {
     info->counted_by.push_back(count.get());
-    if (query.never_base) return;
+    rows += query.never_base ? 0 : info->rows.size();
+  }
+  thread_local std::vector<int64_t> pods;  // by domain; 0 for all that are not in `domains`
+  thread_local std::vector<uint32_t> domains;
+  domains.clear();
+  const size_t limit = column == nullptr ? rows_.size() : column->domain_limit();
+  if (rows > 0 && pods.size() < limit) pods.resize(limit, 0);
+  for (const TemplateInfo* info : matching) {
+    if (query.never_base) break;
     for (const auto& [r, placed] : info->rows) {
-      int32_t n = placed.live + (query.skip_terminating ? 0 : placed.terminating);
+      const int32_t n = placed.live + (query.skip_terminating ? 0 : placed.terminating);
       if (n == 0) continue;
-      count->AddOnRow(r, n);
       count->total_all_ += n;
-      if (rows_[r].node == nullptr || !count->CountsOn(r)) continue;
-      count->total_ += n;
-      if (column == nullptr) continue;
-      if (const uint32_t domain = column->Domain(r); domain != LabelColumn::kNoDomain) count->AddInDomain(domain, n);
+      const bool counts = rows_[r].node != nullptr && count->CountsOn(r);
+      if (counts) count->total_ += n;
+      const uint32_t domain = column == nullptr ? r : counts ? column->Domain(r) : LabelColumn::kNoDomain;
+      if (domain == LabelColumn::kNoDomain) continue;
+      if (pods[domain] == 0) domains.push_back(domain);
+      pods[domain] += n;
     }
-  };
-  // If a selector requires one of certain labels, only templates with such a label can match; otherwise all may.
-  for (const api::Selector& s : query.any_of) {
-    const api::Requirement* pair = nullptr;
-    for (const api::Requirement& r : s.requirements()) {
-      if (r.op == api::Operator::kIn || r.op == api::Operator::kEquals) pair = &r;
-    }
-    if (pair != nullptr) {
-      for (Symbol value : pair->values) {
-        auto it = templates_by_label_.find({pair->key, value});
-        if (it == templates_by_label_.end()) continue;
-        for (TemplateInfo* info : it->second) add(info);
-      }
-    } else if (!s.MatchesNothing()) {
-      for (auto& [tmpl, info] : templates_) add(info.get());
+  }
+  count->Reserve(domains.size());
+  for (const uint32_t domain : domains) {
+    const int64_t n = std::exchange(pods[domain], 0);
+    if (column == nullptr) {
+      count->Add(domain, n);
+    } else {
+      count->AddInDomain(domain, n);
     }
   }
   uint32_t number = static_cast<uint32_t>(counts_.size());

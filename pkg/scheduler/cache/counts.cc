@@ -35,13 +35,6 @@ bool operator==(const PodQuery& a, const PodQuery& b) {
          a.never_base == b.never_base && a.nodes_choose_domains == b.nodes_choose_domains;
 }
 
-void PodCount::AddOnRow(Row row, int32_t n) {
-  if (column() == nullptr) return Add(row, n);
-  auto it = by_row_.try_emplace(row, 0).first;
-  it->second += n;
-  if (it->second == 0) by_row_.erase(it);
-}
-
 // Moves the domain to another place of the histogram when it is one of an admitted node.
 void PodCount::AddInDomain(uint32_t domain, int64_t n) {
   if (n == 0) return;
@@ -66,6 +59,14 @@ void PodCount::AdmitNode(uint32_t domain) {
   // The pods of a domain that was not eligible were counted in everywhere_ alone.
   if (auto it = everywhere_.find(domain); it != everywhere_.end()) Add(domain, it->second);
   ++histogram_[In(domain)];
+}
+
+void PodCount::AdmitNodes(std::span<const std::pair<uint32_t, int32_t>> nodes_by_domain) {
+  BERTH_REQUIRES(numbers().empty() && everywhere_.empty() && eligible_.empty());
+  if (nodes_by_domain.empty()) return;
+  eligible_.reserve(nodes_by_domain.size());
+  for (const auto& [domain, nodes] : nodes_by_domain) eligible_.emplace(domain, nodes);
+  histogram_[0] = static_cast<int64_t>(eligible_.size());
 }
 
 void PodCount::DismissNode(uint32_t domain) {

@@ -9,7 +9,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pkg/api/labels.h"
@@ -47,6 +49,8 @@ class DomainTotals {
 
  protected:
   explicit DomainTotals(const LabelColumn* column) : column_(column) {}
+  // Makes room for numbers of so many domains more.
+  void Reserve(size_t domains) { numbers_.reserve(numbers_.size() + domains); }
   void Add(uint32_t domain, int64_t n) {
     const auto [it, fresh] = numbers_.try_emplace(domain, 0);
     if (fresh) filter_.Insert(domain, numbers_);
@@ -60,6 +64,8 @@ class DomainTotals {
   KeyFilter filter_;  // of numbers_
 };
 
+class Cache;
+
 // Selects the nodes whose pods count. `admits` depends on the node's labels, taints and name alone, and filters with
 // the same key admit the same nodes.
 struct NodeFilter {
@@ -68,6 +74,9 @@ struct NodeFilter {
   static std::string KeyOf(std::string text);
   std::string key;
   std::function<bool(const api::Node&)> admits;
+  // Erases the rows whose nodes `admits` does not admit, faster than by asking it about each. REQUIRES: the rows are
+  // listed.
+  std::function<void(const Cache&, RowSet*)> narrow;
 };
 
 // Says which pods a live count counts: those in one of the namespaces whose labels match at least one selector of
@@ -105,12 +114,11 @@ struct PodQuery {
 class PodCount final : public DomainTotals {
  public:
   const PodQuery& query() const { return query_; }
+  // Returns the number of pods on the row. REQUIRES: each row is a domain of its own.
   int32_t OnRow(Row row) const {
-    auto it = rows().find(row);
-    return it == rows().end() ? 0 : static_cast<int32_t>(it->second);
+    BERTH_REQUIRES(column() == nullptr);
+    return static_cast<int32_t>(In(row));
   }
-  // Returns the number of pods by row, for the rows with at least one.
-  const Numbers& rows() const { return column() == nullptr ? numbers() : by_row_; }
   // Returns the number of pods on nodes that have this value of the topology label. REQUIRES: column() is not null.
   int64_t InValue(Symbol value) const {
     BERTH_REQUIRES(column() != nullptr);
@@ -134,16 +142,16 @@ class PodCount final : public DomainTotals {
  private:
   friend class Cache;
   PodCount(PodQuery q, const LabelColumn* column) : DomainTotals(column), query_(std::move(q)) {}
-  void AddOnRow(Row row, int32_t n);
   void AddInDomain(uint32_t domain, int64_t n);
   // Returns whether pods on the row count in its domain. REQUIRES: the row has a node object.
   bool CountsOn(Row row) const { return query_.nodes == nullptr || query_.nodes_choose_domains || admitted_.Has(row); }
   // Add an admitted node to its domain, and remove it. The caller updates admitted_.
   void AdmitNode(uint32_t domain);
   void DismissNode(uint32_t domain);
+  // Admits the nodes of a new count at once: the number of them in each of some domains. REQUIRES: it counts no pod.
+  void AdmitNodes(std::span<const std::pair<uint32_t, int32_t>> nodes_by_domain);
 
   PodQuery query_;
-  Numbers by_row_;  // unused when each row is a domain of its own
   int64_t total_ = 0, total_all_ = 0;
   // With a node filter. Invariant: the domains with an admitted node are the keys of eligible_, and histogram_ says for
   // each number how many of these domains have it; neither map has an entry with the value 0. So the minimum is the

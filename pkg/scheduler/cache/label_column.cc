@@ -23,6 +23,7 @@ void LabelColumn::Set(Row r, Symbol value) {
   if (before == kNoDomain ? value == no_value() : values_[before] == value) return;
   if (before != kNoDomain) {
     std::erase(rows_[before], r);
+    --rows_with_label_;
     if (rows_[before].empty()) {
       by_value_.erase(values_[before]);
       free_.push_back(before);
@@ -46,6 +47,7 @@ void LabelColumn::Set(Row r, Symbol value) {
   if (r >= domains_.size()) domains_.resize(r + 1, kNoDomain);
   domains_[r] = it->second;
   rows_[it->second].push_back(r);
+  ++rows_with_label_;
 }
 
 }  // namespace berth::scheduler

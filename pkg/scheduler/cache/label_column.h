@@ -42,6 +42,7 @@ class LabelColumn {
   const std::vector<Row>& Rows(uint32_t domain) const { return rows_[domain]; }  // in no particular order
   const std::vector<Row>& RowsWith(Symbol value) const;
   size_t distinct() const { return by_value_.size(); }
+  size_t rows_with_label() const { return rows_with_label_; }
   // Changes when a value gets a domain, that is when it was the value of no node before.
   uint64_t version() const { return version_; }
   uint32_t domain_limit() const { return static_cast<uint32_t>(values_.size()); }
@@ -60,6 +61,7 @@ class LabelColumn {
   std::vector<uint32_t> free_;
   absl::flat_hash_map<Symbol, uint32_t> by_value_;
   uint64_t version_ = 0;
+  size_t rows_with_label_ = 0;
 };
 
 }  // namespace berth::scheduler

@@ -327,7 +327,7 @@ std::map<std::string, std::string> Describe(Cache& cache, bool with_ports) {
     std::string& text = out[absl::StrCat("query ", number++)];
     absl::StrAppend(&text, "total=", count->total(), " all=", count->total_all());
     std::set<std::string> parts;
-    for (Row r = 0; r < cache.row_count(); ++r) {
+    for (Row r = 0; r < cache.row_count() && count->column() == nullptr; ++r) {
       if (count->OnRow(r) != 0) parts.insert(absl::StrCat(cache.row(r).name.string(), ":", count->OnRow(r)));
     }
     if (count->column() != nullptr) {

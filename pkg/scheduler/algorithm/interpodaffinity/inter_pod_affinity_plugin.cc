@@ -175,6 +175,13 @@ class AffinityCheck final : public DomainCheck {
     return true;
   }
   bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == nullptr; }
+  int ReasonBits() const override { return usable_ ? 2 : 0; }
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
+    NumberBySums(rows, numbers, [&](std::span<const DomainSum> sums) {
+      const FailureReason* why = Why(sums);
+      return why == nullptr ? 0u : why == &kAffinity ? 1u : why == &kAntiAffinity ? 2u : 3u;
+    });
+  }
   void Explain(Row row, std::vector<FailureReason>* out) override {
     std::vector<DomainSum> sums(channels_.size());
     SumsOf(row, sums);

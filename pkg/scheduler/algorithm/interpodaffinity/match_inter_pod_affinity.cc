@@ -65,6 +65,11 @@ class InterPodAffinityCheck final : public DomainCheck {
         return Verdict::kFails;
     }
   }
+  // What a row's sums say is what Check finds, which words the error of a term that cannot be used.
+  int ReasonBits() const override { return usable() ? 3 : 0; }
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
+    NumberBySums(rows, numbers, [&](std::span<const DomainSum> sums) { return static_cast<uint32_t>(Why(sums)); });
+  }
   void Explain(Row row, std::vector<FailureReason>* out) override {
     out->push_back(reasons::kPodAffinityNotMatch);
     switch (AnswerFor(row)) {

@@ -20,6 +20,23 @@ void LabelMatcher::Refresh() {
   }
 }
 
+// Most selectors have one requirement, whose answers are then read without a branch on them.
+void LabelMatcher::AddWeight(std::span<const Row> rows, int64_t weight, std::span<int64_t> scores) const {
+  if (nothing_) return;
+  if (requirements_.size() != 1) {
+    for (size_t i = 0; i < rows.size(); ++i) scores[i] += Matches(rows[i]) ? weight : 0;
+    return;
+  }
+  const One& one = requirements_[0];
+  const uint8_t* const by_domain = one.by_domain.data();
+  const uint8_t absent = one.absent ? 1 : 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const uint32_t domain = one.column->Domain(rows[i]);
+    const uint8_t answer = domain == LabelColumn::kNoDomain ? absent : by_domain[domain];
+    scores[i] += weight * answer;
+  }
+}
+
 bool LabelMatcher::Candidates(std::vector<Row>* rows) const {
   if (nothing_) return true;
   for (const One& one : requirements_) {

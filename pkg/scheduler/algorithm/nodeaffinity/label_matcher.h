@@ -1,6 +1,7 @@
 // A label selector that is evaluated for many nodes. Each distinct value of a label is matched only once.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pkg/api/labels.h"
@@ -25,6 +26,9 @@ class LabelMatcher {
     }
     return true;
   }
+
+  // Adds the weight to the scores of the rows that match.
+  void AddWeight(std::span<const Row> rows, int64_t weight, std::span<int64_t> scores) const;
 
   // Appends the columns of all labels that the selector reads.
   void AppendColumns(std::vector<const LabelColumn*>* columns) const {

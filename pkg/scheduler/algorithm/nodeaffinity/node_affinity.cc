@@ -72,13 +72,9 @@ class NodeAffinityScoring final : public Scoring {
   // The same as the loop in Map, from the label columns.
   absl::Status MapByValue(const std::vector<api::PreferredSchedulingTerm>& terms, std::span<const Row> rows,
                           std::span<int64_t> scores) const {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      uint32_t sum = 0;  // upstream adds in int32, which may wrap
-      for (size_t t = 0; t < terms.size(); ++t) {
-        if (matchers_[t].Matches(rows[i])) sum += static_cast<uint32_t>(terms[t].weight);
-      }
-      scores[i] = static_cast<int32_t>(sum);
-    }
+    std::fill(scores.begin(), scores.end(), 0);
+    for (size_t t = 0; t < terms.size(); ++t) matchers_[t].AddWeight(rows, terms[t].weight, scores);
+    for (int64_t& score : scores) score = static_cast<int32_t>(score);  // upstream adds in int32, which may wrap
     return absl::OkStatus();
   }
 

@@ -189,10 +189,12 @@ class AffinityScoring final : public Scoring {
     for (size_t t = 0; t < terms_.size(); ++t) {
       const api::PreferredSchedulingTerm& term = *terms_[t];
       if (by_value && matchers_.size() <= t) matchers_.emplace_back(ctx_.cache, term.preference.match.selector);
+      if (by_value) {
+        matchers_[t].AddWeight(rows, term.weight, scores);
+        continue;
+      }
       for (size_t i = 0; i < rows.size(); ++i) {
-        const bool selects =
-            by_value ? matchers_[t].Matches(rows[i]) : ValidTermMatches(term.preference, *ctx_.cache.row(rows[i]).node);
-        if (selects) scores[i] += term.weight;
+        if (ValidTermMatches(term.preference, *ctx_.cache.row(rows[i]).node)) scores[i] += term.weight;
       }
     }
     return absl::OkStatus();
@@ -243,6 +245,31 @@ bool MeetsRequired(const api::PodTemplate& pod, const api::Node& node) {
   if (!pod.affinity.node || !pod.affinity.node->required) return true;
   const auto& terms = pod.affinity.node->required->terms;
   return std::any_of(terms.begin(), terms.end(), [&](const auto& t) { return ValidTermMatches(t, node); });
+}
+
+// Looks at single nodes only if the affinity names them or not only labels decide.
+void KeepRequired(const api::PodTemplate& pod, const Cache& cache, RowSet* rows) {
+  for (const auto& [key, value] : pod.node_selector)
+    NarrowToRows(cache.Label(key).RowsWith(value), cache.row_count(), rows);
+  if (!pod.affinity.node || !pod.affinity.node->required) return;
+  const auto& terms = pod.affinity.node->required->terms;
+  std::vector<Row> named;
+  const bool by_name = NamedCandidates(&*pod.affinity.node->required, cache, &named);
+  if (by_name) NarrowToRows(named, cache.row_count(), rows);
+  const bool by_value = !by_name && std::all_of(terms.begin(), terms.end(), [](const auto& t) {
+    return t.problems.empty() && t.has_expressions && t.fields.empty();
+  });
+  if (!by_value) {
+    rows->ForEach([&](Row row) {
+      if (!MeetsRequired(pod, *cache.row(row).node)) rows->Erase(row);
+    });
+    return;
+  }
+  std::vector<LabelMatcher> matchers;
+  for (const auto& t : terms) matchers.emplace_back(cache, t.match.selector);
+  rows->ForEach([&](Row row) {
+    if (std::none_of(matchers.begin(), matchers.end(), [&](const auto& m) { return m.Matches(row); })) rows->Erase(row);
+  });
 }
 
 FitPredicate NodeAffinityFilter(const PluginFactoryArgs&, AddedAffinity added) {

@@ -37,6 +37,8 @@ bool ValidTermMatches(const api::NodeSelectorTerm& term, const api::Node& node);
 // Returns whether the node satisfies the pod's nodeSelector and required node affinity according to 1.29: a term
 // selects a node if both its expressions and its fields match, and a term that is not valid selects no node.
 bool MeetsRequired(const api::PodTemplate& pod, const api::Node& node);
+// Erases the rows whose nodes do not satisfy them. REQUIRES: the rows are listed.
+void KeepRequired(const api::PodTemplate& pod, const Cache& cache, RowSet* rows);
 
 // Node affinity that the addedAffinity argument of a 1.29 profile adds to every pod.
 struct AddedAffinity {

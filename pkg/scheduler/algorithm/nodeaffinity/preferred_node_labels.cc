@@ -52,9 +52,7 @@ class PreferredLabelsScoring final : public Scoring {
     std::fill(scores.begin(), scores.end(), 0);
     Compile();
     for (size_t t = 0; t < terms_.size(); ++t) {
-      for (size_t i = 0; i < rows.size(); ++i) {
-        if (matchers_[t].Matches(rows[i])) scores[i] += terms_[t]->weight;
-      }
+      matchers_[t].AddWeight(rows, terms_[t]->weight, scores);
     }
     return absl::OkStatus();
   }

@@ -155,6 +155,17 @@ class NodeFilters {
              (!affinity || nodeaffinity::MeetsRequired(*pod, node)) &&
              (!taints || tainttoleration::ToleratesAll(*pod, node, rules));
     };
+    filter->narrow = [keys = keys_, affinity, taints, pod = pod_, rules = rules_](const Cache& cache, RowSet* rows) {
+      for (Symbol key : *keys) {
+        const LabelColumn& column = cache.Label(key);
+        if (column.rows_with_label() == cache.node_count()) continue;
+        rows->ForEach([&](Row row) {
+          if (column.Domain(row) == LabelColumn::kNoDomain) rows->Erase(row);
+        });
+      }
+      if (affinity) nodeaffinity::KeepRequired(*pod, cache, rows);
+      if (taints) tainttoleration::KeepTolerated(*pod, cache, rules, rows);
+    };
     return filter;
   }
 
@@ -273,6 +284,13 @@ class SpreadCheck final : public DomainCheck {
     return true;
   }
   bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == nullptr; }
+  int ReasonBits() const override { return usable() ? 2 : 0; }
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
+    NumberBySums(rows, numbers, [&](std::span<const DomainSum> sums) {
+      const FailureReason* why = Why(sums);
+      return why == nullptr ? 0u : why == &kSkew ? 1u : 2u;
+    });
+  }
   void Explain(Row row, std::vector<FailureReason>* out) override {
     std::vector<DomainSum> sums(channels_.size());
     SumsOf(row, sums);

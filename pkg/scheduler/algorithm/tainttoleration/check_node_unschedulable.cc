@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 
@@ -8,7 +9,7 @@ namespace {
 
 // CheckNodeUnschedulable: a node fits if it is not cordoned or if the pod tolerates the taint for cordoned nodes.
 // Source: CheckNodeUnschedulablePredicate in pkg/scheduler/algorithm/predicates/predicates.go (1.11 and later).
-class UnschedulableCheck final : public FitCheck {
+class UnschedulableCheck final : public ColumnCheck {
  public:
   explicit UnschedulableCheck(const PodContext& ctx) : cache_(ctx.cache) {
     const api::Taint taint{Symbol("node.kubernetes.io/unschedulable"), Symbol(""), Symbol("NoSchedule")};
@@ -17,12 +18,17 @@ class UnschedulableCheck final : public FitCheck {
                              [&](const api::Toleration& t) { return Tolerates(t, taint); });
   }
   Verdict Check(Row row) override {
-    return !tolerated_ && cache_.row(row).node->unschedulable ? Verdict::kFails : Verdict::kFits;
+    return (cache_.columns().flags[row] & Flags()) != 0 ? Verdict::kFails : Verdict::kFits;
   }
+  void Filter(RowSet* candidates, RowSet*) override { EraseFlagged(cache_, Flags(), candidates); }
+  void KeepFitting(std::vector<Row>* rows) override { EraseFlagged(cache_, Flags(), rows); }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeUnschedulable); }
 
  private:
+  // Returns the flags of rows that do not fit.
+  uint8_t Flags() const { return tolerated_ ? 0 : kRowCordoned; }
+
   const Cache& cache_;
   bool tolerated_ = false;  // whether the pod tolerates the taint that cordoned nodes get
 };

@@ -20,15 +20,22 @@ class CordonCheck final : public ColumnCheck {
                              [&](const api::Toleration& t) { return Tolerates(t, cordon, rules); });
   }
   bool FitsAlways() const override { return tolerated_; }
-  Verdict Check(Row row) override {
-    return cache_.row(row).node->unschedulable && !tolerated_ ? Verdict::kFails : Verdict::kFits;
+  Verdict Check(Row row) override { return !tolerated_ && Cordoned(row) ? Verdict::kFails : Verdict::kFits; }
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
+    for (size_t i = 0; i < rows.size(); ++i) numbers[i] = !tolerated_ && Cordoned(rows[i]) ? 1 : 0;
   }
+  void Filter(RowSet* candidates, RowSet*) override { EraseFlagged(cache_, Flags(), candidates); }
+  void KeepFitting(std::vector<Row>* rows) override { EraseFlagged(cache_, Flags(), rows); }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(kUnschedulable); }
   int ReasonBits() const override { return 1; }
   bool ReadsOnlyAmounts() const override { return true; }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
 
  private:
+  bool Cordoned(Row row) const { return (cache_.columns().flags[row] & kRowCordoned) != 0; }
+  // Returns the flags of rows that do not fit.
+  uint8_t Flags() const { return tolerated_ ? 0 : kRowCordoned; }
+
   const Cache& cache_;
   bool tolerated_;
 };

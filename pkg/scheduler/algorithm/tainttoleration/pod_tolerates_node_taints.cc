@@ -15,10 +15,10 @@ namespace {
 const Symbol kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kEqual("Equal"), kExists("Exists"), kGreater("Gt"),
     kLess("Lt");
 
-// Returns the first NoSchedule or NoExecute taint of the node that no toleration tolerates, or null. 1.29 reports the
-// first one in the order of the node, not the most severe.
-const api::Taint* Untolerated(const Tolerations& tolerations, const api::Node& node) {
-  for (const api::Taint& taint : node.taints) {
+// Returns the first NoSchedule or NoExecute taint that no toleration tolerates, or null. 1.29 reports the first one in
+// the order of the node, not the most severe.
+const api::Taint* Untolerated(const Tolerations& tolerations, const std::vector<api::Taint>& taints) {
+  for (const api::Taint& taint : taints) {
     if (taint.effect != kNoSchedule && taint.effect != kNoExecute) continue;
     if (!tolerations.Tolerate(taint)) return &taint;
   }
@@ -53,8 +53,13 @@ class TaintsCheck final : public ColumnCheck {
     if (!NamesTaint()) return ColumnCheck::NumberReasons(rows, beside, numbers);
     for (size_t i = 0; i < rows.size(); ++i) {
       const api::Taint* taint = FirstOf(rows[i]);
-      numbers[i] =
-          taint == nullptr ? 0 : numbers_.try_emplace({taint->key, taint->value}, numbers_.size() + 1).first->second;
+      if (taint == nullptr) {
+        numbers[i] = 0;
+        continue;
+      }
+      uint32_t& number = first_[cache_.columns().taints[rows[i]]].reason;
+      if (number == 0) number = numbers_.try_emplace({taint->key, taint->value}, numbers_.size() + 1).first->second;
+      numbers[i] = number;
     }
   }
   bool ReadsOnlyAmounts() const override { return true; }
@@ -80,17 +85,36 @@ class TaintsCheck final : public ColumnCheck {
 
  private:
   bool NamesTaint() const { return reason_ == Reason::kNamesTaint || reason_ == Reason::kNamesTaintNotTolerated; }
-  bool Fits(Row row) const { return FirstOf(row) == nullptr; }
-  // Returns the first taint of the node that the pod does not tolerate, or null. Most nodes have no such taints; the
-  // flag then avoids looking at the node.
-  const api::Taint* FirstOf(Row row) const {
-    if ((cache_.columns().flags[row] & kRowHardTaints) == 0) return nullptr;
-    return Untolerated(tolerations_, *cache_.row(row).node);
+  bool Fits(Row row) { return FirstOf(row) == nullptr; }
+  // Returns the first taint of the node that the pod does not tolerate, or null. It is looked for once in each list of
+  // taints.
+  const api::Taint* FirstOf(Row row) {
+    const TaintLists& lists = cache_.taint_lists();
+    const uint32_t number = cache_.columns().taints[row];
+    if (number == 0) return nullptr;
+    if (lists_version_ != lists.version()) {
+      lists_version_ = lists.version();
+      first_.assign(lists.limit(), {});
+    }
+    int32_t& first = first_[number].place;
+    if (first == kNotLooked) {
+      const api::Taint* taint = Untolerated(tolerations_, lists[number]);
+      first = taint == nullptr ? kNone : static_cast<int32_t>(taint - lists[number].data());
+    }
+    return first == kNone ? nullptr : &lists[number][static_cast<size_t>(first)];
   }
 
   const Cache& cache_;
   const Tolerations tolerations_;
   Reason reason_;
+  static constexpr int32_t kNotLooked = -2, kNone = -1;
+  // The first taint of a list that is not tolerated.
+  struct First {
+    int32_t place = kNotLooked;  // or kNone
+    uint32_t reason = 0;         // its number in numbers_, or 0 if that was not asked for yet
+  };
+  std::vector<First> first_;  // by number of a list of taints
+  uint64_t lists_version_ = ~uint64_t{0};
   absl::flat_hash_map<std::pair<Symbol, Symbol>, uint32_t> numbers_;  // by key and value of the taint
 };
 
@@ -136,7 +160,11 @@ bool Tolerations::Tolerate(const api::Taint& taint) const {
 }
 
 bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node, TolerationRules rules) {
-  return Untolerated(Tolerations(pod.tolerations, rules), node) == nullptr;
+  return Untolerated(Tolerations(pod.tolerations, rules), node.taints) == nullptr;
+}
+
+void KeepTolerated(const api::PodTemplate& pod, const Cache& cache, TolerationRules rules, RowSet* rows) {
+  TaintsCheck(cache, pod.tolerations, Reason::kPlain, rules).Filter(rows, nullptr);
 }
 
 FitPredicate PodToleratesNodeTaints(const PluginFactoryArgs&) {

@@ -16,13 +16,18 @@ class TaintTolerationScoring final : public Scoring {
   TaintTolerationScoring(const PodContext& ctx, int64_t max_score, TolerationRules rules, bool by_fraction = false)
       : ctx_(ctx), max_score_(max_score), by_fraction_(by_fraction), tolerations_(ctx.pod.tmpl->tolerations, rules) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    const Columns& columns = ctx_.cache.columns();
+    const TaintLists& lists = ctx_.cache.taint_lists();
+    if (lists_version_ != lists.version()) {
+      lists_version_ = lists.version();
+      untolerated_.assign(lists.limit(), -1);
+    }
     for (size_t i = 0; i < rows.size(); ++i) {
       scores[i] = 0;
-      if ((ctx_.cache.columns().flags[rows[i]] & kRowSoftTaints) == 0) continue;
-      for (const api::Taint& taint : ctx_.cache.row(rows[i]).node->taints) {
-        if (taint.effect != kPreferNoSchedule) continue;
-        scores[i] += !tolerations_.Tolerate(taint);
-      }
+      if ((columns.flags[rows[i]] & kRowSoftTaints) == 0) continue;
+      int32_t& known = untolerated_[columns.taints[rows[i]]];
+      if (known < 0) known = Untolerated(lists[columns.taints[rows[i]]]);
+      scores[i] = known;
     }
     return absl::OkStatus();
   }
@@ -36,10 +41,18 @@ class TaintTolerationScoring final : public Scoring {
   }
 
  private:
+  int32_t Untolerated(const std::vector<api::Taint>& taints) const {
+    int32_t n = 0;
+    for (const api::Taint& taint : taints) n += taint.effect == kPreferNoSchedule && !tolerations_.Tolerate(taint);
+    return n;
+  }
+
   PodContext ctx_;
   int64_t max_score_;
   bool by_fraction_;  // 1.8
   const Tolerations tolerations_;
+  std::vector<int32_t> untolerated_;  // by number of a list of taints; negative: not counted yet
+  uint64_t lists_version_ = ~uint64_t{0};
 };
 
 }  // namespace

@@ -68,6 +68,8 @@ class Tolerations {
 
 // Returns whether the pod tolerates every NoSchedule and NoExecute taint of the node.
 bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node, TolerationRules rules = {});
+// Erases the rows whose nodes have a taint that ToleratesAll does not tolerate. REQUIRES: the rows are listed.
+void KeepTolerated(const api::PodTemplate& pod, const Cache& cache, TolerationRules rules, RowSet* rows);
 
 // The hint of NodeUnschedulable (1.36): a node is new and takes pods, or takes them again.
 bool MadeSchedulable(const api::Pod& pod, const ClusterEvent& e);

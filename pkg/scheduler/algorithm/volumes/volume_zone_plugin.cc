@@ -38,6 +38,8 @@ class ZoneCheck final : public FitCheck {
       }
       if (volume != nullptr) Collect(*volume);
     }
+    if (wanted_.empty()) return;
+    for (size_t i = 0; i < kLabels.size(); ++i) columns_[i] = &cache_.Label(kLabels[i]);
   }
 
   PreFilterResult PreFilter() override {
@@ -48,15 +50,14 @@ class ZoneCheck final : public FitCheck {
   }
   bool FitsAlways() const override { return !rejection_ && wanted_.empty(); }
   Verdict Check(Row row) override {
-    const api::Labels& labels = cache_.row(row).node->labels;
-    if (std::none_of(kLabels.begin(), kLabels.end(), [&](Symbol key) { return labels.Has(key); })) {
-      return Verdict::kFits;
-    }
+    if (wanted_.empty()) return Verdict::kFits;
+    auto has = [&](size_t label) { return columns_[label]->Domain(row) != LabelColumn::kNoDomain; };
+    if (!has(0) && !has(1) && !has(2) && !has(3)) return Verdict::kFits;
     for (const auto& [index, values] : wanted_) {
-      auto value = labels.Get(kLabels[index]);
       // A node may have only the newer label where the volume has the beta label, but not the reverse.
-      if (!value && index < 2) value = labels.Get(kLabels[index + 2]);
-      if (!value || std::find(values.begin(), values.end(), *value) == values.end()) return Verdict::kFails;
+      const size_t label = !has(index) && index < 2 ? index + 2 : index;
+      if (!has(label)) return Verdict::kFails;
+      if (std::find(values.begin(), values.end(), (*columns_[label])[row]) == values.end()) return Verdict::kFails;
     }
     return Verdict::kFits;
   }
@@ -105,6 +106,7 @@ class ZoneCheck final : public FitCheck {
 
   const Cache& cache_;
   std::vector<std::pair<size_t, std::vector<Symbol>>> wanted_;  // index into kLabels; the values that fit
+  std::array<const LabelColumn*, kLabels.size()> columns_{};    // of kLabels, if something is wanted
   std::optional<PodRejection> rejection_;
 };
 
