@@ -25,6 +25,7 @@
 #include "pkg/scheduler/core/incremental/row_states.h"
 #include "pkg/scheduler/core/incremental/score_buckets.h"
 #include "pkg/scheduler/core/incremental/static_node_index.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
@@ -77,8 +78,13 @@ class EquivalenceClass {
   // Returns false when the reference scheduler must decide, because a rule has an error to report.
   bool usable() const { return answers_->usable() && nodes_->usable(); }
   size_t bytes() const;  // approximately, without the index and the answers
-  uint64_t uses = 0;     // number of decisions before the class was built
-  uint64_t used_at = 0;  // the cache's generation at the last of them
+  // Drops the index if no other class uses it. It is built again when it is needed. REQUIRES: the class is not built.
+  void DropIndex() {
+    BERTH_REQUIRES(!built_);
+    if (nodes_.use_count() == 1) nodes_->Drop();
+  }
+  uint64_t uses = 0;     // number of decisions
+  uint64_t used_at = 0;  // the cache's generation at the last of them before the class was built
   uint32_t sharers = 0;  // number of overlays that use the class
 
  private:

@@ -19,6 +19,8 @@ constexpr size_t kBytesOfTemplate = 4 << 10;
 // soon if the changes of the cache until then are at most one in this many nodes.
 constexpr size_t kNodesOfCrowdedGroup = 8;
 constexpr uint64_t kNodesOfSoon = 128;
+// The number of classes used at which older experience begins to count less.
+constexpr uint32_t kClassesRemembered = 256;
 constexpr uint64_t kDecisionsBetweenCounts = 64;
 constexpr size_t kTemplatesWithoutVolumesKept = 1024;
 
@@ -28,7 +30,7 @@ constexpr size_t kLeastSweep = 1024;
 }  // namespace
 
 IncrementalScheduler::IncrementalScheduler(Cache* cache, const AlgorithmConfig* config)
-    : cache_(cache), config_(config), rules_(*config) {}
+    : cache_(cache), config_(config), rules_(*config), partitions_(cache) {}
 IncrementalScheduler::~IncrementalScheduler() = default;
 
 // Objects are found by a hash of the parts. A hash may be shared by templates that are not alike, so each entry is
@@ -64,7 +66,7 @@ void IncrementalScheduler::SharedByTemplate<Shared>::Sweep() {
 
 std::shared_ptr<StaticNodeIndex> IncrementalScheduler::IndexOf(const api::PodPtr& pod, const DomainOverlay& overlay) {
   return indexes_.Get(rules_.NodeParts(overlay.left_out()), pod, *cache_, overlay.keys(), overlay.left_out(), [&] {
-    return std::make_shared<StaticNodeIndex>(cache_, rules_, pod, overlay.keys(), overlay.left_out());
+    return std::make_shared<StaticNodeIndex>(cache_, rules_, &partitions_, pod, overlay.keys(), overlay.left_out());
   });
 }
 
@@ -174,21 +176,29 @@ bool IncrementalScheduler::ScoreOthers(const std::vector<WeightedScoring>& other
   return true;
 }
 
-// Returns whether the class is built, or should be built now. Building one for a single pod does not pay, unless other
-// classes have built its index and its answers already. A class with few nodes in each group takes many times the
-// memory of its index, and finding the best group takes as long as listing the rows; it pays only when its pods follow
-// one another closely.
-bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows) const {
+// Returns whether the class is built, or should be built now, and counts a use. Building one for a single pod does not
+// pay, unless other classes have built its index and its answers already and classes are often used again. A class with
+// few nodes in each group takes many times the memory of its index, and finding the best group takes as long as listing
+// the rows; it pays only when its pods follow one another closely.
+bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows) {
+  if (++rows->uses <= 2) {
+    if (rows->uses == 1 && ++classes_used_ >= kClassesRemembered) {
+      classes_used_ /= 2;
+      classes_used_again_ /= 2;
+    }
+    classes_used_again_ += rows->uses == 2 ? 1 : 0;
+  }
   if (rows->built()) return true;
   const bool index_built = rows->nodes().built();
   rows->RefreshIndex();
   const uint64_t now = cache_->generation(), since = now - rows->used_at;
-  const bool again = ++rows->uses > 1;
+  const bool again = rows->uses > 1;
   rows->used_at = now;
   if (rows->nodes().group_count() * kNodesOfCrowdedGroup > cache_->node_count()) {
     return again && since * kNodesOfSoon <= cache_->node_count();
   }
-  return again || (rows->answers()->listed() && index_built) || rows->answers()->likely_listed_again();
+  if (again || !ClassesAreUsedAgain()) return again;
+  return (rows->answers()->listed() && index_built) || rows->answers()->likely_listed_again();
 }
 
 // Decides by parts if nothing has to be called for single rows, and by listing the rows that fit otherwise. A rule
@@ -252,6 +262,9 @@ IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_
   kept->overlay->set_on_filtered(around.on_filtered);
   Answer answer = Decide(the_pod, kept, around, last_node_index);
   kept->overlay->set_on_filtered(nullptr);
+  // The memory of an index that will hardly be used again serves the next one at once.
+  rows = kept->overlay->rows();
+  if (!rows->built() && rows->uses == 1 && !ClassesAreUsedAgain()) rows->DropIndex();
   // Counting bytes takes time in proportion to the number of groups, so it is done after decisions 0, 1, 2, 4, 8, ...
   // and every kDecisionsBetweenCounts.
   if ((kept->decisions & (kept->decisions - 1)) == 0 || kept->decisions % kDecisionsBetweenCounts == 0)

@@ -76,7 +76,9 @@ class IncrementalScheduler {
   std::shared_ptr<RowAnswers> AnswersOf(const api::PodPtr& pod);
   const api::PodPtr& WithoutVolumes(const api::PodPtr& pod);
   std::optional<std::vector<std::unique_ptr<FitCheck>>> CheckVolumes(const api::PodPtr& pod) const;
-  bool BuildsClass(EquivalenceClass* rows) const;
+  bool BuildsClass(EquivalenceClass* rows);
+  // Returns whether at least one class in eight was used a second time, or too few were used to tell.
+  bool ClassesAreUsedAgain() const { return classes_used_ < kFewClasses || classes_used_again_ * 8 >= classes_used_; }
   Answer Decide(const api::PodPtr& pod, Kept* kept, const Around& around, uint64_t* last_node_index);
   bool ScoreOthers(const std::vector<WeightedScoring>& others, std::span<const Row> rows, std::span<int64_t> totals);
   void CountBytes(Kept* kept);
@@ -87,6 +89,7 @@ class IncrementalScheduler {
   const AlgorithmConfig* config_;
   RuleSet rules_;
   CommonKeys common_keys_;
+  KeyPartitions partitions_;
   RowAnswers::FirstColumns first_columns_;
   absl::flat_hash_map<const api::PodTemplate*, Kept> overlays_;  // each overlay holds a pod and thereby its template
   std::list<const api::PodTemplate*> uses_;                      // the keys of overlays_, the last used first
@@ -125,6 +128,9 @@ class IncrementalScheduler {
   EquivalenceClass::Scratch scratch_;
   size_t bytes_ = 0, max_bytes_ = 0, schedulers_ = 1;
   uint64_t avoided_version_ = 0;
+  // How many classes were used, and how many of them a second time. The numbers are halved from time to time.
+  static constexpr uint32_t kFewClasses = 32;
+  uint32_t classes_used_ = 0, classes_used_again_ = 0;
 };
 
 }  // namespace berth::scheduler

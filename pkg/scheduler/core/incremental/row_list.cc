@@ -6,6 +6,12 @@
 #include <limits>
 
 namespace berth::scheduler {
+namespace {
+
+// A table of parts by group and signature is made if it has at most this many places, or a few for each row.
+constexpr size_t kLeastPlacesOfTable = 4096;
+
+}  // namespace
 
 void RowList::Resize(size_t size) {
   rows_.resize(size);
@@ -16,6 +22,7 @@ void RowList::Resize(size_t size) {
 void RowList::Begin(const Cache& cache) {
   for (Row row : with_signature_) signature_of_[row] = 0;
   with_signature_.clear();
+  signatures_ = 1;
   part_of_.clear();
   rows_.clear();
   states_.clear();
@@ -46,18 +53,28 @@ void RowList::AppendOneOfEach(size_t groups, std::vector<Row>* out) const {
   }
 }
 
+// Says that no part was looked for yet. REQUIRES: the special rows are marked.
+void RowList::ForgetParts(size_t groups) {
+  plain_part_.assign(groups, kNotLooked);
+  special_part_.clear();
+  const size_t places = groups * static_cast<size_t>(signatures_);
+  part_table_.assign(places <= 4 * signature_of_.size() + kLeastPlacesOfTable ? places : 0, kNotLooked);
+}
+
 // Returns the index of the part for the rows of a group with this signature, or kNoPart. The part is added at the first
 // call for it.
 int32_t RowList::PartFor(int32_t group, int32_t signature, PartTable* parts) {
+  const auto place = static_cast<size_t>(group) * static_cast<size_t>(signatures_) + static_cast<size_t>(signature);
   int32_t& part = signature == 0 ? plain_part_[static_cast<size_t>(group)]
-                                 : special_part_.try_emplace({group, signature}, kNotLooked).first->second;
+                  : place < part_table_.size()
+                      ? part_table_[place]
+                      : special_part_.try_emplace({group, signature}, kNotLooked).first->second;
   if (part == kNotLooked) part = parts->Add(group, signature, nullptr, 0);
   return part;
 }
 
 void RowList::FindParts(size_t groups, PartTable* parts) {
-  plain_part_.assign(groups, kNotLooked);
-  special_part_.clear();
+  ForgetParts(groups);
   if (groups == 1 && with_signature_.empty()) {
     if (!rows_.empty() && PartFor(0, 0, parts) == PartTable::kNoPart) Resize(0);
     return;

@@ -17,6 +17,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/functional/function_ref.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -59,6 +60,7 @@ class RowList {
   void Mark(Row row, int32_t signature) {
     with_signature_.push_back(row);
     signature_of_[row] = signature;
+    signatures_ = std::max(signatures_, signature + 1);
   }
   // Appends one row of each group that has a listed row.
   void AppendOneOfEach(size_t groups, std::vector<Row>* out) const;
@@ -83,6 +85,7 @@ class RowList {
 
  private:
   static constexpr int32_t kNotLooked = -2;  // instead of an index of a part
+  void ForgetParts(size_t groups);
   int32_t PartFor(int32_t group, int32_t signature, PartTable* parts);
   void Resize(size_t size);
   void FindTiesOfOnePart();
@@ -93,10 +96,13 @@ class RowList {
   std::vector<int32_t> part_of_;                    // by position in rows_; empty if all rows are in one part
   std::vector<int32_t> signature_of_;               // by row; 0 for all rows that are not in with_signature_
   std::vector<Row> with_signature_;
-  std::vector<int32_t> plain_part_;  // index of the part of the plain rows by group
-  absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> special_part_;  // by group and signature
-  std::vector<int64_t> totals_;                                             // by position in rows_
-  std::vector<uint32_t> ties_;                                              // positions in rows_
+  int32_t signatures_ = 1;  // a number above those of all signatures
+  // The index of the part by group and signature: of the plain rows; of others in the table if few such pairs are
+  // possible, otherwise in the map.
+  std::vector<int32_t> plain_part_, part_table_;
+  absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> special_part_;
+  std::vector<int64_t> totals_;  // by position in rows_
+  std::vector<uint32_t> ties_;   // positions in rows_
   RowSet candidates_;
 };
 

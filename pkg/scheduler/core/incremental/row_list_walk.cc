@@ -8,8 +8,7 @@ namespace berth::scheduler {
 
 // Looks at so many rows at a time that none of them comes after the end of the walk.
 void RowList::Walk(const Cache& cache, const EquivalenceClass& of, SampledWalk* walk, PartTable* parts) {
-  plain_part_.assign(of.nodes().group_count(), kNotLooked);
-  special_part_.clear();
+  ForgetParts(of.nodes().group_count());
   const std::vector<Row>& all = cache.in_tree_order();
   const int32_t* signature_of = with_signature_.empty() ? nullptr : signature_of_.data();
   size_t kept = 0, passed = 0;

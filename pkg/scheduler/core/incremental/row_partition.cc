@@ -5,10 +5,60 @@
 #include <algorithm>
 
 namespace berth::scheduler {
+namespace {
+
+constexpr uint32_t kNoSet = ~uint32_t{0};
+
+}  // namespace
 
 void RowPartition::Reset(size_t count) {
   set_of_.assign(count, 0);
   first_.assign(count > 0 ? 1 : 0, 0);
+}
+
+// Finds the new set of each position by new_set_of(old set, value), a reference to kNoSet the first time.
+template <typename F>
+void RowPartition::DivideBy(std::span<const int64_t> values, F new_set_of) {
+  first_.clear();
+  for (size_t i = 0; i < values.size(); ++i) {
+    uint32_t& set = new_set_of(set_of_[i], values[i]);
+    if (set == kNoSet) {
+      set = static_cast<uint32_t>(first_.size());
+      first_.push_back(static_cast<uint32_t>(i));
+    }
+    set_of_[i] = set;
+  }
+}
+
+// Looks for the new set of a position among those of its old set, which are few if there are many old sets. Returns
+// false and changes nothing if they turn out to be many.
+bool RowPartition::DivideByChains(std::span<const int64_t> values) {
+  constexpr size_t kStepsOfPosition = 8;
+  const size_t size = values.size();
+  size_t steps = kStepsOfPosition * size;
+  table_.assign(first_.size(), kNoSet);  // by old set: its first new set
+  links_.clear();
+  chain_sets_.resize(size);
+  for (size_t i = 0; i < size; ++i) {
+    uint32_t* link = &table_[set_of_[i]];
+    while (*link != kNoSet && links_[*link].value != values[i]) {
+      if (steps-- == 0) return false;
+      link = &links_[*link].next;
+    }
+    if (*link == kNoSet) {
+      *link = static_cast<uint32_t>(links_.size());
+      chain_sets_[i] = *link;
+      links_.push_back({values[i], kNoSet});
+    } else {
+      chain_sets_[i] = *link;
+    }
+  }
+  first_.assign(links_.size(), kNoSet);
+  for (size_t i = 0; i < size; ++i) {
+    if (first_[chain_sets_[i]] == kNoSet) first_[chain_sets_[i]] = static_cast<uint32_t>(i);
+  }
+  set_of_.swap(chain_sets_);
+  return true;
 }
 
 void RowPartition::Divide(std::span<const int64_t> values) {
@@ -20,29 +70,17 @@ void RowPartition::Divide(std::span<const int64_t> values) {
     most = std::max(most, value);
   }
   if (least == most) return;
-  constexpr uint32_t kNone = ~uint32_t{0};
-  first_.clear();
-  auto divide = [&](auto&& new_set_of) {
-    for (size_t i = 0; i < size; ++i) {
-      uint32_t& set = new_set_of(set_of_[i], values[i]);
-      if (set == kNone) {
-        set = static_cast<uint32_t>(first_.size());
-        first_.push_back(static_cast<uint32_t>(i));
-      }
-      set_of_[i] = set;
-    }
-  };
   // With a few places for each position, the table costs no more to clear than the positions cost to visit.
   const uint64_t range = static_cast<uint64_t>(most) - static_cast<uint64_t>(least);
   if (range < (4 * size + 64) / sets) {
-    table_.assign(sets * (range + 1), kNone);
-    divide([&](uint32_t set, int64_t value) -> uint32_t& {
+    table_.assign(sets * (range + 1), kNoSet);
+    DivideBy(values, [&](uint32_t set, int64_t value) -> uint32_t& {
       return table_[set * (range + 1) + (static_cast<uint64_t>(value) - static_cast<uint64_t>(least))];
     });
-  } else {
+  } else if (!DivideByChains(values)) {
     map_.clear();
-    divide([&](uint32_t set, int64_t value) -> uint32_t& {
-      return map_.try_emplace({set, value}, kNone).first->second;
+    DivideBy(values, [&](uint32_t set, int64_t value) -> uint32_t& {
+      return map_.try_emplace({set, value}, kNoSet).first->second;
     });
   }
 }

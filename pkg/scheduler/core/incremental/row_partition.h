@@ -27,8 +27,19 @@ class RowPartition {
  private:
   std::vector<uint32_t> set_of_;  // by position
   std::vector<uint32_t> first_;   // by set
-  // Used by Divide: the new sets by old set and value, in table_ if few such pairs are possible, otherwise in map_.
+  template <typename F>
+  void DivideBy(std::span<const int64_t> values, F new_set_of);
+  bool DivideByChains(std::span<const int64_t> values);
+
+  // Used by Divide: the new sets by old set and value, in table_ if few such pairs are possible, otherwise in chains of
+  // the new sets of each old set, and in map_ where chains are long.
   std::vector<uint32_t> table_;
+  struct Link {
+    int64_t value;
+    uint32_t next;  // a new set of the same old one
+  };
+  std::vector<Link> links_;           // by new set
+  std::vector<uint32_t> chain_sets_;  // the sets while DivideByChains tries
   absl::flat_hash_map<std::pair<uint32_t, int64_t>, uint32_t> map_;
 };
 

@@ -1,8 +1,7 @@
 #include "pkg/scheduler/core/incremental/signature_table.h"
 
-#include <absl/hash/hash.h>
-
 #include <algorithm>
+#include <bit>
 
 #include "pkg/util/contract.h"
 
@@ -12,9 +11,13 @@ namespace {
 // Signatures with numbers below this one are found without a hash.
 constexpr size_t kComparedFirst = 4;
 
-size_t HashOf(std::span<const int64_t> values) {
-  size_t hash = values.size();
-  for (int64_t v : values) hash = absl::HashOf(hash, v);
+// The least number of lists, and the most that Reset keeps.
+constexpr size_t kLeastLists = 64, kMostListsKept = 16384;
+
+// Values are small numbers, whose multiples by an odd number differ in the upper bits.
+uint64_t HashOf(std::span<const int64_t> values) {
+  uint64_t hash = 0;
+  for (const int64_t v : values) hash = (std::rotl(hash, 23) ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15ull;
   return hash;
 }
 
@@ -33,7 +36,26 @@ void SignatureTable::Reset(size_t width) {
   uses_.assign(1, 1);
   next_.assign(1, 0);
   free_.clear();
-  first_.clear();
+  if (first_.size() > kMostListsKept) first_.clear();
+  std::fill(first_.begin(), first_.end(), 0);
+}
+
+// Returns the beginning of the list of the signatures whose hash has the same upper bits. REQUIRES: there are lists.
+int32_t* SignatureTable::FirstOf(std::span<const int64_t> v) {
+  return &first_[HashOf(v) >> shift_];
+}
+
+// Makes twice as many lists and files all signatures anew.
+void SignatureTable::Grow() {
+  const size_t lists = std::max(kLeastLists, 2 * first_.size());
+  shift_ = 64 - std::countr_zero(lists);
+  first_.assign(lists, 0);
+  for (size_t number = 1; number < uses_.size(); ++number) {
+    if (uses_[number] == 0) continue;
+    int32_t* const first = FirstOf(values(static_cast<int32_t>(number)));
+    next_[number] = *first;
+    *first = static_cast<int32_t>(number);
+  }
 }
 
 // Most rows have one of few signatures, which got the first numbers, so these are compared before anything is hashed.
@@ -49,7 +71,8 @@ int32_t SignatureTable::Use(std::span<const int64_t> v) {
       return static_cast<int32_t>(number);
     }
   }
-  int32_t& first = first_[HashOf(v)];
+  if (uses_.size() >= first_.size()) Grow();
+  int32_t& first = *FirstOf(v);
   for (int32_t number = first; number != 0; number = next_[static_cast<size_t>(number)]) {
     if (Same(v.data(), &values_[static_cast<size_t>(number) * width], width)) {
       ++uses_[static_cast<size_t>(number)];
@@ -74,11 +97,9 @@ int32_t SignatureTable::Use(std::span<const int64_t> v) {
 
 void SignatureTable::Release(int32_t number) {
   if (number == 0 || --uses_[static_cast<size_t>(number)] > 0) return;
-  auto first = first_.find(HashOf(values(number)));
-  int32_t* link = &first->second;
+  int32_t* link = FirstOf(values(number));
   while (*link != number) link = &next_[static_cast<size_t>(*link)];
   *link = next_[static_cast<size_t>(number)];
-  if (first->second == 0) first_.erase(first);
   free_.push_back(number);
 }
 

@@ -1,8 +1,6 @@
 // Interns signatures (domain_overlay.h): short lists of values of which each distinct one is stored once and identified
 // by a small number.
 #pragma once
-#include <absl/container/flat_hash_map.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,16 +22,20 @@ class SignatureTable {
   }
   // Returns a number above those of all signatures.
   size_t size() const { return uses_.size(); }
-  size_t bytes() const { return values_.capacity() * 8 + uses_.capacity() * 8 + first_.capacity() * 17; }
+  size_t bytes() const { return values_.capacity() * 8 + uses_.capacity() * 8 + first_.capacity() * 4; }
 
  private:
+  int32_t* FirstOf(std::span<const int64_t> values);
+  void Grow();
+
   size_t width_ = 0;
   std::vector<int64_t> values_;  // by number, width_ values each
   std::vector<uint32_t> uses_;   // by number
   std::vector<int32_t> free_;    // numbers without a signature, for reuse
-  // The signatures with one hash are a list: first_[hash], next_[first_[hash]], ..., up to 0.
-  std::vector<int32_t> next_;
-  absl::flat_hash_map<size_t, int32_t> first_;
+  // The signatures whose hashes have the same upper bits are a list: first_[bits], next_[first_[bits]], ..., up to 0.
+  // The size of first_ is a power of two, or 0.
+  std::vector<int32_t> next_, first_;
+  int shift_ = 63;  // a hash's upper bits are what is left when it is shifted by this
 };
 
 }  // namespace berth::scheduler

@@ -9,44 +9,41 @@
 
 namespace berth::scheduler {
 
-namespace {
-
-// Returns the domain of the row by the key.
-uint32_t DomainBy(const GroupKey& key, Row row) {
-  const uint32_t domain = key.column->Domain(row);
-  return key.presence_only && domain != LabelColumn::kNoDomain ? 0 : domain;
-}
-
-}  // namespace
-
 StaticNodeIndex::Scratch& StaticNodeIndex::scratch() {
   thread_local Scratch scratch;
   return scratch;
 }
 
-StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr pod, std::vector<GroupKey> keys,
-                                 const LeftOut& left_out)
+StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, KeyPartitions* partitions, api::PodPtr pod,
+                                 std::vector<GroupKey> keys, const LeftOut& left_out)
     : cache_(cache),
+      rules_(rules),
+      partitions_(*partitions),
       pod_(std::move(pod)),
       keys_(std::move(keys)),
-      left_out_(left_out),
-      any_node_matters_(rules.any_node_matters) {
-  const PodContext ctx{*pod_, *cache->Info(pod_->tmpl), *cache};
-  for (size_t i = 0; i < rules.node_predicates.size(); ++i) {
-    if (left_out.predicates.Has(i)) continue;
-    std::unique_ptr<FitCheck> check = rules.node_predicates[i]->predicate(ctx);
+      left_out_(left_out) {
+  PrepareRules();
+}
+
+// If Map has an error, it is about the pod and the same for every row, so calling it for one row is enough.
+void StaticNodeIndex::PrepareRules() {
+  prepared_ = true;
+  const PodContext ctx{*pod_, *cache_->Info(pod_->tmpl), *cache_};
+  for (size_t i = 0; i < rules_.node_predicates.size(); ++i) {
+    if (left_out_.predicates.Has(i)) continue;
+    std::unique_ptr<FitCheck> check = rules_.node_predicates[i]->predicate(ctx);
     if (!check->FitsAlways()) checks_.push_back(std::move(check));
   }
-  scores_ = Prepare(rules.node_priorities, ctx);
-  for (size_t i = 0; i < rules.normalised_priorities.size(); ++i) {
-    if (left_out.normalised.Has(i)) continue;
-    const ConfiguredPriority& p = *rules.normalised_priorities[i];
+  scores_ = Prepare(rules_.node_priorities, ctx);
+  normalised_.clear();
+  for (size_t i = 0; i < rules_.normalised_priorities.size(); ++i) {
+    if (left_out_.normalised.Has(i)) continue;
+    const ConfiguredPriority& p = *rules_.normalised_priorities[i];
     raw_scores_.push_back({p.function(ctx), p.weight});
     normalised_.push_back({p.weight, p.traits.normalisation});
-    most_raw_.push_back(0);
   }
-  // If Map has an error, it is about the pod and the same for every row, so calling it for one row is enough.
-  const std::vector<Row>& all = cache->in_order();
+  most_raw_.assign(normalised_.size(), 0);
+  const std::vector<Row>& all = cache_->in_order();
   if (all.empty()) return;
   int64_t score;
   for (auto* list : {&scores_, &raw_scores_}) {
@@ -81,16 +78,23 @@ int32_t StaticNodeIndex::GroupOfKey() {
 
 // Writes the groups of the rows in scratch().fit to their parts. REQUIRES: scratch().raws has the rows' raw scores by
 // the first priority, then those by the second, ... The rows are divided into sets first, so that a group is looked up
-// once for each set and not for each row. If there are no groups yet, each set is a new one, and is not looked up.
+// once for each set and not for each row. If there are no groups yet, each set is a new one, and is not looked up; the
+// sets that the keys make are then those of all indexes with these keys.
 void StaticNodeIndex::FindGroups() {
   Scratch& s = scratch();
   if (group_count_ > 0) IndexGroups();
   const size_t size = s.fit.size();
   s.alike.Reset(size);
   s.domains.resize(size);
+  if (group_count_ == 0 && !keys_.empty()) {
+    const std::span<const uint32_t> set_of = partitions_.Of(keys_);
+    for (size_t k = 0; k < size; ++k) s.domains[k] = set_of[s.fit[k]];
+    s.alike.Divide(s.domains);
+  }
   for (const GroupKey& key : keys_) {
+    if (group_count_ == 0) break;
     // kNoDomain, the largest number, becomes 0, so that the numbers of a column lie close together.
-    for (size_t k = 0; k < size; ++k) s.domains[k] = DomainBy(key, s.fit[k]) + 1u;
+    for (size_t k = 0; k < size; ++k) s.domains[k] = key.DomainOf(s.fit[k]) + 1u;
     s.alike.Divide(s.domains);
   }
   for (size_t i = 0; i < raw_scores_.size(); ++i) s.alike.Divide({s.raws.data() + i * size, size});
@@ -98,7 +102,7 @@ void StaticNodeIndex::FindGroups() {
   s.groups.clear();
   for (size_t set = 0; set < s.alike.set_count(); ++set) {
     const size_t first = s.alike.first(set);
-    for (size_t k = 0; k < keys_.size(); ++k) key_[k] = DomainBy(keys_[k], s.fit[first]);
+    for (size_t k = 0; k < keys_.size(); ++k) key_[k] = keys_[k].DomainOf(s.fit[first]);
     for (size_t i = 0; i < raw_scores_.size(); ++i) key_[keys_.size() + i] = s.raws[i * size + first];
     s.groups.push_back(GroupOfKey());
   }
@@ -125,8 +129,27 @@ void StaticNodeIndex::Evaluate() {
   }
 }
 
+void StaticNodeIndex::Drop() {
+  Scratch& s = scratch();
+  s.spare_parts.swap(parts_);
+  s.spare_rows.swap(rows_);
+  s.spare_ranks.swap(ranks_);
+  parts_ = {};
+  rows_ = {};
+  ranks_ = {};
+  group_count_ = 0;
+  domains_ = {};
+  raw_ = {};
+  group_index_ = {};
+  checks_.clear();
+  scores_.clear();
+  raw_scores_.clear();
+  built_ = listed_ = prepared_ = false;
+}
+
 // Builds the index. If a rule can name candidates cheaply (ColumnCheck::Candidates), only those are evaluated.
 void StaticNodeIndex::Rebuild() {
+  if (!prepared_) PrepareRules();
   ++epoch_;
   built_ = true;
   group_count_ = 0;
@@ -135,6 +158,11 @@ void StaticNodeIndex::Rebuild() {
   most_raw_.assign(normalised_.size(), 0);
   group_index_ = {};
   indexed_ = false;
+  if (parts_.capacity() == 0) {
+    parts_.swap(scratch().spare_parts);
+    rows_.swap(scratch().spare_rows);
+    ranks_.swap(scratch().spare_ranks);
+  }
   parts_.assign(cache_->row_count(), Part{});
   const std::vector<Row>& in_order = cache_->in_order();
   std::vector<Row>& fit = scratch().fit;
@@ -180,7 +208,7 @@ void StaticNodeIndex::Refresh() {
   // The index is built anew when many groups may be without nodes. A domain number may meanwhile stand for another
   // value of the label. Groups with this domain are still correct: all nodes whose labels have changed are evaluated
   // again here, so no row remains in a group that was found by the old value.
-  if (any_node_matters_ || !known || changed.size() > parts_.size() || group_count_ > 2 * groups_at_first_ + 64)
+  if (rules_.any_node_matters || !known || changed.size() > parts_.size() || group_count_ > 2 * groups_at_first_ + 64)
     return Rebuild();
   std::sort(changed.begin(), changed.end());
   changed.erase(std::unique(changed.begin(), changed.end()), changed.end());

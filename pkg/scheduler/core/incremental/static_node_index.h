@@ -22,24 +22,17 @@
 #include <span>
 #include <vector>
 
+#include "pkg/scheduler/core/incremental/key_partitions.h"
 #include "pkg/scheduler/core/incremental/row_partition.h"
 #include "pkg/scheduler/core/incremental/rule_set.h"
 
 namespace berth::scheduler {
 
-// A label by which nodes are grouped.
-struct GroupKey {
-  const LabelColumn* column;
-  // Whether only the presence of the label counts: a node's domain is then 0, or LabelColumn::kNoDomain without it.
-  bool presence_only;
-  friend bool operator==(const GroupKey&, const GroupKey&) = default;
-};
-
 class StaticNodeIndex {
  public:
-  // The rules in `left_out` are not evaluated.
-  StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr pod, std::vector<GroupKey> keys,
-                  const LeftOut& left_out);
+  // The rules in `left_out` are not evaluated. `cache`, `rules` and `partitions` must outlive the object.
+  StaticNodeIndex(Cache* cache, const RuleSet& rules, KeyPartitions* partitions, api::PodPtr pod,
+                  std::vector<GroupKey> keys, const LeftOut& left_out);
 
   struct Part {
     int32_t group = -1;  // -1: the node does not fit
@@ -49,6 +42,9 @@ class StaticNodeIndex {
   // Brings the index up to date with the changes since the last call. Cheap if no node object has changed.
   void Refresh();
   bool built() const { return built_; }
+  // Drops all answers, which the next Refresh finds anew, and the rules that were prepared. Their memory is used for
+  // another index of the thread.
+  void Drop();
   // Changes when the index is built anew.
   uint64_t epoch() const { return epoch_; }
   size_t group_count() const { return group_count_; }
@@ -72,6 +68,7 @@ class StaticNodeIndex {
   size_t bytes() const;
 
  private:
+  void PrepareRules();
   void Rebuild();
   // Buffers that all indexes of a thread share.
   struct Scratch {
@@ -80,6 +77,10 @@ class StaticNodeIndex {
     RowPartition alike;           // the positions in `fit` whose rows are in the same group
     std::vector<int32_t> groups;  // by set of `alike`
     RowSet ranks;
+    // The memory of the index that was dropped last.
+    std::vector<Part> spare_parts;
+    std::vector<Row> spare_rows;
+    std::vector<uint32_t> spare_ranks;
   };
   static Scratch& scratch();
   void Evaluate();
@@ -89,13 +90,15 @@ class StaticNodeIndex {
   void List();
 
   Cache* cache_;
+  const RuleSet& rules_;
+  KeyPartitions& partitions_;
   api::PodPtr pod_;  // one of the pods that the answers are for; the prepared rules refer to it
   std::vector<std::unique_ptr<FitCheck>> checks_;
   std::vector<WeightedScoring> scores_, raw_scores_;
   std::vector<Normalised> normalised_;
   std::vector<GroupKey> keys_;
   LeftOut left_out_;
-  bool usable_ = true, any_node_matters_;
+  bool usable_ = true, prepared_ = false;
 
   std::vector<Part> parts_;  // by row
   size_t group_count_ = 0;

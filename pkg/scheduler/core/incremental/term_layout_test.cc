@@ -71,7 +71,9 @@ struct SixNodes {
 // What a decision about the six nodes works with where there are no rules but those about domains.
 struct PartsCase {
   PartsCase(SixNodes* six, const TermLayout& layout)
-      : rules(ConfigOf(*six)), nodes(&six->world.cache, rules, testing::PodOf("p", ""), layout.keys(), {}) {
+      : rules(ConfigOf(*six)),
+        partitions(&six->world.cache),
+        nodes(&six->world.cache, rules, &partitions, testing::PodOf("p", ""), layout.keys(), {}) {
     nodes.Refresh();
     signatures.Reset(layout.slots().size());
     labels.Begin(nodes.group_count(), &answers);
@@ -83,6 +85,7 @@ struct PartsCase {
     return config;
   }
   const RuleSet rules;
+  KeyPartitions partitions;
   StaticNodeIndex nodes;
   SignatureTable signatures;
   LabelRules labels;
