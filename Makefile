@@ -80,8 +80,10 @@ bench: all  ## benchmarks, with a table at the end
 	@if [ -x $(OUT)/bin/bench ]; then echo; $(OUT)/bin/bench --benchmark_filter='$(or $(KERNELS),.)' \
 	  --benchmark_out=$(OUT)/bench/kernels.json --benchmark_out_format=json; fi
 
-fmt:  ## format the C++ with clang-format
+fmt:  ## format the C++ with clang-format and the Python with black
+	@hack/install-deps.sh format
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i
+	@hack/python-sources.sh | xargs black --quiet
 
 lint: $(OUT)/compile_commands.json  ## clang-tidy over the tree, and the checks of hack/verify.sh
 	@hack/verify.sh

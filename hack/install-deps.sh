@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the build needs, and those of the groups that are named. Silent and instant when
 # nothing is missing. Needs root or sudo only when something is.
-# usage: install-deps.sh [test] [package] [python] [fuzz]
+# usage: install-deps.sh [test] [package] [python] [fuzz] [format]
 set -euo pipefail
 
 packages=(
@@ -22,8 +22,10 @@ for group in "$@"; do
     package) commands+=(dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     # Arrays of the module berth (pkg/python/README.md).
     python) packages+=(python3-numpy) ;;
+    # make fmt: the formatters of C++ and of Python.
+    format) commands+=(clang-format:clang-format black:black) ;;
     fuzz) commands+=(clang++:clang) && packages+=(libclang-rt-14-dev) ;;
-    *) echo "install-deps: $group: no such group; there are test, package, python and fuzz" >&2 && exit 2 ;;
+    *) echo "install-deps: $group: no such group; there are test, package, python, fuzz and format" >&2 && exit 2 ;;
   esac
 done
 
