@@ -3,9 +3,9 @@
 
 usage: demo-cluster.py [NODES PER ZONE] > test/testdata/demo/nodes.yaml
 
-Three zones of 100 nodes: of every 20 nodes 13 are for general work (every other one with an SSD), 2 have GPUs and a taint,
-1 is for infrastructure and has a taint, 4 are small. In each zone one general node is cordoned and one is not ready; its
-kubelet does not run where kubelets are simulated.
+Three zones of 100 nodes: of every 20 nodes 13 are for general work (every other one with an SSD), 2 have GPUs and a
+taint, 1 is for infrastructure and has a taint, 4 are small. In each zone one general node is cordoned and one is not
+ready; its kubelet does not run where kubelets are simulated.
 """
 import sys
 

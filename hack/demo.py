@@ -2,13 +2,15 @@
 """`make run`: a demo cluster on hollow-apiserver, scheduled by kube-scheduler before your eyes.
 
 Starts both programs on free ports, with simulated controllers and kubelets, and creates the ReplicaSets of
-test/testdata/demo/apps.yaml. Shows how their pods are placed, then what lives: a Deployment and its rollout, a DaemonSet, a
-StatefulSet with claims, a Job, and a node that is drained. Prints a table and what it learned, and stops both. Exits 0 when
-every pod that fits somewhere is bound, every other is reported as unschedulable, and all that lives came to its end.
+test/testdata/demo/apps.yaml. Shows how their pods are placed, then what lives: a Deployment and its rollout, a
+DaemonSet, a StatefulSet with claims, a Job, and a node that is drained. Prints a table and what it learned, and stops
+both. Exits 0 when every pod that fits somewhere is bound, every other is reported as unschedulable, and all that lives
+came to its end.
 
 OUT=DIR   where the programs are (DIR/bin; default _output)
 KEEP=1    leave both programs running, and say how to look at them and how to stop them
-RELEASE=1.29  decide as that release does, and show what came with it: topology spread constraints, scheduling gates, sidecars
+RELEASE=1.29  decide as that release does, and show what came with it: topology spread constraints, scheduling gates,
+              sidecars
 """
 import collections, http.client, json, os, re, signal, subprocess, sys, tempfile, threading, time
 
@@ -30,8 +32,12 @@ class Api:
     def call(self, method, path, body=None):
         """`body` is an object, or the text of one in YAML."""
         of_text = isinstance(body, str)
-        self.connection.request(method, path, body if of_text or body is None else json.dumps(body),
-                                {"Content-Type": "application/yaml" if of_text else "application/json", "Accept": "application/json"})
+        self.connection.request(
+            method,
+            path,
+            body if of_text or body is None else json.dumps(body),
+            {"Content-Type": "application/yaml" if of_text else "application/json", "Accept": "application/json"},
+        )
         answer = self.connection.getresponse()
         text = answer.read()
         if answer.status >= 300:
@@ -50,7 +56,9 @@ class Demo:
         if not os.access(program, os.X_OK):
             sys.exit("demo: %s is not there; run make first" % program)
         log = open(os.path.join(self.logs, name + ".log"), "wb")
-        process = subprocess.Popen([program, *args], stdin=subprocess.DEVNULL, stderr=log, start_new_session=True, **kwargs)
+        process = subprocess.Popen(
+            [program, *args], stdin=subprocess.DEVNULL, stderr=log, start_new_session=True, **kwargs
+        )
         self.processes.append((name, process))
         return process
 
@@ -80,17 +88,34 @@ class Demo:
                 print("demo: %s did not stop and was killed" % name)
 
     def start_both(self, *flags, server_flags=(), scheduler_flags=()):
-        server = self.start("hollow-apiserver", "--insecure-port=0", "--load=%s/nodes.yaml" % DATA, *server_flags, *flags,
-                            stdout=subprocess.PIPE)
+        server = self.start(
+            "hollow-apiserver",
+            "--insecure-port=0",
+            "--load=%s/nodes.yaml" % DATA,
+            *server_flags,
+            *flags,
+            stdout=subprocess.PIPE
+        )
         line = server.stdout.readline().decode()
         match = re.match(r"Serving insecurely on 127\.0\.0\.1:(\d+)", line)
         if not match:
             self.fail("hollow-apiserver did not say where it serves, but %r" % line)
         self.port = int(match.group(1))
         self.api = Api(self.port)
-        self.start("kube-scheduler", "--master=http://127.0.0.1:%d" % self.port, "--leader-elect=false",
-                   "--address=127.0.0.1", "--port=0", "--kube-api-qps=5000", "--kube-api-burst=5000",
-                   "--logtostderr", "-v=2", *scheduler_flags, *flags, stdout=subprocess.DEVNULL)
+        self.start(
+            "kube-scheduler",
+            "--master=http://127.0.0.1:%d" % self.port,
+            "--leader-elect=false",
+            "--address=127.0.0.1",
+            "--port=0",
+            "--kube-api-qps=5000",
+            "--kube-api-burst=5000",
+            "--logtostderr",
+            "-v=2",
+            *scheduler_flags,
+            *flags,
+            stdout=subprocess.DEVNULL
+        )
         self.metrics_port = self.port_of_scheduler()
         self.nodes = {n["metadata"]["name"]: n for n in self.api.call("GET", "/api/v1/nodes")["items"]}
 
@@ -99,7 +124,9 @@ class Demo:
         begin = time.monotonic()
         while True:
             with open(os.path.join(self.logs, "kube-scheduler.log"), errors="replace") as log:
-                match = re.search(r"(?:starting healthz server|Serving healthz insecurely) on 127\.0\.0\.1:(\d+)", log.read())
+                match = re.search(
+                    r"(?:starting healthz server|Serving healthz insecurely) on 127\.0\.0\.1:(\d+)", log.read()
+                )
             if match:
                 return int(match.group(1))
             self.check_alive()
@@ -109,12 +136,22 @@ class Demo:
 
     def run(self):
         started = time.monotonic()
-        self.start_both(server_flags=("--simulate=kubelets,controllers", "--pod-start-delay=20ms", "--pod-stop-delay=20ms",
-                                      "--job-duration=100ms"), scheduler_flags=("--enable-ui",))
+        self.start_both(
+            server_flags=(
+                "--simulate=kubelets,controllers",
+                "--pod-start-delay=20ms",
+                "--pod-stop-delay=20ms",
+                "--job-duration=100ms",
+            ),
+            scheduler_flags=("--enable-ui",),
+        )
         zones = collections.Counter(n["metadata"]["labels"][ZONE] for n in self.nodes.values())
-        print("A cluster of %d nodes in %d zones on hollow-apiserver (http://127.0.0.1:%d), with simulated controllers and\n"
-              "kubelets, and kube-scheduler beside it. Its page is http://127.0.0.1:%d/ui/."
-              % (len(self.nodes), len(zones), self.port, self.metrics_port))
+        print(
+            "A cluster of %d nodes in %d zones on hollow-apiserver (http://127.0.0.1:%d), with simulated "
+            "controllers and\n"
+            "kubelets, and kube-scheduler beside it. Its page is http://127.0.0.1:%d/ui/."
+            % (len(self.nodes), len(zones), self.port, self.metrics_port)
+        )
         self.begin = time.monotonic()
         self.sets = []
         self.error = None
@@ -123,7 +160,9 @@ class Demo:
         self.watch(creator)
         waiting = self.pods
         self.living()
-        self.pods = [p for p in self.api.call("GET", "/api/v1/pods")["items"] if p["status"]["phase"] in ("Pending", "Running")]
+        self.pods = [
+            p for p in self.api.call("GET", "/api/v1/pods")["items"] if p["status"]["phase"] in ("Pending", "Running")
+        ]
         self.table()
         self.pending(waiting)
         self.speed()
@@ -138,7 +177,9 @@ class Demo:
                 documents = [d for d in f.read().split("\n---\n") if re.search("^kind:", d, re.M)]
             for text in documents:
                 kind = re.search(r"^kind: (\w+)", text, re.M).group(1)
-                made = api.call("POST", {"Service": "/api/v1/namespaces/default/services", "ReplicaSet": SETS}[kind], text)
+                made = api.call(
+                    "POST", {"Service": "/api/v1/namespaces/default/services", "ReplicaSet": SETS}[kind], text
+                )
                 if kind != "ReplicaSet":
                     continue
                 self.sets.append(made)
@@ -166,7 +207,9 @@ class Demo:
                 self.fail("creating pods: %s" % self.error)
             state = self.look()
             # A pod can be unschedulable for a moment (a cache has no node yet); only its final state matters.
-            done = finished and all(state[s["metadata"]["name"]][:2] == [fits(s), s["spec"]["replicas"] - fits(s)] for s in sets)
+            done = finished and all(
+                state[s["metadata"]["name"]][:2] == [fits(s), s["spec"]["replicas"] - fits(s)] for s in sets
+            )
             bound = sum(v[0] for v in state.values())
             if self.tty:
                 if lines:
@@ -176,20 +219,32 @@ class Demo:
                     name, n = s["metadata"]["name"], s["spec"]["replicas"]
                     b, u, _ = state[name]
                     width = 40 * b // n
-                    print("  %-8s %4d of %4d bound %s%s%s\033[K" % (name, b, n, "#" * width, "." * (40 - width),
-                                                                  "  %d do not fit" % u if u else ""))
+                    print(
+                        "  %-8s %4d of %4d bound %s%s%s\033[K"
+                        % (name, b, n, "#" * width, "." * (40 - width), "  %d do not fit" % u if u else "")
+                    )
                     lines += 1
             elif bound >= shown + 200 or done:
                 shown = bound
-                print("  %5.1f s: %4d pods created, %4d bound, %d found unschedulable"
-                      % (time.monotonic() - self.begin, len(self.pods), bound, sum(v[1] for v in state.values())))
+                print(
+                    "  %5.1f s: %4d pods created, %4d bound, %d found unschedulable"
+                    % (time.monotonic() - self.begin, len(self.pods), bound, sum(v[1] for v in state.values()))
+                )
             if done:
                 self.seconds = time.monotonic() - self.begin
                 return
             if time.monotonic() - self.begin > SECONDS:
-                self.fail("after %d s not all is as it should be: %s" % (SECONDS, ", ".join(
-                    "%s: %d bound, %d unschedulable, %d neither, wanted %d bound of %d"
-                    % (s["metadata"]["name"], *state[s["metadata"]["name"]], fits(s), s["spec"]["replicas"]) for s in self.sets)))
+                self.fail(
+                    "after %d s not all is as it should be: %s"
+                    % (
+                        SECONDS,
+                        ", ".join(
+                            "%s: %d bound, %d unschedulable, %d neither, wanted %d bound of %d"
+                            % (s["metadata"]["name"], *state[s["metadata"]["name"]], fits(s), s["spec"]["replicas"])
+                            for s in self.sets
+                        ),
+                    )
+                )
             time.sleep(0.1)
 
     def wait(self, what, condition):
@@ -205,8 +260,11 @@ class Demo:
             time.sleep(0.02)
 
     def create(self, path, kind, api_version, name, **members):
-        return self.api.call("POST", path, {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "default"},
-                                            **members})
+        return self.api.call(
+            "POST",
+            path,
+            {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "default"}, **members},
+        )
 
     def status_of(self, path):
         return self.api.call("GET", path).get("status", {})
@@ -222,7 +280,10 @@ class Demo:
     def deployment(self):
         path, n = APPS + "/deployments", 12
         self.create(path, "Deployment", "apps/v1", "shop", spec=workload("shop", replicas=n))
-        ready = lambda: self.status_of(path + "/shop").get("readyReplicas") == n
+
+        def ready():
+            return self.status_of(path + "/shop").get("readyReplicas") == n
+
         self.wait("the pods of Deployment shop", ready)
         shop = self.api.call("GET", path + "/shop")
         shop["spec"]["template"]["spec"]["containers"][0]["image"] = "registry.example.com/shop:2"
@@ -230,8 +291,11 @@ class Demo:
 
         def rolled_out():
             status = self.status_of(path + "/shop")
-            return (status.get("observedGeneration") == shop["metadata"]["generation"]
-                    and status.get("updatedReplicas") == status.get("readyReplicas") == status.get("replicas") == n)
+            return (
+                status.get("observedGeneration") == shop["metadata"]["generation"]
+                and status.get("updatedReplicas") == status.get("readyReplicas") == status.get("replicas") == n
+            )
+
         self.wait("the rollout of Deployment shop", rolled_out)
         print("  Deployment   shop   %d of %d pods run, then all with a new image" % (n, n))
 
@@ -245,24 +309,49 @@ class Demo:
             status = self.status_of(path + "/agent")
             n = status.get("desiredNumberScheduled", 0)
             return n if n and status.get("currentNumberScheduled") == n and status.get("numberReady") == n - down else 0
+
         n = self.wait("the pods of DaemonSet agent", everywhere)
-        print("  DaemonSet    agent  a pod on each of %d nodes without a taint; %d of them are down, and their pods wait" % (n, down))
+        print(
+            "  DaemonSet    agent  a pod on each of %d nodes without a taint; %d of them are down, and their pods wait"
+            % (n, down)
+        )
 
     def stateful_set(self):
         path, n = APPS + "/statefulsets", 3
-        self.api.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {"metadata": {"name": "fast"}, "provisioner": "disks.example.com"})
-        claim = {"metadata": {"name": "data"}, "spec": {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"],
-                                                        "resources": {"requests": {"storage": "1Gi"}}}}
-        self.create(path, "StatefulSet", "apps/v1", "db",
-                    spec=dict(workload("db", replicas=n), serviceName="db", volumeClaimTemplates=[claim]))
+        self.api.call(
+            "POST",
+            "/apis/storage.k8s.io/v1/storageclasses",
+            {"metadata": {"name": "fast"}, "provisioner": "disks.example.com"},
+        )
+        claim = {
+            "metadata": {"name": "data"},
+            "spec": {
+                "storageClassName": "fast",
+                "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        }
+        self.create(
+            path,
+            "StatefulSet",
+            "apps/v1",
+            "db",
+            spec=dict(workload("db", replicas=n), serviceName="db", volumeClaimTemplates=[claim]),
+        )
         self.wait("the pods of StatefulSet db", lambda: self.status_of(path + "/db").get("readyReplicas") == n)
         claims = self.api.call("GET", "/api/v1/namespaces/default/persistentvolumeclaims")["items"]
         bound = sum(1 for c in claims if c["status"]["phase"] == "Bound")
-        print("  StatefulSet  db     %d pods, one after the other, with %d claims that are bound to new volumes" % (n, bound))
+        print(
+            "  StatefulSet  db     %d pods, one after the other, with %d claims that are bound to new volumes"
+            % (n, bound)
+        )
 
     def job(self):
         path, n = "/apis/batch/v1/namespaces/default/jobs", 6
-        pods = {"metadata": {"labels": {"app": "report"}}, "spec": {"restartPolicy": "Never", "containers": [container("100m")]}}
+        pods = {
+            "metadata": {"labels": {"app": "report"}},
+            "spec": {"restartPolicy": "Never", "containers": [container("100m")]},
+        }
         self.create(path, "Job", "batch/v1", "report", spec={"completions": n, "parallelism": 3, "template": pods})
         self.wait("the end of Job report", lambda: self.status_of(path + "/report").get("succeeded") == n)
         print("  Job          report %d of %d pods have ended well, 3 at a time" % (n, n))
@@ -270,15 +359,30 @@ class Demo:
     def drain(self, node):
         def pods():
             items = self.api.call("GET", "/api/v1/pods?fieldSelector=spec.nodeName%3D" + node)["items"]
-            return [p["metadata"] for p in items if p["metadata"].get("ownerReferences", [{}])[0].get("kind") != "DaemonSet"]
+            return [
+                p["metadata"] for p in items if p["metadata"].get("ownerReferences", [{}])[0].get("kind") != "DaemonSet"
+            ]
+
         self.cordon(node, True)
         evicted = pods()
         for meta in evicted:
-            self.api.call("POST", "/api/v1/namespaces/%s/pods/%s/eviction" % (meta["namespace"], meta["name"]),
-                          {"apiVersion": "policy/v1beta1", "kind": "Eviction", "metadata": {"name": meta["name"], "namespace": meta["namespace"]}})
+            self.api.call(
+                "POST",
+                "/api/v1/namespaces/%s/pods/%s/eviction" % (meta["namespace"], meta["name"]),
+                {
+                    "apiVersion": "policy/v1beta1",
+                    "kind": "Eviction",
+                    "metadata": {"name": meta["name"], "namespace": meta["namespace"]},
+                },
+            )
         self.wait("the end of the pods on " + node, lambda: not pods())
-        self.wait("their successors", lambda: all(
-            self.status_of("%s/%s" % (SETS, s["metadata"]["name"])).get("readyReplicas", 0) >= fits(s) for s in self.sets))
+        self.wait(
+            "their successors",
+            lambda: all(
+                self.status_of("%s/%s" % (SETS, s["metadata"]["name"])).get("readyReplicas", 0) >= fits(s)
+                for s in self.sets
+            ),
+        )
         self.cordon(node, False)
         print("  Node         %s was drained: what ran there runs elsewhere, but for the pod of the DaemonSet" % node)
 
@@ -309,8 +413,11 @@ class Demo:
         print("  %-9s %6s" % ("NODES", "") + "".join("%9s" % z for z in zones) + "%9s   %s" % ("all", "CPU requested"))
         for kind in kinds:
             row = [count[z, kind] for z in zones]
-            print("  %-9s %6d" % (kind, nodes[kind]) + "".join("%9d" % n for n in row)
-                  + "%9d   %3d%%" % (sum(row), round(100 * cpu[kind] / have[kind])))
+            print(
+                "  %-9s %6d" % (kind, nodes[kind])
+                + "".join("%9d" % n for n in row)
+                + "%9d   %3d%%" % (sum(row), round(100 * cpu[kind] / have[kind]))
+            )
         row = [sum(count[z, k] for k in kinds) for z in zones]
         print("  %-9s %6d" % ("all", len(self.nodes)) + "".join("%9d" % n for n in row) + "%9d" % sum(row))
 
@@ -325,8 +432,15 @@ class Demo:
             name = s["metadata"]["name"]
             if not reasons[name]:
                 continue
-            print("  %-9s %d of %d: %s" % (name, sum(reasons[name].values()), s["spec"]["replicas"],
-                                           s["metadata"].get("annotations", {}).get("demo/why", "")))
+            print(
+                "  %-9s %d of %d: %s"
+                % (
+                    name,
+                    sum(reasons[name].values()),
+                    s["spec"]["replicas"],
+                    s["metadata"].get("annotations", {}).get("demo/why", ""),
+                )
+            )
             for text, n in reasons[name].most_common():
                 for part in wrap(text, 104):
                     print("  %-9s %s" % ("", part))
@@ -338,12 +452,16 @@ class Demo:
         value = {m.group(1): float(m.group(2)) for m in re.finditer(r"^(\w+) ([0-9.e+-]+)$", text, re.M)}
         name = "scheduler_scheduling_algorithm_latency_microseconds"
         bound = sum(fits(s) for s in self.sets)
-        print("\nThe %d pods of the ReplicaSets were created, decided and bound in %.1f s: %.0f a second."
-              % (bound, self.seconds, bound / self.seconds))
+        print(
+            "\nThe %d pods of the ReplicaSets were created, decided and bound in %.1f s: %.0f a second."
+            % (bound, self.seconds, bound / self.seconds)
+        )
         if value.get(name + "_count"):
             each = value[name + "_sum"] / value[name + "_count"]
-            print("The scheduler's own part was %.0f microseconds for each pod: %s decisions a second."
-                  % (each, "{:,.0f}".format(1e6 / max(each, 1e-3))))
+            print(
+                "The scheduler's own part was %.0f microseconds for each pod: %s decisions a second."
+                % (each, "{:,.0f}".format(1e6 / max(each, 1e-3)))
+            )
 
     def keep(self):
         master = "http://127.0.0.1:%d" % self.port
@@ -364,8 +482,11 @@ class LaterDemo(Demo):
         # Its pages are on port 10259 with authentication, and the demo needs none of them.
         self.start_both("--emulated-version=1.29", server_flags=("--load=%s/apps.yaml" % DATA,))
         zones = collections.Counter(n["metadata"]["labels"][ZONE] for n in self.nodes.values())
-        print("A cluster of %d nodes in %d zones on hollow-apiserver (http://127.0.0.1:%d), and kube-scheduler beside it,\n"
-              "both of release 1.29." % (len(self.nodes), len(zones), self.port))
+        print(
+            "A cluster of %d nodes in %d zones on hollow-apiserver (http://127.0.0.1:%d), and kube-scheduler "
+            "beside it,\n"
+            "both of release 1.29." % (len(self.nodes), len(zones), self.port)
+        )
         self.spread()
         self.gates()
         self.sidecars()
@@ -373,9 +494,16 @@ class LaterDemo(Demo):
 
     def create_pods(self, app, n, spec):
         for i in range(n):
-            self.api.call("POST", "/api/v1/namespaces/default/pods", {
-                "apiVersion": "v1", "kind": "Pod", "spec": spec,
-                "metadata": {"name": "%s-%04d" % (app, i), "namespace": "default", "labels": {"app": app}}})
+            self.api.call(
+                "POST",
+                "/api/v1/namespaces/default/pods",
+                {
+                    "apiVersion": "v1",
+                    "kind": "Pod",
+                    "spec": spec,
+                    "metadata": {"name": "%s-%04d" % (app, i), "namespace": "default", "labels": {"app": app}},
+                },
+            )
 
     def pods_of(self, app):
         return self.api.call("GET", "/api/v1/namespaces/default/pods?labelSelector=app%%3D%s" % app)["items"]
@@ -386,13 +514,18 @@ class LaterDemo(Demo):
         def met():
             pods[:] = self.pods_of(app)
             return condition(pods)
+
         self.wait(what, met)
         return pods
 
     def spread(self):
         print("\nTwelve pods that must be spread over the zones, at most one more in a zone than in another:\n")
-        constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule",
-                      "labelSelector": {"matchLabels": {"app": "spread"}}}
+        constraint = {
+            "maxSkew": 1,
+            "topologyKey": ZONE,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "spread"}},
+        }
         self.create_pods("spread", 12, {"topologySpreadConstraints": [constraint], "containers": [container("100m")]})
         pods = self.wait_for("spread", "twelve bound pods", lambda pods: all(p["spec"].get("nodeName") for p in pods))
         count = collections.Counter(self.nodes[p["spec"]["nodeName"]]["metadata"]["labels"][ZONE] for p in pods)
@@ -403,11 +536,15 @@ class LaterDemo(Demo):
 
     def gates(self):
         print("\nThree pods with a scheduling gate, which are not tried before it is gone:\n")
-        self.create_pods("gated", 3, {"schedulingGates": [{"name": "example.com/quota"}], "containers": [container("100m")]})
+        self.create_pods(
+            "gated", 3, {"schedulingGates": [{"name": "example.com/quota"}], "containers": [container("100m")]}
+        )
         self.create_pods("free", 1, {"containers": [container("100m")]})
         self.wait_for("free", "a pod without gates", lambda pods: pods[0]["spec"].get("nodeName"))
-        print("  with the gate:    %d of 3 bound, while a pod created after them is bound"
-              % sum(1 for p in self.pods_of("gated") if p["spec"].get("nodeName")))
+        print(
+            "  with the gate:    %d of 3 bound, while a pod created after them is bound"
+            % sum(1 for p in self.pods_of("gated") if p["spec"].get("nodeName"))
+        )
         for pod in self.pods_of("gated"):
             del pod["spec"]["schedulingGates"]
             self.api.call("PUT", "/api/v1/namespaces/default/pods/" + pod["metadata"]["name"], pod)
@@ -417,8 +554,10 @@ class LaterDemo(Demo):
     def sidecars(self):
         largest = max(milli(n["status"]["allocatable"]["cpu"]) for n in self.nodes.values()) // 1000
         main, side = largest * 2 // 3, largest // 3 + 1
-        print("\nA pod whose container asks for %d CPUs and whose sidecar asks for %d more, where the largest node has %d:\n"
-              % (main, side, largest))
+        print(
+            "\nA pod whose container asks for %d CPUs and whose sidecar asks for %d more, where the largest "
+            "node has %d:\n" % (main, side, largest)
+        )
         sidecar = dict(container(str(side)), name="sidecar", restartPolicy="Always")
         self.create_pods("sidecar", 1, {"initContainers": [sidecar], "containers": [container(str(main))]})
         pods = self.wait_for("sidecar", "a reason", lambda pods: why_pending(pods[0]))
@@ -432,7 +571,11 @@ def workload(app, **members):
 
 
 def container(cpu):
-    return {"name": "c", "image": "registry.example.com/app:1", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}}}
+    return {
+        "name": "c",
+        "image": "registry.example.com/app:1",
+        "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}},
+    }
 
 
 def fits(replica_set):

@@ -4,14 +4,16 @@
 usage: long-functions.py FILE...
 
 A function may be longer where splitting it would not help, such as one that fills a table. The comment above it or its
-first line says so: NOLINT(readability-function-size): the reason. Test cases are sequences of steps and are not counted.
-Exit status: 1 when there is any.
+first line says so: NOLINT(readability-function-size): the reason. Test cases are sequences of steps and are not
+counted. Exit status: 1 when there is any.
 """
 import re
 import sys
 
 LIMIT = 70
-NOT_A_FUNCTION = re.compile(r"\s*(namespace|class|struct|enum|union|extern|TEST_CASE|constexpr char|const char)\b|.*=\s*\{+$")
+NOT_A_FUNCTION = re.compile(
+    r"\s*(namespace|class|struct|enum|union|extern|TEST_CASE|constexpr char|const char)\b|.*=\s*\{+$"
+)
 
 
 def functions(lines):
@@ -25,7 +27,11 @@ def functions(lines):
             if re.match(indent + r"\}(;|\))*$", lines[end]):
                 # The first line of a wrapped signature is some lines above.
                 first = number
-                while first > 0 and lines[first - 1] and not re.match(r"\s*(//|#|\}|public:|private:|template|.*;$)", lines[first - 1]):
+                while (
+                    first > 0
+                    and lines[first - 1]
+                    and not re.match(r"\s*(//|#|\}|public:|private:|template|.*;$)", lines[first - 1])
+                ):
                     first -= 1
                 if not NOT_A_FUNCTION.match(lines[first]):
                     yield first, end - first + 1, lines[first].strip()
@@ -36,7 +42,7 @@ def explained(lines, first):
     above = first
     while above > 0 and re.match(r"\s*(//|template)", lines[above - 1]):
         above -= 1
-    return any("NOLINT(readability-function-size): " in line for line in lines[above:first + 1])
+    return any("NOLINT(readability-function-size): " in line for line in lines[above : first + 1])
 
 
 def main(paths):

@@ -17,8 +17,14 @@ DEMO = "test/testdata/demo/"
 def main(picture="pkg/ui/page.png"):
     picture = os.path.abspath(picture)
     cluster = "".join(open(DEMO + name).read() + "\n---\n" for name in ("nodes.yaml", "apps.yaml"))
-    server = start(f"{BIN}/schedsim", "serve", write_file("cluster.yaml", cluster), stdout=subprocess.PIPE,
-                   stderr=subprocess.DEVNULL, text=True)
+    server = start(
+        f"{BIN}/schedsim",
+        "serve",
+        write_file("cluster.yaml", cluster),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     try:
         address = server.stdout.readline().split()[2]  # Serving on ADDRESS until interrupted
         with Browser() as browser:

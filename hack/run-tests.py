@@ -3,23 +3,26 @@
 
 usage: run-tests.py [--scripts=LIST] PROGRAM... -- [ARGUMENTS FOR THE PROGRAMS]
 
-N counts the test cases of all programs, plus one for each script in test/ named *_test.sh or *_test.py, or those of LIST,
-which blanks separate and which may be empty. A program that crashes, hangs or reports nothing counts as one failed.
+N counts the test cases of all programs, plus one for each script in test/ named *_test.sh or *_test.py, or those of
+LIST, which blanks separate and which may be empty. A program that crashes, hangs or reports nothing counts as one
+failed.
 
-TEST_JOBS (default: three times the number of processors, at least 7, as many tests mostly wait) programs and scripts run at a time,
-those that took longest in the last run first, so that none of them is left alone at the end. Before there was a run, the times in
-test/long-tests.json count. Each prints one line when it ends; what it wrote is shown only when it failed, and once more before the
-last line, shortened to its end. Whatever a program or script leaves running in its session is killed when it ends. After
-TEST_SECONDS (default 900) it is killed and has failed.
+TEST_JOBS (default: three times the number of processors, at least 7, as many tests mostly wait) programs and scripts
+run at a time, those that took longest in the last run first, so that none of them is left alone at the end. Before
+there was a run, the times in test/long-tests.json count. Each prints one line when it ends; what it wrote is shown only
+when it failed, and once more before the last line, shortened to its end. Whatever a program or script leaves running in
+its session is killed when it ends. After TEST_SECONDS (default 900) it is killed and has failed.
 """
 import concurrent.futures, glob, json, os, signal, subprocess, sys, tempfile, threading, time
 import xml.etree.ElementTree as ElementTree
 
 SECONDS = float(os.environ.get("TEST_SECONDS", "900"))
 JOBS = int(os.environ.get("TEST_JOBS") or max(7, 3 * (os.cpu_count() or 1)))
-LONG_TESTS = os.path.join("test", "long-tests.json")  # seconds by name, as in test-seconds.json, of the tests that take longest
+LONG_TESTS = os.path.join(
+    "test", "long-tests.json"
+)  # seconds by name, as in test-seconds.json, of the tests that take longest
 LOG_BYTES = 200_000  # the number of bytes at the end of a failed test's output that are shown
-LAST_LINES = 12      # the number of lines at the end of it that are shown once more when all tests have ended
+LAST_LINES = 12  # the number of lines at the end of it that are shown once more when all tests have ended
 
 running = set()
 lock = threading.Lock()  # guards `running` and standard output
@@ -35,7 +38,9 @@ def end_session(process):
 def run(command, output):
     """Returns the exit status, or None if the time is over. Raises OSError if the command cannot be started."""
     with lock:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
         running.add(process)
     try:
         return process.wait(SECONDS)
@@ -102,7 +107,8 @@ def run_script(path, output):
 
 
 def run_test(name, work):
-    """Runs one program or script and prints its line. Returns passed, failed, seconds, and lines that say how it failed."""
+    """Runs one program or script and prints its line. Returns passed, failed, seconds, and lines that say how it
+    failed."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as output:
         try:
@@ -116,11 +122,17 @@ def run_test(name, work):
             output.seek(max(0, end - LOG_BYTES))
             log = output.read()
     with lock:
-        print("%s: %s (%.0f s)" % (name, "%d passed, %d failed" % (passed, failed) if failed else "%d passed" % passed, seconds))
+        print(
+            "%s: %s (%.0f s)"
+            % (name, "%d passed, %d failed" % (passed, failed) if failed else "%d passed" % passed, seconds)
+        )
         for line in lines:
             print("  %s: %s" % (name, line))
         if log:
-            print("  ---- what %s wrote ----\n%s\n  ---- end of %s ----" % (name, log.decode(errors="replace").rstrip("\n"), name))
+            print(
+                "  ---- what %s wrote ----\n%s\n  ---- end of %s ----"
+                % (name, log.decode(errors="replace").rstrip("\n"), name)
+            )
         sys.stdout.flush()
     return passed, failed, seconds, lines + log.decode(errors="replace").rstrip("\n").split("\n")[-LAST_LINES:]
 
@@ -142,16 +154,21 @@ def stop(number, frame):
 
 def main(argv):
     split = argv.index("--") if "--" in argv else len(argv)
-    programs, args = argv[:split], argv[split + 1:]
+    programs, args = argv[:split], argv[split + 1 :]
     only = [p.split("=", 1)[1].split() for p in programs if p.startswith("--scripts=")]
     programs = [p for p in programs if not p.startswith("--scripts=")]
-    scripts = only[-1] if only else sorted(glob.glob("test/**/*_test.sh", recursive=True) +
-                                           glob.glob("test/**/*_test.py", recursive=True))
+    scripts = (
+        only[-1]
+        if only
+        else sorted(glob.glob("test/**/*_test.sh", recursive=True) + glob.glob("test/**/*_test.py", recursive=True))
+    )
     tests = [(os.path.basename(p), lambda out, p=p: run_program(p, args, out)) for p in programs]
     tests += [(s, lambda out, s=s: run_script(s, out)) for s in scripts]
     for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(s, stop)
-    durations = os.path.join(os.path.dirname(programs[0]) if programs else os.environ.get("OUT") or ".", "test-seconds.json")
+    durations = os.path.join(
+        os.path.dirname(programs[0]) if programs else os.environ.get("OUT") or ".", "test-seconds.json"
+    )
     seconds = read_seconds(durations)
     expected = {**read_seconds(LONG_TESTS), **seconds}
     tests.sort(key=lambda t: -expected.get(t[0], 0))
@@ -162,7 +179,9 @@ def main(argv):
         with open(durations, "w") as f:
             json.dump(seconds, f, indent=0, sort_keys=True)
     except OSError as e:
-        print("run-tests: %s: %s; the next run does not know what takes long" % (durations, e.strerror), file=sys.stderr)
+        print(
+            "run-tests: %s: %s; the next run does not know what takes long" % (durations, e.strerror), file=sys.stderr
+        )
     passed, failed = sum(r[0] for r in results.values()), sum(r[1] for r in results.values())
     for name, r in results.items():
         for line in filter(None, r[3] if r[1] else ()):

@@ -1,31 +1,31 @@
 #!/usr/bin/env python3
-"""Runs real processes for a long time: hollow-apiserver, and two kube-schedulers with recordings that contend for the lease. The pods
-of Jobs and ReplicaSets with ever new names keep the nodes full, and nodes come and go.
+"""Runs real processes for a long time: hollow-apiserver, and two kube-schedulers with recordings that contend for the
+lease. The pods of Jobs and ReplicaSets with ever new names keep the nodes full, and nodes come and go.
 
 usage: hack/soak.py PODS [--rate=750] [--period=60] [--nodes=40] [--minutes=M] [--record-max-bytes=64Mi]
 
-Until four tenths of the pods have been created, the leader is ended every --period seconds and the other scheduler takes over;
-half a period later the server is killed and started again with all that it had confirmed. After that all processes keep running
-and only nodes come and go, so that they reach their steady size. In the second half of the pods, or with more than a million in the
-last 500,000, memory, open files and threads are measured and must not grow. --rate pods are created each second at most, fewer than
-the machine could take, because what processes keep for some seconds, such as events, would otherwise grow and shrink with the
-machine's other work.
+Until four tenths of the pods have been created, the leader is ended every --period seconds and the other scheduler
+takes over; half a period later the server is killed and started again with all that it had confirmed. After that all
+processes keep running and only nodes come and go, so that they reach their steady size. In the second half of the pods,
+or with more than a million in the last 500,000, memory, open files and threads are measured and must not grow. --rate
+pods are created each second at most, fewer than the machine could take, because what processes keep for some seconds,
+such as events, would otherwise grow and shrink with the machine's other work.
 
-The script follows each pod through a watch and checks that no pod is bound twice and that no node gets more cpu, memory or pods
-than it has. At the end every pod must have been bound, and the recordings must be complete and replay. With --minutes no pods are
-created after that time. The last line sums up. The exit status is 0 only if all checks held."""
+The script follows each pod through a watch and checks that no pod is bound twice and that no node gets more cpu, memory
+or pods than it has. At the end every pod must have been bound, and the recordings must be complete and replay. With
+--minutes no pods are created after that time. The last line sums up. The exit status is 0 only if all checks held."""
 import argparse, collections, http.client, json, os, random, re, signal, sys, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "test"))
 from harness import Api, Scheduler, cpu, node, pod, schedsim, scratch, stop_all, wait_until  # noqa: E402
 
 MEASURED = 500_000  # pods at the end, or half of all
-SLOPE_BYTES = 2.0   # a pod: 1 MB in 500,000 pods
-STEADY = 20_000     # pods after which processes have reached their steady size
-WAITING = 500       # pods that wait at most
-BATCH = 50          # pods that are created together at most
-FULL = 0.8          # of all cpu; above it, the pods that were bound first are deleted
-MORE_FILES = 16     # open files more than before that are no leak, because connections come and go
+SLOPE_BYTES = 2.0  # a pod: 1 MB in 500,000 pods
+STEADY = 20_000  # pods after which processes have reached their steady size
+WAITING = 500  # pods that wait at most
+BATCH = 50  # pods that are created together at most
+FULL = 0.8  # of all cpu; above it, the pods that were bound first are deleted
+MORE_FILES = 16  # open files more than before that are no leak, because connections come and go
 NODE = {"cpu": "16", "memory": "32Gi", "pods": "110"}
 # The kinds of objects besides pods and nodes that a restarted server gets back, as a real one reads them from etcd.
 KEPT = (("ReplicaSet", "apps/v1", "/apis/apps/v1/replicasets"), ("Endpoints", "v1", "/api/v1/endpoints"))
@@ -39,12 +39,12 @@ def requests(p):
 
 
 class History:
-    """The state of each pod, from a watch; when the watch ends, pods are listed again. Only pods that were seen bound are deleted, so
-    that no bind is missed."""
+    """The state of each pod, from a watch; when the watch ends, pods are listed again. Only pods that were seen bound
+    are deleted, so that no bind is missed."""
 
     def __init__(self, api):
         self.api, self.lock, self.problems = api, threading.Lock(), []
-        self.pods, self.bound = {}, 0         # by uid: [name, node, requests]
+        self.pods, self.bound = {}, 0  # by uid: [name, node, requests]
         self.deletable = collections.deque()  # names, in the order of binding
         self.used, self.capacity = {}, (16000, 32 * 1024, 110)
         self.over = False
@@ -131,10 +131,23 @@ class Load:
         if self.created % 100 == 0 or not self.sets:
             name = f"web-{self.created:09d}"
             labels = {"app": name}
-            made = self.call("POST", "/apis/apps/v1/namespaces/default/replicasets", {
-                "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": name, "labels": labels},
-                "spec": {"replicas": 10, "selector": {"matchLabels": labels},
-                         "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "busybox"}]}}}})
+            made = self.call(
+                "POST",
+                "/apis/apps/v1/namespaces/default/replicasets",
+                {
+                    "apiVersion": "apps/v1",
+                    "kind": "ReplicaSet",
+                    "metadata": {"name": name, "labels": labels},
+                    "spec": {
+                        "replicas": 10,
+                        "selector": {"matchLabels": labels},
+                        "template": {
+                            "metadata": {"labels": labels},
+                            "spec": {"containers": [{"name": "c", "image": "busybox"}]},
+                        },
+                    },
+                },
+            )
             self.sets.append((name, made["metadata"]["uid"]))
             if len(self.sets) > 20:
                 self.call("DELETE", "/apis/apps/v1/namespaces/default/replicasets/" + self.sets.popleft()[0], {})
@@ -148,10 +161,19 @@ class Load:
         else:
             owner, uid = f"job-{self.created:09d}", f"uid-{self.created:09d}"
             kind, version, labels = "Job", "batch/v1", {"job-name": owner, "controller-uid": uid}
-        meta = {"ownerReferences": [{"apiVersion": version, "kind": kind, "name": owner, "uid": uid, "controller": True}]}
-        self.call("POST", "/api/v1/namespaces/default/pods", pod(
-            f"{owner}-{self.created:x}", labels=labels, meta=meta,
-            requests={"cpu": f"{random.choice((100, 200, 500))}m", "memory": f"{random.choice((64, 256, 1000))}Mi"}))
+        meta = {
+            "ownerReferences": [{"apiVersion": version, "kind": kind, "name": owner, "uid": uid, "controller": True}]
+        }
+        self.call(
+            "POST",
+            "/api/v1/namespaces/default/pods",
+            pod(
+                f"{owner}-{self.created:x}",
+                labels=labels,
+                meta=meta,
+                requests={"cpu": f"{random.choice((100, 200, 500))}m", "memory": f"{random.choice((64, 256, 1000))}Mi"},
+            ),
+        )
 
     def turn(self, until):
         """Creates some pods, until `until` pods have been created, and deletes some. Returns whether pods wait."""
@@ -164,13 +186,17 @@ class Load:
         excess = min(100, int((in_use - self.room) / 250)) if self.created < until else 50 if waiting else 0
         for _ in range(excess):
             if self.history.deletable:
-                self.call("DELETE", "/api/v1/namespaces/default/pods/" + self.history.deletable.popleft(),
-                          {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
+                self.call(
+                    "DELETE",
+                    "/api/v1/namespaces/default/pods/" + self.history.deletable.popleft(),
+                    {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0},
+                )
         return waiting > 0
 
 
 class Schedulers:
-    """Two schedulers that contend for the lease. Each slot has a folder for its recording, which a restarted process continues."""
+    """Two schedulers that contend for the lease. Each slot has a folder for its recording, which a restarted process
+    continues."""
 
     def __init__(self, api, max_bytes):
         self.api, self.max_bytes, self.started, self.lost = api, max_bytes, 0, 0
@@ -179,24 +205,37 @@ class Schedulers:
 
     def _start(self, slot):
         self.started += 1
-        return Scheduler(self.api.url, "--leader-elect-retry-period=1s",
-                         "--algorithm-provider=ClusterAutoscalerProvider", f"--record-dir={self.folders[slot]}",
-                         f"--record-max-bytes={self.max_bytes}",
-                         # Each Job is a pod template of its own. Full within the first 10,000 pods, so that what grows then is a leak.
-                         "--kept-answers-max-bytes=4Mi", "-v=0", name=f"scheduler-{self.started}", leader_elect=True)
+        return Scheduler(
+            self.api.url,
+            "--leader-elect-retry-period=1s",
+            "--algorithm-provider=ClusterAutoscalerProvider",
+            f"--record-dir={self.folders[slot]}",
+            f"--record-max-bytes={self.max_bytes}",
+            # Each Job is a pod template of its own. Full within the first 10,000 pods, so that what grows then is a
+            # leak.
+            "--kept-answers-max-bytes=4Mi",
+            "-v=0",
+            name=f"scheduler-{self.started}",
+            leader_elect=True,
+        )
 
     def holder(self):
         status, lock = self.api.call("GET", LOCK)
-        found = status == 200 and lock["metadata"].get("annotations", {}).get("control-plane.alpha.kubernetes.io/leader")
+        found = status == 200 and lock["metadata"].get("annotations", {}).get(
+            "control-plane.alpha.kubernetes.io/leader"
+        )
         return json.loads(found)["holderIdentity"] if found else ""
 
     def recorded(self, slot, what):
         return self.slots[slot].metrics(whole=False).get(f"scheduler_recording_{what}_total", 0)
 
     def leader(self):
-        """Returns the slot of the leader: the process that has bound pods, because a process that loses the lease ends."""
+        """Returns the slot of the leader: the process that has bound pods, because a process that loses the lease
+        ends."""
+
         def bound(s):
             return s.metrics(whole=False).get("scheduler_binding_latency_microseconds_count", 0)
+
         return wait_until("somebody binds", lambda: next((i + 1 for i, s in enumerate(self.slots) if bound(s)), 0)) - 1
 
     def change_leader(self):
@@ -208,8 +247,8 @@ class Schedulers:
         return "" if status == 0 else f"a scheduler ended with {status}: {log[-2000:]}"
 
     def replace_ended(self):
-        """Starts schedulers again that ended because they lost the lease, as happens on a busy machine. Returns the problem if one
-        ended for another reason, or ""."""
+        """Starts schedulers again that ended because they lost the lease, as happens on a busy machine. Returns the
+        problem if one ended for another reason, or ""."""
         for slot, s in enumerate(self.slots):
             if s.process.poll() is not None:
                 if "lost lease" not in s.log() and "leaderelection lost" not in s.log():
@@ -229,13 +268,15 @@ class Schedulers:
 
 
 def restart_server(api, load, schedulers):
-    """Kills the server while requests are under way, and starts it again with what it had confirmed. The schedulers are stopped
-    meanwhile, so that the server confirms nothing after it was read."""
+    """Kills the server while requests are under way, and starts it again with what it had confirmed. The schedulers are
+    stopped meanwhile, so that the server confirms nothing after it was read."""
     for s in schedulers.slots:
         s.process.send_signal(signal.SIGSTOP)
     try:
+
         def versions():
             return {p["metadata"]["uid"]: p["metadata"]["resourceVersion"] for p in api.get("/api/v1/pods")["items"]}
+
         wait_until("a quiet server", lambda: versions() == versions())
         api.restart(KEPT)
     finally:
@@ -275,7 +316,9 @@ class Samples:
             self.rows[name].append((created, *proc(pid), pid))
         if self.at - self.told > 60:
             self.told = self.at
-            now = ", ".join("%s %.0f MiB, %d files" % (name, rows[-1][1] / 2**20, rows[-1][2]) for name, rows in self.rows.items())
+            now = ", ".join(
+                "%s %.0f MiB, %d files" % (name, rows[-1][1] / 2**20, rows[-1][2]) for name, rows in self.rows.items()
+            )
             print(f"{created} pods: {now}", file=sys.stderr, flush=True)
 
     def report(self, since):
@@ -283,10 +326,20 @@ class Samples:
         print("%-18s %16s %12s %12s %12s" % ("process", "MiB at end", "bytes a pod", "files", "threads"))
         for name, rows in self.rows.items():
             rows = [r for r in rows if r[4] == rows[-1][4] and r[0] >= since] or rows[-1:]
-            grows, early, late = slope(rows), rows[:len(rows) // 2] or rows, rows[len(rows) // 2:]
-            files, threads = ([(min(r[i] for r in part), max(r[i] for r in part)) for part in (early, late)] for i in (2, 3))
-            print("%-18s %16.1f %12.1f %12s %12s" % (name, rows[-1][1] / 2**20, grows, "%d..%d" % (min(f[0] for f in files), max(f[1] for f in files)),
-                                                   "%d..%d" % (min(t[0] for t in threads), max(t[1] for t in threads))))
+            grows, early, late = slope(rows), rows[: len(rows) // 2] or rows, rows[len(rows) // 2 :]
+            files, threads = (
+                [(min(r[i] for r in part), max(r[i] for r in part)) for part in (early, late)] for i in (2, 3)
+            )
+            print(
+                "%-18s %16.1f %12.1f %12s %12s"
+                % (
+                    name,
+                    rows[-1][1] / 2**20,
+                    grows,
+                    "%d..%d" % (min(f[0] for f in files), max(f[1] for f in files)),
+                    "%d..%d" % (min(t[0] for t in threads), max(t[1] for t in threads)),
+                )
+            )
             if rows[-1][0] - rows[0][0] < STEADY:
                 continue
             if grows > SLOPE_BYTES:
@@ -325,22 +378,29 @@ class Disturbance:
 
 
 def soak(args, api, history, load, schedulers):
-    """Runs to the end. Returns the samples, and the number of pods that had been created when the measured part began."""
+    """Runs to the end. Returns the samples, and the number of pods that had been created when the measured part
+    began."""
     samples, calm_since, measured_since, disturbance = Samples(), None, None, Disturbance(args, api, load, schedulers)
     begin = moved_at = time.monotonic()
     moved = 0
-    # The history may not have seen the pods that were created last, so that none seems to wait. All were bound when it has seen that.
+    # The history may not have seen the pods that were created last, so that none seems to wait. All were bound when it
+    # has seen that.
     while (history.bound < load.created or load.created < args.pods) and not history.problems:
         elapsed = time.monotonic() - begin
         if args.minutes and elapsed > args.minutes * 60:
             args.pods = load.created
         waiting = load.turn(args.pods)
-        samples.take(load.created, [("hollow-apiserver", api.process.pid)] +
-                     [(f"kube-scheduler {i}", s.process.pid) for i, s in enumerate(schedulers.slots)])
+        samples.take(
+            load.created,
+            [("hollow-apiserver", api.process.pid)]
+            + [(f"kube-scheduler {i}", s.process.pid) for i, s in enumerate(schedulers.slots)],
+        )
         if history.bound != moved:
             moved, moved_at = history.bound, time.monotonic()
         elif time.monotonic() - moved_at > 120:
-            history.problems.append(f"nothing was bound for 120 s while {history.counts()[0]} of {load.created} pods wait")
+            history.problems.append(
+                f"nothing was bound for 120 s while {history.counts()[0]} of {load.created} pods wait"
+            )
         done = max(load.created / max(args.pods, 1), elapsed / (args.minutes * 60) if args.minutes else 0)
         if calm_since is None and done >= 0.4:
             calm_since = load.created
@@ -351,8 +411,11 @@ def soak(args, api, history, load, schedulers):
             history.problems.append(problem)
         if not waiting or load.due < 1:
             time.sleep(0.005)
-    print(f"{load.created} pods in {time.monotonic() - begin:.0f} s; {disturbance.leader_changes} leader changes, {schedulers.lost} leases lost, "
-          f"{disturbance.server_restarts} server restarts in the first {calm_since or load.created}")
+    print(
+        f"{load.created} pods in {time.monotonic() - begin:.0f} s; {disturbance.leader_changes} leader changes, "
+        f"{schedulers.lost} leases lost, "
+        f"{disturbance.server_restarts} server restarts in the first {calm_since or load.created}"
+    )
     return samples, measured_since or load.created
 
 
@@ -366,7 +429,8 @@ def main():
     parser.add_argument("--record-max-bytes", default="64Mi")
     args = parser.parse_args()
     random.seed(1)
-    # The time to live of events is short so that their number, and with it the server's memory, is steady when it is measured.
+    # The time to live of events is short so that their number, and with it the server's memory, is steady when it is
+    # measured.
     api = Api.start(flags=("--event-ttl=10s",))
     for i in range(args.nodes):
         api.post("/api/v1/nodes", node(f"n{i}", **NODE))
@@ -377,7 +441,10 @@ def main():
     problems = history.problems
     unbound = [p["metadata"]["name"] for p in api.get("/api/v1/pods")["items"] if not p["spec"].get("nodeName")]
     if unbound or history.bound != load.created:
-        problems.append(f"{load.created} pods were created and {history.bound} were bound; at the end {len(unbound)} wait: {unbound[:5]}")
+        problems.append(
+            f"{load.created} pods were created and {history.bound} were bound; at the end {len(unbound)} wait: "
+            f"{unbound[:5]}"
+        )
     problems.extend(samples.report(measured_since))
     for i in (0, 1):
         for what in ("lost_events", "errors"):

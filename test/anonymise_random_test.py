@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Random recordings of every release, from the simulation, pass schedsim anonymise: no name of theirs is in the result, which
-replays and decides the same."""
+"""Random recordings of every release, from the simulation, pass schedsim anonymise: no name of theirs is in the result,
+which replays and decides the same."""
 import json
 import random
 import re
@@ -15,11 +15,19 @@ MARK = "acme"  # in every name of this test
 
 def random_pod(r, name, release):
     labels = {MARK + "/app": r.choice((MARK + "-web", MARK + "-db"))}
-    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": r.choice((MARK + "/rack", "kubernetes.io/hostname"))}
+    term = {
+        "labelSelector": {"matchLabels": labels},
+        "topologyKey": r.choice((MARK + "/rack", "kubernetes.io/hostname")),
+    }
     more = {}
     if r.random() < 0.3:
-        more["affinity"] = {r.choice(("podAffinity", "podAntiAffinity")): {"preferredDuringSchedulingIgnoredDuringExecution": [
-            {"weight": r.randrange(1, 100), "podAffinityTerm": term}]}}
+        more["affinity"] = {
+            r.choice(("podAffinity", "podAntiAffinity")): {
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {"weight": r.randrange(1, 100), "podAffinityTerm": term}
+                ]
+            }
+        }
     elif r.random() < 0.3:
         more["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     if r.random() < 0.3:
@@ -27,51 +35,118 @@ def random_pod(r, name, release):
     if r.random() < 0.3:
         more["tolerations"] = [{"key": MARK + "/taint", "operator": "Exists"}]
     if release in ("1.19", "1.29", "1.36") and r.random() < 0.3:
-        more["topologySpreadConstraints"] = [{"maxSkew": 1, "topologyKey": MARK + "/rack", "whenUnsatisfiable": r.choice(("DoNotSchedule", "ScheduleAnyway")),
-                                              "labelSelector": {"matchLabels": labels}}]
+        more["topologySpreadConstraints"] = [
+            {
+                "maxSkew": 1,
+                "topologyKey": MARK + "/rack",
+                "whenUnsatisfiable": r.choice(("DoNotSchedule", "ScheduleAnyway")),
+                "labelSelector": {"matchLabels": labels},
+            }
+        ]
     p = pod(name, cpu="%dm" % r.randrange(100, 3000), labels=labels, namespace=MARK + "-team", **more)
     if r.random() < 0.2:
-        p["spec"]["containers"][0]["resources"] = {what: {"cpu": "1", MARK + ".io/gpu": "1"} for what in ("requests", "limits")}
+        p["spec"]["containers"][0]["resources"] = {
+            what: {"cpu": "1", MARK + ".io/gpu": "1"} for what in ("requests", "limits")
+        }
     p["spec"]["containers"][0]["image"] = "registry.%s.io/app:%d" % (MARK, r.randrange(3))
-    p["metadata"]["annotations"] = {"schedsim/time": "%ds" % r.randrange(600), "schedsim/duration": "%ds" % r.randrange(30, 900), MARK + "/note": MARK}
+    p["metadata"]["annotations"] = {
+        "schedsim/time": "%ds" % r.randrange(600),
+        "schedsim/duration": "%ds" % r.randrange(30, 900),
+        MARK + "/note": MARK,
+    }
     return p
 
 
 def random_cluster(r, release):
     nodes = []
     for i in range(r.randrange(3, 9)):
-        n = node("%s-n%d" % (MARK, i), cpu=str(r.randrange(2, 6)), labels={MARK + "/rack": "%s-r%d" % (MARK, i % 3), MARK + "/disk": r.choice((MARK + "-ssd", MARK + "-hdd"))})
+        n = node(
+            "%s-n%d" % (MARK, i),
+            cpu=str(r.randrange(2, 6)),
+            labels={MARK + "/rack": "%s-r%d" % (MARK, i % 3), MARK + "/disk": r.choice((MARK + "-ssd", MARK + "-hdd"))},
+        )
         if r.random() < 0.3:
-            n["spec"]["taints"] = [{"key": MARK + "/taint", "value": MARK, "effect": r.choice(("NoSchedule", "PreferNoSchedule"))}]
+            n["spec"]["taints"] = [
+                {"key": MARK + "/taint", "value": MARK, "effect": r.choice(("NoSchedule", "PreferNoSchedule"))}
+            ]
         for amounts in n["status"]["allocatable"], n["status"]["capacity"]:
             amounts[MARK + ".io/gpu"] = "1"
         nodes.append(n)
-    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": MARK + "-s", "namespace": MARK + "-team"},
-               "spec": {"selector": {MARK + "/app": MARK + "-web"}}}
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": MARK + "-s", "namespace": MARK + "-team"},
+        "spec": {"selector": {MARK + "/app": MARK + "-web"}},
+    }
     return nodes + [service] + [random_pod(r, "%s-p%d" % (MARK, i), release) for i in range(r.randrange(10, 40))]
 
 
-POLICY = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}, {"name": MARK + "-labels", "argument": {
-    "labelsPresence": {"labels": [MARK + "/disk"], "presence": True}}}],
-          "priorities": [{"name": "LeastRequestedPriority", "weight": 2}, {"name": MARK + "-racks", "weight": 1, "argument": {
-              "serviceAntiAffinity": {"label": MARK + "/rack"}}}]}
-CONSTRAINTS = {"defaultConstraints": [{"maxSkew": 1, "topologyKey": MARK + "/rack", "whenUnsatisfiable": "ScheduleAnyway"}]}
+POLICY = {
+    "kind": "Policy",
+    "apiVersion": "v1",
+    "predicates": [
+        {"name": "GeneralPredicates"},
+        {"name": MARK + "-labels", "argument": {"labelsPresence": {"labels": [MARK + "/disk"], "presence": True}}},
+    ],
+    "priorities": [
+        {"name": "LeastRequestedPriority", "weight": 2},
+        {"name": MARK + "-racks", "weight": 1, "argument": {"serviceAntiAffinity": {"label": MARK + "/rack"}}},
+    ],
+}
+CONSTRAINTS = {
+    "defaultConstraints": [{"maxSkew": 1, "topologyKey": MARK + "/rack", "whenUnsatisfiable": "ScheduleAnyway"}]
+}
 
 
 def arguments(r, release):
     """Returns an input and flags, of which half choose rules with names of their own."""
     objects = random_cluster(r, release)
     if release in PROFILES and r.random() < 0.5:
-        return [write_objects("cluster.json", objects), "--config", write_file("config.json", {
-            "apiVersion": "kubescheduler.config.k8s.io/" + PROFILES[release], "kind": "KubeSchedulerConfiguration",
-            "profiles": [{"pluginConfig": [{"name": "PodTopologySpread", "args": {**CONSTRAINTS, **({"defaultingType": "List"} if release != "1.19" else {})}}]}]})]
+        return [
+            write_objects("cluster.json", objects),
+            "--config",
+            write_file(
+                "config.json",
+                {
+                    "apiVersion": "kubescheduler.config.k8s.io/" + PROFILES[release],
+                    "kind": "KubeSchedulerConfiguration",
+                    "profiles": [
+                        {
+                            "pluginConfig": [
+                                {
+                                    "name": "PodTopologySpread",
+                                    "args": {
+                                        **CONSTRAINTS,
+                                        **({"defaultingType": "List"} if release != "1.19" else {}),
+                                    },
+                                }
+                            ]
+                        }
+                    ],
+                },
+            ),
+        ]
     if release not in ("1.29", "1.36") and r.random() < 0.5:
         pods = [o for o in objects if o["kind"] == "Pod"]
         for o in objects:
             o["metadata"].setdefault("uid", o["metadata"]["name"])
-        return [write_file("scenario.json", {
-            "apiVersion": "schedsim/v1", "kind": "Scenario", "emulatedVersion": release, "policy": POLICY, "pods": pods,
-            "cluster": {"kind": "List", "apiVersion": "v1", "items": [o for o in objects if o["kind"] != "Pod"]}})]
+        return [
+            write_file(
+                "scenario.json",
+                {
+                    "apiVersion": "schedsim/v1",
+                    "kind": "Scenario",
+                    "emulatedVersion": release,
+                    "policy": POLICY,
+                    "pods": pods,
+                    "cluster": {
+                        "kind": "List",
+                        "apiVersion": "v1",
+                        "items": [o for o in objects if o["kind"] != "Pod"],
+                    },
+                },
+            )
+        ]
     return [write_objects("cluster.json", objects), "--emulated-version", release]
 
 
@@ -91,9 +166,15 @@ def test_random_recordings():
             check("it replays", status == 0, first[-300:] + err[-300:])
             status, out, err = schedsim("anonymise", folder)
             check_equal("anonymised in release %s, seed %d: %s" % (release, seed, err[-300:]), status, 0)
-            check("no name is left in release %s, seed %d" % (release, seed), MARK not in out, [l for l in out.splitlines() if MARK in l][:1])
+            check(
+                "no name is left in release %s, seed %d" % (release, seed),
+                MARK not in out,
+                [l for l in out.splitlines() if MARK in l][:1],
+            )
             status, second, err = schedsim("replay", write_file("anonymous.jsonl", out))
-            check("the result replays in release %s, seed %d" % (release, seed), status == 0, second[-300:] + err[-300:])
+            check(
+                "the result replays in release %s, seed %d" % (release, seed), status == 0, second[-300:] + err[-300:]
+            )
             check_equal("the same is decided", decisions(second), decisions(first))
             check("something was decided", json.dumps(decisions(first)) != "[]", first[-500:])
 

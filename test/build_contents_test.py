@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests that code which only tests use is in no program, and that its folders share no unit of compilation with others."""
+"""Tests that code which only tests use is in no program, and that its folders share no unit of compilation with
+others."""
 import os
 import subprocess
 import tempfile
@@ -11,7 +12,9 @@ TESTS_ONLY = ("reference", "testing")
 
 
 def units(root, *size):
-    listed = subprocess.run([os.path.join(root, "hack", "units.sh"), *size], check=True, stdout=subprocess.PIPE).stdout.decode()
+    listed = subprocess.run(
+        [os.path.join(root, "hack", "units.sh"), *size], check=True, stdout=subprocess.PIPE
+    ).stdout.decode()
     pairs = [line.split("=") for line in listed.split("\n") if line]
     return {unit: {path for path, u in pairs if u == unit} for _, unit in pairs}
 
@@ -19,15 +22,20 @@ def units(root, *size):
 def folder_of_tests(path):
     """Returns the folder up to "reference" or "testing", or nothing for code of the product."""
     parts = path.split("/")
-    return next(("/".join(parts[:i + 1]) for i, part in enumerate(parts) if part in TESTS_ONLY), "")
+    return next(("/".join(parts[: i + 1]) for i, part in enumerate(parts) if part in TESTS_ONLY), "")
 
 
 def test_no_program_has_code_of_tests():
     for program in ("kube-scheduler", "schedsim", "hollow-apiserver"):
-        symbols = subprocess.run(["nm", "-C", os.path.join(BIN, program)], check=True, stdout=subprocess.PIPE).stdout.decode()
+        symbols = subprocess.run(
+            ["nm", "-C", os.path.join(BIN, program)], check=True, stdout=subprocess.PIPE
+        ).stdout.decode()
         check("%s has symbols" % program, "berth::" in symbols)
-        found = [line for line in symbols.split("\n") if any("::%s::" % folder in line for folder in TESTS_ONLY)
-                 and "berth::" in line]
+        found = [
+            line
+            for line in symbols.split("\n")
+            if any("::%s::" % folder in line for folder in TESTS_ONLY) and "berth::" in line
+        ]
         check("%s has no symbols of tests" % program, not found, found[:5])
 
 
@@ -44,16 +52,34 @@ def test_sources_with_equal_names_share_no_unit():
         with open(os.path.join(ROOT, "hack", "units.sh")) as f, open(root + "/hack/units.sh", "w") as copy:
             copy.write(f.read())
         os.chmod(root + "/hack/units.sh", 0o755)
-        names = ["algorithm/a.cc", "algorithm/a_plugin.cc", "b_plugin.cc", "cache/describe_with_x.cc", "cache/b.cc", "reference/c.cc", "b_test.cc"]
+        names = [
+            "algorithm/a.cc",
+            "algorithm/a_plugin.cc",
+            "b_plugin.cc",
+            "cache/describe_with_x.cc",
+            "cache/b.cc",
+            "reference/c.cc",
+            "b_test.cc",
+        ]
         for name in names:
             path = os.path.join(root, "pkg/x", name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             open(path, "w").close()
         for top in ("cmd", "plugin", "test"):
             os.makedirs(os.path.join(root, top))
-        shared = sorted(sorted(s[len("pkg/x/"):] for s in sources) for sources in units(root, "12").values())
-        check("the units", shared == [["algorithm/a.cc", "b_plugin.cc", "cache/b.cc"], ["algorithm/a_plugin.cc"], ["b_test.cc"],
-                                      ["cache/describe_with_x.cc"], ["reference/c.cc"]], shared)
+        shared = sorted(sorted(s[len("pkg/x/") :] for s in sources) for sources in units(root, "12").values())
+        check(
+            "the units",
+            shared
+            == [
+                ["algorithm/a.cc", "b_plugin.cc", "cache/b.cc"],
+                ["algorithm/a_plugin.cc"],
+                ["b_test.cc"],
+                ["cache/describe_with_x.cc"],
+                ["reference/c.cc"],
+            ],
+            shared,
+        )
 
 
 harness.main(globals())

@@ -1,14 +1,14 @@
 """Conversations between a scheduler and an API server: recorded, kept, and compared.
 
 A conversation is a list of entries in the order in which they began: marks, which say what the user does, and
-exchanges: {"tMs", "request": {"method", "path", "headers", "body"}, "status"}, with the versions that the server showed in
-"listed" and "watched": [[tMs, version], ...]. testdata/wire-scheduler has those of the real scheduler; Recorder makes
-ours.
+exchanges: {"tMs", "request": {"method", "path", "headers", "body"}, "status"}, with the versions that the server showed
+in "listed" and "watched": [[tMs, version], ...]. testdata/wire-scheduler has those of the real scheduler; Recorder
+makes ours.
 
-To be compared, a request becomes a line of text in which all that differs from run to run is masked. The lines of a phase
-(from one mark to the next) are sorted into lanes. A lane is what has an order: all that is asked about one pod, of one
-resource's list and watch, of the lock; all events about one object. Between lanes there is none, in the real scheduler
-either, but for what the test says.
+To be compared, a request becomes a line of text in which all that differs from run to run is masked. The lines of a
+phase (from one mark to the next) are sorted into lanes. A lane is what has an order: all that is asked about one pod,
+of one resource's list and watch, of the lock; all events about one object. Between lanes there is none, in the real
+scheduler either, but for what the test says.
 """
 import collections
 import difflib
@@ -32,7 +32,7 @@ IDENTITY = re.compile(r"[\w.-]+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 def load(number):
     """Returns the first line of a recording, with the scheduler's flags or configuration, and its entries."""
-    name, = [n for n in os.listdir(RECORDINGS) if n.startswith(f"{number}-")]
+    (name,) = [n for n in os.listdir(RECORDINGS) if n.startswith(f"{number}-")]
     with open(os.path.join(RECORDINGS, name), encoding="utf8") as f:
         head, *entries = [json.loads(line) for line in f]
     return head, entries
@@ -74,7 +74,9 @@ class Reading:
             uid, name = o.get("uid"), o.get("name")
             if uid and uid not in self._names:
                 self._uids[name].append(uid)
-                self._names[uid] = f"<uid of {name}>" if len(self._uids[name]) == 1 else f"<{len(self._uids[name])}. uid of {name}>"
+                self._names[uid] = (
+                    f"<uid of {name}>" if len(self._uids[name]) == 1 else f"<{len(self._uids[name])}. uid of {name}>"
+                )
 
     def _event_name(self, name):
         of_object = self._events[name.rpartition(".")[0]]
@@ -107,7 +109,9 @@ class Reading:
             body["metadata"]["name"] = self._event_name(body["metadata"]["name"])
         h = {k.lower(): v for k, v in q["headers"].items()}
         agent = re.fullmatch(r"[^/ ]+/\S+ \(\w+/\w+\) kubernetes/[^/ ]+/(\S+)", h.pop("user-agent", ""))
-        headers = [f"as {agent[1] if agent else '?'}"] + [f"{k}: {h[k]}" for k in sorted(h) if k not in ("host", "content-length", "connection")]
+        headers = [f"as {agent[1] if agent else '?'}"] + [
+            f"{k}: {h[k]}" for k in sorted(h) if k not in ("host", "content-length", "connection")
+        ]
         text = f"{q['method']} {path}{self._query(e)} ({'; '.join(headers)})"
         if body is not None:
             text += " " + json.dumps(body, sort_keys=True)
@@ -118,7 +122,9 @@ class Reading:
             out = {k: self._masked(v, k) for k, v in value.items()}
             if "acquireTime" in value and "renewTime" in value and out["renewTime"] == "<micro time>":
                 a, b = value["acquireTime"], value["renewTime"]
-                out["renewTime"] = "<the same micro time>" if a == b else "<later micro time>" if a < b else "<earlier micro time>"
+                out["renewTime"] = (
+                    "<the same micro time>" if a == b else "<later micro time>" if a < b else "<earlier micro time>"
+                )
             return out
         if isinstance(value, list):
             return [self._masked(v) for v in value]
@@ -134,8 +140,13 @@ class Reading:
         value = re.sub(r"http://127\.0\.0\.1:\d+", "http://<server>", value)
         lock = re.search(f'"acquireTime":"({TIME.pattern})","renewTime":"({TIME.pattern})"', value)
         if lock:
-            return (value[:lock.start()] + '"acquireTime":"<time>","renewTime":"' +
-                    ("<the same>" if lock[1] == lock[2] else "<later>" if lock[1] < lock[2] else "<earlier>") + '"' + value[lock.end():])
+            return (
+                value[: lock.start()]
+                + '"acquireTime":"<time>","renewTime":"'
+                + ("<the same>" if lock[1] == lock[2] else "<later>" if lock[1] < lock[2] else "<earlier>")
+                + '"'
+                + value[lock.end() :]
+            )
         value = UID.sub(lambda m: self._names.get(m[0], m[0]), value)
         return TIME.sub("<time>", MICRO_TIME.sub("<micro time>", value))
 
@@ -170,7 +181,8 @@ def reference(event):
 
 
 def without_look_at_the_other_kind(lines):
-    """Removes the looks that our scheduler has, when it starts, at the lock of the kind that it does not use (DIFFERENCES.md)."""
+    """Removes the looks that our scheduler has, when it starts, at the lock of the kind that it does not use
+    (DIFFERENCES.md)."""
     kind_of = re.compile("/(endpoints|leases|configmaps)(?=[/ ?])")
     counts = collections.Counter(m[1] for l in lines if (m := kind_of.search(l.text)))
     own = {kind for kind, n in counts.items() if n == max(counts.values())}
@@ -185,7 +197,7 @@ def without_repetitions(lines):
     for line in lines:
         out.append(line)
         for n in (1, 2, 5):
-            if len(out) >= 2 * n and [x.text for x in out[-n:]] == [x.text for x in out[-2 * n:-n]]:
+            if len(out) >= 2 * n and [x.text for x in out[-n:]] == [x.text for x in out[-2 * n : -n]]:
                 del out[-n:]
                 break
     return out
@@ -193,16 +205,20 @@ def without_repetitions(lines):
 
 class Recorder(Proxy):
     """A proxy that keeps what it sees, and answers itself what `fault(entry)` gives: {"status", "headers", "body",
-    "end"} as in a recording; without a status the connection is closed; with "lost" the server carries the request out and
-    the connection is closed without its answer. While `refuse` is set it lets nobody in. What comes on a connection that
-    is being cut was never sent. What is written to a pod is answered before a watch shows it."""
+    "end"} as in a recording; without a status the connection is closed; with "lost" the server carries the request out
+    and the connection is closed without its answer. While `refuse` is set it lets nobody in. What comes on a connection
+    that is being cut was never sent. What is written to a pod is answered before a watch shows it."""
 
     def __init__(self, upstream, fault=lambda entry: None):
         self.entries, self.lock, self.began = [], threading.Lock(), time.monotonic()
         self.refuse, self.refused, self.cuts = False, 0, 0
-        self.shown = {}  # what is listed and watched (a path with its selectors) -> {object: version}, as the client has it
+        self.shown = (
+            {}
+        )  # what is listed and watched (a path with its selectors) -> {object: version}, as the client has it
         self.watching = collections.Counter()  # how many watches are open of each
-        self.under_way = collections.Counter()  # how many requests of each lane, watches aside, wait for their whole answer
+        self.under_way = (
+            collections.Counter()
+        )  # how many requests of each lane, watches aside, wait for their whole answer
         super().__init__(upstream, fault)
         self.answered = threading.Condition(self.lock)
 
@@ -234,8 +250,8 @@ class Recorder(Proxy):
             return [dict(e, watched=list(e["watched"])) if "watched" in e else dict(e) for e in self.entries]
 
     def open_watches(self):
-        """Returns how many watches the client has been answered since the last mark, and for how many ms the youngest of them
-        has been open: 0 while one has no answer yet."""
+        """Returns how many watches the client has been answered since the last mark, and for how many ms the youngest
+        of them has been open: 0 while one has no answer yet."""
         entries = self.snapshot()
         since = max((i for i, e in enumerate(entries) if "mark" in e), default=0)
         asked = [e for e in entries[since:] if "watch=true" in e.get("request", {}).get("path", "")]
@@ -391,8 +407,12 @@ class Recorder(Proxy):
             data = b"%x\r\n%s\r\n" % (len(data), data) + (b"" if "end" in wrong else b"0\r\n\r\n")
         else:
             headers["Content-Length"] = len(data)
-        s.sendall(f"HTTP/1.1 {e['status']} Injected\r\n".encode() + b"".join(f"{k}: {v}\r\n".encode() for k, v in headers.items()) +
-                  b"\r\n" + data)
+        s.sendall(
+            f"HTTP/1.1 {e['status']} Injected\r\n".encode()
+            + b"".join(f"{k}: {v}\r\n".encode() for k, v in headers.items())
+            + b"\r\n"
+            + data
+        )
         return "end" not in wrong
 
 
@@ -438,6 +458,7 @@ class Difference:
 def rewritten(old, new):
     def change(lines):
         return [Line(re.sub(old, new, l.text), l.ms) for l in lines]
+
     return change
 
 
@@ -477,7 +498,16 @@ def problems(number, want, ours):
         a, b = want.get(key, []), ours.get(key, [])
         title = f"{number} | {key[0]} | {key[1]}"
         if [l.text for l in a] != [l.text for l in b]:
-            out.append("\n".join([title, *difflib.unified_diff([l.text for l in a], [l.text for l in b], "expected", "ours", n=9, lineterm="")]))
+            out.append(
+                "\n".join(
+                    [
+                        title,
+                        *difflib.unified_diff(
+                            [l.text for l in a], [l.text for l in b], "expected", "ours", n=9, lineterm=""
+                        ),
+                    ]
+                )
+            )
             continue
         if key[1] == "lock":
             continue  # repetitions are omitted, and candidates wait for random times
@@ -486,5 +516,7 @@ def problems(number, want, ours):
             # It must not come earlier than from the real scheduler; a busy machine, or a fifth of jitter, may make it
             # come later.
             if wait > 700 and not wait * 0.9 - 50 <= b1.ms - b0.ms <= wait * 1.2 + 2500:
-                out.append(f"{title}: {wait} ms in the recording, {b1.ms - b0.ms} ms here between\n  {a0.text}\n  {a1.text}")
+                out.append(
+                    f"{title}: {wait} ms in the recording, {b1.ms - b0.ms} ms here between\n  {a0.text}\n  {a1.text}"
+                )
     return out

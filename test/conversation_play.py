@@ -1,5 +1,5 @@
-"""Replays a recorded conversation with our scheduler: starts the API server, the recorder in front of it and the scheduler,
-and compares the requests of each phase with the recorded ones.
+"""Replays a recorded conversation with our scheduler: starts the API server, the recorder in front of it and the
+scheduler, and compares the requests of each phase with the recorded ones.
 """
 import json
 import os
@@ -14,12 +14,23 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Play:
     """One conversation: an API server, the recorder in front of it, and the scheduler that talks with it."""
 
-    def __init__(self, number, differences, release="1.10", left_out=None, by_chance=None, bodies=True, api_flags=(), emulated=None):
-        """`left_out` is a pattern for names of lanes that the recording lacks although the scheduler sent requests in them,
-        `by_chance` one for requests that may or may not occur: "METHOD PATH BODY", or the same after "PHASE | ".
-        bodies=False compares of bodies only patches, and the objects of events, because the recording has no more of them.
-        `api_flags` are more flags of the API server. `emulated` is the release that the scheduler emulates where that is not the
-        one of the recording; it is part of the name by which differences know the conversation, "20 as 1.13"."""
+    def __init__(
+        self,
+        number,
+        differences,
+        release="1.10",
+        left_out=None,
+        by_chance=None,
+        bodies=True,
+        api_flags=(),
+        emulated=None,
+    ):
+        """`left_out` is a pattern for names of lanes that the recording lacks although the scheduler sent requests in
+        them, `by_chance` one for requests that may or may not occur: "METHOD PATH BODY", or the same after "PHASE | ".
+        bodies=False compares of bodies only patches, and the objects of events, because the recording has no more of
+        them. `api_flags` are more flags of the API server. `emulated` is the release that the scheduler emulates where
+        that is not the one of the recording; it is part of the name by which differences know the conversation, "20 as
+        1.13"."""
         self.head, everything = load(number)
         if emulated is not None:
             number = f"{number} as {emulated}"
@@ -59,11 +70,14 @@ class Play:
             with open(path, "w", encoding="utf8") as f:
                 json.dump(self.head["configuration"], f)
             flags = [f"--config={path}", "--secure-port=0"]
-        self.scheduler = Scheduler((proxy or self.proxy).url, *flags, name=f"conversation-{self.number.replace(' ', '-')}{name}", bare=True)
+        self.scheduler = Scheduler(
+            (proxy or self.proxy).url, *flags, name=f"conversation-{self.number.replace(' ', '-')}{name}", bare=True
+        )
         return self.scheduler
 
     def user(self, what):
-        """Begins the next phase, which has this name in the recording, after the consequences of what was done before."""
+        """Begins the next phase, which has this name in the recording, after the consequences of what was done
+        before."""
         self.settled()
         mark = self.marks.pop(0)
         assert mark.startswith(what), f"{self.number}: next is {mark!r}"
@@ -103,42 +117,65 @@ class Play:
 
     def asked(self, text, times=1):
         """Waits for this number of requests in this phase, and for their answers."""
-        wait_until(f"{self.number} | {self.phase}: {text}", lambda: sum(
-            answered([l for l in lines if re.search(text, l.text)])
-            for (phase, _), lines in self.ours().lanes.items() if phase == self.phase) >= times)
+        wait_until(
+            f"{self.number} | {self.phase}: {text}",
+            lambda: sum(
+                answered([l for l in lines if re.search(text, l.text)])
+                for (phase, _), lines in self.ours().lanes.items()
+                if phase == self.phase
+            )
+            >= times,
+        )
 
     def settled(self):
-        """Waits until the scheduler has been shown all that the server has of what it watches, and has done all that it does
-        at once."""
+        """Waits until the scheduler has been shown all that the server has of what it watches, and has done all that it
+        does at once."""
         if self.scheduler is None:
             return
         process, port = self.scheduler.process, int(self.proxy.url.rpartition(":")[2])
-        wait_until(f"{self.number} | {self.phase}: all is shown", lambda: process.poll() is not None or (
-            self.proxy.all_is_shown(self.api) and waits_for_input(process.pid, port)))
+        wait_until(
+            f"{self.number} | {self.phase}: all is shown",
+            lambda: process.poll() is not None
+            or (self.proxy.all_is_shown(self.api) and waits_for_input(process.pid, port)),
+        )
 
     def heard(self):
         """Waits until all requests that are expected in this phase have been made and answered."""
+
         def missing():
             ours = self.ours().lanes
-            return [k[1] for k, lines in self.want.items() if k[0] == self.phase and (
-                len(ours.get(k, [])) < len(lines) or answered(ours[k]) < answered(lines))]
+            return [
+                k[1]
+                for k, lines in self.want.items()
+                if k[0] == self.phase and (len(ours.get(k, [])) < len(lines) or answered(ours[k]) < answered(lines))
+            ]
+
         try:
             wait_until("", lambda: not missing())
         except AssertionError:
             log = self.scheduler.log()[-2000:] if self.scheduler else ""
-            raise AssertionError("\n".join([f"{self.number} | {self.phase}: not heard of {missing()}",
-                                            *self.problems(), log])) from None
+            raise AssertionError(
+                "\n".join([f"{self.number} | {self.phase}: not heard of {missing()}", *self.problems(), log])
+            ) from None
         self.settled()
 
     def renewed(self):
         """Waits until the lock has been renewed."""
-        wait_until(f"{self.number}: a renewal", lambda: any('"<later' in l.text.replace("\\", "") for l in self.lane("lock", WHOLE)[-2:]))
+        wait_until(
+            f"{self.number}: a renewal",
+            lambda: any('"<later' in l.text.replace("\\", "") for l in self.lane("lock", WHOLE)[-2:]),
+        )
 
     def renewed_again(self):
         """Waits for the end of a renewal. What happens then does not come between the two requests of the next one."""
+
         def renewals():
-            return sum(e["request"]["method"] == "PUT" and lane_of(e) == "lock" and "status" in e
-                       for e in self.proxy.snapshot() if "request" in e)
+            return sum(
+                e["request"]["method"] == "PUT" and lane_of(e) == "lock" and "status" in e
+                for e in self.proxy.snapshot()
+                if "request" in e
+            )
+
         before = renewals()
         wait_until(f"{self.number}: another renewal", lambda: renewals() > before)
 
@@ -160,8 +197,8 @@ def answered(lines):
 
 
 def waits_for_input(pid, port):
-    """Returns whether the process had read all that was sent to it from the local port, and then, at one moment, all its threads
-    slept. A thread that slept at two moments, and was not switched to in between, slept all the time."""
+    """Returns whether the process had read all that was sent to it from the local port, and then, at one moment, all
+    its threads slept. A thread that slept at two moments, and was not switched to in between, slept all the time."""
     if unread(port) > 0:  # takes long on a machine with many sockets, so it is not asked between the two moments
         return False
     before = asleep(pid)
@@ -195,12 +232,17 @@ def without_body(e):
     q = e.get("request", {})
     if "body" not in q or q["method"] == "PATCH":
         return e
-    about = {key: {"namespace": o["namespace"], "name": o["name"]} for key, o in q["body"].items() if key in ("regarding", "involvedObject")}
+    about = {
+        key: {"namespace": o["namespace"], "name": o["name"]}
+        for key, o in q["body"].items()
+        if key in ("regarding", "involvedObject")
+    }
     return {**e, "request": {**{k: v for k, v in q.items() if k != "body"}, **({"body": about} if about else {})}}
 
 
 def in_order(play, *patterns):
-    """Checks, in the recording and here, that the first line with one of the patterns precedes the first line with the next."""
+    """Checks, in the recording and here, that the first line with one of the patterns precedes the first line with the
+    next."""
     for who, entries in (("the recording", play.recorded), ("ours", play.proxy.snapshot())):
         texts = [l.text for l in Reading(entries).lines]
         at = [next((i for i, t in enumerate(texts) if re.search(x, t)), -1) for x in patterns]
@@ -208,7 +250,12 @@ def in_order(play, *patterns):
 
 
 # The documents that tell users about differences.
-DOCUMENTS = ("cmd/kube-scheduler/README.md", "pkg/scheduler/DIFFERENCES.md", "pkg/scheduler/BUGS.md", "hack/deploy/monitoring/README.md")
+DOCUMENTS = (
+    "cmd/kube-scheduler/README.md",
+    "pkg/scheduler/DIFFERENCES.md",
+    "pkg/scheduler/BUGS.md",
+    "hack/deploy/monitoring/README.md",
+)
 
 
 def differences_are_told(differences):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests kube-scheduler of release 1.10 in a cluster whose pods have fields of later releases: a field that the release does
-not know causes no eviction, no overcommitted node and no loop of failing binds."""
+"""Tests kube-scheduler of release 1.10 in a cluster whose pods have fields of later releases: a field that the release
+does not know causes no eviction, no overcommitted node and no loop of failing binds."""
 import json
 
 import harness
@@ -15,28 +15,41 @@ def pending(name, **spec):
 
 
 def keeping_proxy(api):
-    """The hollow API server is of the emulated release, so a write of a status would remove the later fields from the object. The
-    proxy answers such writes itself, as a later server would."""
+    """The hollow API server is of the emulated release, so a write of a status would remove the later fields from the
+    object. The proxy answers such writes itself, as a later server would."""
+
     def fault(method, path):
         if method in ("PUT", "PATCH") and path.endswith("/status"):
             return 200, {"Content-Type": "application/json"}, json.dumps(api.pods()[path.split("/")[-2]])
         return None
+
     return Proxy(api.port, fault)
 
 
 def condition(proxy, name):
     """Returns the PodScheduled condition that was written last."""
-    written = [json.loads(body) for method, path, body in proxy.bodies
-               if method == "PUT" and path.endswith(f"/pods/{name}/status")]
+    written = [
+        json.loads(body)
+        for method, path, body in proxy.bodies
+        if method == "PUT" and path.endswith(f"/pods/{name}/status")
+    ]
     return [c for p in written[-1:] for c in p["status"]["conditions"] if c["type"] == "PodScheduled"]
 
 
 def test_nothing_is_evicted():
     low = pending("low", cpu="4")
     low["spec"].update(nodeName="n0", priority=0)
-    api = Api.start(write_objects("cluster.json", [
-        node("n0"), low, pending("gated", cpu="4", priority=1000, schedulingGates=[{"name": "example.com/hold"}]),
-        pending("polite", cpu="4", priority=1000, preemptionPolicy="Never")]))
+    api = Api.start(
+        write_objects(
+            "cluster.json",
+            [
+                node("n0"),
+                low,
+                pending("gated", cpu="4", priority=1000, schedulingGates=[{"name": "example.com/hold"}]),
+                pending("polite", cpu="4", priority=1000, preemptionPolicy="Never"),
+            ],
+        )
+    )
     proxy = keeping_proxy(api)
     s = Scheduler(proxy.url, "--feature-gates=PodPriority=true")
     wait_until("the polite pod refused", lambda: condition(proxy, "polite"))
@@ -48,25 +61,75 @@ def test_nothing_is_evicted():
 
 def test_what_is_demanded_is_waited_for():
     selector = {"matchLabels": {"app": "x"}}
-    api = Api.start(write_objects("cluster.json", [
-        node("n0", cpu="8"), node("n1", cpu="8"),
-        pending("spread", topologySpreadConstraints=[{
-            "maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}]),
-        pending("soft", topologySpreadConstraints=[{
-            "maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector}]),
-        pending("away", affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{
-            "topologyKey": "kubernetes.io/hostname", "namespaceSelector": {}, "labelSelector": selector}]}}),
-        pending("scratch", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]),
-        pending("daemon", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
-            "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}}})]))
+    api = Api.start(
+        write_objects(
+            "cluster.json",
+            [
+                node("n0", cpu="8"),
+                node("n1", cpu="8"),
+                pending(
+                    "spread",
+                    topologySpreadConstraints=[
+                        {
+                            "maxSkew": 1,
+                            "topologyKey": "zone",
+                            "whenUnsatisfiable": "DoNotSchedule",
+                            "labelSelector": selector,
+                        }
+                    ],
+                ),
+                pending(
+                    "soft",
+                    topologySpreadConstraints=[
+                        {
+                            "maxSkew": 1,
+                            "topologyKey": "zone",
+                            "whenUnsatisfiable": "ScheduleAnyway",
+                            "labelSelector": selector,
+                        }
+                    ],
+                ),
+                pending(
+                    "away",
+                    affinity={
+                        "podAntiAffinity": {
+                            "requiredDuringSchedulingIgnoredDuringExecution": [
+                                {
+                                    "topologyKey": "kubernetes.io/hostname",
+                                    "namespaceSelector": {},
+                                    "labelSelector": selector,
+                                }
+                            ]
+                        }
+                    },
+                ),
+                pending("scratch", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]),
+                pending(
+                    "daemon",
+                    affinity={
+                        "nodeAffinity": {
+                            "requiredDuringSchedulingIgnoredDuringExecution": {
+                                "nodeSelectorTerms": [
+                                    {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}
+                                ]
+                            }
+                        }
+                    },
+                ),
+            ],
+        )
+    )
     proxy = keeping_proxy(api)
     s = Scheduler(proxy.url)
     wait_until("what can be placed placed", lambda: api.placements()["daemon"] and api.placements()["soft"])
     assert api.placements()["daemon"] == "n1"
     # The message names the first release that understands the field.
-    for name, field, release in (("spread", "spec.topologySpreadConstraints[]", "1.19"), ("away", "namespaceSelector", "1.29"),
-                                 ("scratch", "spec.volumes[].ephemeral", "1.29")):
-        c, = wait_until("the condition of " + name, lambda: condition(proxy, name))
+    for name, field, release in (
+        ("spread", "spec.topologySpreadConstraints[]", "1.19"),
+        ("away", "namespaceSelector", "1.29"),
+        ("scratch", "spec.volumes[].ephemeral", "1.29"),
+    ):
+        (c,) = wait_until("the condition of " + name, lambda: condition(proxy, name))
         assert c["status"] == "False" and c["reason"] == "Unschedulable", (name, c)
         assert field in c["message"] and f"--emulated-version={release} understands" in c["message"], c
         assert not api.placements()[name]
@@ -83,31 +146,56 @@ def test_what_is_demanded_is_waited_for():
 
 def test_overhead_and_sidecars_take_room():
     sidecar = [{"name": "s", "image": "i", "restartPolicy": "Always", "resources": {"requests": {"cpu": "3"}}}]
-    pods = [pending(f"p{i}", cpu="1", **({"overhead": {"cpu": "3"}} if i % 2 else {"initContainers": sidecar}))
-            for i in range(6)]
+    pods = [
+        pending(f"p{i}", cpu="1", **({"overhead": {"cpu": "3"}} if i % 2 else {"initContainers": sidecar}))
+        for i in range(6)
+    ]
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="8"), *pods]))
     proxy = keeping_proxy(api)
     Scheduler(proxy.url)
-    wait_until("four pods refused",
-               lambda: sum(bool(c and c[0]["status"] == "False") for c in (condition(proxy, p["metadata"]["name"])
-                                                                           for p in pods)) == 4)
+    wait_until(
+        "four pods refused",
+        lambda: sum(
+            bool(c and c[0]["status"] == "False") for c in (condition(proxy, p["metadata"]["name"]) for p in pods)
+        )
+        == 4,
+    )
     wait_until("two pods bound", lambda: sum(bool(n) for n in api.placements().values()) == 2)
 
 
 def test_what_pods_of_newer_clusters_use_takes_room():
     """Pod-level requests and a shrink that the kubelet has not made count on the node, in every release."""
     shrinking = pending("shrinking", cpu="1")
-    shrinking["status"]["containerStatuses"] = [{"name": shrinking["spec"]["containers"][0]["name"], "resources": {"requests": {"cpu": "3"}},
-                                                 "allocatedResources": {"cpu": "3"}}]
+    shrinking["status"]["containerStatuses"] = [
+        {
+            "name": shrinking["spec"]["containers"][0]["name"],
+            "resources": {"requests": {"cpu": "3"}},
+            "allocatedResources": {"cpu": "3"},
+        }
+    ]
     whole = pending("whole", cpu="1", resources={"requests": {"cpu": "3"}})
     for p in (shrinking, whole):
         p["spec"]["nodeName"] = "n0"
         p["status"]["phase"] = "Running"
-    waiting = {"waits": {"resources": {"requests": {"cpu": "1"}}}, "claims": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "none"}]}}
+    waiting = {
+        "waits": {"resources": {"requests": {"cpu": "1"}}},
+        "claims": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "none"}]},
+    }
     for release in ("1.10", "1.29"):
-        api = Api.start(write_objects("cluster.json", [
-            node("n0", cpu="8"), shrinking, whole, pending("big", cpu="3"), pending("small", cpu="2", fromTheFuture={"a": 1}),
-            *[pending(name, cpu="1", **spec) for name, spec in waiting.items()]]), flags=["--emulated-version=" + release])
+        api = Api.start(
+            write_objects(
+                "cluster.json",
+                [
+                    node("n0", cpu="8"),
+                    shrinking,
+                    whole,
+                    pending("big", cpu="3"),
+                    pending("small", cpu="2", fromTheFuture={"a": 1}),
+                    *[pending(name, cpu="1", **spec) for name, spec in waiting.items()],
+                ],
+            ),
+            flags=["--emulated-version=" + release],
+        )
         s = Scheduler(keeping_proxy(api).url, "--emulated-version=" + release)
         wait_until("the small one placed", lambda: api.placements()["small"] == "n0")
         wait_until("two set aside", lambda: s.metrics().get('scheduler_pods_by_state{state="unsupported"}') == 2)
@@ -119,22 +207,65 @@ def test_what_pods_of_newer_clusters_use_takes_room():
 
 def claim_of(driver, name):
     """Returns a volume of a CSI driver and the claim that is bound to it."""
-    return [{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
-             "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "csi": {"driver": driver, "volumeHandle": name},
-                      "claimRef": {"kind": "PersistentVolumeClaim", "namespace": "default", "name": name, "uid": "uid-" + name}}},
-            {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-             "metadata": {"name": name, "namespace": "default", "uid": "uid-" + name, "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
-             "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "volumeName": name},
-             "status": {"phase": "Bound"}}]
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": name},
+            "spec": {
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "csi": {"driver": driver, "volumeHandle": name},
+                "claimRef": {
+                    "kind": "PersistentVolumeClaim",
+                    "namespace": "default",
+                    "name": name,
+                    "uid": "uid-" + name,
+                },
+            },
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {
+                "name": name,
+                "namespace": "default",
+                "uid": "uid-" + name,
+                "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+            },
+            "spec": {
+                "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": "1Gi"}},
+                "volumeName": name,
+            },
+            "status": {"phase": "Bound"},
+        },
+    ]
 
 
 def test_limits_of_csi_volumes_are_waited_for():
     """Tests an API server of 1.29, whose CSINodes limit the volumes of a node."""
-    csi_node = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "n0"},
-                "spec": {"drivers": [{"name": "disk.example.com", "nodeID": "n0", "topologyKeys": None, "allocatable": {"count": 1}}]}}
-    api = Api.start(write_objects("cluster.json", [
-        node("n0"), csi_node, *claim_of("disk.example.com", "a"), *claim_of("disk.example.com", "b"), *claim_of("free.example.com", "c")]),
-        flags=["--emulated-version=1.29"])
+    csi_node = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSINode",
+        "metadata": {"name": "n0"},
+        "spec": {
+            "drivers": [{"name": "disk.example.com", "nodeID": "n0", "topologyKeys": None, "allocatable": {"count": 1}}]
+        },
+    }
+    api = Api.start(
+        write_objects(
+            "cluster.json",
+            [
+                node("n0"),
+                csi_node,
+                *claim_of("disk.example.com", "a"),
+                *claim_of("disk.example.com", "b"),
+                *claim_of("free.example.com", "c"),
+            ],
+        ),
+        flags=["--emulated-version=1.29"],
+    )
 
     def uses(claim):
         return pod("uses-" + claim, cpu="100m", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": claim}}])
@@ -146,9 +277,11 @@ def test_limits_of_csi_volumes_are_waited_for():
         api.post("/api/v1/namespaces/default/pods", uses(claim))
     wait_until("the pod whose driver has no limit placed", lambda: all_placed(api, ["uses-c"]))
     for name in ("uses-a", "uses-b"):
-        c, = wait_until("the condition of " + name, lambda: condition(proxy, name))
+        (c,) = wait_until("the condition of " + name, lambda: condition(proxy, name))
         assert c["status"] == "False" and c["reason"] == "Unschedulable", c
-        assert "spec.drivers[].allocatable.count" in c["message"] and "--emulated-version=1.19 understands" in c["message"], c
+        assert (
+            "spec.drivers[].allocatable.count" in c["message"] and "--emulated-version=1.19 understands" in c["message"]
+        ), c
     wait_until("both set aside", lambda: s.metrics()['scheduler_pods_by_state{state="unsupported"}'] == 2)
     # A change that keeps the limit causes no write. Without a limit the pods are placed.
     path = "/apis/storage.k8s.io/v1/csinodes/n0"
@@ -167,7 +300,10 @@ def test_limits_of_csi_volumes_are_waited_for():
 
 
 def test_a_server_without_csinodes_is_none_to_wait_for():
-    for answer in (None, (403, {"Content-Type": "application/json"}, status_body(403, "Forbidden", "csinodes is forbidden"))):
+    for answer in (
+        None,
+        (403, {"Content-Type": "application/json"}, status_body(403, "Forbidden", "csinodes is forbidden")),
+    ):
         api = Api.start(write_objects("cluster.json", [node("n0"), pod("p")]))
         proxy = Proxy(api.port, lambda method, path: answer if "/csinodes" in path else None)
         s = Scheduler(proxy.url)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tests every flag of kube-scheduler with a wrong value: one line names flag and value, the exit status is 1, and nothing
-else happens. Also tests mistakes in configuration files, kubeconfigs and certificates that only a process finds."""
+"""Tests every flag of kube-scheduler with a wrong value: one line names flag and value, the exit status is 1, and
+nothing else happens. Also tests mistakes in configuration files, kubeconfigs and certificates that only a process
+finds."""
 import re
 import subprocess
 
@@ -60,8 +61,12 @@ WRONG = {
     "secure-port": ("-1", "--secure-port: invalid value -1"),
     "stderrthreshold": ("LOUD", None),
     "tls-cert-file": (GARBAGE, f"--tls-cert-file: {GARBAGE}: ", *HTTPS, f"--tls-private-key-file={GARBAGE}"),
-    "tls-private-key-file": (NOT_THERE, "--tls-private-key-file: open " + NOT_THERE, *HTTPS,
-                             f"--tls-cert-file={GARBAGE}"),
+    "tls-private-key-file": (
+        NOT_THERE,
+        "--tls-private-key-file: open " + NOT_THERE,
+        *HTTPS,
+        f"--tls-cert-file={GARBAGE}",
+    ),
     "use-legacy-policy-config": ("maybe", None),
     "v": ("loud", None),
     "version": ("maybe", None),
@@ -69,10 +74,23 @@ WRONG = {
     "emulated-version": ("1.11", '--emulated-version: invalid value "1.11": must be 1.8'),
     "write-config-to": (NOT_THERE, f"--write-config-to: cannot write {NOT_THERE}"),
     # flags of releases after 1.10
-    **{name: ("maybe", None) for name in (
-        "add-dir-header", "authentication-skip-lookup", "authentication-tolerate-lookup-failure", "disable-http2-serving",
-        "experimental-logging-sanitization", "log-json-split-stream", "log-text-split-stream", "one-output", "permit-address-sharing",
-        "permit-port-sharing", "skip-headers", "skip-log-headers")},
+    **{
+        name: ("maybe", None)
+        for name in (
+            "add-dir-header",
+            "authentication-skip-lookup",
+            "authentication-tolerate-lookup-failure",
+            "disable-http2-serving",
+            "experimental-logging-sanitization",
+            "log-json-split-stream",
+            "log-text-split-stream",
+            "one-output",
+            "permit-address-sharing",
+            "permit-port-sharing",
+            "skip-headers",
+            "skip-log-headers",
+        )
+    },
     "allow-metric-labels": ("a", None),
     "authentication-token-webhook-cache-ttl": ("5", None),
     "authorization-always-allow-paths": ("/a*b", None),
@@ -86,20 +104,35 @@ WRONG = {
     "tls-min-version": ("VersionTLS9", None),
     "tls-sni-cert-key": ("cert-without-key", None),
 }
-# Flags of releases after 1.10 whose value only the emulated release can judge: a wrong value, the text that names it, and the release.
+# Flags of releases after 1.10 whose value only the emulated release can judge: a wrong value, the text that names it,
+# and the release.
 OF_LATER = {
-    "authentication-kubeconfig": (GARBAGE, f'--authentication-kubeconfig: Error loading config file "{GARBAGE}"', "1.29"),
+    "authentication-kubeconfig": (
+        GARBAGE,
+        f'--authentication-kubeconfig: Error loading config file "{GARBAGE}"',
+        "1.29",
+    ),
     "authorization-kubeconfig": (GARBAGE, f'--authorization-kubeconfig: Error loading config file "{GARBAGE}"', "1.29"),
     "requestheader-client-ca-file": (GARBAGE, f"--requestheader-client-ca-file: {GARBAGE}: no PEM", "1.29"),
-    "show-hidden-metrics-for-version": ("1.27", 'invalid value "1.27": must be omitted or have the value "1.28"', "1.29"),
+    "show-hidden-metrics-for-version": (
+        "1.27",
+        'invalid value "1.27": must be omitted or have the value "1.28"',
+        "1.29",
+    ),
 }
 # Texts that mean nothing to any release, or whose meaning only others know.
 OF_LATER_ANY_TEXT = {
-    "allow-metric-labels-manifest": "without effect", "azure-container-registry-config": "without effect",
-    "disabled-metrics": "without effect", "log-file": "without effect", "min-compatibility-version": "without effect",
-    "tls-curve-preferences": "without effect", "requestheader-allowed-names": "is compared with what certificates say",
-    "requestheader-extra-headers-prefix": "a header of any name", "requestheader-group-headers": "a header of any name",
-    "requestheader-uid-headers": "a header of any name", "requestheader-username-headers": "a header of any name",
+    "allow-metric-labels-manifest": "without effect",
+    "azure-container-registry-config": "without effect",
+    "disabled-metrics": "without effect",
+    "log-file": "without effect",
+    "min-compatibility-version": "without effect",
+    "tls-curve-preferences": "without effect",
+    "requestheader-allowed-names": "is compared with what certificates say",
+    "requestheader-extra-headers-prefix": "a header of any name",
+    "requestheader-group-headers": "a header of any name",
+    "requestheader-uid-headers": "a header of any name",
+    "requestheader-username-headers": "a header of any name",
 }
 ANY_TEXT = {
     "failure-domains": "has no effect any more",
@@ -141,15 +174,22 @@ def test_every_flag():
         if name in WRONG:
             value, named, *others = WRONG[name]
             # The parser's message has both names.
-            named = named or f'invalid argument "{value}" for "' + ("-v, " if name == "v" else "-h, " if name == "help" else "")
+            named = named or f'invalid argument "{value}" for "' + (
+                "-v, " if name == "v" else "-h, " if name == "help" else ""
+            )
             master = [] if name in ("master", "kubeconfig") else ["--master=http://127.0.0.1:1"]
             refused(*master, *others, f"--{name}={value}", named=named)
         if kind in BY_TYPE:
             refused(f"--{name}={BY_TYPE[kind]}", named=f'invalid argument "{BY_TYPE[kind]}" for "')
     for name in ANY_TEXT:
         for text in ("", "%s%n", "a\tb\x7f\xff"):
-            refused(f"--{name}={text}", "--use-legacy-policy-config", f"--policy-config-file={NOT_THERE}",
-                    "--master=http://127.0.0.1:1", named=NOT_THERE)  # it comes as far as with any other value
+            refused(
+                f"--{name}={text}",
+                "--use-legacy-policy-config",
+                f"--policy-config-file={NOT_THERE}",
+                "--master=http://127.0.0.1:1",
+                named=NOT_THERE,
+            )  # it comes as far as with any other value
 
 
 def test_flags_that_only_a_later_release_judges():
@@ -160,52 +200,83 @@ def test_flags_that_only_a_later_release_judges():
         errors = [line for line in r.stderr.splitlines() if line.startswith("error: ") or '"command failed"' in line]
         said = [e.replace('\\"', '"') for e in errors]
         assert r.returncode == 1 and len(said) == 1 and named in said[0], (flags, r.returncode, errors, r.stderr[-800:])
-    release = {"azure-container-registry-config": "1.19", "log-file": "1.19", "min-compatibility-version": "1.36",
-               "tls-curve-preferences": "1.36", "requestheader-uid-headers": "1.36"}
+    release = {
+        "azure-container-registry-config": "1.19",
+        "log-file": "1.19",
+        "min-compatibility-version": "1.36",
+        "tls-curve-preferences": "1.36",
+        "requestheader-uid-headers": "1.36",
+    }
     for name in OF_LATER_ANY_TEXT:
         for text in ("", "%s%n", "a\tb\x7f\xff"):
             # It comes as far as with any other value.
-            r = subprocess.run([PROGRAM, f"--emulated-version={release.get(name, '1.29')}", "--master=http://127.0.0.1:1", f"--{name}={text}",
-                                f"--write-config-to={NOT_THERE}"], capture_output=True, text=True, timeout=60)
+            r = subprocess.run(
+                [
+                    PROGRAM,
+                    f"--emulated-version={release.get(name, '1.29')}",
+                    "--master=http://127.0.0.1:1",
+                    f"--{name}={text}",
+                    f"--write-config-to={NOT_THERE}",
+                ],
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
             assert r.returncode == 1 and NOT_THERE in r.stderr.splitlines()[-1], (name, text, r.stderr[-500:])
 
 
 def test_configuration_files():
     master = "--master=http://127.0.0.1:1"
     for name, text, named in (
-            ("c1", "kind: x", "Object 'apiVersion' is missing in 'kind: x'"),
-            ("c2", HEAD + "leaderElection: {leaseDuration: 1s, leaderElect: true}",
-             f"{scratch('c2')}: couldn't create leader elector: "),
-            ("c3", HEAD + "clientConnection: {kubeconfig: /not/there}", "stat /not/there: no such file or directory"),
-            ("c4", HEAD + "algorithmSource: {provider: Nope}", 'using provider "Nope"'),
-            ("c5", HEAD + "algorithmSource: {policy: {file: {path: /not/there}}}", "missing policy config file /not/there"),
-            ("c6", HEAD + "hardPodAffinitySymmetricWeight: -1", "invalid hardPodAffinitySymmetricWeight: -1"),
-            ("c7", HEAD + "profiles: [{schedulerName: a}, {schedulerName: a}]", 'profiles[1].schedulerName: invalid value "a"'),
-            ("c8", HEAD + "healthzBindAddress: somewhere", 'healthzBindAddress: invalid value "somewhere"'),
-            ("c9", HEAD + "a: [", f"{scratch('c9')}: line ")):
+        ("c1", "kind: x", "Object 'apiVersion' is missing in 'kind: x'"),
+        (
+            "c2",
+            HEAD + "leaderElection: {leaseDuration: 1s, leaderElect: true}",
+            f"{scratch('c2')}: couldn't create leader elector: ",
+        ),
+        ("c3", HEAD + "clientConnection: {kubeconfig: /not/there}", "stat /not/there: no such file or directory"),
+        ("c4", HEAD + "algorithmSource: {provider: Nope}", 'using provider "Nope"'),
+        ("c5", HEAD + "algorithmSource: {policy: {file: {path: /not/there}}}", "missing policy config file /not/there"),
+        ("c6", HEAD + "hardPodAffinitySymmetricWeight: -1", "invalid hardPodAffinitySymmetricWeight: -1"),
+        (
+            "c7",
+            HEAD + "profiles: [{schedulerName: a}, {schedulerName: a}]",
+            'profiles[1].schedulerName: invalid value "a"',
+        ),
+        ("c8", HEAD + "healthzBindAddress: somewhere", 'healthzBindAddress: invalid value "somewhere"'),
+        ("c9", HEAD + "a: [", f"{scratch('c9')}: line "),
+    ):
         refused(master, f"--config={write_file(name, text)}", named=named)
     refused(master, "--config=/", named="read /: is a directory")
 
 
 def test_kubeconfigs():
     def config(cluster, user):
-        return ("apiVersion: v1\nkind: Config\ncurrent-context: ctx\n"
-                f"clusters: [{{name: c, cluster: {cluster}}}]\nusers: [{{name: u, user: {user}}}]\n"
-                "contexts: [{name: ctx, context: {cluster: c, user: u}}]\n")
+        return (
+            "apiVersion: v1\nkind: Config\ncurrent-context: ctx\n"
+            f"clusters: [{{name: c, cluster: {cluster}}}]\nusers: [{{name: u, user: {user}}}]\n"
+            "contexts: [{name: ctx, context: {cluster: c, user: u}}]\n"
+        )
+
     pem = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCnh4Ci0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K"  # BEGIN CERTIFICATE, nonsense
     here = "{server: 'https://127.0.0.1:1'}"
     for name, text, named in (
-            ("k1", config("{server: 7}", "{}"), "clusters[0].cluster.server: 7: must be a string"),
-            ("k2", config("{server: 'ftp://h'}", "{}"), 'server of cluster "c": unsupported protocol scheme "ftp"'),
-            ("k3", config(f"{{server: 'https://h', certificate-authority-data: {pem}}}", "{}"), "certificate-authority"),
-            ("k4", config(here, f"{{client-certificate-data: {pem}, client-key-data: {pem}}}"), "client-certificate"),
-            ("k5", config(here, "{tokenFile: not/there}"), "unable to read tokenFile for u"),
-            ("k6", config(here, '{token: "a\\nb"}'), "users[0].user.token: must be one line"),
-            ("k7", config(here, "{exec: {command: aws, apiVersion: v1}}"), 'exec plugin of u: apiVersion "v1" is not supported'),
-            ("k8", config(here, "{auth-provider: {name: gcp}}"), 'No Auth Provider found for name "gcp"'),
-            ("k9", "current-context: nope", "context was not found for specified context: nope"),
-            ("k10", config("{}", "{}"), "no configuration has been provided"),
-            ("k11", "clusters: [", f'Error loading config file "{scratch("k11")}": ')):
+        ("k1", config("{server: 7}", "{}"), "clusters[0].cluster.server: 7: must be a string"),
+        ("k2", config("{server: 'ftp://h'}", "{}"), 'server of cluster "c": unsupported protocol scheme "ftp"'),
+        ("k3", config(f"{{server: 'https://h', certificate-authority-data: {pem}}}", "{}"), "certificate-authority"),
+        ("k4", config(here, f"{{client-certificate-data: {pem}, client-key-data: {pem}}}"), "client-certificate"),
+        ("k5", config(here, "{tokenFile: not/there}"), "unable to read tokenFile for u"),
+        ("k6", config(here, '{token: "a\\nb"}'), "users[0].user.token: must be one line"),
+        (
+            "k7",
+            config(here, "{exec: {command: aws, apiVersion: v1}}"),
+            'exec plugin of u: apiVersion "v1" is not supported',
+        ),
+        ("k8", config(here, "{auth-provider: {name: gcp}}"), 'No Auth Provider found for name "gcp"'),
+        ("k9", "current-context: nope", "context was not found for specified context: nope"),
+        ("k10", config("{}", "{}"), "no configuration has been provided"),
+        ("k11", "clusters: [", f'Error loading config file "{scratch("k11")}": '),
+    ):
         refused(f"--kubeconfig={write_file(name, text)}", named=named)
 
 

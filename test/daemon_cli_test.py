@@ -9,14 +9,29 @@ import ssl
 import subprocess
 
 import harness
-from harness import BIN, Api, Proxy, Scheduler, all_placed, free_port, node, pod, schedsim, scratch, wait_until, write_file, write_objects
+from harness import (
+    BIN,
+    Api,
+    Proxy,
+    Scheduler,
+    all_placed,
+    free_port,
+    node,
+    pod,
+    schedsim,
+    scratch,
+    wait_until,
+    write_file,
+    write_objects,
+)
 
 PROGRAM = f"{BIN}/kube-scheduler"
 
 
 def ends(status, *flags, err=None, out=None):
-    r = subprocess.run([PROGRAM, "--master=http://127.0.0.1:1", "--port=-1", *flags], capture_output=True, text=True,
-                       timeout=30)
+    r = subprocess.run(
+        [PROGRAM, "--master=http://127.0.0.1:1", "--port=-1", *flags], capture_output=True, text=True, timeout=30
+    )
     assert r.returncode == status, (flags, r.returncode, r.stderr[-800:])
     if err is not None:
         assert err in r.stderr, (flags, err, r.stderr[-1500:])
@@ -40,49 +55,101 @@ def test_usage_errors():
     r = ends(1, "--bogus", err="Error: unknown flag: --bogus. 'kube-scheduler --help' lists the flags.\n")
     assert r.stderr.count("\n") == 1, r.stderr
     ends(1, "extra", err="error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n")
-    ends(1, "--leader-elect", "false", err="error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n")
-    ends(1, "-v=9", "extra", err="error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n")  # at any verbosity
-    ends(1, "--failure-domains=x", "extra", err="Flag --failure-domains has been deprecated, Doesn't have any effect. "
-                                                "Will be removed in future version.\n")
+    ends(
+        1,
+        "--leader-elect",
+        "false",
+        err="error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n",
+    )
+    ends(
+        1, "-v=9", "extra", err="error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n"
+    )  # at any verbosity
+    ends(
+        1,
+        "--failure-domains=x",
+        "extra",
+        err="Flag --failure-domains has been deprecated, Doesn't have any effect. "
+        "Will be removed in future version.\n",
+    )
 
 
 def test_configuration_errors():
     ends(1, "--config=/nonexistent", err="error: open /nonexistent: no such file or directory\n")
     ends(1, f"--config={write_file('c1', 'kind: x')}", err="error: Object 'apiVersion' is missing in 'kind: x'\n")
     head = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
-    ends(1, f"--config={write_file('c2', head + 'clientConnection: {qps: fast}')}",
-         err=f'error: {scratch("c2")}: clientConnection.qps: invalid value "fast": must be a number\n')
+    ends(
+        1,
+        f"--config={write_file('c2', head + 'clientConnection: {qps: fast}')}",
+        err=f'error: {scratch("c2")}: clientConnection.qps: invalid value "fast": must be a number\n',
+    )
     ends(1, "--kubeconfig=/nonexistent", err="/nonexistent: no such file or directory\n")
-    ends(1, "--tls-cert-file=/x", "--secure-port=1",
-         err="error: --tls-cert-file and --tls-private-key-file must be given together\n")
+    ends(
+        1,
+        "--tls-cert-file=/x",
+        "--secure-port=1",
+        err="error: --tls-cert-file and --tls-private-key-file must be given together\n",
+    )
 
 
 def test_algorithm_errors():
-    ends(1, "--algorithm-provider=Nope", "--leader-elect=false",
-         err='error: couldn\'t create scheduler using provider "Nope": plugin "Nope" has not been registered\n')
+    ends(
+        1,
+        "--algorithm-provider=Nope",
+        "--leader-elect=false",
+        err='error: couldn\'t create scheduler using provider "Nope": plugin "Nope" has not been registered\n',
+    )
     ends(1, "--policy-config-file=/nonexistent", err="error: missing policy config file /nonexistent\n")
     ends(1, "--policy-config-file=/", err="error: couldn't read policy config: read /: is a directory\n")
     ends(1, f"--policy-config-file={write_file('p1', 'predicates: []')}", err="error: invalid policy: ")
-    r = ends(1, "--policy-config-file=" + write_file("p2", json.dumps({
-        "predicates": [{"name": "NoSuch"}, {"name": "NorThis"}], "priorities": [{"name": "Neither", "weight": 1}]})),
-        err="error: couldn't create scheduler from policy: ")
+    r = ends(
+        1,
+        "--policy-config-file="
+        + write_file(
+            "p2",
+            json.dumps(
+                {
+                    "predicates": [{"name": "NoSuch"}, {"name": "NorThis"}],
+                    "priorities": [{"name": "Neither", "weight": 1}],
+                }
+            ),
+        ),
+        err="error: couldn't create scheduler from policy: ",
+    )
     for name in ("NoSuch", "NorThis", "Neither"):
         assert name in r.stderr, f"all mistakes are reported at once: {r.stderr[-500:]}"
-    ends(1, "--hard-pod-affinity-symmetric-weight=0",
-         err="invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100")
+    ends(
+        1,
+        "--hard-pod-affinity-symmetric-weight=0",
+        err="invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100",
+    )
 
 
 def test_policy_from_a_config_map():
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     maps = "/api/v1/namespaces/kube-system/configmaps"
-    ends(1, f"--master={api.url}", "--policy-configmap=p",
-         err="error: couldn't get policy config map kube-system/p: configmaps \"p\" not found\n")
+    ends(
+        1,
+        f"--master={api.url}",
+        "--policy-configmap=p",
+        err="error: couldn't get policy config map kube-system/p: configmaps \"p\" not found\n",
+    )
     api.post(maps, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "p"}, "data": {"other": "{}"}})
-    ends(1, f"--master={api.url}", "--policy-configmap=p",
-         err='error: missing policy config map value at key "policy.cfg"\n')
+    ends(
+        1,
+        f"--master={api.url}",
+        "--policy-configmap=p",
+        err='error: missing policy config map value at key "policy.cfg"\n',
+    )
     policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsResources"}], "priorities": []}
-    api.post(maps, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "q"},
-                    "data": {"policy.cfg": json.dumps(policy)}})
+    api.post(
+        maps,
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "q"},
+            "data": {"policy.cfg": json.dumps(policy)},
+        },
+    )
     s = Scheduler(api.url, "--policy-configmap=q")
     api.add_pod("p")
     wait_until("the pod placed", lambda: api.placements()["p"])
@@ -93,7 +160,14 @@ def test_policy_from_a_config_map():
 
 def test_configuration_is_written_and_read_back():
     path = scratch("written.yaml")
-    ends(0, "--port=10251", f"--write-config-to={path}", "--scheduler-name=other", "--kube-api-qps=7", err=f"Wrote configuration to: {path}")
+    ends(
+        0,
+        "--port=10251",
+        f"--write-config-to={path}",
+        "--scheduler-name=other",
+        "--kube-api-qps=7",
+        err=f"Wrote configuration to: {path}",
+    )
     again = scratch("again.yaml")
     ends(0, f"--config={path}", f"--write-config-to={again}")
     with open(path) as a, open(again) as b:
@@ -107,7 +181,10 @@ WRITTEN = {
     "1.9": ("componentconfig/v1alpha1", ["--algorithm-provider=ClusterAutoscalerProvider"]),
     "1.10": ("componentconfig/v1alpha1", ["--algorithm-provider=ClusterAutoscalerProvider"]),
     "1.13": ("kubescheduler.config.k8s.io/v1alpha1", ["--algorithm-provider=ClusterAutoscalerProvider"]),
-    "1.19": ("kubescheduler.config.k8s.io/v1beta1", ["--algorithm-provider=ClusterAutoscalerProvider", "--hard-pod-affinity-symmetric-weight=7"]),
+    "1.19": (
+        "kubescheduler.config.k8s.io/v1beta1",
+        ["--algorithm-provider=ClusterAutoscalerProvider", "--hard-pod-affinity-symmetric-weight=7"],
+    ),
     "1.29": ("kubescheduler.config.k8s.io/v1", ["--scheduler-name=other"]),
     "1.36": ("kubescheduler.config.k8s.io/v1", ["--scheduler-name=other"]),
 }
@@ -135,7 +212,9 @@ def test_configuration_is_written_in_the_version_of_the_release():
         assert written("third.yaml", emulated, f"--config={again}")[1] == second, second
         reports = []
         for file in (path, again):
-            r = subprocess.run([f"{BIN}/schedsim", "check", emulated, "-o", "json", file], capture_output=True, text=True)
+            r = subprocess.run(
+                [f"{BIN}/schedsim", "check", emulated, "-o", "json", file], capture_output=True, text=True
+            )
             reports.append(json.loads(r.stdout))
             assert r.returncode == 0 and reports[-1]["emulatedVersion"] == release, r
         assert reports[0]["profiles"] == reports[1]["profiles"], reports
@@ -148,27 +227,61 @@ def test_configuration_is_written_in_the_version_of_the_release():
 
 
 def test_profiles_of_a_file_are_written_as_they_are():
-    profiles = [{"schedulerName": "a", "plugins": {"score": {"disabled": [{"name": "ImageLocality"}]}}}, {"schedulerName": "b"}]
-    given = write_file("given.yaml", json.dumps({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
-                                                 "percentageOfNodesToScore": 30, "profiles": profiles}))
+    profiles = [
+        {"schedulerName": "a", "plugins": {"score": {"disabled": [{"name": "ImageLocality"}]}}},
+        {"schedulerName": "b"},
+    ]
+    given = write_file(
+        "given.yaml",
+        json.dumps(
+            {
+                "apiVersion": "kubescheduler.config.k8s.io/v1",
+                "kind": "KubeSchedulerConfiguration",
+                "percentageOfNodesToScore": 30,
+                "profiles": profiles,
+            }
+        ),
+    )
     text = written("written.yaml", "--config=" + given)[1]
-    assert json.loads(re.search("(?m)^profiles: (.*)$", text)[1]) == profiles and "percentageOfNodesToScore: 30\n" in text, text
+    assert (
+        json.loads(re.search("(?m)^profiles: (.*)$", text)[1]) == profiles and "percentageOfNodesToScore: 30\n" in text
+    ), text
     policy = write_file("policy.json", json.dumps({"kind": "Policy", "apiVersion": "v1"}))
     said = written("written.yaml", "--emulated-version=1.19", "--policy-config-file=" + policy)[2]
     assert "The file has no field for what --policy-config-file says" in said, said
 
 
 def test_gates_of_1_36_reach_the_profiles():
-    """A toleration that compares numbers counts only with its gate, with flags alone and with a file, and in a replay."""
+    """A toleration that compares numbers counts only with its gate, with flags alone and with a file, and in a
+    replay."""
     numbered = pod("p", tolerations=[{"key": "k", "operator": "Gt", "value": "3", "effect": "NoSchedule"}])
-    objects = write_objects("cluster.json", [node("n0", taints=[{"key": "k", "value": "5", "effect": "NoSchedule"}]), numbered])
-    given = write_file("given.yaml", json.dumps({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
-                                                 "leaderElection": {"leaderElect": False}}))
-    for i, (source, gate) in enumerate((s, g) for s in ("--leader-elect=false", "--config=" + given) for g in (False, True)):
+    objects = write_objects(
+        "cluster.json", [node("n0", taints=[{"key": "k", "value": "5", "effect": "NoSchedule"}]), numbered]
+    )
+    given = write_file(
+        "given.yaml",
+        json.dumps(
+            {
+                "apiVersion": "kubescheduler.config.k8s.io/v1",
+                "kind": "KubeSchedulerConfiguration",
+                "leaderElection": {"leaderElect": False},
+            }
+        ),
+    )
+    for i, (source, gate) in enumerate(
+        (s, g) for s in ("--leader-elect=false", "--config=" + given) for g in (False, True)
+    ):
         api = Api.start(objects, flags=["--emulated-version=1.36"])
         folder = scratch("gated-%d" % i)
-        s = Scheduler(api.url, "--emulated-version=1.36", source, f"--feature-gates=TaintTolerationComparisonOperators={str(gate).lower()}",
-                      "--record-dir=" + folder, bare=True, name="gated-%d" % i)
+        s = Scheduler(
+            api.url,
+            "--emulated-version=1.36",
+            source,
+            f"--feature-gates=TaintTolerationComparisonOperators={str(gate).lower()}",
+            "--record-dir=" + folder,
+            bare=True,
+            name="gated-%d" % i,
+        )
         wait_until("a decision", lambda: api.pods()["p"].get("status", {}).get("conditions"))
         assert (api.placements()["p"] == "n0") == gate, (source, gate, api.pods()["p"])
         assert s.stop() == 0
@@ -177,14 +290,25 @@ def test_gates_of_1_36_reach_the_profiles():
 
 
 def test_a_provider_beside_a_configuration_of_1_19():
-    """Profiles change the plugins of the provider, in the daemon and in schedsim, and no file says which provider it was."""
-    given = write_file("given.yaml", json.dumps({"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "KubeSchedulerConfiguration",
-                                                 "leaderElection": {"leaderElect": False},
-                                                 "profiles": [{"plugins": {"score": {"disabled": [{"name": "NodeResourcesBalancedAllocation"}]}}}]}))
+    """Profiles change the plugins of the provider, in the daemon and in schedsim, and no file says which provider it
+    was."""
+    given = write_file(
+        "given.yaml",
+        json.dumps(
+            {
+                "apiVersion": "kubescheduler.config.k8s.io/v1beta1",
+                "kind": "KubeSchedulerConfiguration",
+                "leaderElection": {"leaderElect": False},
+                "profiles": [{"plugins": {"score": {"disabled": [{"name": "NodeResourcesBalancedAllocation"}]}}}],
+            }
+        ),
+    )
     provider = "--algorithm-provider=ClusterAutoscalerProvider"
     said = written("written.yaml", "--config=" + given, provider)[2]
     assert "The file has no field for what --algorithm-provider says; give that again with --config=" in said, said
-    objects = write_objects("cluster.json", [node("n0", cpu="4"), node("n1", cpu="8")] + [pod("p%d" % i, cpu="1") for i in range(4)])
+    objects = write_objects(
+        "cluster.json", [node("n0", cpu="4"), node("n1", cpu="8")] + [pod("p%d" % i, cpu="1") for i in range(4)]
+    )
     for flags, nodes in (([], {"n0", "n1"}), ([provider], {"n0"})):
         status, out, err = schedsim("run", objects, "--config", given, "-o", "placements", *flags)
         assert status == 0 and {line.split()[1] for line in out.splitlines()} == nodes, (flags, out, err)
@@ -196,7 +320,10 @@ def test_a_provider_beside_a_configuration_of_1_19():
         assert s.stop() == 0
         status, out, err = schedsim("replay", folder, "--check")
         assert status == 0, (flags, out, err)
-    for flag, text in (("--algorithm-provider=Nope", 'algorithm provider "Nope" is not registered'), ("--policy-config-file=p.json", "give either --config or")):
+    for flag, text in (
+        ("--algorithm-provider=Nope", 'algorithm provider "Nope" is not registered'),
+        ("--policy-config-file=p.json", "give either --config or"),
+    ):
         status, _, err = schedsim("run", objects, "--config", given, flag)
         assert status in (1, 2) and text in err, (flag, status, err)
 
@@ -215,13 +342,32 @@ def test_https_with_access_control():
 
     def review(method, path):
         if path.endswith("/tokenreviews"):
-            return 201, {"Content-Type": "application/json"}, json.dumps({
-                "apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview",
-                "status": {"authenticated": True, "user": {"username": "monitor", "groups": ["system:authenticated"]}}})
+            return (
+                201,
+                {"Content-Type": "application/json"},
+                json.dumps(
+                    {
+                        "apiVersion": "authentication.k8s.io/v1",
+                        "kind": "TokenReview",
+                        "status": {
+                            "authenticated": True,
+                            "user": {"username": "monitor", "groups": ["system:authenticated"]},
+                        },
+                    }
+                ),
+            )
         if path.endswith("/subjectaccessreviews"):
-            return 201, {"Content-Type": "application/json"}, json.dumps({
-                "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
-                "status": {"allowed": allowed["now"]}})
+            return (
+                201,
+                {"Content-Type": "application/json"},
+                json.dumps(
+                    {
+                        "apiVersion": "authorization.k8s.io/v1",
+                        "kind": "SubjectAccessReview",
+                        "status": {"allowed": allowed["now"]},
+                    }
+                ),
+            )
         return None
 
     allowed = {"now": True}
@@ -236,7 +382,9 @@ def test_https_with_access_control():
     def page(path, token=None):
         c = http.client.HTTPSConnection("localhost", port, timeout=10)
         # The certificate is for localhost, a name that some machines cannot resolve.
-        c.sock = trust.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=10), server_hostname="localhost")
+        c.sock = trust.wrap_socket(
+            socket.create_connection(("127.0.0.1", port), timeout=10), server_hostname="localhost"
+        )
         c.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
         r = c.getresponse()
         body = r.read().decode()
@@ -264,13 +412,24 @@ def test_https_with_certificates_of_ones_own():
         if not path.endswith("/subjectaccessreviews"):
             return None
         asked.append(path)
-        return 201, {"Content-Type": "application/json"}, json.dumps({
-            "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "status": {"allowed": False}})
+        return (
+            201,
+            {"Content-Type": "application/json"},
+            json.dumps(
+                {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "status": {"allowed": False}}
+            ),
+        )
 
     proxy, port = Proxy(api.port, review), free_port()
     tls = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "hollow-tls")
-    s = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", f"--tls-cert-file={tls}/server.crt",
-                  f"--tls-private-key-file={tls}/server.key", f"--client-ca-file={tls}/ca.crt")
+    s = Scheduler(
+        proxy.url,
+        f"--secure-port={port}",
+        "--bind-address=127.0.0.1",
+        f"--tls-cert-file={tls}/server.crt",
+        f"--tls-private-key-file={tls}/server.key",
+        f"--client-ca-file={tls}/ca.crt",
+    )
     s.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
 
     def page(path, who=None):

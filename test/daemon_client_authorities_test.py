@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tests which client certificates the secure port of release 1.29 accepts: the ConfigMap extension-apiserver-authentication
-names the authorities of users' certificates and those of front proxies, which name the user in headers."""
+"""Tests which client certificates the secure port of release 1.29 accepts: the ConfigMap
+extension-apiserver-authentication names the authorities of users' certificates and those of front proxies, which name
+the user in headers."""
 import http.client
 import json
 import os
@@ -26,19 +27,39 @@ class Page:
         assert status == 200, answer
         self.proxy = Proxy(self.api.port, review or self.allow)
         self.port = free_port()
-        self.scheduler = Scheduler(self.proxy.url, "--emulated-version=1.29", f"--secure-port={self.port}", "--bind-address=127.0.0.1",
-                                   f"--tls-cert-file={TLS}/server.crt", f"--tls-private-key-file={TLS}/server.key", *flags)
+        self.scheduler = Scheduler(
+            self.proxy.url,
+            "--emulated-version=1.29",
+            f"--secure-port={self.port}",
+            "--bind-address=127.0.0.1",
+            f"--tls-cert-file={TLS}/server.crt",
+            f"--tls-private-key-file={TLS}/server.key",
+            *flags,
+        )
         self.scheduler.wait_for_log(f"Serving securely on 127.0.0.1:{self.port}")
         wait_until("the ConfigMap read", lambda: ("GET", MAP) in self.proxy.seen)
 
     @staticmethod
     def allow(method, path):
-        return (201, {"Content-Type": "application/json"}, json.dumps({
-            "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "status": {"allowed": True}})) if (
-                path.endswith("/subjectaccessreviews")) else None
+        return (
+            (
+                201,
+                {"Content-Type": "application/json"},
+                json.dumps(
+                    {
+                        "apiVersion": "authorization.k8s.io/v1",
+                        "kind": "SubjectAccessReview",
+                        "status": {"allowed": True},
+                    }
+                ),
+            )
+            if (path.endswith("/subjectaccessreviews"))
+            else None
+        )
 
     def get(self, who=None, path="/metrics", **headers):
-        """Returns the status and whom the API server was asked about: (user, groups, extra), or None if it was not asked."""
+        """Returns the status and whom the API server was asked about: (user, groups, extra), or None if it was not
+        asked."""
         asked = len(self.proxy.bodies)
         trust = ssl.create_default_context(cafile=f"{TLS}/ca.crt")
         if who:
@@ -49,25 +70,37 @@ class Page:
             status = c.getresponse().status
         finally:
             c.close()
-        reviews = [json.loads(b)["spec"] for _, p, b in self.proxy.bodies[asked:] if p.endswith("/subjectaccessreviews")]
+        reviews = [
+            json.loads(b)["spec"] for _, p, b in self.proxy.bodies[asked:] if p.endswith("/subjectaccessreviews")
+        ]
         return status, (reviews[-1]["user"], reviews[-1].get("groups"), reviews[-1].get("extra")) if reviews else None
 
     def wait_for_alice(self):
-        """Waits until the authorities of the ConfigMap apply: to new connections, and those before them were anonymous. What was
-        allowed to anonymous or alice on /metrics is not asked about again for some time."""
-        wait_until("alice is known by her certificate", lambda: self.get("client")[1] == ("alice", ["dev", "system:authenticated"], None))
+        """Waits until the authorities of the ConfigMap apply: to new connections, and those before them were anonymous.
+        What was allowed to anonymous or alice on /metrics is not asked about again for some time."""
+        wait_until(
+            "alice is known by her certificate",
+            lambda: self.get("client")[1] == ("alice", ["dev", "system:authenticated"], None),
+        )
 
 
-PROXY = {"requestheader-client-ca-file": read("stranger.crt"), "requestheader-allowed-names": '["mallory"]',
-         "requestheader-username-headers": '["X-Remote-User"]', "requestheader-group-headers": '["X-Remote-Group"]',
-         "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]'}
+PROXY = {
+    "requestheader-client-ca-file": read("stranger.crt"),
+    "requestheader-allowed-names": '["mallory"]',
+    "requestheader-username-headers": '["X-Remote-User"]',
+    "requestheader-group-headers": '["X-Remote-Group"]',
+    "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
+}
 
 
 def test_users_and_front_proxies():
     page = Page({"client-ca-file": read("ca.crt"), **PROXY})
     page.wait_for_alice()
     assert page.get("stranger", X_Remote_User="bob", X_Remote_Group="ops", X_Remote_Extra_Scopes="all")[1] == (
-        "bob", ["ops", "system:authenticated"], {"scopes": ["all"]})
+        "bob",
+        ["ops", "system:authenticated"],
+        {"scopes": ["all"]},
+    )
     # A proxy that names no user, or headers without a proxy's certificate, identify nobody.
     assert page.get("stranger", path="/configz")[1][0] == "system:anonymous"
     assert page.get("client", path="/configz", X_Remote_User="root")[1][0] == "alice"
@@ -97,9 +130,21 @@ def test_a_map_that_cannot_be_used_is_named():
     page = Page({"client-ca-file": read("ca.crt"), **PROXY, "requestheader-group-headers": "X-Group"})
     page.scheduler.wait_for_log("data.requestheader-group-headers: must be a JSON array of strings, not X-Group")
     assert page.get()[1][0] == "system:anonymous"
-    forbidden = json.dumps({"kind": "Status", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "configmaps is forbidden"})
-    page = Page({}, review=lambda method, path: (403, {"Content-Type": "application/json"}, forbidden) if path == MAP else None)
-    page.scheduler.wait_for_log('err="configmaps is forbidden" configMap="kube-system/extension-apiserver-authentication"')
+    forbidden = json.dumps(
+        {
+            "kind": "Status",
+            "status": "Failure",
+            "reason": "Forbidden",
+            "code": 403,
+            "message": "configmaps is forbidden",
+        }
+    )
+    page = Page(
+        {}, review=lambda method, path: (403, {"Content-Type": "application/json"}, forbidden) if path == MAP else None
+    )
+    page.scheduler.wait_for_log(
+        'err="configmaps is forbidden" configMap="kube-system/extension-apiserver-authentication"'
+    )
     assert page.get(path="/healthz")[0] == 200
 
 

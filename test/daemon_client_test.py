@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How the daemon of release 1.36 follows a cluster: streamed lists and what it does where a server has none, bookmarks, versions
-that are too old, a server that is overloaded, and compressed lists."""
+"""How the daemon of release 1.36 follows a cluster: streamed lists and what it does where a server has none, bookmarks,
+versions that are too old, a server that is overloaded, and compressed lists."""
 import gzip
 import json
 import re
@@ -14,7 +14,10 @@ KINDS = ("nodes", "pods", "services", "namespaces", "resourceclaims", "csinodes"
 
 
 def cluster(server="1.36", fault=lambda method, path: None):
-    api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="64") for i in range(3)]), flags=["--emulated-version=" + server])
+    api = Api.start(
+        write_objects("cluster.json", [node(f"n{i}", cpu="64") for i in range(3)]),
+        flags=["--emulated-version=" + server],
+    )
     return api, Proxy(api.port, fault)
 
 
@@ -25,7 +28,11 @@ def lists(proxy, kind):
 
 def watches(proxy, kind, streamed):
     """Returns the queries of its watches that begin with a list, or of the others."""
-    return [p for m, p in proxy.seen if re.search("/%s\\?" % kind, p) and "watch=true" in p and ("sendInitialEvents=true" in p) == streamed]
+    return [
+        p
+        for m, p in proxy.seen
+        if re.search("/%s\\?" % kind, p) and "watch=true" in p and ("sendInitialEvents=true" in p) == streamed
+    ]
 
 
 def places(api, *names):
@@ -47,7 +54,12 @@ def test_lists_are_streamed_and_end_with_a_bookmark():
     assert s.stop() == 0
 
 
-FORBIDDEN = status_body(422, "Invalid", "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
+FORBIDDEN = status_body(
+    422,
+    "Invalid",
+    "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate "
+    "is enabled",
+)
 
 
 def test_a_server_without_streamed_lists_is_asked_for_lists():
@@ -63,13 +75,19 @@ def test_a_server_without_streamed_lists_is_asked_for_lists():
     # Another server may answer next time, so that each new list begins with the question.
     proxy.cut_all()
     places(api, "b")
-    wait_until("nodes are listed again", lambda: len(watches(proxy, "nodes", True)) == 2 and len(lists(proxy, "nodes")) >= 2)
+    wait_until(
+        "nodes are listed again", lambda: len(watches(proxy, "nodes", True)) == 2 and len(lists(proxy, "nodes")) >= 2
+    )
     assert s.stop() == 0
 
 
 def test_a_refusal_concerns_one_kind():
     def fault(method, path):
-        return (422, {"Content-Type": "application/json"}, FORBIDDEN) if "/nodes?" in path and "sendInitialEvents" in path else None
+        return (
+            (422, {"Content-Type": "application/json"}, FORBIDDEN)
+            if "/nodes?" in path and "sendInitialEvents" in path
+            else None
+        )
 
     api, proxy = cluster(fault=fault)
     s = Scheduler(proxy.url, RELEASE)
@@ -86,7 +104,10 @@ def test_a_list_is_streamed_again_from_where_a_bookmark_was():
     s.wait_for_log("Caches are synced")
     wait_until("nodes are watched", lambda: s.metrics()['scheduler_watch_open{resource="nodes"}'] == 1)
     proxy.cut_all()
-    again = lambda: watches(proxy, "nodes", False) + watches(proxy, "nodes", True)[1:]
+
+    def again():
+        return watches(proxy, "nodes", False) + watches(proxy, "nodes", True)[1:]
+
     wait_until("nodes are watched on", again)
     version = int(re.search("[?&]resourceVersion=([0-9]+)", again()[0])[1])
     newest = max(int(n["metadata"]["resourceVersion"]) for n in api.get("/api/v1/nodes")["items"])
@@ -116,20 +137,30 @@ def test_versions_that_are_too_old():
         places(api, "b")
         assert hits, (way, proxy.seen)
         behind = [p for _, p in proxy.seen if "/pods?" in p]
-        behind = behind[behind.index(hits[0]) + 1:]
+        behind = behind[behind.index(hits[0]) + 1 :]
         assert behind and "&resourceVersion=" not in behind[0], (way, behind)
         assert s.stop() == 0
 
 
 def test_an_overloaded_server_says_when_to_come_again():
     """429 with Retry-After: to a list, to a watch and to a binding."""
-    busy = (429, {"Retry-After": "1", "Content-Type": "application/json"}, status_body(429, "TooManyRequests", "too many requests, please try again later"))
+    busy = (
+        429,
+        {"Retry-After": "1", "Content-Type": "application/json"},
+        status_body(429, "TooManyRequests", "too many requests, please try again later"),
+    )
     hits = {"watch": 0, "binding": 0}
     lock = threading.Lock()
 
     def fault(method, path):
         with lock:
-            what = "binding" if path.endswith("/binding") else "watch" if "/nodes?" in path and "watch=true" in path else None
+            what = (
+                "binding"
+                if path.endswith("/binding")
+                else "watch"
+                if "/nodes?" in path and "watch=true" in path
+                else None
+            )
             if what and hits[what] < 2:
                 hits[what] += 1
                 return busy
@@ -146,14 +177,20 @@ def test_an_overloaded_server_says_when_to_come_again():
 
 
 def test_lists_may_be_compressed():
-    api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="64") for i in range(300)]), flags=["--emulated-version=1.29"])
+    api = Api.start(
+        write_objects("cluster.json", [node(f"n{i}", cpu="64") for i in range(300)]), flags=["--emulated-version=1.29"]
+    )
     packed = []
 
     def fault(method, path):
         if method == "GET" and "watch=true" not in path and "/nodes?" in path:
             status, text = api.call("GET", path)
             packed.append(path)
-            return (status, {"Content-Type": "application/json", "Content-Encoding": "gzip"}, gzip.compress(json.dumps(text).encode()))
+            return (
+                status,
+                {"Content-Type": "application/json", "Content-Encoding": "gzip"},
+                gzip.compress(json.dumps(text).encode()),
+            )
         return None
 
     proxy = Proxy(api.port, fault)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests how kube-scheduler reaches its API server: through proxies, and with certificates that are replaced while it runs."""
+"""Tests how kube-scheduler reaches its API server: through proxies, and with certificates that are replaced while it
+runs."""
 import base64
 import re
 import shutil
@@ -15,16 +16,26 @@ NAME = "apiserver.invalid"  # only the proxy resolves it
 def secure_api():
     """Starts a hollow-apiserver that also serves TLS, and permits everything to the holder of
     testdata/hollow-tls/client.crt."""
-    policy = write_file("policy.jsonl", '{"spec":{"group":"dev","namespace":"*","resource":"*","apiGroup":"*","nonResourcePath":"*"}}\n')
+    policy = write_file(
+        "policy.jsonl", '{"spec":{"group":"dev","namespace":"*","resource":"*","apiGroup":"*","nonResourcePath":"*"}}\n'
+    )
     return Api.start(flags=secure_flags(f"--client-ca-file={TLS}/ca.crt", f"--authorization-policy-file={policy}"))
 
 
 def kubeconfig(server, certificate=f"{TLS}/client", **cluster):
-    return write_file("kubeconfig", {
-        "apiVersion": "v1", "kind": "Config", "current-context": "c",
-        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-        "clusters": [{"name": "c", "cluster": {"server": server, **cluster}}],
-        "users": [{"name": "u", "user": {"client-certificate": f"{certificate}.crt", "client-key": f"{certificate}.key"}}]})
+    return write_file(
+        "kubeconfig",
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": server, **cluster}}],
+            "users": [
+                {"name": "u", "user": {"client-certificate": f"{certificate}.crt", "client-key": f"{certificate}.key"}}
+            ],
+        },
+    )
 
 
 class ForwardProxy:
@@ -52,7 +63,10 @@ class ForwardProxy:
         first, rest = head.decode().split("\r\n", 1)
         self.seen.append(first)
         method, target, version = first.split(" ")
-        if self.credentials and f"Proxy-Authorization: Basic {base64.b64encode(self.credentials.encode()).decode()}\r\n" not in rest:
+        if (
+            self.credentials
+            and f"Proxy-Authorization: Basic {base64.b64encode(self.credentials.encode()).decode()}\r\n" not in rest
+        ):
             s.sendall(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
             s.close()
             return
@@ -83,7 +97,9 @@ def test_through_a_tunnel():
     s = Scheduler(None, f"--kubeconfig={config}", env={"HTTPS_PROXY": f"http://me:p%40ss@127.0.0.1:{proxy.port}"})
     places_a_pod(api, "p")
     assert set(proxy.seen) == {f"CONNECT {NAME}:6443 HTTP/1.1"}, set(proxy.seen)
-    assert f"reached through the proxy 127.0.0.1, port {proxy.port}" in s.log() and "p@ss" not in s.log(), s.log()[:2000]
+    assert f"reached through the proxy 127.0.0.1, port {proxy.port}" in s.log() and "p@ss" not in s.log(), s.log()[
+        :2000
+    ]
     assert s.stop() == 0
 
 
@@ -127,7 +143,10 @@ def test_certificates_are_replaced():
             shutil.copy(f"{TLS}/{name}{end}", mine + end)
 
     take("stranger")
-    s = Scheduler(None, f"--kubeconfig={kubeconfig(f'https://127.0.0.1:{api.secure_port()}', mine, **{'certificate-authority': TLS + '/ca.crt'})}")
+    s = Scheduler(
+        None,
+        f"--kubeconfig={kubeconfig(f'https://127.0.0.1:{api.secure_port()}', mine, **{'certificate-authority': TLS + '/ca.crt'})}",
+    )
     s.wait_for_log("Failed to list *v1.Node")
     assert s.page("/healthz")[2] == "ok"
     take("client")

@@ -14,29 +14,40 @@ PODS = "/api/v1/namespaces/default/pods"
 def released(lines):
     """Adds that the lock is given up at the end, in both of its objects."""
     last = lines[-3:]
-    nobody = rewritten(r'(holderIdentity\\?": ?\\?")<host>_<uuid>(.*[sS]econds\\?": ?)15(.*)<later( micro time)?>',
-                       r"\1\g<2>1\3<the same\4>")
+    nobody = rewritten(
+        r'(holderIdentity\\?": ?\\?")<host>_<uuid>(.*[sS]econds\\?": ?)15(.*)<later( micro time)?>',
+        r"\1\g<2>1\3<the same\4>",
+    )
     return lines + nobody(last)
 
 
 DIFFERENCES = [
     # Only lists may be compressed.
-    Difference("`Accept-Encoding: gzip`", r"", rewritten(
-        r"^(?!GET \S+[?&](?:limit|resourceVersion)=(?![^(]*watch=true))(.*); accept-encoding: gzip", r"\1")),
+    Difference(
+        "`Accept-Encoding: gzip`",
+        r"",
+        rewritten(r"^(?!GET \S+[?&](?:limit|resourceVersion)=(?![^(]*watch=true))(.*); accept-encoding: gzip", r"\1"),
+    ),
     Difference("user agent", r"events about", rewritten("as scheduler", "as events")),
     Difference("user agent", r"/apis/events.k8s.io/v1$", rewritten("as scheduler", "as events")),
     Difference("releases the lock", r"lock$", released),
-    Difference("with its uid as precondition", r"pod default/a$",
-               rewritten(r'pods/a( .*"DeleteOptions")', r'pods/a\1, "preconditions": {"uid": "<uid of a>"}')),
-    Difference("with its uid as precondition", r"pod default/low$",  # no event has been about it
-               rewritten(r'pods/low( .*"DeleteOptions")', r'pods/low\1, "preconditions": {"uid": "<unknown uid>"}')),
+    Difference(
+        "with its uid as precondition",
+        r"pod default/a$",
+        rewritten(r'pods/a( .*"DeleteOptions")', r'pods/a\1, "preconditions": {"uid": "<uid of a>"}'),
+    ),
+    Difference(
+        "with its uid as precondition",
+        r"pod default/low$",  # no event has been about it
+        rewritten(r'pods/low( .*"DeleteOptions")', r'pods/low\1, "preconditions": {"uid": "<unknown uid>"}'),
+    ),
 ]
 
 
 class PlayedToSmallServer(Play):
-    """The server of the recordings fills in nothing when it stores an object, so that locks, and events about them, have no
-    uid. What depends on the moment is not compared: the order of the two events about the lock's objects, and whether the
-    first renewal is in the second of the acquisition."""
+    """The server of the recordings fills in nothing when it stores an object, so that locks, and events about them,
+    have no uid. What depends on the moment is not compared: the order of the two events about the lock's objects, and
+    whether the first renewal is in the second of the acquisition."""
 
     def __init__(self, *args, **more):
         super().__init__(*args, **more)
@@ -72,13 +83,20 @@ class PlayedToSmallServer(Play):
 
 
 def begin(number):
-    p = PlayedToSmallServer(number, DIFFERENCES, release="1.19", left_out="extension-apiserver-authentication",
-                            by_chance=r'/dying|"dying',  # whether it is shown before it is being deleted
-                            api_flags=["--disable-admission-plugins=DefaultTolerationSeconds"])
+    p = PlayedToSmallServer(
+        number,
+        DIFFERENCES,
+        release="1.19",
+        left_out="extension-apiserver-authentication",
+        by_chance=r'/dying|"dying',  # whether it is shown before it is being deleted
+        api_flags=["--disable-admission-plugins=DefaultTolerationSeconds"],
+    )
     for name, value in (("lower", -5), ("middle", 10), ("high", 100)):
-        p.call("POST", "/apis/scheduling.k8s.io/v1/priorityclasses",
-               {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name},
-                "value": value})
+        p.call(
+            "POST",
+            "/apis/scheduling.k8s.io/v1/priorityclasses",
+            {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value},
+        )
     # The recorded scheduler took n1 of two equal nodes, at random.
     for name, taints in (("n1", []), ("n2", [{"key": "second", "effect": "PreferNoSchedule"}])):
         p.call("POST", "/api/v1/nodes", node(name, "1", "4Gi", taints=taints))

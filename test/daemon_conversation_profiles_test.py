@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Replays the recorded conversations of the real kube-scheduler 1.29 with ours: the user does the same, the same answers are
-injected, and the requests must be the same in kind, content and order, except for DIFFERENCES.
+"""Replays the recorded conversations of the real kube-scheduler 1.29 with ours: the user does the same, the same
+answers are injected, and the requests must be the same in kind, content and order, except for DIFFERENCES.
 
 conversation.py says how they are compared, testdata/wire-scheduler/README.md where the recordings come from.
 """
@@ -18,13 +18,32 @@ from conversation_play import Play, differences_are_told
 from harness import Api, Scheduler, free_port, scratch, wait_until, write_file
 
 PODS, NODES = "/api/v1/namespaces/wire/pods", "/api/v1/nodes"
-CLASSES, LEASE = "/apis/scheduling.k8s.io/v1/priorityclasses", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+CLASSES, LEASE = (
+    "/apis/scheduling.k8s.io/v1/priorityclasses",
+    "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler",
+)
 VOLUMES, CLAIMS = "/api/v1/persistentvolumes", "/api/v1/namespaces/wire/persistentvolumeclaims"
 MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
 START = r"^watch |^/apis/events.k8s.io/v1$"  # recording 40 has the start; the others omit it
-EXPIRED = {"status": 200, "headers": {"Content-Type": "application/json", "Transfer-Encoding": "chunked"}, "body": json.dumps({
-    "type": "ERROR", "object": {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 410, "reason": "Expired",
-                                "message": "too old resource version: 840 (842)"}}) + "\n"}
+EXPIRED = {
+    "status": 200,
+    "headers": {"Content-Type": "application/json", "Transfer-Encoding": "chunked"},
+    "body": json.dumps(
+        {
+            "type": "ERROR",
+            "object": {
+                "kind": "Status",
+                "apiVersion": "v1",
+                "metadata": {},
+                "status": "Failure",
+                "code": 410,
+                "reason": "Expired",
+                "message": "too old resource version: 840 (842)",
+            },
+        }
+    )
+    + "\n",
+}
 
 LIVE = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
 # Texts of pkg/scheduler/DIFFERENCES.md that describe differences.
@@ -44,17 +63,29 @@ def unhurried(*texts):
 
 def scheduled(number, recorded, name):
     """Returns the event of a bind, made from the recorded one of another pod."""
+
     def change(_):
-        lines, = [ls for (_, lane), ls in Reading(load(number)[1]).lanes.items() if lane == f"events about wire/{recorded}"]
-        return rewritten(recorded, name)(rewritten("; accept-encoding: gzip", "")(rewritten("as scheduler", "as events")(lines)))
+        (lines,) = [
+            ls for (_, lane), ls in Reading(load(number)[1]).lanes.items() if lane == f"events about wire/{recorded}"
+        ]
+        return rewritten(recorded, name)(
+            rewritten("; accept-encoding: gzip", "")(rewritten("as scheduler", "as events")(lines))
+        )
+
     return change
 
 
 DIFFERENCES = [
     # Only lists may be compressed.
-    Difference("`Accept-Encoding: gzip`", r"", rewritten(r"^(?!GET \S+[?&](?:limit|resourceVersion)=(?![^(]*watch=true))(.*); accept-encoding: gzip", r"\1")),
+    Difference(
+        "`Accept-Encoding: gzip`",
+        r"",
+        rewritten(r"^(?!GET \S+[?&](?:limit|resourceVersion)=(?![^(]*watch=true))(.*); accept-encoding: gzip", r"\1"),
+    ),
     Difference("user agent", r"events about", rewritten("as scheduler", "as events")),
-    Difference("extension-apiserver-authentication", r"extension-apiserver-authentication$|kube-system/configmaps$", nothing),
+    Difference(
+        "extension-apiserver-authentication", r"extension-apiserver-authentication$|kube-system/configmaps$", nothing
+    ),
     Difference("is not asked for first", r"/apis/events.k8s.io/v1$", nothing),
     # These are not differences of ours: the recordings omit the lists from which these watches began, or the user
     # waited.
@@ -65,19 +96,34 @@ DIFFERENCES = [
     # A back-off ends at the next full second.
     Difference("", r"^4[36] .*(pod wire/f[45c]|events about wire/(f[45c]|eph))", unhurried("")),
     Difference("", r"^46 .*watch /apis/policy", unhurried("")),
-    Difference("", r"^43 .*/(pv-local|fresh|eph-scratch)$", rewritten(
-        # set by admission plugins
-        r'"finalizers": \["kubernetes.io/pvc?-protection"\], |"lastPhaseTransitionTime": "<time>", ', "")),
+    Difference(
+        "",
+        r"^43 .*/(pv-local|fresh|eph-scratch)$",
+        rewritten(
+            # set by admission plugins
+            r'"finalizers": \["kubernetes.io/pvc?-protection"\], |"lastPhaseTransitionTime": "<time>", ',
+            "",
+        ),
+    ),
     Difference("that is gone", r"^43 .*selected node of eph-scratch.*(pod|events about) wire/eph$", nothing),
     Difference("", r"^49 .*events about wire/ev3$", nothing),  # occurs in 46, where the test waits for it
     Difference(TERMINATING, r"^42 .*victims \['low-1'\].*wire/low-1$", nothing),
     Difference(TERMINATING, r"^42 .*creates high-2.*wire/low-2$", nothing),
     Difference("", r"^49 .*ready again.*watch /api", nothing),  # 15 watches with different back-offs
     Difference("", r"^49 .*410.*watch /apis/apps", nothing),
-    Difference("how far it is", r"^49 .*(connections cut|410 ERROR).*watch /api/v1/nodes$", also(
-        f"GET {NODES}?limit=1 (as scheduler; accept: application/json, */*) -> 200")),
-    Difference("stopped leading", r"^44C .*events about", lambda lines: lines + rewritten("<event 1>", "<event 2>")(
-        rewritten("became", "stopped")(rewritten("became leader", "became leading")(lines)))),
+    Difference(
+        "how far it is",
+        r"^49 .*(connections cut|410 ERROR).*watch /api/v1/nodes$",
+        also(f"GET {NODES}?limit=1 (as scheduler; accept: application/json, */*) -> 200"),
+    ),
+    Difference(
+        "stopped leading",
+        r"^44C .*events about",
+        lambda lines: lines
+        + rewritten("<event 1>", "<event 2>")(
+            rewritten("became", "stopped")(rewritten("became leader", "became leading")(lines))
+        ),
+    ),
     Difference(ASKS, r"^46 .*pod wire/fcut$", only(0, 2)),
     Difference(ASKS, r"^46 .*events about wire/fcut$", lambda lines: rewritten("<event 2>", "<event 1>")(lines[1:])),
     Difference(ASKS, r"^46 .*pod wire/flost$", only(0)),
@@ -87,8 +133,11 @@ DIFFERENCES = [
     Difference("JSON is spoken", r"^47", rewritten("application/vnd.kubernetes.protobuf", "application/json")),
     # the versions are in responses that were not recorded
     Difference("", r"^47 .*watch ", rewritten("<another>", "<last seen>")),
-    Difference("with its uid as precondition", r"^42 .*pod wire/low-\d$",
-               rewritten(r'pods/(low-\d)( .*"DeleteOptions")', r'pods/\1\2, "preconditions": {"uid": "<uid of \1>"}')),
+    Difference(
+        "with its uid as precondition",
+        r"^42 .*pod wire/low-\d$",
+        rewritten(r'pods/(low-\d)( .*"DeleteOptions")', r'pods/\1\2, "preconditions": {"uid": "<uid of \1>"}'),
+    ),
 ]
 
 
@@ -98,7 +147,14 @@ BY_CHANCE = r"skip schedule deleting pod: wire/(?!held)|^GET /api/v1/namespaces/
 
 
 def begin(number, by_chance=BY_CHANCE, bodies=True):
-    p = Play(number, DIFFERENCES, release="1.29", left_out=None if number in ("40", "47") else START, by_chance=by_chance, bodies=bodies)
+    p = Play(
+        number,
+        DIFFERENCES,
+        release="1.29",
+        left_out=None if number in ("40", "47") else START,
+        by_chance=by_chance,
+        bodies=bodies,
+    )
     p.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
     return p
 
@@ -109,7 +165,9 @@ def node(p, name, cpu="2", tainted=False):
 
 
 def pod(p, name, cpu, labels=None, mounts=None, finalizers=None, **spec):
-    made = harness.pod(name, cpu, namespace="wire", labels=labels, meta={"finalizers": finalizers} if finalizers else None, **spec)
+    made = harness.pod(
+        name, cpu, namespace="wire", labels=labels, meta={"finalizers": finalizers} if finalizers else None, **spec
+    )
     if mounts:
         made["spec"]["containers"][0]["volumeMounts"] = mounts
     return p.call("POST", PODS, made)
@@ -122,7 +180,11 @@ def kill(p, name):
 def test_start_40():
     p = begin("40")
     node(p, "node-a")
-    p.call("POST", "/api/v1/namespaces/wire/services", {"metadata": {"name": "web"}, "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}})
+    p.call(
+        "POST",
+        "/api/v1/namespaces/wire/services",
+        {"metadata": {"name": "web"}, "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}},
+    )
     p.user("kube-scheduler 1.29 starts")
     p.start()
     p.heard()
@@ -153,11 +215,20 @@ def test_lifecycle_41():
     p.call("PATCH", f"{PODS}/big", {"metadata": {"labels": {"x": "y"}}}, MERGE)
     p.heard()
     p.user("user PATCHes node-a status")
-    p.call("PATCH", f"{NODES}/node-a/status", {"status": {"conditions": [
-        {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:05:00Z"}]}}, STRATEGIC)
+    p.call(
+        "PATCH",
+        f"{NODES}/node-a/status",
+        {"status": {"conditions": [{"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:05:00Z"}]}},
+        STRATEGIC,
+    )
     p.call("PATCH", f"{NODES}/node-a", {"metadata": {"labels": {"zone": "z1"}}}, MERGE)
     p.user("user raises allocatable cpu of node-a by 100m")
-    p.call("PATCH", f"{NODES}/node-a/status", {"status": {"allocatable": {"cpu": "2100m"}, "capacity": {"cpu": "2100m"}}}, STRATEGIC)
+    p.call(
+        "PATCH",
+        f"{NODES}/node-a/status",
+        {"status": {"allocatable": {"cpu": "2100m"}, "capacity": {"cpu": "2100m"}}},
+        STRATEGIC,
+    )
     for i in (1, 2, 3):
         p.user(f"user deletes tiny-{i}")
         kill(p, f"tiny-{i}")
@@ -188,8 +259,16 @@ def test_lifecycle_41():
     def bound_by_the_user(method, path):
         if (method, path) == ("POST", f"{PODS}/race/binding"):
             p.before = None
-            p.call("POST", f"{PODS}/race/binding", {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "race"},
-                                                    "target": {"kind": "Node", "name": "node-a"}})
+            p.call(
+                "POST",
+                f"{PODS}/race/binding",
+                {
+                    "apiVersion": "v1",
+                    "kind": "Binding",
+                    "metadata": {"name": "race"},
+                    "target": {"kind": "Node", "name": "node-a"},
+                },
+            )
 
     p.before = bound_by_the_user
     pod(p, "race", "10m")
@@ -216,9 +295,16 @@ def test_preemption_42():
     p.start()
     p.asked("/api/v1/pods.*watch=true")
     p.user("user creates low-1, low-2")
-    p.call("POST", "/apis/policy/v1/namespaces/wire/poddisruptionbudgets", {
-        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "pdb"},
-        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "guard"}}}})
+    p.call(
+        "POST",
+        "/apis/policy/v1/namespaces/wire/poddisruptionbudgets",
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "pdb"},
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "guard"}}},
+        },
+    )
     pod(p, "low-1", "1", priorityClassName="low", terminationGracePeriodSeconds=20)
     p.asked("POST .*/low-1/binding")
     pod(p, "low-2", "1", {"app": "guard"}, priorityClassName="low")
@@ -252,8 +338,16 @@ def test_volumes_43():
     p = begin("43")
     for name in ("node-a", "node-b"):
         node(p, name)
-        p.call("POST", "/apis/storage.k8s.io/v1/csinodes", {"metadata": {"name": name}, "spec": {"drivers": [
-            {"name": "csi.wire", "nodeID": name, "topologyKeys": None, "allocatable": {"count": 1}}]}})
+        p.call(
+            "POST",
+            "/apis/storage.k8s.io/v1/csinodes",
+            {
+                "metadata": {"name": name},
+                "spec": {
+                    "drivers": [{"name": "csi.wire", "nodeID": name, "topologyKeys": None, "allocatable": {"count": 1}}]
+                },
+            },
+        )
     storage_class(p, "local", "kubernetes.io/no-provisioner", "WaitForFirstConsumer")
     storage_class(p, "dyn", "csi.wire", "WaitForFirstConsumer")
     p.start()
@@ -290,8 +384,26 @@ def test_volumes_43():
     kill(p, "dyn")
     p.heard()
     p.user("ephemeral volume")
-    eph = pod(p, "eph", "10m", mounts=[{"name": "scratch", "mountPath": "/s"}], volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {
-        "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "dyn", "resources": {"requests": {"storage": "1Gi"}}}}}}])
+    eph = pod(
+        p,
+        "eph",
+        "10m",
+        mounts=[{"name": "scratch", "mountPath": "/s"}],
+        volumes=[
+            {
+                "name": "scratch",
+                "ephemeral": {
+                    "volumeClaimTemplate": {
+                        "spec": {
+                            "accessModes": ["ReadWriteOnce"],
+                            "storageClassName": "dyn",
+                            "resources": {"requests": {"storage": "1Gi"}},
+                        }
+                    }
+                },
+            }
+        ],
+    )
     p.heard()
     p.user("the ephemeral controller creates claim eph-scratch")
     claim(p, "eph-scratch", "dyn")
@@ -299,8 +411,21 @@ def test_volumes_43():
     p.call("PATCH", f"{CLAIMS}/eph-scratch", {"metadata": {"annotations": {"a": "b"}}}, MERGE)
     p.asked("POST .*was not created for pod", times=2)
     p.call("DELETE", f"{CLAIMS}/eph-scratch")
-    claim(p, "eph-scratch", "dyn", ownerReferences=[{"apiVersion": "v1", "kind": "Pod", "name": "eph", "uid": eph["metadata"]["uid"],
-                                                     "controller": True, "blockOwnerDeletion": True}])
+    claim(
+        p,
+        "eph-scratch",
+        "dyn",
+        ownerReferences=[
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "name": "eph",
+                "uid": eph["metadata"]["uid"],
+                "controller": True,
+                "blockOwnerDeletion": True,
+            }
+        ],
+    )
     p.heard()
     p.user("selected node of eph-scratch")
     kill(p, "eph")
@@ -321,41 +446,109 @@ def test_volumes_43():
 
 
 def storage_class(p, name, provisioner, mode):
-    p.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {
-        "metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode})
+    p.call(
+        "POST",
+        "/apis/storage.k8s.io/v1/storageclasses",
+        {"metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode},
+    )
     p.settled()
 
 
 def volume(p, name, storage_class, source, node_name):
-    p.call("POST", VOLUMES, {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": {
-        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class,
-        "persistentVolumeReclaimPolicy": "Retain", **source, "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
-            {"key": "kubernetes.io/hostname", "operator": "In", "values": [node_name]}]}]}}}})
+    p.call(
+        "POST",
+        VOLUMES,
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": name},
+            "spec": {
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": storage_class,
+                "persistentVolumeReclaimPolicy": "Retain",
+                **source,
+                "nodeAffinity": {
+                    "required": {
+                        "nodeSelectorTerms": [
+                            {
+                                "matchExpressions": [
+                                    {"key": "kubernetes.io/hostname", "operator": "In", "values": [node_name]}
+                                ]
+                            }
+                        ]
+                    }
+                },
+            },
+        },
+    )
     p.call("PATCH", f"{VOLUMES}/{name}/status", {"status": {"phase": "Available"}}, MERGE)
     p.settled()
 
 
 def claim(p, name, storage_class, **meta):
-    p.call("POST", CLAIMS, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, **meta}, "spec": {
-        "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class, "resources": {"requests": {"storage": "1Gi"}}}})
+    p.call(
+        "POST",
+        CLAIMS,
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": name, **meta},
+            "spec": {
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": storage_class,
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        },
+    )
     p.settled()
 
 
 def bind_claim(p, name, volume_name):
     """Does what the controller of persistent volumes does."""
     uid = p.api.get(f"{CLAIMS}/{name}")["metadata"]["uid"]
-    p.call("PATCH", f"{VOLUMES}/{volume_name}", {"spec": {"claimRef": {
-        "kind": "PersistentVolumeClaim", "apiVersion": "v1", "namespace": "wire", "name": name, "uid": uid}}}, MERGE)
+    p.call(
+        "PATCH",
+        f"{VOLUMES}/{volume_name}",
+        {
+            "spec": {
+                "claimRef": {
+                    "kind": "PersistentVolumeClaim",
+                    "apiVersion": "v1",
+                    "namespace": "wire",
+                    "name": name,
+                    "uid": uid,
+                }
+            }
+        },
+        MERGE,
+    )
     p.call("PATCH", f"{VOLUMES}/{volume_name}/status", {"status": {"phase": "Bound"}}, MERGE)
-    p.call("PATCH", f"{CLAIMS}/{name}", {"metadata": {"annotations": {
-        "pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}}, "spec": {"volumeName": volume_name}}, MERGE)
-    p.call("PATCH", f"{CLAIMS}/{name}/status", {"status": {
-        "phase": "Bound", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}}, MERGE)
+    p.call(
+        "PATCH",
+        f"{CLAIMS}/{name}",
+        {
+            "metadata": {
+                "annotations": {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}
+            },
+            "spec": {"volumeName": volume_name},
+        },
+        MERGE,
+    )
+    p.call(
+        "PATCH",
+        f"{CLAIMS}/{name}/status",
+        {"status": {"phase": "Bound", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}},
+        MERGE,
+    )
     p.settled()
 
 
 def claim_volume(name):
-    return {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}], "mounts": [{"name": "v", "mountPath": "/v"}]}
+    return {
+        "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}],
+        "mounts": [{"name": "v", "mountPath": "/v"}],
+    }
 
 
 def test_leader_election_44():
@@ -423,7 +616,11 @@ def test_leader_election_44():
     differ = []
     for name in "ABCD":
         theirs = [e for e in p.recorded if e.get("by") == name]
-        ours = [e for e in recorders[name].snapshot() if "/leases" in e["request"]["path"] or e["request"]["path"].endswith("/kube-system/events")]
+        ours = [
+            e
+            for e in recorders[name].snapshot()
+            if "/leases" in e["request"]["path"] or e["request"]["path"].endswith("/kube-system/events")
+        ]
         want = expected(f"44{name}", theirs, DIFFERENCES)
         differ += problems(f"44{name}", want, Reading(ours).lanes)
     assert not differ, "\n" + "\n".join(differ)
@@ -434,17 +631,27 @@ def test_faults_46():
     p = begin("46", by_chance=f'{BY_CHANCE}|POST .*/events .*"ev3"')
 
     def events_of_ev3():
-        return [e for e in p.proxy.snapshot() if e.get("request", {}).get("path", "").endswith("/events")
-                and '"ev3"' in json.dumps(e["request"].get("body"))]
+        return [
+            e
+            for e in p.proxy.snapshot()
+            if e.get("request", {}).get("path", "").endswith("/events")
+            and '"ev3"' in json.dumps(e["request"].get("body"))
+        ]
 
     node(p, "node-a", cpu="4")
     p.user("start; injected:")
     p.start()
     p.heard()
-    for what, name, cpu in (("binding POST answers 500", "f500", "100m"), ("binding POST answers 503", "f503", "100m"),
-                            ("binding POST answers 429", "f429", "100m"), ("binding POST: connection closed", "fcut", "100m"),
-                            ("binding POST: the server binds", "flost", "100m"), ("binding POST answers 403", "f403", "100m"),
-                            ("binding POST answers 404", "f404", "100m"), ("unschedulable pod st1", "st1", "50")):
+    for what, name, cpu in (
+        ("binding POST answers 500", "f500", "100m"),
+        ("binding POST answers 503", "f503", "100m"),
+        ("binding POST answers 429", "f429", "100m"),
+        ("binding POST: connection closed", "fcut", "100m"),
+        ("binding POST: the server binds", "flost", "100m"),
+        ("binding POST answers 403", "f403", "100m"),
+        ("binding POST answers 404", "f404", "100m"),
+        ("unschedulable pod st1", "st1", "50"),
+    ):
         p.user(what)
         pod(p, name, cpu)
         p.heard()
@@ -506,11 +713,16 @@ TOKENS = {"anonymous": None}
 # What DIFFERENCES.md says does not exist.
 NOT_SERVED = {("/debug/pprof/", 200), ("/debug/flags/v", 406)}
 # These belong to libraries that are not part of this program, or to caches and queues that it does not have.
-UNCOUNTED = re.compile(r"(aggregator|apiserver|authenticat|authoriz|workqueue|cardinality_enforcement)|"
-                       r"(disabled|hidden|registered)_metrics_total|kubernetes_feature_enabled|rest_client_(exec_plugin|transport)_")
+UNCOUNTED = re.compile(
+    r"(aggregator|apiserver|authenticat|authoriz|workqueue|cardinality_enforcement)|"
+    r"(disabled|hidden|registered)_metrics_total|kubernetes_feature_enabled|rest_client_(exec_plugin|transport)_"
+)
 # In the real scheduler another library writes these: the page of one check, and the 404 for an unknown check.
 UNLIKE = {("/healthz/leaderElection", "X-Content-Type-Options")}
-GROUPS = {"token of a user without rights": ("plainuser", []), "token of group system:masters": ("admin", ["system:masters"])}
+GROUPS = {
+    "token of a user without rights": ("plainuser", []),
+    "token of group system:masters": ("admin", ["system:masters"]),
+}
 
 
 def review(e):
@@ -518,8 +730,11 @@ def review(e):
     path, body = e["request"]["path"], e["request"].get("body", {})
     if path.endswith("/tokenreviews"):
         name, groups = GROUPS.get(body["spec"]["token"], (None, []))
-        status = {"user": {}, "error": "invalid bearer token"} if name is None else {
-            "authenticated": True, "user": {"username": name, "groups": groups + ["system:authenticated"]}}
+        status = (
+            {"user": {}, "error": "invalid bearer token"}
+            if name is None
+            else {"authenticated": True, "user": {"username": name, "groups": groups + ["system:authenticated"]}}
+        )
     elif path.endswith("/subjectaccessreviews"):
         public = body["spec"]["nonResourceAttributes"]["path"] == "/version"  # system:public-info-viewer
         status = {"allowed": public or "system:masters" in body["spec"].get("groups", [])}
@@ -546,14 +761,24 @@ def test_own_http_45():
     path, certificates = write_file("conversation-45.json", head["configuration"]), scratch("conversation-45")
     os.mkdir(certificates)
     port = free_port()
-    s = Scheduler(proxy.url, f"--config={path}", f"--secure-port={port}", "--bind-address=127.0.0.1", f"--cert-dir={certificates}",
-                  name="conversation-45", bare=True)
+    s = Scheduler(
+        proxy.url,
+        f"--config={path}",
+        f"--secure-port={port}",
+        "--bind-address=127.0.0.1",
+        f"--cert-dir={certificates}",
+        name="conversation-45",
+        bare=True,
+    )
     s.wait_for_log(f"Serving securely on 127.0.0.1:{port}")
     api.add_node("node-a")
     api.add_pod("m1", namespace="wire")
     api.add_pod("m2", namespace="wire", cpu="50")
-    wait_until("m1 is bound and m2 is not", lambda: s.metrics().get(
-        'scheduler_pod_scheduling_attempts_count') == 1 and s.metrics().get('scheduler_pending_pods{queue="unschedulable"}') == 1)
+    wait_until(
+        "m1 is bound and m2 is not",
+        lambda: s.metrics().get('scheduler_pod_scheduling_attempts_count') == 1
+        and s.metrics().get('scheduler_pending_pods{queue="unschedulable"}') == 1,
+    )
     trust = ssl.create_default_context(cafile=os.path.join(certificates, "kube-scheduler.crt"))
     for a in answers:
         c = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=trust)
@@ -577,7 +802,11 @@ def test_own_http_45():
             theirs = a["body"] if isinstance(a["body"], str) else json.dumps(a["body"])
             assert (text if isinstance(a["body"], str) else json.dumps(json.loads(text))) == theirs, (what, theirs)
         theirs, ours = a.get("families", {}), families(text)
-        unlike = {name: (theirs[name], ours.get(name)) for name in theirs if theirs[name] != ours.get(name) and not UNCOUNTED.match(name)}
+        unlike = {
+            name: (theirs[name], ours.get(name))
+            for name in theirs
+            if theirs[name] != ours.get(name) and not UNCOUNTED.match(name)
+        }
         assert not unlike, f"{a['path']}: theirs and ours: {unlike}"
         # What is omitted must really be absent, so that the documents stay right about it.
         assert not [name for name in ours if UNCOUNTED.match(name)], ours

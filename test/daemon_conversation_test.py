@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Replays the recorded conversations of the real kube-scheduler 1.10 with ours: the user does the same, the same responses
-are injected, and the requests must be the same in kind, content and order, except for DIFFERENCES.
+"""Replays the recorded conversations of the real kube-scheduler 1.10 with ours: the user does the same, the same
+responses are injected, and the requests must be the same in kind, content and order, except for DIFFERENCES.
 
 conversation.py says how they are compared, testdata/wire-scheduler/README.md where the recordings come from."""
 import json
@@ -33,32 +33,69 @@ CSI_NODES = "^watch .*/csinodes$"
 
 def begin(number, by_chance=None):
     # The recorded server had no admission plugin but Priority.
-    return Play(number, DIFFERENCES, left_out=CSI_NODES, by_chance=by_chance,
-                api_flags=["--disable-admission-plugins=DefaultTolerationSeconds"])
+    return Play(
+        number,
+        DIFFERENCES,
+        left_out=CSI_NODES,
+        by_chance=by_chance,
+        api_flags=["--disable-admission-plugins=DefaultTolerationSeconds"],
+    )
 
 
 def begin_as_1_13(number):
-    """The same with 1.13 as the release: what it does otherwise than 1.10 is among DIFFERENCES, under "NUMBER as 1.13"."""
-    return Play(number, DIFFERENCES_OF_1_13, release="1.13", emulated="1.13", left_out=CSI_NODES,
-                api_flags=["--disable-admission-plugins=DefaultTolerationSeconds"])
+    """The same with 1.13 as the release: what it does otherwise than 1.10 is among DIFFERENCES, under "NUMBER as
+    1.13"."""
+    return Play(
+        number,
+        DIFFERENCES_OF_1_13,
+        release="1.13",
+        emulated="1.13",
+        left_out=CSI_NODES,
+        api_flags=["--disable-admission-plugins=DefaultTolerationSeconds"],
+    )
 
 
 def event(name, number, reason, message, kind="Warning"):
     """Returns the line of an event that the recording does not have."""
-    return (f"POST /api/v1/namespaces/wire/events {HEADERS.format('events', '; content-type: application/json')} " + json.dumps(
-        {"kind": "Event", "apiVersion": "v1", "metadata": {"name": f"{name}.<event {number}>", "namespace": "wire", "creationTimestamp": None},
-         "involvedObject": {"kind": "Pod", "namespace": "wire", "name": name, "uid": f"<uid of {name}>", "apiVersion": "v1",
-                            "resourceVersion": "<version>"},
-         "reason": reason, "message": message, "source": {"component": "default-scheduler"}, "firstTimestamp": "<time>",
-         "lastTimestamp": "<time>", "count": 1, "type": kind, "eventTime": None, "reportingComponent": "",
-         "reportingInstance": ""}, sort_keys=True) + " -> 201")
+    return (
+        f"POST /api/v1/namespaces/wire/events {HEADERS.format('events', '; content-type: application/json')} "
+        + json.dumps(
+            {
+                "kind": "Event",
+                "apiVersion": "v1",
+                "metadata": {"name": f"{name}.<event {number}>", "namespace": "wire", "creationTimestamp": None},
+                "involvedObject": {
+                    "kind": "Pod",
+                    "namespace": "wire",
+                    "name": name,
+                    "uid": f"<uid of {name}>",
+                    "apiVersion": "v1",
+                    "resourceVersion": "<version>",
+                },
+                "reason": reason,
+                "message": message,
+                "source": {"component": "default-scheduler"},
+                "firstTimestamp": "<time>",
+                "lastTimestamp": "<time>",
+                "count": 1,
+                "type": kind,
+                "eventTime": None,
+                "reportingComponent": "",
+                "reportingInstance": "",
+            },
+            sort_keys=True,
+        )
+        + " -> 201"
+    )
 
 
 def recorded_lane(number, phase, lane):
     return next(lines for (p, l), lines in Reading(load(number)[1]).lanes.items() if p.startswith(phase) and l == lane)
 
 
-released = rewritten(r'\\"<host>_<uuid>\\",\\"leaseDurationSeconds\\":15,(.*)<later>', r'\"\",\"leaseDurationSeconds\":1,\1<the same>')
+released = rewritten(
+    r'\\"<host>_<uuid>\\",\\"leaseDurationSeconds\\":15,(.*)<later>', r'\"\",\"leaseDurationSeconds\":1,\1<the same>'
+)
 
 # How the documents describe each difference, where it occurs, and what it changes.
 OWN_WRITE = "is no reason to try it again"
@@ -67,27 +104,63 @@ DIFFERENCES = [
     # Recording 28 is of 1.9, which differs from 1.10 in the following.
     Difference("", r"^28 .*(lock|kube-scheduler)$", rewritten(r'"vm(\\"| )', r'"<host>_<uuid>\1')),
     Difference("", r"^28 .*lock$", rewritten(', "subsets": null', "")),
-    Difference("", r"^28 .*start of", lambda lines: recorded_lane("20", "kube-scheduler starts", "watch /apis/storage.k8s.io/v1/storageclasses"),
-               lane="watch /apis/storage.k8s.io/v1/storageclasses"),
+    Difference(
+        "",
+        r"^28 .*start of",
+        lambda lines: recorded_lane("20", "kube-scheduler starts", "watch /apis/storage.k8s.io/v1/storageclasses"),
+        lane="watch /apis/storage.k8s.io/v1/storageclasses",
+    ),
     # It also shows the consequences of not seeing other schedulers' pods.
-    Difference("all pods are watched", r"^28 .*2 pods: .*pod wire/n-big", lambda lines: rewritten("409$", "200")(
-        rewritten('"100"', '"1500m"')(rewritten("fst", "n-big")(recorded_lane("26", "unschedulable pod", "pod wire/fst")[:1])))),
-    Difference("all pods are watched", r"^28 .*2 pods: .*events about wire/n-big", lambda lines: [
-        Line(event("n-big", 1, "FailedScheduling", "0/1 nodes are available: 1 Insufficient cpu."), None)]),
-    Difference("all pods are watched", r"^28 .*user deletes pod other-sched", lambda lines: [
-        l._replace(ms=None) for l in rewritten("fst", "n-big")(recorded_lane("26", "event POST answers 403", "pod wire/fst")[:1]) +
-        recorded_lane("28", "2 pods", "pod wire/n-big")], lane="pod wire/n-big"),
-    Difference("all pods are watched", r"^28 .*user deletes pod other-sched", lambda lines: rewritten("event 1", "event 2")(
-        recorded_lane("28", "2 pods", "events about wire/n-big")), lane="events about wire/n-big"),
-
-    Difference("all pods are watched", r"watch /api/v1/pods$", rewritten("spec.schedulerName%3Ddefault-scheduler%2C", "")),
+    Difference(
+        "all pods are watched",
+        r"^28 .*2 pods: .*pod wire/n-big",
+        lambda lines: rewritten("409$", "200")(
+            rewritten('"100"', '"1500m"')(
+                rewritten("fst", "n-big")(recorded_lane("26", "unschedulable pod", "pod wire/fst")[:1])
+            )
+        ),
+    ),
+    Difference(
+        "all pods are watched",
+        r"^28 .*2 pods: .*events about wire/n-big",
+        lambda lines: [
+            Line(event("n-big", 1, "FailedScheduling", "0/1 nodes are available: 1 Insufficient cpu."), None)
+        ],
+    ),
+    Difference(
+        "all pods are watched",
+        r"^28 .*user deletes pod other-sched",
+        lambda lines: [
+            l._replace(ms=None)
+            for l in rewritten("fst", "n-big")(recorded_lane("26", "event POST answers 403", "pod wire/fst")[:1])
+            + recorded_lane("28", "2 pods", "pod wire/n-big")
+        ],
+        lane="pod wire/n-big",
+    ),
+    Difference(
+        "all pods are watched",
+        r"^28 .*user deletes pod other-sched",
+        lambda lines: rewritten("event 1", "event 2")(recorded_lane("28", "2 pods", "events about wire/n-big")),
+        lane="events about wire/n-big",
+    ),
+    Difference(
+        "all pods are watched", r"watch /api/v1/pods$", rewritten("spec.schedulerName%3Ddefault-scheduler%2C", "")
+    ),
     # Only lists may be compressed.
-    Difference("`Accept-Encoding: gzip`", r"", rewritten(r"^(?!GET \S+[?&](?:limit|resourceVersion)=(?![^(]*watch=true))(.*); accept-encoding: gzip", r"\1")),
+    Difference(
+        "`Accept-Encoding: gzip`",
+        r"",
+        rewritten(r"^(?!GET \S+[?&](?:limit|resourceVersion)=(?![^(]*watch=true))(.*); accept-encoding: gzip", r"\1"),
+    ),
     Difference("user agent", r"events about", rewritten("as leader-election", "as events")),
-    Difference("with its uid as precondition", r"^21 .*pod wire/low-(.)$",
-               rewritten(r'pods/(low-\d)( .*"DeleteOptions")', r'pods/\1\2, "preconditions": {"uid": "<uid of \1>"}')),
-    Difference("is the server's own JSON with the change applied", r"^26 .*pod wire/f", rewritten('"nodeName": "node-a", ', "")),
-
+    Difference(
+        "with its uid as precondition",
+        r"^21 .*pod wire/low-(.)$",
+        rewritten(r'pods/(low-\d)( .*"DeleteOptions")', r'pods/\1\2, "preconditions": {"uid": "<uid of \1>"}'),
+    ),
+    Difference(
+        "is the server's own JSON with the change applied", r"^26 .*pod wire/f", rewritten('"nodeName": "node-a", ', "")
+    ),
     Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*pod wire/(big|doomed)$", only(1, moved(0))),
     Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*events about wire/(big|doomed)$", only(0)),
     Difference(OWN_WRITE, r"^21 .*creates high-1 .*pod wire/high-1$", only(1, 2, 3)),
@@ -96,21 +169,38 @@ DIFFERENCES = [
     Difference(OWN_WRITE, r"^21 .*creates high-2 .*events about wire/high-2$", only(0, moved(3))),
     Difference(OWN_WRITE, r"^26 .*answers 409 Conflict .*pod wire/f409$", only(0, 1, 3, moved(2))),
     Difference(OWN_WRITE, r"^26 .*answers 404 .*pod wire/f404$", only(0, 1)),
-    Difference(OWN_WRITE, r"^26 .*answers 404 .*events about wire/f404$", lambda lines: [
-        lines[0], Line(event("f404", 2, "FailedScheduling", "skip schedule deleting pod: wire/f404"), None)]),
+    Difference(
+        OWN_WRITE,
+        r"^26 .*answers 404 .*events about wire/f404$",
+        lambda lines: [
+            lines[0],
+            Line(event("f404", 2, "FailedScheduling", "skip schedule deleting pod: wire/f404"), None),
+        ],
+    ),
     Difference(OWN_WRITE, r"^26 .*unschedulable pod.*events about wire/fst$", only(0, 1, 2, 3)),
     Difference(OWN_WRITE, r"^26 .*answers 403 once.*events about wire/fst$", rewritten('"count": 5', '"count": 4')),
-
     Difference(BIND, r"^26 .*answers 500 once.*pod wire/f500$", only(0, moved(3), 1, 3, moved(2))),
     Difference(BIND, r"^26 .*connection closed .*pod wire/fcut$", only(0, moved(3), moved(2))),
-    Difference(BIND, r"^26 .*connection closed .*events about wire/fcut$", lambda lines: rewritten("<event 2>", "<event 1>")(lines[1:])),
-
-    Difference("how far it is", r"^25 .*all connections are cut.*watch", lambda lines: lines + [
-        Line(re.sub(r"resourceVersion=.*&watch=true", "limit=1", lines[0].text), None)]),
+    Difference(
+        BIND,
+        r"^26 .*connection closed .*events about wire/fcut$",
+        lambda lines: rewritten("<event 2>", "<event 1>")(lines[1:]),
+    ),
+    Difference(
+        "how far it is",
+        r"^25 .*all connections are cut.*watch",
+        lambda lines: lines + [Line(re.sub(r"resourceVersion=.*&watch=true", "limit=1", lines[0].text), None)],
+    ),
     Difference("another version of its group", r"^26 .*start; .*watch /apis/storage.k8s.io/v1/", only(0)),
-    Difference("another version of its group", r"^26 .*start; ", also(
-        f"GET {CLASSES}?limit=500&resourceVersion=0 {AS_SCHEDULER[:-1]}; accept-encoding: gzip) -> 200",
-        f"GET {CLASSES}?resourceVersion=<last seen>&timeoutSeconds=<300..600>&watch=true {AS_SCHEDULER} -> 200"), lane=f"watch {CLASSES}"),
+    Difference(
+        "another version of its group",
+        r"^26 .*start; ",
+        also(
+            f"GET {CLASSES}?limit=500&resourceVersion=0 {AS_SCHEDULER[:-1]}; accept-encoding: gzip) -> 200",
+            f"GET {CLASSES}?resourceVersion=<last seen>&timeoutSeconds=<300..600>&watch=true {AS_SCHEDULER} -> 200",
+        ),
+        lane=f"watch {CLASSES}",
+    ),
     Difference("release the lock", r"^2[08] .*lock$", lambda lines: lines + released(lines[-1:])),
 ]
 
@@ -121,8 +211,12 @@ def nothing(lines):
 
 def newer(old, new):
     """Returns how the lane of a watch becomes that of another version, in the first phase."""
+
     def change(_):
-        return [Line(l.text.replace(old, new), l.ms) for l in recorded_lane("20", "kube-scheduler starts", "watch " + old)]
+        return [
+            Line(l.text.replace(old, new), l.ms) for l in recorded_lane("20", "kube-scheduler starts", "watch " + old)
+        ]
+
     return change
 
 
@@ -132,11 +226,25 @@ DIFFERENCES_OF_1_13 = [
     # Pods of other schedulers are watched, too.
     Difference("", r"watch /api/v1/pods$", rewritten("spec.schedulerName%3Ddefault-scheduler%2C", "")),
     Difference("", f"watch ({REPLICA_SETS}|{STATEFUL_SETS})$", nothing),
-    Difference("", r"^2\d as 1.13 \| (kube-scheduler starts|start )", newer(REPLICA_SETS, "/apis/apps/v1/replicasets"), lane="watch /apis/apps/v1/replicasets"),
-    Difference("", r"^2\d as 1.13 \| (kube-scheduler starts|start )", newer(STATEFUL_SETS, "/apis/apps/v1/statefulsets"), lane="watch /apis/apps/v1/statefulsets"),
+    Difference(
+        "",
+        r"^2\d as 1.13 \| (kube-scheduler starts|start )",
+        newer(REPLICA_SETS, "/apis/apps/v1/replicasets"),
+        lane="watch /apis/apps/v1/replicasets",
+    ),
+    Difference(
+        "",
+        r"^2\d as 1.13 \| (kube-scheduler starts|start )",
+        newer(STATEFUL_SETS, "/apis/apps/v1/statefulsets"),
+        lane="watch /apis/apps/v1/statefulsets",
+    ),
     Difference("", r"events about wire/", rewritten("Successfully assigned ", "Successfully assigned wire/")),
     Difference("", r"pod wire/", rewritten('"lastProbeTime": null', '"lastProbeTime": "<time>"')),
-    Difference("", r"pod wire/", rewritten('"dnsPolicy": "ClusterFirst", ', '"dnsPolicy": "ClusterFirst", "enableServiceLinks": true, ')),
+    Difference(
+        "",
+        r"pod wire/",
+        rewritten('"dnsPolicy": "ClusterFirst", ', '"dnsPolicy": "ClusterFirst", "enableServiceLinks": true, '),
+    ),
     Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*pod wire/(big|doomed)$", only(1, moved(0))),
     Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*events about wire/(big|doomed)$", only(0)),
     Difference(OWN_WRITE, r"^21 .*creates high-1 .*pod wire/high-1$", only(1, 2, 3)),
@@ -144,10 +252,17 @@ DIFFERENCES_OF_1_13 = [
     Difference(OWN_WRITE, r"^21 .*creates high-2 .*pod wire/high-2$", only(0, 1, 3)),
     Difference(OWN_WRITE, r"^21 .*creates high-2 .*events about wire/high-2$", only(0, moved(3))),
     Difference("release the lock", r"^20 .*lock$", lambda lines: lines + released(lines[-1:])),
-    Difference("`Accept-Encoding: gzip`", r"", rewritten(r"^(?!GET \S+[?&](?:limit|resourceVersion)=(?![^(]*watch=true))(.*); accept-encoding: gzip", r"\1")),
+    Difference(
+        "`Accept-Encoding: gzip`",
+        r"",
+        rewritten(r"^(?!GET \S+[?&](?:limit|resourceVersion)=(?![^(]*watch=true))(.*); accept-encoding: gzip", r"\1"),
+    ),
     Difference("user agent", r"events about", rewritten("as leader-election", "as events")),
-    Difference("with its uid as precondition", r"^21 .*pod wire/low-(.)$",
-               rewritten(r'pods/(low-\d)( .*"DeleteOptions")', r'pods/\1\2, "preconditions": {"uid": "<uid of \1>"}')),
+    Difference(
+        "with its uid as precondition",
+        r"^21 .*pod wire/low-(.)$",
+        rewritten(r'pods/(low-\d)( .*"DeleteOptions")', r'pods/\1\2, "preconditions": {"uid": "<uid of \1>"}'),
+    ),
 ]
 
 
@@ -182,17 +297,34 @@ def lifecycle(p):
     p.call("POST", NODES, node("node-b", {"kubernetes.io/hostname": "node-b"}, cpu="2", mem="4Gi"))
     p.heard()
     p.user("user patches node-b status heartbeat")
-    p.call("PATCH", f"{NODES}/node-b/status", {"status": {"conditions": [
-        {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:05:00Z"}]}}, "application/strategic-merge-patch+json")
+    p.call(
+        "PATCH",
+        f"{NODES}/node-b/status",
+        {"status": {"conditions": [{"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:05:00Z"}]}},
+        "application/strategic-merge-patch+json",
+    )
     p.user("user deletes bound pod web-1")
     p.call("DELETE", f"{PODS}/web-1")
     p.call("DELETE", f"{PODS}/web-1?gracePeriodSeconds=0")
     p.renewed()
     p.user("the scheduler's own HTTP endpoints are not proxied; SIGTERM")
     p.over()
-    in_order(p, r"GET .*limit=500", r"GET .*/endpoints/kube-scheduler .* 404", r"POST .*/endpoints ", r"became leader",
-             r"POST .*/web-1/binding", r"Successfully assigned (wire/)?web-1")
-    in_order(p, r"Successfully assigned (wire/)?web-3", r"PUT .*/big/status", r"POST .*/big/binding", r"Successfully assigned (wire/)?big")
+    in_order(
+        p,
+        r"GET .*limit=500",
+        r"GET .*/endpoints/kube-scheduler .* 404",
+        r"POST .*/endpoints ",
+        r"became leader",
+        r"POST .*/web-1/binding",
+        r"Successfully assigned (wire/)?web-1",
+    )
+    in_order(
+        p,
+        r"Successfully assigned (wire/)?web-3",
+        r"PUT .*/big/status",
+        r"POST .*/big/binding",
+        r"Successfully assigned (wire/)?big",
+    )
 
 
 def test_preemption_21():
@@ -226,13 +358,27 @@ def preemption(p):
     p.call("DELETE", f"{PODS}/high-2")
     p.heard()
     p.over()
-    in_order(p, r"PUT .*/high-1/status .*Unschedulable", r"PUT .*/high-1/status .*nominatedNodeName", r"DELETE .*/low-2 ", r"Preempted",
-             r"POST .*/high-1/binding", r"Successfully assigned (wire/)?high-1", r"DELETE .*/low-1 ")
+    in_order(
+        p,
+        r"PUT .*/high-1/status .*Unschedulable",
+        r"PUT .*/high-1/status .*nominatedNodeName",
+        r"DELETE .*/low-2 ",
+        r"Preempted",
+        r"POST .*/high-1/binding",
+        r"Successfully assigned (wire/)?high-1",
+        r"DELETE .*/low-1 ",
+    )
 
 
 def test_leader_election_22():
     p = begin("22")
-    record = {"holderIdentity": "someone-else", "leaseDurationSeconds": 4, "acquireTime": now(), "renewTime": now(), "leaderTransitions": 0}
+    record = {
+        "holderIdentity": "someone-else",
+        "leaseDurationSeconds": 4,
+        "acquireTime": now(),
+        "renewTime": now(),
+        "leaderTransitions": 0,
+    }
     p.call("POST", LOCKS, lock(record))
     p.call("POST", NODES, node("node-a", cpu="2", mem="4Gi"))
     p.user("a lock object held by someone-else")
@@ -247,7 +393,9 @@ def test_leader_election_22():
     p.renewed_again()
     p.user("it is leader now and renews; next the lock is stolen")
     stolen = p.api.get(LOCK)
-    stolen["metadata"]["annotations"][ANNOTATION] = compact({**record, "holderIdentity": "thief", "renewTime": now(), "leaderTransitions": 5})
+    stolen["metadata"]["annotations"][ANNOTATION] = compact(
+        {**record, "holderIdentity": "thief", "renewTime": now(), "leaderTransitions": 5}
+    )
     del stolen["metadata"]["resourceVersion"]
     p.call("PUT", LOCK, stolen)
     p.ended(1)
@@ -272,11 +420,23 @@ def test_policy_configmap_23():
     p.user("policy ConfigMap does not exist")
     p.start()
     p.ended(1)
-    policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": n} for n in ("PodFitsResources", "PodFitsHostPorts", "HostName")],
-              "priorities": [{"name": "LeastRequestedPriority", "weight": 1}]}
+    policy = {
+        "kind": "Policy",
+        "apiVersion": "v1",
+        "predicates": [{"name": n} for n in ("PodFitsResources", "PodFitsHostPorts", "HostName")],
+        "priorities": [{"name": "LeastRequestedPriority", "weight": 1}],
+    }
     p.user("policy ConfigMap created")
-    p.call("POST", POLICY.rpartition("/")[0], {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scheduler-policy"},
-                                               "data": {"policy.cfg": json.dumps(policy)}})
+    p.call(
+        "POST",
+        POLICY.rpartition("/")[0],
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "scheduler-policy"},
+            "data": {"policy.cfg": json.dumps(policy)},
+        },
+    )
     p.start()
     p.call("POST", PODS, pod("pol-1", cpu="100m"))
     p.heard()
@@ -284,7 +444,12 @@ def test_policy_configmap_23():
     p.call("PATCH", POLICY, {"data": {"policy.cfg": "{}"}}, "application/merge-patch+json")
     assert p.scheduler.stop() == 0
     p.user("ConfigMap with a broken policy")
-    p.call("PATCH", POLICY, {"data": {"policy.cfg": '{"kind": "Policy", "predicates": [{"name": "NoSuch"}]}'}}, "application/merge-patch+json")
+    p.call(
+        "PATCH",
+        POLICY,
+        {"data": {"policy.cfg": '{"kind": "Policy", "predicates": [{"name": "NoSuch"}]}'}},
+        "application/merge-patch+json",
+    )
     p.start()
     p.ended(1)
     assert "NoSuch" in p.scheduler.log()
@@ -297,7 +462,8 @@ def test_policy_configmap_23():
 
 
 def test_reconnect_25():
-    # A watch that was opened just before the server became unreachable may still have sent its question how far the server is.
+    # A watch that was opened just before the server became unreachable may still have sent its question how far the
+    # server is.
     p = begin("25", by_chance=r"^(server unreachable|reachable again).* \| GET \S+[?&]limit=1 ")
     p.call("POST", NODES, node("node-a", cpu="2", mem="4Gi"))
     p.start()
@@ -328,10 +494,15 @@ def test_faults_26():
     p.user("start; injected:")
     p.start()
     p.heard()
-    for what, name, cpu in (("binding POST answers 500", "f500", "100m"), ("binding POST answers 409", "f409", "100m"),
-                            ("binding POST: connection closed", "fcut", "100m"), ("binding POST answers 404", "f404", "100m"),
-                            ("binding POST answers 429", "f429", "100m"), ("unschedulable pod", "fst", "100"),
-                            ("event POST answers 403", "fev", "100m")):
+    for what, name, cpu in (
+        ("binding POST answers 500", "f500", "100m"),
+        ("binding POST answers 409", "f409", "100m"),
+        ("binding POST: connection closed", "fcut", "100m"),
+        ("binding POST answers 404", "f404", "100m"),
+        ("binding POST answers 429", "f429", "100m"),
+        ("unschedulable pod", "fst", "100"),
+        ("event POST answers 403", "fev", "100m"),
+    ):
         p.user(what)
         p.call("POST", PODS, pod(name, cpu=cpu))
         if name == "f404":
@@ -392,14 +563,20 @@ def test_own_http_27():
 
 def shape(metrics):
     """Returns comments, and samples without values except the counts of observations."""
-    return [line if line.startswith("#") or re.match(r"\w+_count ", line) else line.rpartition(" ")[0] for line in metrics.splitlines()]
+    return [
+        line if line.startswith("#") or re.match(r"\w+_count ", line) else line.rpartition(" ")[0]
+        for line in metrics.splitlines()
+    ]
 
 
 def test_lock_of_a_go_scheduler():
     """Takes part in an election with the lock that the real scheduler wrote, byte for byte, and renewed repeatedly."""
     head, recorded = load("22")
-    theirs = [e["request"]["body"]["metadata"]["annotations"][ANNOTATION] for e in recorded
-              if e.get("request", {}).get("method") in ("POST", "PUT") and e["request"]["body"]["kind"] == "Endpoints"]
+    theirs = [
+        e["request"]["body"]["metadata"]["annotations"][ANNOTATION]
+        for e in recorded
+        if e.get("request", {}).get("method") in ("POST", "PUT") and e["request"]["body"]["kind"] == "Endpoints"
+    ]
     api = Api.start()
     api.post(NODES, node("node-a"))
     held = api.post(LOCKS, lock(theirs[0]))
@@ -435,8 +612,14 @@ def test_lock_of_a_go_scheduler():
 
 
 def lock(record):
-    return {"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": "kube-scheduler", "annotations": {
-        ANNOTATION: record if isinstance(record, str) else compact(record)}}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Endpoints",
+        "metadata": {
+            "name": "kube-scheduler",
+            "annotations": {ANNOTATION: record if isinstance(record, str) else compact(record)},
+        },
+    }
 
 
 def compact(record):

@@ -6,7 +6,19 @@ import threading
 import time
 
 import harness
-from harness import Api, Proxy, Scheduler, all_placed, check_bound_once, free_port, node, pod, status_body, wait_until, write_objects
+from harness import (
+    Api,
+    Proxy,
+    Scheduler,
+    all_placed,
+    check_bound_once,
+    free_port,
+    node,
+    pod,
+    status_body,
+    wait_until,
+    write_objects,
+)
 
 
 def binds(proxy):
@@ -67,13 +79,19 @@ def test_slow_server():
         api.add_pod(n)
     api.add_pod("big", cpu="100")
     wait_until("all pods placed", lambda: all_placed(api, names))
-    wait_until("the condition of big", lambda: [
-        c for c in api.pods()["big"]["status"].get("conditions", []) if c.get("reason") == "Unschedulable"])
-    wait_until("the outcome of all binds", lambda: s.metrics()["scheduler_pods_bound_total"] == 20 and
-               s.metrics()["scheduler_binds_in_flight"] == 0)
+    wait_until(
+        "the condition of big",
+        lambda: [c for c in api.pods()["big"]["status"].get("conditions", []) if c.get("reason") == "Unschedulable"],
+    )
+    wait_until(
+        "the outcome of all binds",
+        lambda: s.metrics()["scheduler_pods_bound_total"] == 20 and s.metrics()["scheduler_binds_in_flight"] == 0,
+    )
     # It was given up after 30 s, together with the requests sent after it; then the API server was asked about their
     # outcomes.
-    assert s.metrics()["scheduler_bind_outcome_unknown_total"] >= 1 and s.metrics()["scheduler_bind_failures_total"] == 0
+    assert (
+        s.metrics()["scheduler_bind_outcome_unknown_total"] >= 1 and s.metrics()["scheduler_bind_failures_total"] == 0
+    )
     check_bound_once(names, proxy)
     api.check_not_overcommitted()
     assert s.stop() == 0
@@ -89,7 +107,9 @@ def test_answers_that_dribble():
     for n in names:
         api.add_pod(n)
     wait_until("all pods placed", lambda: all_placed(api, names))
-    wait_until("the watch has shown all", lambda: s.metrics()['scheduler_scheduler_cache_size{type="assumed_pods"}'] == 0)
+    wait_until(
+        "the watch has shown all", lambda: s.metrics()['scheduler_scheduler_cache_size{type="assumed_pods"}'] == 0
+    )
     check_bound_once(names, proxy)
     api.check_not_overcommitted()
     assert s.stop() == 0
@@ -101,11 +121,16 @@ def test_answers_that_are_errors_or_garbage():
         ("GET", "/api/v1/nodes?limit"): [(500, {}, status_body(500, "InternalError", "injected"))],
         ("GET", "/api/v1/services?limit"): [(429, {"Retry-After": "1"}, "Too many requests")],
         ("GET", "/api/v1/persistentvolumes?limit"): [("garbage",), "refuse"],
-        ("GET", "/api/v1/pods?"): [(200, {"Content-Type": "application/json"}, '{"kind":"PodList","items":[{'),
-                                   (410, {}, status_body(410, "Expired", "too old"))],
-        ("POST", "/api/v1/namespaces/default/pods/b500/binding"): [(500, {}, status_body(500, "InternalError", "injected"))],
+        ("GET", "/api/v1/pods?"): [
+            (200, {"Content-Type": "application/json"}, '{"kind":"PodList","items":[{'),
+            (410, {}, status_body(410, "Expired", "too old")),
+        ],
+        ("POST", "/api/v1/namespaces/default/pods/b500/binding"): [
+            (500, {}, status_body(500, "InternalError", "injected"))
+        ],
         ("POST", "/api/v1/namespaces/default/pods/b409/binding"): [
-            (409, {}, status_body(409, "Conflict", "Operation cannot be fulfilled on pods/binding \"b409\": injected"))],
+            (409, {}, status_body(409, "Conflict", "Operation cannot be fulfilled on pods/binding \"b409\": injected"))
+        ],
         ("POST", "/api/v1/namespaces/default/pods/b404/binding"): [(404, {}, status_body(404, "NotFound", "injected"))],
         ("POST", "/api/v1/namespaces/default/pods/bgarbage/binding"): [("garbage",)],
         ("POST", "/api/v1/namespaces/default/pods/blost/binding"): ["lose-answer"],
@@ -131,18 +156,29 @@ def test_answers_that_are_errors_or_garbage():
     api.check_not_overcommitted()
     assert s.metrics()["scheduler_bind_outcome_unknown_total"] >= 2
     assert len([n for n in binds(proxy) if n == "blost"]) == 1, "a bind that was done is not asked for again"
-    wait_until("the condition of big, in spite of the conflict", lambda: [
-        c for c in api.pods()["big"]["status"].get("conditions", []) if c.get("reason") == "Unschedulable"])
+    wait_until(
+        "the condition of big, in spite of the conflict",
+        lambda: [c for c in api.pods()["big"]["status"].get("conditions", []) if c.get("reason") == "Unschedulable"],
+    )
     wait_until("all injected faults used", lambda: not any(left.values()))
     assert s.process.poll() is None
 
 
-STORM = [None, (500, {}, "oops"), None, "lose-answer", "refuse", (503, {"Retry-After": "1"}, ""), ("garbage",), ("cut", 300)]
+STORM = [
+    None,
+    (500, {}, "oops"),
+    None,
+    "lose-answer",
+    "refuse",
+    (503, {"Retry-After": "1"}, ""),
+    ("garbage",),
+    ("cut", 300),
+]
 
 
 class Storm:
-    """From begin() on, most requests fail for some seconds, also lists and watches, with one kind of fault after another.
-    Counts those that fail."""
+    """From begin() on, most requests fail for some seconds, also lists and watches, with one kind of fault after
+    another. Counts those that fail."""
 
     def __init__(self):
         self.lock, self.asked, self.end, self.hit = threading.Lock(), 0, 0.0, {"write": 0, "list": 0, "watch": 0}
@@ -164,7 +200,9 @@ class Storm:
 
 
 def follows_all(s):
-    wait_until("all watches open", lambda: all(v for k, v in s.metrics().items() if k.startswith("scheduler_watch_open")))
+    wait_until(
+        "all watches open", lambda: all(v for k, v in s.metrics().items() if k.startswith("scheduler_watch_open"))
+    )
 
 
 def settles(api, proxy, s, storm, names):
@@ -173,9 +211,12 @@ def settles(api, proxy, s, storm, names):
     check_bound_once(names, proxy)
     assert all(storm.hit.values()), storm.hit
     assert s.process.poll() is None
+
     # The scheduler's state must equal that of the cluster.
     # 1.36 has the family without the doubled word.
-    assumed = lambda: sum(v for k, v in s.metrics().items() if k.endswith('scheduler_cache_size{type="assumed_pods"}'))
+    def assumed():
+        return sum(v for k, v in s.metrics().items() if k.endswith('scheduler_cache_size{type="assumed_pods"}'))
+
     assert any(k.endswith('scheduler_cache_size{type="assumed_pods"}') for k in s.metrics())
     wait_until("all assumed pods confirmed", lambda: assumed() == 0)
     s.process.send_signal(signal.SIGUSR2)
@@ -236,7 +277,9 @@ def test_storm_while_the_api_server_restarts():
 
 
 def api_server_restarts(keep_state):
-    cluster = write_objects("cluster.json", [node(f"n{i}") for i in range(3)] + [pod(f"p{i}", uid=f"uid-{i}") for i in range(6)])
+    cluster = write_objects(
+        "cluster.json", [node(f"n{i}") for i in range(3)] + [pod(f"p{i}", uid=f"uid-{i}") for i in range(6)]
+    )
     api = Api.start(cluster)
     s = Scheduler(api.url)
     names = [f"p{i}" for i in range(6)]

@@ -49,6 +49,7 @@ def test_a_node_wakes_pods_when_it_changes_in_what_they_lack():
     def patch(path, change):
         status, answer = api.call("PATCH", path, change, "application/merge-patch+json")
         assert status == 200, answer
+
     # Neither a label that is not selected nor a resource that is not requested helps.
     patch("/api/v1/nodes/n0", {"metadata": {"labels": {"disk": "tape"}}})
     patch("/api/v1/nodes/n0/status", {"status": {"allocatable": {"memory": "64Gi"}}})

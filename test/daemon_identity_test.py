@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests what a kube-scheduler says of itself: its version is that of the emulated release, its metrics are valid text, and errors
-are blamed on who made them."""
+"""Tests what a kube-scheduler says of itself: its version is that of the emulated release, its metrics are valid text,
+and errors are blamed on who made them."""
 import re
 import shutil
 import subprocess
@@ -9,28 +9,49 @@ import harness
 from harness import BIN, Api, ExtenderServer, Proxy, Scheduler, node, pod, wait_until, write_file, write_objects
 
 V1 = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-RELEASES = {"1.8": "v1.8.15-berth", "1.9": "v1.9.11-berth", "1.10": "v1.10.0-berth", "1.13": "v1.13.4-berth",
-            "1.19": "v1.19.16-berth", "1.29": "v1.29.14-berth", "1.36": "v1.36.3-berth"}
+RELEASES = {
+    "1.8": "v1.8.15-berth",
+    "1.9": "v1.9.11-berth",
+    "1.10": "v1.10.0-berth",
+    "1.13": "v1.13.4-berth",
+    "1.19": "v1.19.16-berth",
+    "1.29": "v1.29.14-berth",
+    "1.36": "v1.36.3-berth",
+}
 
 
 def test_versions():
     for release, version in RELEASES.items():
-        out = subprocess.run([f"{BIN}/kube-scheduler", "--emulated-version=" + release, "--version"], capture_output=True, text=True).stdout
-        assert out.startswith(f"Kubernetes {version}") and f"emulates the scheduler of Kubernetes {release}\n" in out, out
+        out = subprocess.run(
+            [f"{BIN}/kube-scheduler", "--emulated-version=" + release, "--version"], capture_output=True, text=True
+        ).stdout
+        assert (
+            out.startswith(f"Kubernetes {version}") and f"emulates the scheduler of Kubernetes {release}\n" in out
+        ), out
         assert "\nBerth v1.10.0-berth" in out, out
-    out = subprocess.run([f"{BIN}/kube-scheduler", "--config=" + write_file("c.json", V1), "--version"], capture_output=True, text=True).stdout
+    out = subprocess.run(
+        [f"{BIN}/kube-scheduler", "--config=" + write_file("c.json", V1), "--version"], capture_output=True, text=True
+    ).stdout
     assert out.startswith("Kubernetes v1.29.14-berth"), out
 
 
 def test_a_daemon_names_its_release_and_its_metrics_are_valid():
     for release, version in RELEASES.items():
-        api = Api.start(write_objects("cluster.json", [node("n0", cpu="4"), pod("p", cpu="1"), pod("big", cpu="99")]),
-                        flags=["--emulated-version=" + release])
+        api = Api.start(
+            write_objects("cluster.json", [node("n0", cpu="4"), pod("p", cpu="1"), pod("big", cpu="99")]),
+            flags=["--emulated-version=" + release],
+        )
         proxy = Proxy(api.port)
         s = Scheduler(proxy.url, "--emulated-version=" + release)
         wait_until("the pod placed", lambda: api.placements()["p"])
-        wait_until("the other refused", lambda: any(
-            n for name, n in s.metrics().items() if name.startswith("scheduler_schedule_attempts_total") and 'result="unschedulable"' in name))
+        wait_until(
+            "the other refused",
+            lambda: any(
+                n
+                for name, n in s.metrics().items()
+                if name.startswith("scheduler_schedule_attempts_total") and 'result="unschedulable"' in name
+            ),
+        )
         page = s.page("/metrics")[2]
         info = re.search(r"kubernetes_build_info\{.*\}", page)[0]
         assert f'gitVersion="{version}' in info and 'minor="%s"' % release.split(".")[1] in info, info
@@ -55,16 +76,26 @@ def test_probes_and_pages_of_1_36():
     assert ready == "[+]leaderElection ok\n[+]shutdown ok\n[+]sched-handler-sync ok\nreadyz check passed\n", ready
     assert s.page("/readyz/sched-handler-sync")[2] == "ok" and s.page("/livez/leaderElection")[0] == 404
     status = s.page("/statusz")[2]
-    assert re.search(r"(?m)^Started  \w{3} \w{3} \d\d \d\d:\d\d:\d\d UTC \d{4}$", status) and re.search(r"(?m)^Up  \d+ hr \d\d min \d\d sec$", status), status
-    assert "\nBinary version  1.36.3\nEmulation version  1.36\nPaths  /configz /flagz /healthz /livez /metrics /readyz\n" in status, status
+    assert re.search(r"(?m)^Started  \w{3} \w{3} \d\d \d\d:\d\d:\d\d UTC \d{4}$", status) and re.search(
+        r"(?m)^Up  \d+ hr \d\d min \d\d sec$", status
+    ), status
+    assert (
+        "\nBinary version  1.36.3\nEmulation version  1.36\nPaths  /configz /flagz /healthz /livez /metrics /readyz\n"
+        in status
+    ), status
     flags = s.page("/flagz")[2]
     assert flags.startswith("kube-scheduler flagz\nWarning: ") and "\nemulated-version=1.36\n" in flags, flags
     metrics = s.page("/metrics")[2]
     assert 'scheduler_cache_size{type="nodes"} 1' in metrics and "scheduler_scheduler_cache_size" not in metrics
     assert "scheduler_pod_scheduling_duration_seconds" not in metrics
     slis = s.page("/metrics/slis")[2]
-    for name, page in (("leaderElection", "healthz"), ("leaderElection", "readyz"), ("ping", "livez"),
-                       ("shutdown", "readyz"), ("sched-handler-sync", "readyz")):
+    for name, page in (
+        ("leaderElection", "healthz"),
+        ("leaderElection", "readyz"),
+        ("ping", "livez"),
+        ("shutdown", "readyz"),
+        ("sched-handler-sync", "readyz"),
+    ):
         assert f'\nkubernetes_healthcheck{{name="{name}",type="{page}"}} 1\n' in slis, slis
         total = f'kubernetes_healthchecks_total{{name="{name}",status="success",type="{page}"}} '
         assert re.search(total + "[1-9]", slis), slis
@@ -81,19 +112,28 @@ def test_it_is_not_ready_before_it_has_seen_the_cluster():
     closed = Proxy(api.port, lambda method, path: (503, {}, "") if path.startswith("/api/v1/nodes") else None)
     s = Scheduler(closed.url, "--emulated-version=1.36")
     wait_until("it serves", lambda: s.page("/livez")[0] == 200)
-    assert s.page("/readyz")[0] == 500 and s.page("/readyz/sched-handler-sync")[2] == "internal server error: handlers are not fully synchronized\n"
+    assert (
+        s.page("/readyz")[0] == 500
+        and s.page("/readyz/sched-handler-sync")[2] == "internal server error: handlers are not fully synchronized\n"
+    )
     s.stop()
 
 
 def test_errors_of_extenders_that_bind_are_theirs():
     base = ExtenderServer().url
-    for url, says in (("http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1/bind"), (base + "/refuse", f"failed bind with extender at URL {base}/refuse/bind, code 500")):
+    for url, says in (
+        ("http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1/bind"),
+        (base + "/refuse", f"failed bind with extender at URL {base}/refuse/bind, code 500"),
+    ):
         api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.29"])
-        s = Scheduler(api.url, "--config=" + write_file("c.json", {**V1, "extenders": [{"urlPrefix": url, "bindVerb": "bind"}]}))
+        s = Scheduler(
+            api.url, "--config=" + write_file("c.json", {**V1, "extenders": [{"urlPrefix": url, "bindVerb": "bind"}]})
+        )
         api.add_pod("p")
 
         def message():
             return " ".join(c.get("message", "") for c in api.pods()["p"]["status"].get("conditions") or [])
+
         wait_until("the reason", message)
         assert says in message() and "DefaultBinder" not in message(), message()
         assert s.stop() == 0

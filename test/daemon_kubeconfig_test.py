@@ -18,27 +18,46 @@ def secure_api():
 
 
 def kubeconfig(server, user, name="kubeconfig", context="c", **cluster):
-    return write_file(name, {
-        "apiVersion": "v1", "kind": "Config", "current-context": context,
-        "contexts": [{"name": context, "context": {"cluster": context, "user": context}}],
-        "clusters": [{"name": context, "cluster": {"server": server, "certificate-authority": f"{TLS}/ca.crt", **cluster}}],
-        "users": [{"name": context, "user": user}]})
+    return write_file(
+        name,
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": context,
+            "contexts": [{"name": context, "context": {"cluster": context, "user": context}}],
+            "clusters": [
+                {"name": context, "cluster": {"server": server, "certificate-authority": f"{TLS}/ca.crt", **cluster}}
+            ],
+            "users": [{"name": context, "user": user}],
+        },
+    )
 
 
 def plugin(name, script, version="v1", **more):
     """Returns a kubeconfig user with a credential plugin: a shell script that is written to a file."""
     path = write_file(name, "#!/bin/sh\n" + script)
     os.chmod(path, 0o755)
-    return {"exec": {"apiVersion": f"client.authentication.k8s.io/{version}", "command": path, "interactiveMode": "Never", **more}}
+    return {
+        "exec": {
+            "apiVersion": f"client.authentication.k8s.io/{version}",
+            "command": path,
+            "interactiveMode": "Never",
+            **more,
+        }
+    }
 
 
 def credential(version="v1", **status):
-    return json.dumps({"apiVersion": f"client.authentication.k8s.io/{version}", "kind": "ExecCredential", "status": status})
+    return json.dumps(
+        {"apiVersion": f"client.authentication.k8s.io/{version}", "kind": "ExecCredential", "status": status}
+    )
 
 
 def places(api, name, *schedulers):
     api.add_pod(name)
-    wait_until(f"{name} placed by one that says {[s.log()[-2000:] for s in schedulers]}", lambda: api.placements()[name])
+    wait_until(
+        f"{name} placed by one that says {[s.log()[-2000:] for s in schedulers]}", lambda: api.placements()[name]
+    )
 
 
 def test_a_plugin_gives_the_token():
@@ -47,16 +66,27 @@ def test_a_plugin_gives_the_token():
         api, server = secure_api()
         runs = scratch(f"runs-{version}")
         script = f'echo "$# $1 $WHO $KUBERNETES_EXEC_INFO" >> {runs}\ncat <<X\n{credential(version, token="good")}\nX\n'
-        user = plugin(f"plugin-{version}", script, version, args=["$(not a shell); x"], env=[{"name": "WHO", "value": "me"}], provideClusterInfo=True)
+        user = plugin(
+            f"plugin-{version}",
+            script,
+            version,
+            args=["$(not a shell); x"],
+            env=[{"name": "WHO", "value": "me"}],
+            provideClusterInfo=True,
+        )
         s = Scheduler(None, f"--kubeconfig={kubeconfig(server, user)}")
         places(api, "p", s)
         with open(runs, encoding="utf8") as f:
-            ran, = f.read().splitlines()
+            (ran,) = f.read().splitlines()
         words, _, info = ran.partition("{")
         assert words == "1 $(not a shell); x me ", ran
         info = json.loads("{" + info)
-        assert info["apiVersion"] == f"client.authentication.k8s.io/{version}" and info["spec"]["interactive"] is False, info
-        assert info["spec"]["cluster"]["server"] == server and info["spec"]["cluster"]["certificate-authority-data"], info
+        assert (
+            info["apiVersion"] == f"client.authentication.k8s.io/{version}" and info["spec"]["interactive"] is False
+        ), info
+        assert (
+            info["spec"]["cluster"]["server"] == server and info["spec"]["cluster"]["certificate-authority-data"]
+        ), info
         assert "good" not in s.log() and s.stop() == 0
 
 
@@ -64,7 +94,9 @@ def test_a_plugin_is_run_again():
     """The credential is renewed after a 401 and before it expires, but not for each request."""
     api, server = secure_api()
     runs = scratch("runs-again")
-    first, second = (credential(token=token, expirationTimestamp="2099-01-01T00:00:00Z") for token in ("revoked", "good"))
+    first, second = (
+        credential(token=token, expirationTimestamp="2099-01-01T00:00:00Z") for token in ("revoked", "good")
+    )
     script = f'echo run >> {runs}\nif [ $(wc -l < {runs}) = 1 ]; then echo \'{first}\'; else echo \'{second}\'; fi\n'
     s = Scheduler(None, f"--kubeconfig={kubeconfig(server, plugin('again', script))}")
     places(api, "p", s)
@@ -85,21 +117,32 @@ def test_a_plugin_is_run_again():
 
 def test_a_plugin_that_fails():
     api, server = secure_api()
-    for name, script, said in (("fails", "echo 'log in first' >&2; exit 3", "failed with exit code 3: log in first"),
-                               ("nonsense", "echo nonsense", "decoding stdout")):
+    for name, script, said in (
+        ("fails", "echo 'log in first' >&2; exit 3", "failed with exit code 3: log in first"),
+        ("nonsense", "echo nonsense", "decoding stdout"),
+    ):
         s = Scheduler(None, f"--kubeconfig={kubeconfig(server, plugin(name, script))}")
         s.wait_for_log("getting credentials: exec: ")
         s.wait_for_log(said)
         assert s.process.poll() is None, "it goes on trying"
         assert s.stop() == 0
-    missing = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "/nonexistent/plugin", "interactiveMode": "Never",
-                        "installHint": "Install it from example.com."}}
+    missing = {
+        "exec": {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "command": "/nonexistent/plugin",
+            "interactiveMode": "Never",
+            "installHint": "Install it from example.com.",
+        }
+    }
     s = Scheduler(None, f"--kubeconfig={kubeconfig(server, missing)}")
     s.wait_for_log("exec: executable /nonexistent/plugin not found")
     s.wait_for_log("Install it from example.com.")
     assert s.stop() == 0
     # What can never work is an error at the start.
-    for change, said in (({"interactiveMode": "Always"}, "interactiveMode"), ({"apiVersion": "client.authentication.k8s.io/v1alpha1"}, "v1alpha1")):
+    for change, said in (
+        ({"interactiveMode": "Always"}, "interactiveMode"),
+        ({"apiVersion": "client.authentication.k8s.io/v1alpha1"}, "v1alpha1"),
+    ):
         user = {"exec": {**missing["exec"], **change}}
         s = Scheduler(None, f"--kubeconfig={kubeconfig(server, user)}")
         assert s.process.wait(timeout=30) == 1 and said in s.log(), s.log()
@@ -118,7 +161,9 @@ def test_a_token_file_is_read_again():
 def test_the_name_of_the_server():
     """The certificate is for 127.0.0.1 and localhost."""
     api, server = secure_api()
-    s = Scheduler(None, f"--kubeconfig={kubeconfig(server, {'token': 'good'}, **{'tls-server-name': 'other.example.com'})}")
+    s = Scheduler(
+        None, f"--kubeconfig={kubeconfig(server, {'token': 'good'}, **{'tls-server-name': 'other.example.com'})}"
+    )
     s.wait_for_log("other.example.com")
     assert not s.stop()
     s = Scheduler(None, f"--kubeconfig={kubeconfig(server, {'token': 'good'}, **{'tls-server-name': 'localhost'})}")
@@ -129,7 +174,10 @@ def test_the_name_of_the_server():
 def test_impersonation():
     """The headers are sent. hollow-apiserver does not impersonate, and says so instead of answering as the sender."""
     api, server = secure_api()
-    s = Scheduler(None, f"--kubeconfig={kubeconfig(server, {'token': 'good', 'as': 'jane', 'as-groups': ['a', 'b'], 'as-user-extra': {'k': ['v']}})}")
+    s = Scheduler(
+        None,
+        f"--kubeconfig={kubeconfig(server, {'token': 'good', 'as': 'jane', 'as-groups': ['a', 'b'], 'as-user-extra': {'k': ['v']}})}",
+    )
     s.wait_for_log('users "jane" is forbidden: impersonation is not served here')
     assert s.stop() == 0
     # A server that records requests receives all of them.
@@ -143,9 +191,18 @@ def test_impersonation():
 
     threading.Thread(target=keep, daemon=True).start()
     plain = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    s = Scheduler(None, f"--kubeconfig={kubeconfig(plain, {'as': 'jane', 'as-uid': '7', 'as-groups': ['a', 'b'], 'as-user-extra': {'k': ['v']}})}")
+    s = Scheduler(
+        None,
+        f"--kubeconfig={kubeconfig(plain, {'as': 'jane', 'as-uid': '7', 'as-groups': ['a', 'b'], 'as-user-extra': {'k': ['v']}})}",
+    )
     wait_until("a request", lambda: heads)
-    for header in ("Impersonate-User: jane", "Impersonate-Uid: 7", "Impersonate-Group: a", "Impersonate-Group: b", "Impersonate-Extra-K: v"):
+    for header in (
+        "Impersonate-User: jane",
+        "Impersonate-Uid: 7",
+        "Impersonate-Group: a",
+        "Impersonate-Group: b",
+        "Impersonate-Extra-K: v",
+    ):
         assert header.lower() + "\r\n" in heads[0].lower(), (header, heads[0])
 
 
@@ -172,7 +229,9 @@ def test_contexts_and_several_files():
     places(other, "p", s)
     assert s.stop() == 0
     s = Scheduler(None, f"--kubeconfig={write_file('both', both)}", "--context=nowhere")
-    assert s.process.wait(timeout=30) == 1 and 'context was not found for specified context: nowhere' in s.log(), s.log()
+    assert (
+        s.process.wait(timeout=30) == 1 and 'context was not found for specified context: nowhere' in s.log()
+    ), s.log()
 
 
 harness.main(globals())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests an operator's daily work with kubectl, hollow-apiserver and kube-scheduler together: create, scale, cordon, taint,
-delete, and what `kubectl describe` shows for waiting pods."""
+"""Tests an operator's daily work with kubectl, hollow-apiserver and kube-scheduler together: create, scale, cordon,
+taint, delete, and what `kubectl describe` shows for waiting pods."""
 import re
 
 import harness
@@ -17,15 +17,20 @@ class Operator(Kubectl):
         wait_until(f"{name} on one of {nodes}:\n{self('describe', 'pod', name)}", lambda: self.node_of(name) in nodes)
 
     def waits_for(self, name, message):
-        """Checks that the pod is pending, with the message in its condition and in its last event, as describe shows them."""
+        """Checks that the pod is pending, with the message in its condition and in its last event, as describe shows
+        them."""
+
         def shown():
             text = self("describe", "pod", name)
             return message in text and re.search(r"Warning\s+FailedScheduling\s.*" + re.escape(message), text)
+
         wait_until(f"{message!r} of {name}:\n{self('describe', 'pod', name)}", shown)
         assert self("get", "pod", name, "-o", "jsonpath={.status.phase}{.spec.nodeName}") == "Pending"
         condition = "{.status.conditions[?(@.type=='PodScheduled')]"
-        assert self("get", "pod", name, "-o", f"jsonpath={condition}.status}} {condition}.reason}} {condition}.message}}") == \
-            f"False Unschedulable {message}"
+        assert (
+            self("get", "pod", name, "-o", f"jsonpath={condition}.status}} {condition}.reason}} {condition}.message}}")
+            == f"False Unschedulable {message}"
+        )
 
 
 def starts(*nodes):
@@ -51,9 +56,13 @@ def test_cordon_and_taint():
 
     kubectl("taint", "node", "n2", "dedicated=db:NoSchedule")
     kubectl.create(pod("third"))
-    kubectl.waits_for("third", "0/2 nodes are available: 1 node(s) had taints that the pod didn't tolerate, "
-                               "1 node(s) were unschedulable.")
-    tolerant = pod("tolerant", tolerations=[{"key": "dedicated", "operator": "Equal", "value": "db", "effect": "NoSchedule"}])
+    kubectl.waits_for(
+        "third",
+        "0/2 nodes are available: 1 node(s) had taints that the pod didn't tolerate, " "1 node(s) were unschedulable.",
+    )
+    tolerant = pod(
+        "tolerant", tolerations=[{"key": "dedicated", "operator": "Equal", "value": "db", "effect": "NoSchedule"}]
+    )
     kubectl.create(tolerant)
     kubectl.is_placed("tolerant", ["n2"])
     kubectl("taint", "node", "n2", "dedicated:NoSchedule-")
@@ -86,8 +95,10 @@ def test_delete_and_label():
     kubectl.create(pod("huge", cpu="100"))
     kubectl.waits_for("huge", "0/1 nodes are available: 1 Insufficient cpu.")
     kubectl("delete", "pod", "huge")
-    wait_until("nobody waits any more", lambda: not any(
-        v for k, v in s.metrics().items() if k.startswith("scheduler_pending_pods")))
+    wait_until(
+        "nobody waits any more",
+        lambda: not any(v for k, v in s.metrics().items() if k.startswith("scheduler_pending_pods")),
+    )
     assert s.stop() == 0
 
 
@@ -95,10 +106,20 @@ def test_a_replica_set_scaled_by_hand():
     """There is no controller manager, so the test creates the pods that it would create."""
     kubectl, s = starts(*(node(f"n{i}") for i in range(4)))
     template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("x", cpu="500m")["spec"]}
-    kubectl.create({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"},
-                    "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": template}},
-                   {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"},
-                    "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}})
+    kubectl.create(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": {"name": "web"},
+            "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": template},
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "web"},
+            "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]},
+        },
+    )
     uid = kubectl("get", "rs", "web", "-o", "jsonpath={.metadata.uid}")
 
     def reconcile():
@@ -106,9 +127,17 @@ def test_a_replica_set_scaled_by_hand():
         have = sorted(kubectl("get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].metadata.name}").split())
         if want > len(have):
             owner = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": uid, "controller": True}]
-            kubectl.create(*({"apiVersion": "v1", "kind": "Pod", "spec": template["spec"],
-                              "metadata": {"name": f"web-{i}", "labels": {"app": "web"}, "ownerReferences": owner}}
-                             for i in range(len(have), want)))
+            kubectl.create(
+                *(
+                    {
+                        "apiVersion": "v1",
+                        "kind": "Pod",
+                        "spec": template["spec"],
+                        "metadata": {"name": f"web-{i}", "labels": {"app": "web"}, "ownerReferences": owner},
+                    }
+                    for i in range(len(have), want)
+                )
+            )
         elif want < len(have):
             kubectl("delete", "pod", "--grace-period=0", "--force", *have[want:])
 
@@ -142,8 +171,11 @@ def test_many_reasons():
     none["spec"]["containers"][0]["resources"] = {}
     none["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "hot"}
     kubectl.create(none)
-    kubectl.waits_for("q", "0/3 nodes are available: 1 node(s) didn't match node selector, "
-                           "1 node(s) had memory pressure, 1 node(s) were not ready.")
+    kubectl.waits_for(
+        "q",
+        "0/3 nodes are available: 1 node(s) didn't match node selector, "
+        "1 node(s) had memory pressure, 1 node(s) were not ready.",
+    )
     assert s.stop() == 0
 
 

@@ -5,7 +5,18 @@ import signal
 import threading
 
 import harness
-from harness import DEADLINE, Api, Proxy, Scheduler, check_bound_once, node, scratch, status_body, wait_until, write_objects
+from harness import (
+    DEADLINE,
+    Api,
+    Proxy,
+    Scheduler,
+    check_bound_once,
+    node,
+    scratch,
+    status_body,
+    wait_until,
+    write_objects,
+)
 
 LEASE = ["--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=5s", "--leader-elect-retry-period=500ms"]
 LOCK = "/api/v1/namespaces/kube-system/endpoints/kube-scheduler"
@@ -49,7 +60,9 @@ def test_one_leads_and_hands_over_when_it_ends():
     wait_until("p0 placed", lambda: api.placements()["p0"])
     # The standby follows the cluster and serves its pages, but decides nothing.
     assert not is_leader(second) and second.page("/healthz")[2] == "ok"
-    wait_until("the standby knows the pod", lambda: second.metrics()['scheduler_scheduler_cache_size{type="pods"}'] == 1)
+    wait_until(
+        "the standby knows the pod", lambda: second.metrics()['scheduler_scheduler_cache_size{type="pods"}'] == 1
+    )
     assert second.metrics()["scheduler_pods_bound_total"] == 0
     assert first.stop() == 0
     wait_until("the other one leads", lambda: is_leader(second))
@@ -115,15 +128,18 @@ def test_a_bind_of_a_paused_leader_arrives_when_another_leads():
     delivered.set()
     wakes_up_and_ends(first)
     wait_until("no write under way", lambda: slow.writing == 0)
-    wait_until("the late bind to be refused", lambda: any(status == 409 for m, p, status in slow.answers if p.endswith("/binding")))
+    wait_until(
+        "the late bind to be refused",
+        lambda: any(status == 409 for m, p, status in slow.answers if p.endswith("/binding")),
+    )
     assert api.placements() == where
     check_bound_once(names, slow, quick)
     api.check_not_overcommitted()
 
 
 def test_binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
-    """Binds wait for the first scheduler's rate limit when it is stopped. When it continues, other pods have taken their
-    places, and pods with their names wait again."""
+    """Binds wait for the first scheduler's rate limit when it is stopped. When it continues, other pods have taken
+    their places, and pods with their names wait again."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="6") for i in range(5)]))
     slow, quick = Proxy(api.port), Proxy(api.port)
     first = start(slow, "first", "--kube-api-qps=2", "--kube-api-burst=12")
@@ -150,7 +166,7 @@ def test_binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
     second.wait_for_log(f"Failed to schedule pod: default/{gone[-1]}")
     wakes_up_and_ends(first)
     wait_until("no write under way", lambda: slow.writing == 0)
-    late = [path for method, path in slow.seen if path.endswith("/binding")][len(sent):]
+    late = [path for method, path in slow.seen if path.endswith("/binding")][len(sent) :]
     assert not late, late
     assert not any(api.placements()[n] for n in gone)
     api.check_not_overcommitted()
@@ -181,23 +197,34 @@ def test_an_unreachable_api_server_ends_the_leader():
 
 
 def test_bad_timings_and_locks_are_errors():
-    for flags, text in ((["--leader-elect-renew-deadline=7s"], "leaseDuration must be greater than renewDeadline"),
-                        (["--leader-elect-retry-period=4900ms"],
-                         "renewDeadline must be greater than retryPeriod*JitterFactor"),
-                        (["--leader-elect-resource-lock=stone"], "couldn't create resource lock: Invalid lock-type stone")):
+    for flags, text in (
+        (["--leader-elect-renew-deadline=7s"], "leaseDuration must be greater than renewDeadline"),
+        (["--leader-elect-retry-period=4900ms"], "renewDeadline must be greater than retryPeriod*JitterFactor"),
+        (["--leader-elect-resource-lock=stone"], "couldn't create resource lock: Invalid lock-type stone"),
+    ):
         s = Scheduler("http://127.0.0.1:1", *LEASE, *flags, leader_elect=True)
         assert s.process.wait(timeout=30) == 1
-        assert f"error: {text}" in s.log() or f"error: couldn't create leader elector: {text}" in s.log(), (text, s.log()[-500:])
+        assert f"error: {text}" in s.log() or f"error: couldn't create leader elector: {text}" in s.log(), (
+            text,
+            s.log()[-500:],
+        )
 
 
 def test_a_forbidden_lock_names_the_kind_that_is_allowed():
     """Tests a cluster of 1.20 or later, whose built-in role for schedulers permits leases only."""
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     forbidden = status_body(403, "Forbidden", 'endpoints "kube-scheduler" is forbidden')
-    proxy = Proxy(api.port, lambda method, path: (403, {"Content-Type": "application/json"}, forbidden) if "/endpoints" in path else None)
+    proxy = Proxy(
+        api.port,
+        lambda method, path: (403, {"Content-Type": "application/json"}, forbidden) if "/endpoints" in path else None,
+    )
     s = Scheduler(proxy.url, *LEASE, leader_elect=True)
-    s.wait_for_log('error retrieving resource lock kube-system/kube-scheduler: endpoints "kube-scheduler" is forbidden (the lock is of kind '
-                   "endpoints; since Kubernetes 1.20 the role system:kube-scheduler permits leases only: --leader-elect-resource-lock=leases)")
+    s.wait_for_log(
+        'error retrieving resource lock kube-system/kube-scheduler: endpoints "kube-scheduler" is forbidden (the lock '
+        'is of kind '
+        "endpoints; since Kubernetes 1.20 the role system:kube-scheduler permits leases only: "
+        "--leader-elect-resource-lock=leases)"
+    )
     assert s.stop() == 0
     s = Scheduler(proxy.url, *LEASE, "--leader-elect-resource-lock=leases", leader_elect=True)
     wait_until("a leader", lambda: is_leader(s))
@@ -209,9 +236,11 @@ def test_a_standby_that_delays_its_cache_asks_for_nothing():
     wait_until("a leader", lambda: is_leader(first))
     config = scratch("delayed.yaml")
     with open(config, "w") as f:
-        f.write("apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\ndelayCacheUntilActive: true\n"
-                "healthzBindAddress: 127.0.0.1:0\nmetricsBindAddress: 127.0.0.1:0\n"
-                "leaderElection: {leaderElect: true, leaseDuration: 6s, renewDeadline: 5s, retryPeriod: 500ms}\n")
+        f.write(
+            "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\ndelayCacheUntilActive: true\n"
+            "healthzBindAddress: 127.0.0.1:0\nmetricsBindAddress: 127.0.0.1:0\n"
+            "leaderElection: {leaderElect: true, leaseDuration: 6s, renewDeadline: 5s, retryPeriod: 500ms}\n"
+        )
     proxy = Proxy(api.port)
     second = Scheduler(proxy.url, f"--config={config}", name="second")
     wait_until("it has looked at the lock", lambda: len([p for m, p in proxy.seen if p == LOCK]) >= 3)
@@ -226,13 +255,18 @@ def test_a_standby_that_delays_its_cache_asks_for_nothing():
 
 def test_other_kinds_of_locks():
     api = Api.start(write_objects("cluster.json", [node("n0")]))
-    for kind, path in (("configmaps", "/api/v1/namespaces/kube-system/configmaps/other"),
-                       ("leases", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/other")):
+    for kind, path in (
+        ("configmaps", "/api/v1/namespaces/kube-system/configmaps/other"),
+        ("leases", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/other"),
+    ):
         s = start(api, kind, f"--leader-elect-resource-lock={kind}", "--lock-object-name=other")
         wait_until("a leader", lambda: s.metrics().get('leader_election_master_status{name="other"}') == 1)
         lock = api.get(path)
-        holder = (lock["spec"]["holderIdentity"] if kind == "leases" else
-                  json.loads(lock["metadata"]["annotations"][ANNOTATION])["holderIdentity"])
+        holder = (
+            lock["spec"]["holderIdentity"]
+            if kind == "leases"
+            else json.loads(lock["metadata"]["annotations"][ANNOTATION])["holderIdentity"]
+        )
         assert "_" in holder, lock
         assert s.stop() == 0
 
@@ -245,6 +279,7 @@ def test_an_upgrade_across_kinds_of_locks():
 
     def says_held(s):
         return "of kind Endpoints is held by" in s.log()
+
     old = begin("1.13")
     wait_until("1.13 leads with Endpoints", lambda: is_leader(old))
     new = begin("1.29")
@@ -270,14 +305,23 @@ def test_an_upgrade_across_kinds_of_locks():
 
 
 def test_two_daemons_of_each_release():
-    """One leads and the other takes over, in the lock of the release, although both run on one host. In 1.8 and 1.9 the lock would
-    be held under the host's name alone, so that both would lead; here it is the name and a UUID in every release."""
-    for release, kinds in (("1.8", ["endpoints"]), ("1.9", ["endpoints"]), ("1.13", ["endpoints"]), ("1.19", ["endpoints", "leases"]),
-                           ("1.29", ["leases"]), ("1.36", ["leases"])):
+    """One leads and the other takes over, in the lock of the release, although both run on one host. In 1.8 and 1.9 the
+    lock would be held under the host's name alone, so that both would lead; here it is the name and a UUID in every
+    release."""
+    for release, kinds in (
+        ("1.8", ["endpoints"]),
+        ("1.9", ["endpoints"]),
+        ("1.13", ["endpoints"]),
+        ("1.19", ["endpoints", "leases"]),
+        ("1.29", ["leases"]),
+        ("1.36", ["leases"]),
+    ):
         api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]), flags=["--emulated-version=" + release])
         proxies = [Proxy(api.port), Proxy(api.port)]
-        first, second = [Scheduler(p.url, *LEASE, "--emulated-version=" + release, name="%s-%d" % (release, i), leader_elect=True)
-                         for i, p in enumerate(proxies)]
+        first, second = [
+            Scheduler(p.url, *LEASE, "--emulated-version=" + release, name="%s-%d" % (release, i), leader_elect=True)
+            for i, p in enumerate(proxies)
+        ]
         wait_until("one of them leads", lambda: is_leader(first) or is_leader(second))
         if is_leader(second):
             first, second = second, first
@@ -286,9 +330,17 @@ def test_two_daemons_of_each_release():
         assert not is_leader(second), release
         holders = []
         for kind in kinds:
-            path = LOCK if kind == "endpoints" else "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+            path = (
+                LOCK
+                if kind == "endpoints"
+                else "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+            )
             lock = api.get(path)
-            holders.append(lock["spec"]["holderIdentity"] if kind == "leases" else json.loads(lock["metadata"]["annotations"][ANNOTATION])["holderIdentity"])
+            holders.append(
+                lock["spec"]["holderIdentity"]
+                if kind == "leases"
+                else json.loads(lock["metadata"]["annotations"][ANNOTATION])["holderIdentity"]
+            )
         assert len(set(holders)) == 1 and "_" in holders[0], (release, holders)
         assert (api.call("GET", LOCK)[0] == 200) == ("endpoints" in kinds), release
         assert first.stop() == 0, release

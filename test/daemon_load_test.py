@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Creates 20,000 pods at once on 2,000 nodes: each is placed once, on a node that can take it; no queue grows without end,
-and no program takes more than a gigabyte."""
+"""Creates 20,000 pods at once on 2,000 nodes: each is placed once, on a node that can take it; no queue grows without
+end, and no program takes more than a gigabyte."""
 import json
 import re
 import socket
@@ -18,10 +18,15 @@ def create_at_once(api, bodies):
 
     def send(mine):
         with socket.create_connection(("127.0.0.1", api.port), timeout=DEADLINE) as c:
+
             def write():
                 for body in mine:
-                    c.sendall(b"POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                              b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+                    c.sendall(
+                        b"POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: x\r\n"
+                        b"Content-Type: application/json\r\n"
+                        b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+                    )
+
             writer = threading.Thread(target=write)
             writer.start()
             f = c.makefile("rb")
@@ -75,9 +80,15 @@ def test_twenty_thousand_pods_at_once():
     m = s.metrics()
     assert m["scheduler_bind_failures_total"] == 0 and m["scheduler_bind_outcome_unknown_total"] == 0, m
     assert deepest <= limit, (deepest, limit)
-    wait_until("nothing waits any more", lambda: not any(v for k, v in s.metrics().items() if k in (
-        "scheduler_inbox_events", "scheduler_requests_in_flight", "scheduler_binds_in_flight") or
-        k.startswith("scheduler_pods_by_state")))
+    wait_until(
+        "nothing waits any more",
+        lambda: not any(
+            v
+            for k, v in s.metrics().items()
+            if k in ("scheduler_inbox_events", "scheduler_requests_in_flight", "scheduler_binds_in_flight")
+            or k.startswith("scheduler_pods_by_state")
+        ),
+    )
     for name, process in (("hollow-apiserver", api.process), ("kube-scheduler", s.process)):
         peak = peak_of(process)
         assert peak < 1024, f"{name} took {peak:.0f} MiB"

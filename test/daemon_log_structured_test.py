@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests the log of kube-scheduler under release 1.29: lines with named values, as text and as JSON, with the messages, names
-and verbosities of the real scheduler (whose log is beside the recorded conversations 40 to 49)."""
+"""Tests the log of kube-scheduler under release 1.29: lines with named values, as text and as JSON, with the messages,
+names and verbosities of the real scheduler (whose log is beside the recorded conversations 40 to 49)."""
 import json
 import re
 import subprocess
@@ -13,9 +13,15 @@ LINE = re.compile(r'([IWE])\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.(?:cc|h):\d+\] 
 
 
 def start(*objects, flags=(), proxied=False):
-    api = Api.start(*([write_objects("cluster.json", list(objects))] if objects else []), flags=["--emulated-version=1.29"])
+    api = Api.start(
+        *([write_objects("cluster.json", list(objects))] if objects else []), flags=["--emulated-version=1.29"]
+    )
     proxy = Proxy(api.port) if proxied else None
-    return api, Scheduler(proxy.url if proxied else api.url, "--emulated-version=1.29", "--secure-port=0", *flags), proxy
+    return (
+        api,
+        Scheduler(proxy.url if proxied else api.url, "--emulated-version=1.29", "--secure-port=0", *flags),
+        proxy,
+    )
 
 
 def structured(s):
@@ -31,22 +37,37 @@ def test_fates_of_pods_are_written_with_names():
     wait_until("placed", lambda: all_placed(api, ["fits"]))
     api.post("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
     api.add_pod("urgent", cpu="3", priorityClassName="high")
-    no_fit = ("0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
-              "1 No preemption victims found for incoming pod.")
+    no_fit = (
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
+        "1 No preemption victims found for incoming pod."
+    )
     want = [
         ("I", '"Attempting to schedule pod" pod="default/fits"'),
         ("I", '"Attempting to bind pod to node" pod="default/fits" node="n0"'),
         ("I", '"Successfully bound pod to node" pod="default/fits" node="n0" evaluatedNodes=1 feasibleNodes=1'),
         ("I", f'"Unable to schedule pod; no fit; waiting" pod="default/large" err="{no_fit}"'),
-        ("I", '"Updating pod condition" pod="default/large" conditionType="PodScheduled" conditionStatus="False" '
-              'conditionReason="Unschedulable"'),
+        (
+            "I",
+            '"Updating pod condition" pod="default/large" conditionType="PodScheduled" conditionStatus="False" '
+            'conditionReason="Unschedulable"',
+        ),
         ("I", '"Status after running PreEnqueue plugin" pod="default/gated" plugin="SchedulingGates" status={}'),
-        ("I", '"Unable to schedule pod; no fit; waiting" pod="default/urgent" err="0/1 nodes are available: 1 Insufficient cpu."'),
+        (
+            "I",
+            '"Unable to schedule pod; no fit; waiting" pod="default/urgent" err="0/1 nodes are available: 1 '
+            'Insufficient cpu."',
+        ),
     ]
     wait_until(f"these lines: {want} in {s.log()}", lambda: not set(want) - set(structured(s)))
     preempted = [text for _, text in structured(s) if "preempted victim" in text]
-    assert preempted and all(re.fullmatch(r'"Preemptor Pod preempted victim Pod" preemptor="default/urgent" '
-                                          r'victim="default/(low|fits)" node="n0"', text) for text in preempted), preempted
+    assert preempted and all(
+        re.fullmatch(
+            r'"Preemptor Pod preempted victim Pod" preemptor="default/urgent" '
+            r'victim="default/(low|fits)" node="n0"',
+            text,
+        )
+        for text in preempted
+    ), preempted
     assert s.stop() == 0
     lines = structured(s)
     assert lines[0][1].startswith('"Starting Kubernetes Scheduler" version="v'), lines[0]
@@ -55,21 +76,41 @@ def test_fates_of_pods_are_written_with_names():
 
 def test_failures_are_errors_with_names():
     api, s, proxy = start(node("n0"), proxied=True)
-    refusal = json.dumps({"kind": "Status", "status": "Failure", "message": 'no "luck"', "reason": "Forbidden", "code": 403})
-    proxy.fault = lambda method, path: (403, {"Content-Type": "application/json"}, refusal) if (
-        path.endswith("/binding") or method == "POST" and path.endswith("/events")) else None
+    refusal = json.dumps(
+        {"kind": "Status", "status": "Failure", "message": 'no "luck"', "reason": "Forbidden", "code": 403}
+    )
+    proxy.fault = (
+        lambda method, path: (403, {"Content-Type": "application/json"}, refusal)
+        if (path.endswith("/binding") or method == "POST" and path.endswith("/events"))
+        else None
+    )
     api.add_pod("p")
-    want = {("E", r'"Plugin Failed" err="no \"luck\"" plugin="DefaultBinder" pod="default/p" node="n0"'),
-            ("I", '"Failed to bind pod" pod="default/p"'),
-            ("E", r'"Error scheduling pod; retrying" err="running Bind plugin \"DefaultBinder\": no \"luck\"" pod="default/p"')}
+    want = {
+        ("E", r'"Plugin Failed" err="no \"luck\"" plugin="DefaultBinder" pod="default/p" node="n0"'),
+        ("I", '"Failed to bind pod" pod="default/p"'),
+        (
+            "E",
+            r'"Error scheduling pod; retrying" err="running Bind plugin \"DefaultBinder\": no \"luck\"" '
+            r'pod="default/p"',
+        ),
+    }
     wait_until(f"these lines: {want} in {s.log()}", lambda: not want - set(structured(s)))
-    wait_until("the refused event", lambda: any(
-        severity == "E" and text.startswith(r'"Server rejected event (will not retry!)" err="no \"luck\"" event="')
-        for severity, text in structured(s)))
+    wait_until(
+        "the refused event",
+        lambda: any(
+            severity == "E" and text.startswith(r'"Server rejected event (will not retry!)" err="no \"luck\"" event="')
+            for severity, text in structured(s)
+        ),
+    )
     path = scratch("wrong.kubeconfig")
     with open(path, "w") as f:
         f.write("apiVersion: v1\nkind: Config\ncurrent-context: x\n")
-    r = subprocess.run([f"{BIN}/kube-scheduler", "--emulated-version=1.29", f"--kubeconfig={path}"], capture_output=True, text=True, timeout=60)
+    r = subprocess.run(
+        [f"{BIN}/kube-scheduler", "--emulated-version=1.29", f"--kubeconfig={path}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert r.returncode == 1 and re.search(r'^E.*\] "command failed" err="', r.stderr, re.M), r.stderr
 
 
@@ -92,20 +133,39 @@ def test_what_became_of_a_pod_meanwhile():
     for name in ("race", "doomed", "lost"):
         api.add_pod(name, nodeSelector={"kubernetes.io/hostname": "n0"})
     asking = '"The outcome of binding a pod is unknown. Asking the API server where the pod is" err='
-    wait_until("what became of the three pods", lambda: all(any(wanted in text for _, text in structured(s)) for wanted in (
-        '"Pod has been assigned to node. Abort adding it back to queue." pod="default/race" node="n1"',
-        '"Pod doesn\'t exist in informer cache" pod="default/doomed" err="pod \\"doomed\\" not found"',
-        '"Successfully bound pod to node" pod="default/lost" node="n0"')))
-    assert any(severity == "W" and text.startswith(asking) and text.endswith(' pod="default/lost" node="n0"')
-               for severity, text in structured(s)), s.log()
+    wait_until(
+        "what became of the three pods",
+        lambda: all(
+            any(wanted in text for _, text in structured(s))
+            for wanted in (
+                '"Pod has been assigned to node. Abort adding it back to queue." pod="default/race" node="n1"',
+                '"Pod doesn\'t exist in informer cache" pod="default/doomed" err="pod \\"doomed\\" not found"',
+                '"Successfully bound pod to node" pod="default/lost" node="n0"',
+            )
+        ),
+    )
+    assert any(
+        severity == "W" and text.startswith(asking) and text.endswith(' pod="default/lost" node="n0"')
+        for severity, text in structured(s)
+    ), s.log()
 
 
 def test_the_life_of_the_process():
     """Every line is a sentence after klog's header; lines about objects have named values."""
     port = harness.free_port()
-    api = Api.start(write_objects("cluster.json", [node("n0", labels={"topology.kubernetes.io/zone": "a"})]), flags=["--emulated-version=1.29"])
-    s = Scheduler(api.url, "--emulated-version=1.29", f"--secure-port={port}", "--bind-address=127.0.0.1", "--v=2",
-                  f"--tls-cert-file={TLS}/server.crt", f"--tls-private-key-file={TLS}/server.key")
+    api = Api.start(
+        write_objects("cluster.json", [node("n0", labels={"topology.kubernetes.io/zone": "a"})]),
+        flags=["--emulated-version=1.29"],
+    )
+    s = Scheduler(
+        api.url,
+        "--emulated-version=1.29",
+        f"--secure-port={port}",
+        "--bind-address=127.0.0.1",
+        "--v=2",
+        f"--tls-cert-file={TLS}/server.crt",
+        f"--tls-private-key-file={TLS}/server.key",
+    )
     s.wait_for_log("Caches are synced")
     s.wait_for_log(f"] Serving securely on 127.0.0.1:{port}")
     s.wait_for_log("] Serving healthz insecurely on 127.0.0.1:")
@@ -116,7 +176,11 @@ def test_the_life_of_the_process():
     s.wait_for_log('"Removed node in listed group from NodeTree" node="n0" zone=":\\x00:a"')
     assert s.stop() == 0
     log = s.log()
-    order = ['"Requested to terminate, exiting"', '"Scheduling queue is closed"', f"Stopped listening on 127.0.0.1:{port}"]
+    order = [
+        '"Requested to terminate, exiting"',
+        '"Scheduling queue is closed"',
+        f"Stopped listening on 127.0.0.1:{port}",
+    ]
     assert [log.count(text) for text in order] == [1, 1, 1] and sorted(order, key=log.index) == order, log
     assert "deprecated" not in log and "starting" not in log, log
     plain = re.compile(r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.(?:cc|h):\d+\] \S")

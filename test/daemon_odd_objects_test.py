@@ -8,8 +8,8 @@ from harness import Api, Proxy, Scheduler, check_bound_once, node, pod, stop_all
 
 
 def with_odd_pods(api):
-    """Adds to the list of pods three that no API server should have: one with the uid of pod a, and two without a uid or
-    name."""
+    """Adds to the list of pods three that no API server should have: one with the uid of pod a, and two without a uid
+    or name."""
     twin = pod("twin", uid=api.pods()["a"]["metadata"]["uid"])
     nobody, nameless = pod("nobody"), pod("", uid="nameless")
     twin["metadata"]["resourceVersion"] = nobody["metadata"]["resourceVersion"] = "1"
@@ -44,8 +44,14 @@ def test_pods_without_an_identity_of_their_own():
 
 def test_answers_about_other_objects():
     """Tests responses to a status write: {}, another uid, another spec.schedulerName, no pod at all."""
-    for n, change in enumerate((lambda p: p.clear(), lambda p: p["metadata"].update(uid="another"),
-                                lambda p: p["spec"].update(schedulerName="another"), lambda p: p.update(kind="Node"))):
+    for n, change in enumerate(
+        (
+            lambda p: p.clear(),
+            lambda p: p["metadata"].update(uid="another"),
+            lambda p: p["spec"].update(schedulerName="another"),
+            lambda p: p.update(kind="Node"),
+        )
+    ):
         api = Api.start(write_objects("cluster.json", [node("n0", cpu="1")]))
         api.add_pod("big", cpu="8")
 
@@ -76,7 +82,10 @@ def test_texts_of_errors_are_no_labels():
         p["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": f"secret-claim-{i}"}}]
         api.post("/api/v1/namespaces/default/pods", p)
     s = Scheduler(api.url)
-    wait_until("all pods refused", lambda: s.metrics().get('scheduler_pending_pods_by_reason{reason="persistentvolumeclaim not found"}') == 20)
+    wait_until(
+        "all pods refused",
+        lambda: s.metrics().get('scheduler_pending_pods_by_reason{reason="persistentvolumeclaim not found"}') == 20,
+    )
     assert "secret-claim" not in s.page("/metrics")[2]
 
 

@@ -9,7 +9,9 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 def start(*objects, flags=(), proxied=False):
-    api = Api.start(*([write_objects("cluster.json", list(objects))] if objects else []), flags=["--emulated-version=1.29"])
+    api = Api.start(
+        *([write_objects("cluster.json", list(objects))] if objects else []), flags=["--emulated-version=1.29"]
+    )
     proxy = Proxy(api.port) if proxied else None
     s = Scheduler(proxy.url if proxied else api.url, "--emulated-version=1.29", "--secure-port=0", *flags)
     return api, s, proxy
@@ -28,15 +30,24 @@ def series_events(api, reason):
 
 def test_constraints_of_topology_spread_are_kept():
     api, s, _ = start(*[node(f"n{i}", labels={ZONE: f"zone-{i % 3}"}) for i in range(6)])
-    spread = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule",
-               "labelSelector": {"matchLabels": {"app": "x"}}}]
+    spread = [
+        {
+            "maxSkew": 1,
+            "topologyKey": ZONE,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "x"}},
+        }
+    ]
     names = [f"p{i}" for i in range(6)]
     for name in names:
         api.add_pod(name, labels={"app": "x"}, topologySpreadConstraints=spread)
     wait_until("six pods placed", lambda: all_placed(api, names))
     zones = sorted(int(node_name[1:]) % 3 for node_name in api.placements().values())
     assert zones == [0, 0, 1, 1, 2, 2], zones
-    events = wait_until("their events", lambda: [e for e in series_events(api, "Scheduled")] if len(series_events(api, "Scheduled")) == 6 else None)
+    events = wait_until(
+        "their events",
+        lambda: [e for e in series_events(api, "Scheduled")] if len(series_events(api, "Scheduled")) == 6 else None,
+    )
     e = next(e for e in events if e["regarding"]["name"] == "p0")
     assert e["action"] == "Binding" and e["type"] == "Normal" and e["reportingController"] == "default-scheduler", e
     assert e["reportingInstance"].startswith("default-scheduler-"), e
@@ -45,7 +56,9 @@ def test_constraints_of_topology_spread_are_kept():
     assert m['scheduler_schedule_attempts_total{profile="default-scheduler",result="scheduled"}'] == 6, m
     assert m['scheduler_pod_scheduling_sli_duration_seconds_count{attempts="1"}'] == 6, m
     assert m['scheduler_pending_pods{queue="gated"}'] == 0 and "scheduler_total_preemption_attempts" not in m, m
-    assert m['scheduler_watch_open{resource="csinodes"}'] == 1 and m['scheduler_watch_open{resource="namespaces"}'] == 1, m
+    assert (
+        m['scheduler_watch_open{resource="csinodes"}'] == 1 and m['scheduler_watch_open{resource="namespaces"}'] == 1
+    ), m
     assert s.stop() == 0
 
 
@@ -56,8 +69,12 @@ def test_a_gated_pod_waits_for_its_gates():
     wait_until("the free pod placed", lambda: all_placed(api, ["free"]))
     wait_until("the gated pod known", lambda: s.metrics()['scheduler_pods_by_state{state="gated"}'] == 1)
     assert scheduled(api, "gated")["reason"] == "SchedulingGated"
-    status, answer = api.call("PATCH", "/api/v1/namespaces/default/pods/gated", {"spec": {"schedulingGates": None}},
-                              "application/merge-patch+json")
+    status, answer = api.call(
+        "PATCH",
+        "/api/v1/namespaces/default/pods/gated",
+        {"spec": {"schedulingGates": None}},
+        "application/merge-patch+json",
+    )
     assert status == 200, answer
     wait_until("the pod placed once its gates are gone", lambda: all_placed(api, ["gated"]))
     assert not [path for method, path in proxy.seen if method == "PATCH" and "gated" in path]
@@ -68,8 +85,10 @@ def test_a_pod_that_does_not_fit_is_told_why():
     api.add_pod("large", cpu="2")
     condition = wait_until("its condition", lambda: scheduled(api, "large"))
     assert condition["status"] == "False" and condition["reason"] == "Unschedulable", condition
-    assert condition["message"] == ("0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
-                                    "1 No preemption victims found for incoming pod."), condition
+    assert condition["message"] == (
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
+        "1 No preemption victims found for incoming pod."
+    ), condition
     assert [m for m, path, _ in proxy.bodies if path.endswith("/large/status")] == ["PATCH"], proxy.bodies
     events = wait_until("its event", lambda: series_events(api, "FailedScheduling"))
     assert events[0]["note"] == condition["message"] and events[0]["action"] == "Scheduling", events
@@ -79,8 +98,11 @@ def test_a_pod_that_does_not_fit_is_told_why():
 
 def plugins_that_reject(s):
     """Returns the plugins in scheduler_unschedulable_pods."""
-    return sorted(k.split('plugin="')[1].split('"')[0] for k, v in s.metrics().items()
-                  if k.startswith("scheduler_unschedulable_pods{") and v == 1)
+    return sorted(
+        k.split('plugin="')[1].split('"')[0]
+        for k, v in s.metrics().items()
+        if k.startswith("scheduler_unschedulable_pods{") and v == 1
+    )
 
 
 def test_a_node_wakes_a_pod_whose_volumes_are_too_many_for_the_others():
@@ -102,44 +124,70 @@ def test_a_pod_that_is_rejected_before_any_node_is_looked_at_counts_for_the_plug
     assert 'persistentvolumeclaim "none" not found' in condition["message"], condition
     wait_until("the plugin counted", lambda: plugins_that_reject(s) == ["VolumeRestrictions"])
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]} for name in ("a", "b")]}]
-    api.add_pod("q", affinity={"nodeAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}})
+    api.add_pod(
+        "q", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    )
     condition = wait_until("its condition", lambda: scheduled(api, "q"))
     assert "pod affinity terms conflict" in condition["message"], condition
     wait_until("both plugins counted", lambda: plugins_that_reject(s) == ["NodeAffinity", "VolumeRestrictions"])
     attempts = 'scheduler_schedule_attempts_total{profile="default-scheduler",result="unschedulable"}'
     assert s.metrics()[attempts] == 2
     # Neither plugin waits for CSI drivers. VolumeRestrictions waits for claims.
-    api.post("/apis/storage.k8s.io/v1/csidrivers", {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver",
-                                                    "metadata": {"name": "d.example.com"}, "spec": {}})
-    api.post("/api/v1/namespaces/default/persistentvolumeclaims", {
-        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "other", "namespace": "default"},
-        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})
+    api.post(
+        "/apis/storage.k8s.io/v1/csidrivers",
+        {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "d.example.com"}, "spec": {}},
+    )
+    api.post(
+        "/api/v1/namespaces/default/persistentvolumeclaims",
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "other", "namespace": "default"},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        },
+    )
     wait_until("the pod that waits for a claim tried again", lambda: s.metrics()[attempts] == 3)
 
 
 def test_preempts():
     low = pod("low", cpu="4", on="n0", uid="uid-low")
     api, s, proxy = start(node("n0"), low, proxied=True)
-    api.post("/apis/scheduling.k8s.io/v1/priorityclasses", {
-        "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000})
-    api.post("/apis/scheduling.k8s.io/v1/priorityclasses", {
-        "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "polite"}, "value": 1000,
-        "preemptionPolicy": "Never"})
+    api.post(
+        "/apis/scheduling.k8s.io/v1/priorityclasses",
+        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000},
+    )
+    api.post(
+        "/apis/scheduling.k8s.io/v1/priorityclasses",
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": "polite"},
+            "value": 1000,
+            "preemptionPolicy": "Never",
+        },
+    )
     api.add_pod("polite", cpu="4", priorityClassName="polite")
     condition = wait_until("the polite pod refused", lambda: scheduled(api, "polite"))
     assert condition["message"].endswith(" preemption: not eligible due to preemptionPolicy=Never."), condition
     assert "low" in api.pods()
     api.add_pod("high", cpu="4", priorityClassName="high")
-    wait_until("the victim gone or going", lambda: "deletionTimestamp" in api.pods().get("low", {"metadata": {"deletionTimestamp": 1}})["metadata"])
-    marked = [json.loads(body) for method, path, body in proxy.bodies if method == "PATCH" and path.endswith("/low/status")]
+    wait_until(
+        "the victim gone or going",
+        lambda: "deletionTimestamp" in api.pods().get("low", {"metadata": {"deletionTimestamp": 1}})["metadata"],
+    )
+    marked = [
+        json.loads(body) for method, path, body in proxy.bodies if method == "PATCH" and path.endswith("/low/status")
+    ]
     target = marked[0]["status"]["conditions"][0]
     assert target["type"] == "DisruptionTarget" and target["reason"] == "PreemptionByScheduler", marked
     events = wait_until("the victim's event", lambda: series_events(api, "Preempted"))
     high = api.pods()["high"]
     assert events[0]["note"] == f"Preempted by pod {high['metadata']['uid']} on node n0", events
     assert events[0]["related"]["name"] == "high" and events[0]["action"] == "Preempting", events
-    wait_until("the nomination", lambda: api.pods()["high"]["status"].get("nominatedNodeName") == "n0" or all_placed(api, ["high"]))
+    wait_until(
+        "the nomination",
+        lambda: api.pods()["high"]["status"].get("nominatedNodeName") == "n0" or all_placed(api, ["high"]),
+    )
     status, answer = api.call("DELETE", "/api/v1/namespaces/default/pods/low?gracePeriodSeconds=0")
     assert status in (200, 404), answer
     wait_until("the pod placed", lambda: all_placed(api, ["high"]))
@@ -148,11 +196,15 @@ def test_preempts():
 def test_profiles_of_a_configuration_file():
     path = scratch("configuration.yaml")
     with open(path, "w") as f:
-        f.write("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-                "leaderElection: {leaderElect: false}\nprofiles:\n- schedulerName: spreading\n- schedulerName: packing\n"
-                "  pluginConfig:\n  - name: NodeResourcesFit\n    args: {scoringStrategy: {type: MostAllocated}}\n")
-    api = Api.start(write_objects("cluster.json", [node("a"), node("b"), pod("first", cpu="1", on="a")]),
-                    flags=["--emulated-version=1.29"])
+        f.write(
+            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+            "leaderElection: {leaderElect: false}\nprofiles:\n- schedulerName: spreading\n- schedulerName: packing\n"
+            "  pluginConfig:\n  - name: NodeResourcesFit\n    args: {scoringStrategy: {type: MostAllocated}}\n"
+        )
+    api = Api.start(
+        write_objects("cluster.json", [node("a"), node("b"), pod("first", cpu="1", on="a")]),
+        flags=["--emulated-version=1.29"],
+    )
     s = Scheduler(api.url, f"--config={path}", "--secure-port=0", bare=True)
     api.add_pod("one", schedulerName="packing")
     api.add_pod("two", schedulerName="spreading", cpu="100m")
@@ -176,20 +228,49 @@ def add_classes(api):
 
 def add_volume(api, name, zone, storage_class="local", claim=None):
     """Adds a volume of a zone: one that is available, or one that was made for a claim."""
-    spec = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class, "local": {"path": "/x"},
-            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]}}}
+    spec = {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": storage_class,
+        "local": {"path": "/x"},
+        "nodeAffinity": {
+            "required": {
+                "nodeSelectorTerms": [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]
+            }
+        },
+    }
     if claim:
-        spec["claimRef"] = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": claim, "uid": api.get(f"{CLAIMS}/{claim}")["metadata"]["uid"]}
+        spec["claimRef"] = {
+            "kind": "PersistentVolumeClaim",
+            "namespace": "default",
+            "name": claim,
+            "uid": api.get(f"{CLAIMS}/{claim}")["metadata"]["uid"],
+        }
     api.post(VOLUMES, {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec})
-    status, answer = api.call("PATCH", f"{VOLUMES}/{name}/status", {"status": {"phase": "Bound" if claim else "Available"}},
-                              "application/merge-patch+json")
+    status, answer = api.call(
+        "PATCH",
+        f"{VOLUMES}/{name}/status",
+        {"status": {"phase": "Bound" if claim else "Available"}},
+        "application/merge-patch+json",
+    )
     assert status == 200, answer
 
 
 def add_claimed_pod(api, name, storage_class):
     """Adds a claim, and the pod "uses-NAME" that has it."""
-    api.post(CLAIMS, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},
-                      "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": storage_class, "resources": {"requests": {"storage": "1Gi"}}}})
+    api.post(
+        CLAIMS,
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": storage_class,
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        },
+    )
     api.add_pod(f"uses-{name}", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": name}}])
 
 
@@ -203,8 +284,12 @@ def bind_claim(api, name, volume):
 
 
 def selected_node(api, name):
-    return wait_until("a node selected", lambda: api.get(f"{CLAIMS}/{name}")["metadata"].get("annotations", {}).get(
-        "volume.kubernetes.io/selected-node"))
+    return wait_until(
+        "a node selected",
+        lambda: api.get(f"{CLAIMS}/{name}")["metadata"]
+        .get("annotations", {})
+        .get("volume.kubernetes.io/selected-node"),
+    )
 
 
 def reserved_for(api, volume):
@@ -212,8 +297,11 @@ def reserved_for(api, volume):
 
 
 def pre_bind_failed(api, pod_name, why):
-    wait_until("the pod says why it is not bound", lambda: (scheduled(api, pod_name) or {}).get("message") ==
-               f'running PreBind plugin "VolumeBinding": binding volumes: {why}')
+    wait_until(
+        "the pod says why it is not bound",
+        lambda: (scheduled(api, pod_name) or {}).get("message")
+        == f'running PreBind plugin "VolumeBinding": binding volumes: {why}',
+    )
     assert scheduled(api, pod_name)["reason"] == "SchedulerError"
 
 
@@ -230,17 +318,38 @@ def test_claims_wait_for_their_first_consumer():
     wait_until("the pod bound behind its claim", lambda: api.placements()["uses-kept"] == "n1")
     bind_claim(api, "fresh", "pv-fresh")
     assert api.placements()["uses-fresh"] is None, "nobody knows yet where the volume can be used"
-    api.post(VOLUMES, {"metadata": {"name": "pv-fresh"}, "spec": {"capacity": {"storage": "1Gi"}, "storageClassName": "made", "claimRef": {
-        "namespace": "default", "name": "fresh", "uid": api.get(f"{CLAIMS}/fresh")["metadata"]["uid"]}}})
+    api.post(
+        VOLUMES,
+        {
+            "metadata": {"name": "pv-fresh"},
+            "spec": {
+                "capacity": {"storage": "1Gi"},
+                "storageClassName": "made",
+                "claimRef": {
+                    "namespace": "default",
+                    "name": "fresh",
+                    "uid": api.get(f"{CLAIMS}/fresh")["metadata"]["uid"],
+                },
+            },
+        },
+    )
     wait_until("the pod bound on the selected node", lambda: api.placements()["uses-fresh"] == chosen)
     assert not [body for method, path, body in proxy.bodies if path.endswith("/status")], "no condition was needed"
-    s.wait_for_log('"Updated PersistentVolume with claim. Waiting for binding to complete" pod="default/uses-kept" PV="pv" PVC="default/kept"')
+    s.wait_for_log(
+        '"Updated PersistentVolume with claim. Waiting for binding to complete" pod="default/uses-kept" PV="pv" '
+        'PVC="default/kept"'
+    )
     s.wait_for_log('"All PVCs for pod are bound" pod="default/uses-kept"')
 
 
 def bound_where_its_volume_is(api, claim, volume, chosen, other):
-    """Waits until the claim's pod has failed on the chosen node, where its volume cannot be used, and is bound to the other."""
-    pre_bind_failed(api, f"uses-{claim}", f'pv "{volume}" node affinity doesn\'t match node "{chosen}": no matching NodeSelectorTerms')
+    """Waits until the claim's pod has failed on the chosen node, where its volume cannot be used, and is bound to the
+    other."""
+    pre_bind_failed(
+        api,
+        f"uses-{claim}",
+        f'pv "{volume}" node affinity doesn\'t match node "{chosen}": no matching NodeSelectorTerms',
+    )
     wait_until("the pod bound where its volume is", lambda: api.placements()[f"uses-{claim}"] == other)
 
 
@@ -282,8 +391,10 @@ def test_reservations_that_are_taken_back():
     pre_bind_failed(api, "uses-kept", 'ClaimRef got reset for pv "pv"')
     assert reserved_for(api, "pv") == "kept"
 
-    for name, kept, why in (("failed", {"example.com/owner": "me"}, 'provisioning failed for PVC "failed"'),
-                            ("reset", None, 'selectedNode annotation reset for PVC "reset"')):
+    for name, kept, why in (
+        ("failed", {"example.com/owner": "me"}, 'provisioning failed for PVC "failed"'),
+        ("reset", None, 'selectedNode annotation reset for PVC "reset"'),
+    ):
         add_claimed_pod(api, name, "made")
         selected_node(api, name)
         claim = api.get(f"{CLAIMS}/{name}")
@@ -300,17 +411,34 @@ def test_reservations_that_are_taken_back():
 def test_claims_that_are_not_bound_in_time():
     path = scratch("timeout.yaml")
     with open(path, "w") as f:
-        f.write("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
-                "profiles:\n- pluginConfig:\n  - name: VolumeBinding\n    args: {bindTimeoutSeconds: 1}\n")
+        f.write(
+            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+            "leaderElection: {leaderElect: false}\n"
+            "profiles:\n- pluginConfig:\n  - name: VolumeBinding\n    args: {bindTimeoutSeconds: 1}\n"
+        )
     api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.29"])
     s = Scheduler(api.url, f"--config={path}", "--secure-port=0", bare=True)
-    api.post("/apis/storage.k8s.io/v1/storageclasses", {"metadata": {"name": "made"}, "provisioner": "example.com/disk",
-                                                        "volumeBindingMode": "WaitForFirstConsumer"})
-    api.post("/api/v1/namespaces/default/persistentvolumeclaims", {"metadata": {"name": "slow"}, "spec": {
-        "accessModes": ["ReadWriteOnce"], "storageClassName": "made", "resources": {"requests": {"storage": "1Gi"}}}})
+    api.post(
+        "/apis/storage.k8s.io/v1/storageclasses",
+        {"metadata": {"name": "made"}, "provisioner": "example.com/disk", "volumeBindingMode": "WaitForFirstConsumer"},
+    )
+    api.post(
+        "/api/v1/namespaces/default/persistentvolumeclaims",
+        {
+            "metadata": {"name": "slow"},
+            "spec": {
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": "made",
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        },
+    )
     api.add_pod("waits", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "slow"}}])
-    wait_until("the pod says why it is not bound", lambda: (scheduled(api, "waits") or {}).get("message") ==
-               'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded')
+    wait_until(
+        "the pod says why it is not bound",
+        lambda: (scheduled(api, "waits") or {}).get("message")
+        == 'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded',
+    )
     assert scheduled(api, "waits")["reason"] == "SchedulerError"
     assert s.stop() == 0
 
@@ -322,7 +450,9 @@ def test_the_lock_is_a_lease():
     lease = api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler")
     assert lease["spec"]["holderIdentity"] and lease["spec"]["leaseDurationSeconds"] == 15, lease
     events = wait_until("an event of the core group", lambda: api.events("kube-system", "LeaderElection"))
-    assert events[0]["involvedObject"]["kind"] == "Lease" and events[0]["source"]["component"] == "default-scheduler", events
+    assert (
+        events[0]["involvedObject"]["kind"] == "Lease" and events[0]["source"]["component"] == "default-scheduler"
+    ), events
     assert s.stop() == 0
     lease = api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler")
     assert lease["spec"]["holderIdentity"] == "" and lease["spec"]["leaseDurationSeconds"] == 1, lease

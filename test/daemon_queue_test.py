@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Which events wake a pod that waits, in releases 1.13 and 1.19, seen from outside: by the tries of the pod and by the metrics of the
-queue."""
+"""Which events wake a pod that waits, in releases 1.13 and 1.19, seen from outside: by the tries of the pod and by the
+metrics of the queue."""
 import harness
 from harness import Api, Scheduler, node, wait_until, write_objects
 
-NODE, VOLUMES, CLAIMS = "/api/v1/nodes/n0", "/api/v1/persistentvolumes", "/api/v1/namespaces/default/persistentvolumeclaims"
+NODE, VOLUMES, CLAIMS = (
+    "/api/v1/nodes/n0",
+    "/api/v1/persistentvolumes",
+    "/api/v1/namespaces/default/persistentvolumeclaims",
+)
 SERVICES, CLASSES = "/api/v1/namespaces/default/services", "/apis/storage.k8s.io/v1/storageclasses"
 
 
@@ -24,27 +28,88 @@ def remove(api, path):
 
 
 def storage_class(api, name, mode):
-    api.post(CLASSES, {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}, "provisioner": "example.com/p", "volumeBindingMode": mode})
+    api.post(
+        CLASSES,
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": name},
+            "provisioner": "example.com/p",
+            "volumeBindingMode": mode,
+        },
+    )
 
 
 # What is done, and the label of the event in 1.19; None: nobody wakes.
 EVENTS = [
     ("a node comes", "NodeAdd", lambda api: api.add_node("n1", cpu="1")),
     ("a node is closed", None, lambda api: change_node(api, {"spec": {"unschedulable": True}})),
-    ("a node is opened", "NodeSpecUnschedulableChange", lambda api: change_node(api, {"spec": {"unschedulable": None}})),
+    (
+        "a node is opened",
+        "NodeSpecUnschedulableChange",
+        lambda api: change_node(api, {"spec": {"unschedulable": None}}),
+    ),
     ("a node grows", "NodeAllocatableChange", lambda api: change_node(api, {"status": {"allocatable": {"cpu": "3"}}})),
     ("a node's labels", "NodeLabelChange", lambda api: change_node(api, {"metadata": {"labels": {"a": "b"}}})),
-    ("a node's taints", "NodeTaintChange", lambda api: change_node(api, {"spec": {"taints": [{"key": "k", "effect": "PreferNoSchedule"}]}})),
+    (
+        "a node's taints",
+        "NodeTaintChange",
+        lambda api: change_node(api, {"spec": {"taints": [{"key": "k", "effect": "PreferNoSchedule"}]}}),
+    ),
     ("a node's annotation", None, lambda api: change_node(api, {"metadata": {"annotations": {"a": "b"}}})),
-    ("a node's condition", "NodeConditionChange", lambda api: change_node(api, {"status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Odd", "status": "True"}]}})),
-    ("a volume comes", "PvAdd", lambda api: api.post(VOLUMES, {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {
-        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"}}})),
+    (
+        "a node's condition",
+        "NodeConditionChange",
+        lambda api: change_node(
+            api, {"status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Odd", "status": "True"}]}}
+        ),
+    ),
+    (
+        "a volume comes",
+        "PvAdd",
+        lambda api: api.post(
+            VOLUMES,
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolume",
+                "metadata": {"name": "v"},
+                "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"}},
+            },
+        ),
+    ),
     ("a volume changes", "PvUpdate", lambda api: change(api, VOLUMES + "/v", {"metadata": {"labels": {"a": "b"}}})),
-    ("a claim comes", "PvcAdd", lambda api: api.post(CLAIMS, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}, "spec": {
-        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})),
+    (
+        "a claim comes",
+        "PvcAdd",
+        lambda api: api.post(
+            CLAIMS,
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "metadata": {"name": "c"},
+                "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+            },
+        ),
+    ),
     ("a claim changes", "PvcUpdate", lambda api: change(api, CLAIMS + "/c", {"metadata": {"labels": {"a": "b"}}})),
-    ("a service comes", "ServiceAdd", lambda api: api.post(SERVICES, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}})),
-    ("a service changes", "ServiceUpdate", lambda api: change(api, SERVICES + "/s", {"spec": {"selector": {"a": "c"}}})),
+    (
+        "a service comes",
+        "ServiceAdd",
+        lambda api: api.post(
+            SERVICES,
+            {
+                "apiVersion": "v1",
+                "kind": "Service",
+                "metadata": {"name": "s"},
+                "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]},
+            },
+        ),
+    ),
+    (
+        "a service changes",
+        "ServiceUpdate",
+        lambda api: change(api, SERVICES + "/s", {"spec": {"selector": {"a": "c"}}}),
+    ),
     ("a service goes", "ServiceDelete", lambda api: remove(api, SERVICES + "/s")),
     ("a class that binds at once", None, lambda api: storage_class(api, "now", "Immediate")),
     ("a class that waits", "StorageClassAdd", lambda api: storage_class(api, "later", "WaitForFirstConsumer")),
@@ -66,6 +131,7 @@ def test_1_13_tries_again_at_once():
 
     def tries(name="big"):
         return s.log().count("Unable to schedule default %s: no fit" % name)
+
     api.add_pod("big", cpu="99")
     wait_until("the first try", lambda: tries() == 1)
     for what, event, do in EVENTS:
@@ -95,7 +161,12 @@ def test_1_19_names_the_event_that_wakes():
     api, s = begin("1.19")
 
     def moved(event):
-        return sum(v for k, v in s.metrics().items() if k.startswith("scheduler_queue_incoming_pods_total{") and 'event="%s"' % event in k)
+        return sum(
+            v
+            for k, v in s.metrics().items()
+            if k.startswith("scheduler_queue_incoming_pods_total{") and 'event="%s"' % event in k
+        )
+
     for i, (what, event, do) in enumerate(EVENTS):
         name = "big-%d" % i
         api.add_pod(name, cpu="99")
@@ -109,7 +180,9 @@ def test_1_19_names_the_event_that_wakes():
     assert moved("PodAdd") == len(EVENTS) and moved("ScheduleAttemptFailure") >= len(EVENTS)
     wait_until("a back-off ends", lambda: moved("BackoffComplete") > 0)
     known = {e for _, e, _ in EVENTS} | {"PodAdd", "ScheduleAttemptFailure", "BackoffComplete", "PodUpdate"}
-    labels = {k.split('event="')[1].split('"')[0] for k in s.metrics() if k.startswith("scheduler_queue_incoming_pods_total{")}
+    labels = {
+        k.split('event="')[1].split('"')[0] for k in s.metrics() if k.startswith("scheduler_queue_incoming_pods_total{")
+    }
     assert labels <= known, labels - known
     assert s.stop() == 0
 

@@ -1,29 +1,44 @@
 #!/usr/bin/env python3
-"""Tests what kube-scheduler asks a server of the release that it emulates, in every release: the kinds that it follows and how, its
-lock, how it writes what became of a pod, and that it preempts."""
+"""Tests what kube-scheduler asks a server of the release that it emulates, in every release: the kinds that it follows
+and how, its lock, how it writes what became of a pod, and that it preempts."""
 import json
 import re
 
 import harness
 from harness import Api, Proxy, Scheduler, node, pod, wait_until, write_objects
 
-CORE = {"/api/v1/" + kind for kind in ("nodes", "pods", "services", "replicationcontrollers", "persistentvolumes", "persistentvolumeclaims")}
+CORE = {
+    "/api/v1/" + kind
+    for kind in ("nodes", "pods", "services", "replicationcontrollers", "persistentvolumes", "persistentvolumeclaims")
+}
 APPS = {"/apis/apps/v1/replicasets", "/apis/apps/v1/statefulsets"}
 STORAGE = "/apis/storage.k8s.io/v1/"
 BUDGETS = {"/apis/policy/v1/poddisruptionbudgets"}
 OLD_BUDGETS = {"/apis/policy/v1beta1/poddisruptionbudgets"}
-LATER = {STORAGE + kind for kind in ("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments")} | {"/api/v1/namespaces"}
+LATER = {
+    STORAGE + kind for kind in ("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments")
+} | {"/api/v1/namespaces"}
 DEVICES = {"/apis/resource.k8s.io/v1/" + kind for kind in ("resourceclaims", "resourceslices", "deviceclasses")}
 KINDS = {
     "1.8": CORE | {"/apis/extensions/v1beta1/replicasets", "/apis/apps/v1beta1/statefulsets"},
     "1.9": CORE | OLD_BUDGETS | {"/apis/extensions/v1beta1/replicasets", "/apis/apps/v1beta1/statefulsets"},
-    "1.10": CORE | OLD_BUDGETS | {"/apis/extensions/v1beta1/replicasets", "/apis/apps/v1beta1/statefulsets", STORAGE + "storageclasses"},
+    "1.10": CORE
+    | OLD_BUDGETS
+    | {"/apis/extensions/v1beta1/replicasets", "/apis/apps/v1beta1/statefulsets", STORAGE + "storageclasses"},
     "1.13": CORE | APPS | OLD_BUDGETS | {STORAGE + "storageclasses"},
     "1.19": CORE | APPS | OLD_BUDGETS | {STORAGE + "storageclasses", STORAGE + "csinodes"},
     "1.29": CORE | APPS | BUDGETS | LATER,
     "1.36": CORE | APPS | BUDGETS | LATER | DEVICES,
 }
-LOCKS = {"1.8": {"endpoints"}, "1.9": {"endpoints"}, "1.10": {"endpoints"}, "1.13": {"endpoints"}, "1.19": {"endpoints", "leases"}, "1.29": {"leases"}, "1.36": {"leases"}}
+LOCKS = {
+    "1.8": {"endpoints"},
+    "1.9": {"endpoints"},
+    "1.10": {"endpoints"},
+    "1.13": {"endpoints"},
+    "1.19": {"endpoints", "leases"},
+    "1.29": {"leases"},
+    "1.36": {"leases"},
+}
 SAYS = {"1.8": "No nodes are available that match all of the predicates: Insufficient cpu (1)."}
 SERIES = ("1.19", "1.29", "1.36")  # events in events.k8s.io/v1, and conditions as patches
 STREAMS = ("1.36",)
@@ -41,37 +56,66 @@ def test_what_each_release_asks_for():
         api.add_pod("p", cpu="1")
         wait_until("the pod placed", lambda: api.placements()["p"])
         api.add_pod("big", cpu="99")
-        written = lambda: [m for m, p in proxy.seen if path_of(p) == "/api/v1/namespaces/default/pods/big/status"]
-        events = "/apis/events.k8s.io/v1/namespaces/default/events" if release in SERIES else "/api/v1/namespaces/default/events"
-        wait_until("its condition and its event", lambda: written() and [p for m, p in proxy.seen if m == "POST" and path_of(p) == events])
+
+        def written():
+            return [m for m, p in proxy.seen if path_of(p) == "/api/v1/namespaces/default/pods/big/status"]
+
+        events = (
+            "/apis/events.k8s.io/v1/namespaces/default/events"
+            if release in SERIES
+            else "/api/v1/namespaces/default/events"
+        )
+        wait_until(
+            "its condition and its event",
+            lambda: written() and [p for m, p in proxy.seen if m == "POST" and path_of(p) == events],
+        )
         assert set(written()) == {"PATCH" if release in SERIES else "PUT"}, (release, written())
         [condition] = wait_until("the condition stored", lambda: api.pods()["big"].get("status", {}).get("conditions"))
-        assert condition["reason"] == "Unschedulable" and SAYS.get(release, "1 Insufficient cpu") in condition["message"], (release, condition)
+        assert (
+            condition["reason"] == "Unschedulable" and SAYS.get(release, "1 Insufficient cpu") in condition["message"]
+        ), (release, condition)
         assert ("observedGeneration" in condition) == (release in STREAMS), (release, condition)
 
         def watched():
             return {path_of(p) for m, p in proxy.seen if m == "GET" and "watch=true" in p}
+
         wait_until("all kinds are watched", lambda: watched() >= kinds)
         # Where a kind is not in the release, another version of its group may be tried.
-        assert watched() - kinds <= {STORAGE + "csinodes", "/apis/storage.k8s.io/v1beta1/csinodes"}, (release, watched() ^ kinds)
+        assert watched() - kinds <= {STORAGE + "csinodes", "/apis/storage.k8s.io/v1beta1/csinodes"}, (
+            release,
+            watched() ^ kinds,
+        )
         streamed = {path_of(p) for m, p in proxy.seen if "sendInitialEvents=true" in p}
         assert streamed == (kinds if release in STREAMS else set()), (release, streamed)
-        locks = {m[1] for verb, p in proxy.seen if verb in ("POST", "PUT") and (m := re.search("/kube-system/(endpoints|leases)(?:/kube-scheduler)?$", path_of(p)))}
+        locks = {
+            m[1]
+            for verb, p in proxy.seen
+            if verb in ("POST", "PUT")
+            and (m := re.search("/kube-system/(endpoints|leases)(?:/kube-scheduler)?$", path_of(p)))
+        }
         assert locks == LOCKS[release], (release, locks)
         assert s.stop() == 0
 
 
 def test_each_release_preempts():
     for release in KINDS:
-        api = Api.start(write_objects("cluster.json", [node("n0", cpu="1"), pod("low", cpu="1", on="n0", priority=1)]),
-                        flags=["--emulated-version=" + release])
+        api = Api.start(
+            write_objects("cluster.json", [node("n0", cpu="1"), pod("low", cpu="1", on="n0", priority=1)]),
+            flags=["--emulated-version=" + release],
+        )
         proxy = Proxy(api.port)
-        s = Scheduler(proxy.url, "--emulated-version=" + release, *(["--feature-gates=PodPriority=true"] if release in ("1.8", "1.9", "1.10") else []))
+        s = Scheduler(
+            proxy.url,
+            "--emulated-version=" + release,
+            *(["--feature-gates=PodPriority=true"] if release in ("1.8", "1.9", "1.10") else []),
+        )
         high = pod("high", cpu="1")
         high["spec"]["priorityClassName"] = "system-cluster-critical"
         high["metadata"]["namespace"] = "kube-system"
         api.post("/api/v1/namespaces/kube-system/pods", high)
-        wait_until("the victim is deleted", lambda: [p for m, p in proxy.seen if m == "DELETE" and p.endswith("/pods/low")])
+        wait_until(
+            "the victim is deleted", lambda: [p for m, p in proxy.seen if m == "DELETE" and p.endswith("/pods/low")]
+        )
         marks = [m for m, p in proxy.seen if m == "PATCH" and "/pods/low/status" in p]
         assert bool(marks) == (release in ("1.29", "1.36")), (release, marks)
         read = [p for m, p in proxy.seen if m == "GET" and path_of(p).endswith("/pods/high")]
@@ -92,8 +136,9 @@ def test_nominations_stand_in_an_annotation_up_to_1_9():
     lows = [pod(f"low-{i}", cpu="1", on="n0", priority=i) for i in range(2)]
     for release in ("1.8", "1.9", "1.10"):
         annotated = release != "1.10"
-        api = Api.start(write_objects("cluster.json", [node("n0", cpu="2"), *lows]),
-                        flags=["--emulated-version=" + release])
+        api = Api.start(
+            write_objects("cluster.json", [node("n0", cpu="2"), *lows]), flags=["--emulated-version=" + release]
+        )
         proxy = Proxy(api.port)
         s = Scheduler(proxy.url, "--emulated-version=" + release, PRIORITY)
         api.add_priority_class("high", 1000)
@@ -121,8 +166,9 @@ def test_nominations_stand_in_an_annotation_up_to_1_9():
 def test_vain_nominations_are_taken_back_from_1_9_on():
     busy = pod("busy", cpu="1", on="n0", priority=2000)
     for release in ("1.8", "1.9"):
-        api = Api.start(write_objects("cluster.json", [node("n0", cpu="1"), busy]),
-                        flags=["--emulated-version=" + release])
+        api = Api.start(
+            write_objects("cluster.json", [node("n0", cpu="1"), busy]), flags=["--emulated-version=" + release]
+        )
         proxy = Proxy(api.port)
         api.add_priority_class("mid", 5)
         api.add_pod("mid", cpu="1", priority_class="mid", meta={"annotations": {"NominatedNodeName": "n0"}})

@@ -16,7 +16,10 @@ def test_schedules_a_cluster_from_files():
     api.add_pod("big", cpu="5")
     api.add_pod("foreign", scheduler="another")
     s = Scheduler(api.url)
-    placed = lambda: sum(1 for n in api.placements().values() if n)
+
+    def placed():
+        return sum(1 for n in api.placements().values() if n)
+
     wait_until("20 pods placed", lambda: placed() == 20)
     where = api.placements()
     assert where["big"] is None and where["foreign"] is None, where
@@ -24,13 +27,17 @@ def test_schedules_a_cluster_from_files():
     # LeastRequested spreads the load evenly.
     assert sorted(list(where.values()).count(f"n{i}") for i in range(5)) == [4] * 5, where
 
-    condition = wait_until("the PodScheduled condition of big", lambda: [
-        c for c in api.pods()["big"]["status"].get("conditions", []) if c["type"] == "PodScheduled"])[0]
+    condition = wait_until(
+        "the PodScheduled condition of big",
+        lambda: [c for c in api.pods()["big"]["status"].get("conditions", []) if c["type"] == "PodScheduled"],
+    )[0]
     assert condition["status"] == "False" and condition["reason"] == "Unschedulable", condition
     assert condition["message"] == "0/5 nodes are available: 5 Insufficient cpu.", condition
     events = {}
-    wait_until("an event for each pod", lambda: events.update(
-        {e["involvedObject"]["name"]: e for e in api.events()}) or len(events) == 21)
+    wait_until(
+        "an event for each pod",
+        lambda: events.update({e["involvedObject"]["name"]: e for e in api.events()}) or len(events) == 21,
+    )
     assert events["big"]["reason"] == "FailedScheduling" and events["big"]["type"] == "Warning", events["big"]
     assert events["big"]["message"] == "0/5 nodes are available: 5 Insufficient cpu.", events["big"]
     e = events["p3"]
@@ -50,8 +57,12 @@ def test_schedules_a_cluster_from_files():
 
 
 def test_counts_pods_of_other_schedulers():
-    api = Api.start(write_objects("cluster.json", [node("n0", cpu="2"), pod("taken", cpu="1500m", on="n0",
-                                                                            scheduler="another", uid="u-taken")]))
+    api = Api.start(
+        write_objects(
+            "cluster.json",
+            [node("n0", cpu="2"), pod("taken", cpu="1500m", on="n0", scheduler="another", uid="u-taken")],
+        )
+    )
     api.add_pod("fits", cpu="500m")
     api.add_pod("too-much", cpu="500m")
     s = Scheduler(api.url)
@@ -71,21 +82,28 @@ def test_serves_its_pages():
     assert s.page("/healthz/ping")[2] == "ok"
     status, headers, body = s.page("/")
     assert status == 200 and headers["Content-Type"].startswith("text/html"), (status, headers)
-    assert all(f'<a href="{page}">' in body for page in ("/healthz", "/metrics", "/configz")) and "/ui/" not in body, body
+    assert (
+        all(f'<a href="{page}">' in body for page in ("/healthz", "/metrics", "/configz")) and "/ui/" not in body
+    ), body
     for path in ("/healthz/", "/version", "/debug/pprof/"):
         status, headers, body = s.page(path)
         assert (status, body) == (404, "404 page not found\n"), (path, status, body)
         assert headers["X-Content-Type-Options"] == "nosniff"
     config = json.loads(s.page("/configz")[2])["componentconfig"]
-    assert config["SchedulerName"] == "mine" and config["AlgorithmSource"] == {"Policy": None,
-                                                                               "Provider": "DefaultProvider"}, config
+    assert config["SchedulerName"] == "mine" and config["AlgorithmSource"] == {
+        "Policy": None,
+        "Provider": "DefaultProvider",
+    }, config
     status, headers, text = s.page("/metrics")
     assert headers["Content-Type"] == "text/plain; version=0.0.4", headers
-    for line in ('scheduler_e2e_scheduling_latency_microseconds_bucket{le="1.024e+06"} 0',
-                 'scheduler_scheduling_algorithm_latency_microseconds_bucket{le="512000"} 0',
-                 'scheduler_binding_latency_microseconds_bucket{le="+Inf"} 0',
-                 "# TYPE scheduler_total_preemption_attempts counter", "scheduler_pod_preemption_victims 0",
-                 "# TYPE scheduler_scheduling_algorithm_preemption_evaluation histogram"):
+    for line in (
+        'scheduler_e2e_scheduling_latency_microseconds_bucket{le="1.024e+06"} 0',
+        'scheduler_scheduling_algorithm_latency_microseconds_bucket{le="512000"} 0',
+        'scheduler_binding_latency_microseconds_bucket{le="+Inf"} 0',
+        "# TYPE scheduler_total_preemption_attempts counter",
+        "scheduler_pod_preemption_victims 0",
+        "# TYPE scheduler_scheduling_algorithm_preemption_evaluation histogram",
+    ):
         assert line in text.splitlines(), f"{line} is not in\n{text}"
     # Metrics of the page itself exist from the second request on.
     assert "handler=" not in text
@@ -128,9 +146,11 @@ def test_several_profiles_share_the_cluster():
     api = Api.start(write_objects("cluster.json", [node("a"), node("b")]))
     path = scratch("config.yaml")
     with open(path, "w") as f:
-        f.write("apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
-                "healthzBindAddress: 127.0.0.1:0\nmetricsBindAddress: 127.0.0.1:0\n"
-                "profiles:\n- schedulerName: packer\n  algorithmSource:\n    provider: ClusterAutoscalerProvider\n")
+        f.write(
+            "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+            "healthzBindAddress: 127.0.0.1:0\nmetricsBindAddress: 127.0.0.1:0\n"
+            "profiles:\n- schedulerName: packer\n  algorithmSource:\n    provider: ClusterAutoscalerProvider\n"
+        )
     s = Scheduler(api.url, f"--config={path}", "--feature-gates=TaintNodesByCondition=true")
     api.add_pod("first", cpu="2", memory="4Gi", on="a")
     api.add_pod("spread", cpu="1", memory="2Gi")
@@ -139,9 +159,13 @@ def test_several_profiles_share_the_cluster():
     wait_until("pack placed", lambda: api.placements()["pack"])
     where = api.placements()
     assert where["spread"] == "b" and where["pack"] == "a", where
-    wait_until("events of both", lambda: {e["source"]["component"] for e in api.events(reason="Scheduled")} ==
-               {"default-scheduler", "packer"})
-    assert s.log().count("TaintNodesByCondition is enabled, PodToleratesNodeTaints predicate is mandatory") == 1, s.log()
+    wait_until(
+        "events of both",
+        lambda: {e["source"]["component"] for e in api.events(reason="Scheduled")} == {"default-scheduler", "packer"},
+    )
+    assert (
+        s.log().count("TaintNodesByCondition is enabled, PodToleratesNodeTaints predicate is mandatory") == 1
+    ), s.log()
 
 
 def test_rates_of_zero_and_below():
@@ -175,7 +199,9 @@ def test_preempts():
         api.add_pod(f"low-{i}", cpu="1", priority_class="low")
     wait_until("low pods placed", lambda: all(api.placements().values()))
     api.add_pod("high", cpu="1", priority_class="high")
-    victim = wait_until("a victim", lambda: [n for n, p in api.pods().items() if "deletionTimestamp" in p["metadata"]])[0]
+    victim = wait_until("a victim", lambda: [n for n, p in api.pods().items() if "deletionTimestamp" in p["metadata"]])[
+        0
+    ]
     assert api.pods()["high"]["status"]["nominatedNodeName"] == "n0"
     event = wait_until("the event on the victim", lambda: api.events(reason="Preempted"))[0]
     assert event["involvedObject"]["name"] == victim and event["message"] == "by default/high on node n0", event

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests the daemon's own HTTP servers under attack and with an API server that does not respond: health pages never wait,
-SIGTERM works quickly, idle clients keep nobody out, and malformed HTTP is rejected."""
+"""Tests the daemon's own HTTP servers under attack and with an API server that does not respond: health pages never
+wait, SIGTERM works quickly, idle clients keep nobody out, and malformed HTTP is rejected."""
 import json
 import os
 import socket
@@ -110,9 +110,15 @@ def test_idle_connections_keep_nobody_out():
 def test_requests_that_are_no_proper_http():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     s = Scheduler(api.url)
-    for text, want in [("POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\nGET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", b"501"),
-                       ("GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", b"400"),
-                       ("GET /healthz HTTP/1.1\r\n\r\n", b"400")]:
+    for text, want in [
+        (
+            "POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\nGET /metrics HTTP/1.1\r\n"
+            "Host: x\r\n\r\n",
+            b"501",
+        ),
+        ("GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", b"400"),
+        ("GET /healthz HTTP/1.1\r\n\r\n", b"400"),
+    ]:
         for port in (s.port(), api.port):
             with socket.create_connection(("127.0.0.1", port), timeout=20) as c:
                 c.sendall(text.encode())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Pods that arrive a second apart in simulated time go where the real daemon puts them when they arrive at hollow-apiserver one after
-another, in every release; also those that wait until another pod ends."""
+"""Pods that arrive a second apart in simulated time go where the real daemon puts them when they arrive at
+hollow-apiserver one after another, in every release; also those that wait until another pod ends."""
 import csv
 import io
 import random
@@ -14,8 +14,8 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 def story(seed):
-    """Returns what happens: (time, "arrives", pod) and (time, "ends", name). Arrivals are a second apart; minutes pass before and after
-    a pod ends, so that one that waits is tried again."""
+    """Returns what happens: (time, "arrives", pod) and (time, "ends", name). Arrivals are a second apart; minutes pass
+    before and after a pod ends, so that one that waits is tried again."""
     r, happens, first, time = random.Random(seed), [], [], 0
     for i in range(24):
         p = pod("p%d" % i, cpu="1", memory="%dMi" % r.randrange(64, 900), labels={"app": r.choice(("web", "db"))})
@@ -30,26 +30,42 @@ def story(seed):
 
 
 def simulated(happens, release):
-    """Returns where simulate places each pod and when, in whole seconds; a pod that waits at the end is not among them."""
+    """Returns where simulate places each pod and when, in whole seconds; a pod that waits at the end is not among
+    them."""
     ends = {name: t for t, what, name in happens if what == "ends"}
     pods = []
     for t, what, p in happens:
         if what == "arrives":
             # A pod runs from when it is placed, and only those end that are placed at once.
-            duration = {"schedsim/duration": "%ds" % (ends[p["metadata"]["name"]] - t)} if p["metadata"]["name"] in ends else {}
+            duration = (
+                {"schedsim/duration": "%ds" % (ends[p["metadata"]["name"]] - t)}
+                if p["metadata"]["name"] in ends
+                else {}
+            )
             pods.append(dict(p, metadata=dict(p["metadata"], annotations={"schedsim/time": "%ds" % t, **duration})))
-    status, out, err = schedsim("simulate", write_objects("story.json", NODES + pods), "-o", "csv", "--emulated-version", release)
+    status, out, err = schedsim(
+        "simulate", write_objects("story.json", NODES + pods), "-o", "csv", "--emulated-version", release
+    )
     check_equal("status of release " + release, status, 0)
     rows = csv.DictReader(io.StringIO(out))
     return {r["pod"].split("/")[1]: (r["node"], float(r["placed"])) for r in rows if r["node"]}
 
 
 def is_comparable(happens, placed):
-    """Whether pods that end were placed at once, some pods wait, and never two at a time, of which either might be tried first."""
+    """Whether pods that end were placed at once, some pods wait, and never two at a time, of which either might be
+    tried first."""
     at = {p["metadata"]["name"]: t for t, what, p in happens if what == "arrives"}
-    waits = sorted((at[name], placed[name][1] if name in placed else float("inf")) for name in at if placed.get(name, (0, -1))[1] != at[name])
+    waits = sorted(
+        (at[name], placed[name][1] if name in placed else float("inf"))
+        for name in at
+        if placed.get(name, (0, -1))[1] != at[name]
+    )
     ends = [name for _, what, name in happens if what == "ends"]
-    return len(waits) > 1 and all(a[1] < b[0] for a, b in zip(waits, waits[1:])) and all(placed.get(n, (0, -1))[1] == at[n] for n in ends)
+    return (
+        len(waits) > 1
+        and all(a[1] < b[0] for a, b in zip(waits, waits[1:]))
+        and all(placed.get(n, (0, -1))[1] == at[n] for n in ends)
+    )
 
 
 def by_daemon(happens, placed, release):
@@ -67,14 +83,20 @@ def by_daemon(happens, placed, release):
 
         def is_decided(name=name):
             got = api.get(f"{PODS}/{name}")
-            return got["spec"].get("nodeName") or any(c["type"] == "PodScheduled" for c in got.get("status", {}).get("conditions", []))
+            return got["spec"].get("nodeName") or any(
+                c["type"] == "PodScheduled" for c in got.get("status", {}).get("conditions", [])
+            )
+
         if what == "arrives":
             wait_until(f"{name} is placed, or said not to fit, in {release}", is_decided)
         # What is placed before the next thing happens is waited for, so that it comes before that here, too.
         until = happens[i + 1][0] if i + 1 < len(happens) else float("inf")
         for waiting, (_, when) in placed.items():
             if time < when < until or (what == "ends" and when == time):
-                wait_until(f"{waiting} is placed in {release}", lambda w=waiting: api.get(f"{PODS}/{w}")["spec"].get("nodeName"))
+                wait_until(
+                    f"{waiting} is placed in {release}",
+                    lambda w=waiting: api.get(f"{PODS}/{w}")["spec"].get("nodeName"),
+                )
         found.update((n, on) for n, on in api.placements().items() if on)
     assert scheduler.stop() == 0
     return found
@@ -90,7 +112,11 @@ def test_the_daemon_places_them_alike():
         else:
             check("a story for release " + release, False)
             continue
-        check_equal("release %s, story %d" % (release, seed), by_daemon(happens, placed, release), {n: on for n, (on, _) in placed.items()})
+        check_equal(
+            "release %s, story %d" % (release, seed),
+            by_daemon(happens, placed, release),
+            {n: on for n, (on, _) in placed.items()},
+        )
 
 
 harness.main(globals())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Applies all of hack/deploy with kubectl to hollow-apiserver: what it serves is created, and nothing changes when it is
-applied again. Kinds that it does not serve are parsed by kubectl and must be known ones."""
+"""Applies all of hack/deploy with kubectl to hollow-apiserver: what it serves is created, and nothing changes when it
+is applied again. Kinds that it does not serve are parsed by kubectl and must be known ones."""
 import re
 
 import harness
@@ -25,7 +25,17 @@ def test_everything_applies():
     with open("hack/deploy/static-pod.yaml") as f:
         docs += documents(f.read())
     kinds = {re.search(r"^kind: *(\w+)", d, re.M).group(1) for d in docs}
-    assert {"Deployment", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "PodDisruptionBudget", "Service", "ServiceMonitor", "Pod"} <= kinds, kinds
+    assert {
+        "Deployment",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "Role",
+        "RoleBinding",
+        "PodDisruptionBudget",
+        "Service",
+        "ServiceMonitor",
+        "Pod",
+    } <= kinds, kinds
     rbac = {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
     assert kinds - served <= NOT_SERVED | rbac, kinds - served
     for d in docs:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests that each field of an extender has its effect, in a Policy and in the profiles of every version of the configuration."""
+"""Tests that each field of an extender has its effect, in a Policy and in the profiles of every version of the
+configuration."""
 import contextlib
 import http.server
 import json
@@ -35,6 +36,7 @@ class Extender:
 
             def log_message(self, *_):
                 pass
+
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = "http://127.0.0.1:%d/x" % server.server_port
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -57,19 +59,42 @@ class Extender:
 
 def policy(release):
     needs = {"weight": 1} if release == "1.8" else {}  # there also without a score
-    return lambda **extender: ["--emulated-version=" + release, "--policy-config-file", write_file("policy.json", {
-        "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}],
-        "priorities": [{"name": "LeastRequestedPriority", "weight": 1}],
-        "extenders": [{"enableHttps" if k == "enableHTTPS" else k: v for k, v in {**needs, **extender}.items()}]})]
+    return lambda **extender: [
+        "--emulated-version=" + release,
+        "--policy-config-file",
+        write_file(
+            "policy.json",
+            {
+                "kind": "Policy",
+                "apiVersion": "v1",
+                "predicates": [{"name": "GeneralPredicates"}],
+                "priorities": [{"name": "LeastRequestedPriority", "weight": 1}],
+                "extenders": [
+                    {"enableHttps" if k == "enableHTTPS" else k: v for k, v in {**needs, **extender}.items()}
+                ],
+            },
+        ),
+    ]
 
 
 def profiles(release, version, plugin_config=None):
     def write(**extender):
         if isinstance(extender.get("httpTimeout"), int):
             extender["httpTimeout"] = "%dms" % (extender["httpTimeout"] // 1_000_000)
-        return ["--emulated-version=" + release, "--config", write_file("config.json", {
-            "kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/" + version, "extenders": [extender],
-            "profiles": [{"pluginConfig": plugin_config or []}]})]
+        return [
+            "--emulated-version=" + release,
+            "--config",
+            write_file(
+                "config.json",
+                {
+                    "kind": "KubeSchedulerConfiguration",
+                    "apiVersion": "kubescheduler.config.k8s.io/" + version,
+                    "extenders": [extender],
+                    "profiles": [{"pluginConfig": plugin_config or []}],
+                },
+            ),
+        ]
+
     return write
 
 
@@ -82,7 +107,9 @@ FORMS = {**POLICIES, **{" ".join(v): profiles(*v) for v in VERSIONS}}
 def place(flags, pods=(), want=None):
     """Returns where the pod p is placed beside nodes a (the emptiest), b and c, or the reason."""
     cluster = [node("a", cpu="64"), node("b", cpu="4"), node("c", cpu="4")]
-    status, out, err = schedsim("run", "-", "-o", "json", *flags, feed=items(*cluster, *pods, want or pod("p", cpu="1")))
+    status, out, err = schedsim(
+        "run", "-", "-o", "json", *flags, feed=items(*cluster, *pods, want or pod("p", cpu="1"))
+    )
     assert status == 0, err
     decision = [d for d in json.loads(out)["decisions"] if d["pod"] == "default/p"][0]
     return decision.get("host") or decision["error"]
@@ -125,7 +152,8 @@ def test_the_resources_that_it_manages():
         e = Extender()
         managed = dict(urlPrefix=e.url, filterVerb="filter", managedResources=[{"name": GPU}])
         if name in OLDEST[:2]:
-            # The field came with release 1.10: before, an extender is asked about every pod, and no resource is left to it.
+            # The field came with release 1.10: before, an extender is asked about every pod, and no resource is left to
+            # it.
             assert place(form(**managed)) == "b" and e.asked, name
             managed["managedResources"] = [{"name": GPU, "ignoredByScheduler": True}]
             assert "Insufficient " + GPU in place(form(**managed), want=wants(GPU)), name
@@ -159,8 +187,14 @@ def test_whether_it_may_fail_how_long_it_may_take_and_https():
         assert "within 100ms" in place(form(urlPrefix=slow.url, filterVerb="filter", httpTimeout=100_000_000)), name
         assert place(form(urlPrefix=slow.url, filterVerb="filter", httpTimeout=60_000_000_000)) == "b", name
         plain = Extender()
-        https = place(form(urlPrefix=plain.url.replace("http:", "https:"), filterVerb="filter", enableHTTPS=True,
-                           tlsConfig={"insecure": True}))
+        https = place(
+            form(
+                urlPrefix=plain.url.replace("http:", "https:"),
+                filterVerb="filter",
+                enableHTTPS=True,
+                tlsConfig={"insecure": True},
+            )
+        )
         assert https not in ("a", "b") and not plain.asked, (name, https)
 
 
@@ -183,6 +217,7 @@ def test_what_becomes_of_bad_answers():
             said = place(form(urlPrefix=e.url, filterVerb="do", nodeCacheCapable=True, **more))
             assert e.asked, name
             return said.replace(e.url, "URL")
+
         assert says(500) == failing(name, "URL"), (name, says(500))
         assert (says(500, ignorable=True) == "a") == (name not in OLDEST), name
         assert says({"error": "no way", "nodeNames": ["a"]}) == "no way", name
@@ -205,23 +240,50 @@ def test_what_becomes_of_bad_answers():
 
 
 def test_bad_answers_about_preemption():
-    """1.13, 1.29 and 1.36 ask: an error ends the preemption unless the extender is ignorable, and a node without victims is none."""
+    """1.13, 1.29 and 1.36 ask: an error ends the preemption unless the extender is ignorable, and a node without
+    victims is none."""
     for name, form in FORMS.items():
         if ASKS_ABOUT_VICTIMS[name.split()[0]] != "preempt":
             continue
-        for answer, ignorable, victims in ((500, False, []), (500, True, ["default/v"]), ({"nodeNameToMetaVictims": {}}, False, []),
-                                           ({"nodeNameToMetaVictims": {"a": {"pods": [{"uid": "ghost"}]}}}, False, [])):
+        for answer, ignorable, victims in (
+            (500, False, []),
+            (500, True, ["default/v"]),
+            ({"nodeNameToMetaVictims": {}}, False, []),
+            ({"nodeNameToMetaVictims": {"a": {"pods": [{"uid": "ghost"}]}}}, False, []),
+        ):
             e = Extender()
             e.answer = lambda verb, body, answer=answer: answer
-            status, out, err = schedsim("run", "-", "-o", "json", "--preempt", *form(urlPrefix=e.url, preemptVerb="do", ignorable=ignorable),
-                                        feed=items(node("a", cpu="4"), pod("v", cpu="4", on="a", priority=1, uid="v"), pod("p", cpu="4", priority=100)))
+            status, out, err = schedsim(
+                "run",
+                "-",
+                "-o",
+                "json",
+                "--preempt",
+                *form(urlPrefix=e.url, preemptVerb="do", ignorable=ignorable),
+                feed=items(
+                    node("a", cpu="4"), pod("v", cpu="4", on="a", priority=1, uid="v"), pod("p", cpu="4", priority=100)
+                ),
+            )
             assert status == 0, (name, err)
             [decision] = [d for d in json.loads(out)["decisions"] if d["pod"] == "default/p"]
-            assert e.asked and (decision["preemption"] or {}).get("victims", []) == victims, (name, answer, ignorable, decision)
+            assert e.asked and (decision["preemption"] or {}).get("victims", []) == victims, (
+                name,
+                answer,
+                ignorable,
+                decision,
+            )
 
 
 # Whom a release asks about preemption: every extender by its filter, those with a preemptVerb by that, or none.
-ASKS_ABOUT_VICTIMS = {"1.8": "filter", "1.9": "filter", "1.10": "filter", "1.13": "preempt", "1.19": None, "1.29": "preempt", "1.36": "preempt"}
+ASKS_ABOUT_VICTIMS = {
+    "1.8": "filter",
+    "1.9": "filter",
+    "1.10": "filter",
+    "1.13": "preempt",
+    "1.19": None,
+    "1.29": "preempt",
+    "1.36": "preempt",
+}
 
 
 def test_its_say_in_preemption():
@@ -234,14 +296,22 @@ def test_its_say_in_preemption():
                 return Extender.answer(verb, body)
             # It spares the node a, and on b it wants another victim than the cheapest.
             return {"nodeNameToMetaVictims": {"b": {"pods": [{"uid": "uid-b2"}]}}}
+
         e.answer = answer
         placed = []
         for uid, where, priority in (("a1", "a", 1), ("b1", "b", 2), ("b2", "b", 3)):
             placed.append(pod(uid, cpu="4", on=where, uid="uid-" + uid, priority=priority))
         flags = ["--feature-gates=PodPriority=true"] if name in OLDEST else []
-        status, out, err = schedsim("run", "-", "-o", "json", "--preempt", *flags,
-                                    *form(urlPrefix=e.url, filterVerb="filter" if asks == "filter" else "", preemptVerb="preempt"),
-                                    feed=items(node("a", cpu="4"), node("b", cpu="8"), *placed, pod("p", cpu="4", priority=100)))
+        status, out, err = schedsim(
+            "run",
+            "-",
+            "-o",
+            "json",
+            "--preempt",
+            *flags,
+            *form(urlPrefix=e.url, filterVerb="filter" if asks == "filter" else "", preemptVerb="preempt"),
+            feed=items(node("a", cpu="4"), node("b", cpu="8"), *placed, pod("p", cpu="4", priority=100)),
+        )
         assert status == 0, (name, err)
         assert ("preempt" in e.verbs()) == (asks == "preempt"), (name, e.verbs())
         [decision] = [d for d in json.loads(out)["decisions"] if d["pod"] == "default/p"]
@@ -254,8 +324,16 @@ def test_the_daemon_asks_it_and_lets_it_bind():
         e, api = Extender(), Api.start(flags=["--emulated-version=" + name.split()[0]])
         for n in "ab":
             api.add_node(n)
-        s = Scheduler(api.url, *form(urlPrefix=e.url, filterVerb="filter", bindVerb="bind", nodeCacheCapable=True,
-                                     managedResources=[{"name": GPU, "ignoredByScheduler": True}]))
+        s = Scheduler(
+            api.url,
+            *form(
+                urlPrefix=e.url,
+                filterVerb="filter",
+                bindVerb="bind",
+                nodeCacheCapable=True,
+                managedResources=[{"name": GPU, "ignoredByScheduler": True}],
+            ),
+        )
         # The oldest releases leave no resource to extenders.
         api.post("/api/v1/namespaces/default/pods", pod("p") if name in OLDEST[:2] else wants(GPU))
         wait_until("the extender is asked to bind", lambda: "bind" in e.verbs())

@@ -8,11 +8,15 @@ from harness import Api, ExtenderServer, Proxy, Scheduler, check, items, node, p
 
 def policy(name, **extender):
     """Writes a Policy with this extender, which has a minute to answer unless httpTimeout (nanoseconds) is given."""
-    return write_file(name, {"kind": "Policy", "apiVersion": "v1", "extenders": [{"httpTimeout": 60_000_000_000, **extender}]})
+    return write_file(
+        name, {"kind": "Policy", "apiVersion": "v1", "extenders": [{"httpTimeout": 60_000_000_000, **extender}]}
+    )
 
 
 def scheduler(api, name, **extender):
-    return Scheduler(api.url, "--scheduler-name=" + name, "--policy-config-file=" + policy(name + ".json", **extender), name=name)
+    return Scheduler(
+        api.url, "--scheduler-name=" + name, "--policy-config-file=" + policy(name + ".json", **extender), name=name
+    )
 
 
 def test_offline():
@@ -36,7 +40,15 @@ def test_online():
         api.add_node("n%d" % i)
     for capable in (False, True):
         name = "names" if capable else "objects"
-        s = scheduler(api, name, urlPrefix=base + "/even", filterVerb="filter", prioritizeVerb="prioritize", weight=5, nodeCacheCapable=capable)
+        s = scheduler(
+            api,
+            name,
+            urlPrefix=base + "/even",
+            filterVerb="filter",
+            prioritizeVerb="prioritize",
+            weight=5,
+            nodeCacheCapable=capable,
+        )
         api.add_pod("by-" + name, scheduler=name)
         wait_until("the pod of %s is placed" % name, lambda: api.placements()["by-" + name])
         assert s.stop() == 0
@@ -47,16 +59,27 @@ def test_an_extender_that_hangs():
     base, api = ExtenderServer().url, Api.start()
     extender = Proxy(int(base.rsplit(":", 1)[1]))
     api.add_node("n0")
-    s = scheduler(api, "hanging", urlPrefix=extender.url + "/hang", filterVerb="filter", nodeCacheCapable=True,
-                  httpTimeout=10_000_000_000)
+    s = scheduler(
+        api,
+        "hanging",
+        urlPrefix=extender.url + "/hang",
+        filterVerb="filter",
+        nodeCacheCapable=True,
+        httpTimeout=10_000_000_000,
+    )
     s.port()
     api.add_pod("stuck", scheduler="hanging")
     wait_until("the extender is asked", lambda: extender.seen)
     begin = time.monotonic()
     assert s.page("/healthz")[2] == "ok"
     check("healthz does not wait for the extender", time.monotonic() - begin < 8)
-    wait_until("the reason in the pod's condition", lambda: any(
-        "no answer within 10s" in c.get("message", "") for c in api.pods()["stuck"]["status"].get("conditions") or []))
+    wait_until(
+        "the reason in the pod's condition",
+        lambda: any(
+            "no answer within 10s" in c.get("message", "")
+            for c in api.pods()["stuck"]["status"].get("conditions") or []
+        ),
+    )
     assert s.stop() == 0
 
 

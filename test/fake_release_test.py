@@ -1,25 +1,37 @@
 #!/usr/bin/env python3
-"""Tests that a release comes in through one door: programs that are linked with a release that was never published (test/fake_release)
-decide, experiment, serve and elect as it says, although no other line knows it. It scores up to 7, has two rules of its own, texts, a
-queue and an order of writes that no real release has together, another lock, and a flag."""
+"""Tests that a release comes in through one door: programs that are linked with a release that was never published
+(test/fake_release) decide, experiment, serve and elect as it says, although no other line knows it. It scores up to 7,
+has two rules of its own, texts, a queue and an order of writes that no real release has together, another lock, and a
+flag."""
 import json
 import os
 
 # The programs under test lie below the directory of the shipped ones.
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-os.environ["OUT"] = os.path.join(os.path.abspath(os.environ.get("OUT") or os.path.join(TOP, "_output")), "test", "faked")
+os.environ["OUT"] = os.path.join(
+    os.path.abspath(os.environ.get("OUT") or os.path.join(TOP, "_output")), "test", "faked"
+)
 
 import harness  # noqa: E402
 from harness import Api, BIN, Scheduler  # noqa: E402
 from harness import node, pod, run, schedsim, wait_until, write_objects  # noqa: E402
 
 FAKE = "1.77"
-CLUSTER = [node("n1", cpu="4"), node("node-22", cpu="4"), node("long-name-3", cpu="2", labels={"colour": "red"}),
-           pod("red", cpu="1", labels={"colour": "red"}), pod("plain", cpu="3"), pod("second", cpu="3"), pod("third", cpu="3")]
+CLUSTER = [
+    node("n1", cpu="4"),
+    node("node-22", cpu="4"),
+    node("long-name-3", cpu="2", labels={"colour": "red"}),
+    pod("red", cpu="1", labels={"colour": "red"}),
+    pod("plain", cpu="3"),
+    pod("second", cpu="3"),
+    pod("third", cpu="3"),
+]
 
 
 def test_decisions():
-    status, out, err = schedsim("run", write_objects("cluster.json", CLUSTER), f"--emulated-version={FAKE}", "-o", "json")
+    status, out, err = schedsim(
+        "run", write_objects("cluster.json", CLUSTER), f"--emulated-version={FAKE}", "-o", "json"
+    )
     assert status == 0, err
     made = {d["pod"]: d for d in json.loads(out)["decisions"]}
     assert made["default/red"]["host"] == "node-22", made  # seven letters and more are equal, and names descend
@@ -27,13 +39,29 @@ def test_decisions():
     assert made["default/second"]["host"] == "n1", made
     assert made["default/third"]["error"].startswith("none of 3 would do; "), made
     assert "1 node(s) had another colour" in made["default/third"]["error"], made
-    assert schedsim("run", write_objects("cluster.json", CLUSTER), f"--emulated-version={FAKE}", "--check-decisions", "-o", "json")[0] == 0
+    assert (
+        schedsim(
+            "run",
+            write_objects("cluster.json", CLUSTER),
+            f"--emulated-version={FAKE}",
+            "--check-decisions",
+            "-o",
+            "json",
+        )[0]
+        == 0
+    )
 
 
 def test_scenario_and_experiments():
-    scenario = json.dumps({"apiVersion": "schedsim/v1", "kind": "Scenario", "emulatedVersion": FAKE,
-                           "cluster": {"apiVersion": "v1", "kind": "List", "items": CLUSTER[:3]},
-                           "pods": CLUSTER[3:5]})
+    scenario = json.dumps(
+        {
+            "apiVersion": "schedsim/v1",
+            "kind": "Scenario",
+            "emulatedVersion": FAKE,
+            "cluster": {"apiVersion": "v1", "kind": "List", "items": CLUSTER[:3]},
+            "pods": CLUSTER[3:5],
+        }
+    )
     status, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
     assert status == 0 and out.count("node-22") >= 1, (out, err)
     cluster = write_objects("cluster.json", CLUSTER)
@@ -48,9 +76,13 @@ def test_scenario_and_experiments():
 
 
 def test_own_flag():
-    status, out, err = run(f"{BIN}/kube-scheduler", f"--emulated-version={FAKE}", "--paint=blue", "--write-config-to=/dev/null")
+    status, out, err = run(
+        f"{BIN}/kube-scheduler", f"--emulated-version={FAKE}", "--paint=blue", "--write-config-to=/dev/null"
+    )
     assert status == 0 and "--paint" in out + err, (out, err)
-    status, out, err = run(f"{BIN}/kube-scheduler", "--emulated-version=1.13", "--paint=blue", "--write-config-to=/dev/null")
+    status, out, err = run(
+        f"{BIN}/kube-scheduler", "--emulated-version=1.13", "--paint=blue", "--write-config-to=/dev/null"
+    )
     assert status != 0 and "unknown flag: --paint" in err, err
 
 
@@ -61,10 +93,18 @@ def test_daemon():
         api.post("/api/v1/nodes" if o["kind"] == "Node" else "/api/v1/namespaces/default/pods", o)
     wait_until("three pods are bound", lambda: sum(bool(n) for n in api.placements().values()) == 3)
     assert not api.placements()["third"] and api.placements()["red"] in ("node-22", "long-name-3"), api.placements()
-    wait_until("an event in the release's words", lambda: any(
-        (e.get("message") or e.get("note") or "").startswith("Sent to ") for e in api.events(reason="Scheduled")))
-    wait_until("a condition in the release's words", lambda: any(
-        "none of 3 would do" in c.get("message", "") for c in api.pods()["third"]["status"].get("conditions", [])))
+    wait_until(
+        "an event in the release's words",
+        lambda: any(
+            (e.get("message") or e.get("note") or "").startswith("Sent to ") for e in api.events(reason="Scheduled")
+        ),
+    )
+    wait_until(
+        "a condition in the release's words",
+        lambda: any(
+            "none of 3 would do" in c.get("message", "") for c in api.pods()["third"]["status"].get("conditions", [])
+        ),
+    )
     assert api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases")["items"], "the release's lock"
     assert scheduler.stop() == 0
 

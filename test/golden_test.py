@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Holds schedsim's decisions against recorded ones of Kubernetes.
 
-golden/ (1.10) and golden-X.Y/ have scenarios with what the real scheduler decided (failures, scores, totals, preemption), traces/ and
-workloads/ have longer runs with the placements of each pod, in order: NAME.placements.gz of 1.10, and placements-X.Y/NAME.placements.gz. Traces: a production cluster (openb), and synthetic clusters of 1,000
+golden/ (1.10) and golden-X.Y/ have scenarios with what the real scheduler decided (failures, scores, totals,
+preemption), traces/ and workloads/ have longer runs with the placements of each pod, in order: NAME.placements.gz of
+1.10, and placements-X.Y/NAME.placements.gz. Traces: a production cluster (openb), and synthetic clusters of 1,000
 nodes: w3 required anti-affinity by host, w4 preferred affinity by zone, w5 mixed services and taints.
 """
 import glob
@@ -17,8 +18,15 @@ DATA = os.path.join(ROOT, "test", "testdata")
 
 
 def preemption(p):
-    return None if p is None else {"node": p.get("node", ""), "victims": sorted(p.get("victims") or []),
-                                   "nominatedToClear": sorted(p.get("nominatedToClear") or [])}
+    return (
+        None
+        if p is None
+        else {
+            "node": p.get("node", ""),
+            "victims": sorted(p.get("victims") or []),
+            "nominatedToClear": sorted(p.get("nominatedToClear") or []),
+        }
+    )
 
 
 def difference(want, got):
@@ -70,23 +78,38 @@ def check_scenarios(path):
         for w, g in zip(want, got):
             found = found or difference(w, g)
         if found:
-            different.append("%s: %s: want %s, got %s" % (line["name"], found[0], json.dumps(found[1])[:400], json.dumps(found[2])[:400]))
+            different.append(
+                "%s: %s: want %s, got %s"
+                % (line["name"], found[0], json.dumps(found[1])[:400], json.dumps(found[2])[:400])
+            )
     check("%s has scenarios" % path, lines)
-    check(os.path.relpath(path, DATA), not different, "%d of %d scenarios differ:\n%s" % (len(different), len(lines), "\n".join(different[:3])))
+    check(
+        os.path.relpath(path, DATA),
+        not different,
+        "%d of %d scenarios differ:\n%s" % (len(different), len(lines), "\n".join(different[:3])),
+    )
 
 
 def check_placements(path, release):
-    """`path` has the placements of all or of the first pods; the objects are in NAME.json.gz of the folder, or of the one above."""
+    """`path` has the placements of all or of the first pods; the objects are in NAME.json.gz of the folder, or of the
+    one above."""
     with gzip.open(path, "rt") as f:
         want = f.read().splitlines()
     folder = os.path.dirname(path) if release == "1.10" else os.path.dirname(os.path.dirname(path))
     with open(os.path.join(folder, os.path.basename(path).replace(".placements.gz", ".json.gz")), "rb") as f:
         _, out, err = schedsim("run", "-", "-o", "placements", "--emulated-version=" + release, feed=f.read())
     got = out.splitlines()
-    different = ["pod %d: want %s, got %s" % (i, w, got[i] if i < len(got) else err[-500:]) for i, w in enumerate(want)
-                 if i >= len(got) or got[i] != w]
+    different = [
+        "pod %d: want %s, got %s" % (i, w, got[i] if i < len(got) else err[-500:])
+        for i, w in enumerate(want)
+        if i >= len(got) or got[i] != w
+    ]
     check("%s has placements" % path, want)
-    check(os.path.relpath(path, DATA), want == got[:len(want)], "%d of %d placements differ:\n%s" % (len(different), len(want), "\n".join(different[:3])))
+    check(
+        os.path.relpath(path, DATA),
+        want == got[: len(want)],
+        "%d of %d placements differ:\n%s" % (len(different), len(want), "\n".join(different[:3])),
+    )
 
 
 def files(pattern):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Admission of hollow-apiserver through HTTP: recorded cases of a real API server 1.36 (testdata/world), what other releases
-do, quotas whose objects come and go, the flag for single plugins, and objects of files."""
+"""Admission of hollow-apiserver through HTTP: recorded cases of a real API server 1.36 (testdata/world), what other
+releases do, quotas whose objects come and go, the flag for single plugins, and objects of files."""
 import glob
 import json
 import os
@@ -9,14 +9,24 @@ import subprocess
 import harness
 from harness import BIN, ROOT, Api, check, check_equal, scratch
 
-RESOURCES = {"Pod": "api/v1/namespaces/{}/pods", "PersistentVolumeClaim": "api/v1/namespaces/{}/persistentvolumeclaims",
-             "LimitRange": "api/v1/namespaces/{}/limitranges", "ResourceQuota": "api/v1/namespaces/{}/resourcequotas",
-             "Service": "api/v1/namespaces/{}/services", "ReplicationController": "api/v1/namespaces/{}/replicationcontrollers",
-             "Deployment": "apis/apps/v1/namespaces/{}/deployments", "ReplicaSet": "apis/apps/v1/namespaces/{}/replicasets",
-             "StatefulSet": "apis/apps/v1/namespaces/{}/statefulsets", "DaemonSet": "apis/apps/v1/namespaces/{}/daemonsets",
-             "Job": "apis/batch/v1/namespaces/{}/jobs", "PodDisruptionBudget": "apis/policy/v1/namespaces/{}/poddisruptionbudgets",
-             "PriorityClass": "apis/scheduling.k8s.io/v1/priorityclasses", "RuntimeClass": "apis/node.k8s.io/v1/runtimeclasses",
-             "StorageClass": "apis/storage.k8s.io/v1/storageclasses", "PersistentVolume": "api/v1/persistentvolumes"}
+RESOURCES = {
+    "Pod": "api/v1/namespaces/{}/pods",
+    "PersistentVolumeClaim": "api/v1/namespaces/{}/persistentvolumeclaims",
+    "LimitRange": "api/v1/namespaces/{}/limitranges",
+    "ResourceQuota": "api/v1/namespaces/{}/resourcequotas",
+    "Service": "api/v1/namespaces/{}/services",
+    "ReplicationController": "api/v1/namespaces/{}/replicationcontrollers",
+    "Deployment": "apis/apps/v1/namespaces/{}/deployments",
+    "ReplicaSet": "apis/apps/v1/namespaces/{}/replicasets",
+    "StatefulSet": "apis/apps/v1/namespaces/{}/statefulsets",
+    "DaemonSet": "apis/apps/v1/namespaces/{}/daemonsets",
+    "Job": "apis/batch/v1/namespaces/{}/jobs",
+    "PodDisruptionBudget": "apis/policy/v1/namespaces/{}/poddisruptionbudgets",
+    "PriorityClass": "apis/scheduling.k8s.io/v1/priorityclasses",
+    "RuntimeClass": "apis/node.k8s.io/v1/runtimeclasses",
+    "StorageClass": "apis/storage.k8s.io/v1/storageclasses",
+    "PersistentVolume": "api/v1/persistentvolumes",
+}
 
 
 def path(kind, ns, name=""):
@@ -24,8 +34,12 @@ def path(kind, ns, name=""):
 
 
 def pod(name, labels=None, requests=None, **spec):
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels or {}},
-            "spec": dict({"containers": [{"name": "c", "image": "x", "resources": {"requests": requests or {}}}]}, **spec)}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": labels or {}},
+        "spec": dict({"containers": [{"name": "c", "image": "x", "resources": {"requests": requests or {}}}]}, **spec),
+    }
 
 
 def namespace(api, name):
@@ -45,8 +59,8 @@ def expected(answer, ns):
 
 
 def play(api, recorded, ns):
-    """Plays the steps of a recording up to the first that needs controllers. Returns what was answered otherwise than recorded,
-    as (what, wanted, got), and whether all steps were played."""
+    """Plays the steps of a recording up to the first that needs controllers. Returns what was answered otherwise than
+    recorded, as (what, wanted, got), and whether all steps were played."""
     answers = (a for a in recorded["want"]["answers"] if "create" in a or "patch" in a or "quotas" in a)
     different, cluster_wide = [], []
     complete = True
@@ -58,7 +72,9 @@ def play(api, recorded, ns):
             api.call("DELETE", path(step["rm"][0], ns, step["rm"][1]))
         if "patch" in step:
             p = step["patch"]
-            status, got = api.call("PATCH", path(p["kind"], ns, p["name"]), p["strategicMerge"], "application/strategic-merge-patch+json")
+            status, got = api.call(
+                "PATCH", path(p["kind"], ns, p["name"]), p["strategicMerge"], "application/strategic-merge-patch+json"
+            )
             want = expected(next(answers), ns)
             if want != (status, got.get("message", "")):
                 different.append((p, want, (status, got)))
@@ -74,14 +90,21 @@ def play(api, recorded, ns):
                 continue
             status, got = api.call("POST", path(o["kind"], ns), o)
             if want != (status, got.get("message", "") if status != 201 else ""):
-                different.append((o["kind"] + "/" + o["metadata"]["name"], want, (status, got.get("message", got) if status != 201 else "")))
+                different.append(
+                    (
+                        o["kind"] + "/" + o["metadata"]["name"],
+                        want,
+                        (status, got.get("message", got) if status != 201 else ""),
+                    )
+                )
             if status == 201 and "namespace" not in got["metadata"]:
                 cluster_wide.append(path(o["kind"], ns, o["metadata"]["name"]))
     return different, complete, cluster_wide
 
 
 def lacks(want, got, where=""):
-    """Returns where `got` is not what a recording has; None if it is. Lists and maps of a pod's spec are compared as a whole."""
+    """Returns where `got` is not what a recording has; None if it is. Lists and maps of a pod's spec are compared as a
+    whole."""
     if isinstance(want, dict):
         if not isinstance(got, dict):
             return where, want, got
@@ -118,7 +141,11 @@ def test_recorded():
                 recorded = json.load(f)
             ns = namespace(api, "case-" + name)
             different, complete, cluster_wide = play(api, recorded, ns)
-            check_equal(name, different if name not in DIFFERENT else [d[0] for d in different], DIFFERENT.get(name, ("", []))[1])
+            check_equal(
+                name,
+                different if name not in DIFFERENT else [d[0] for d in different],
+                DIFFERENT.get(name, ("", []))[1],
+            )
             for want in recorded["want"]["objects"] if complete else []:
                 if want["kind"] not in ("Pod", "PersistentVolumeClaim"):
                     continue
@@ -127,9 +154,17 @@ def test_recorded():
                     continue  # a controller has made it
                 for key in ("nodeName", "volumeName"):
                     want["spec"].pop(key, None)
-                check(name, lacks(want["spec"], got["spec"]) is None, (want["metadata"]["name"], lacks(want["spec"], got["spec"])))
+                check(
+                    name,
+                    lacks(want["spec"], got["spec"]) is None,
+                    (want["metadata"]["name"], lacks(want["spec"], got["spec"])),
+                )
                 limits = want["metadata"].get("annotations", {}).get("kubernetes.io/limit-ranger")
-                check_equal(name + ": annotation", got["metadata"].get("annotations", {}).get("kubernetes.io/limit-ranger"), limits)
+                check_equal(
+                    name + ": annotation",
+                    got["metadata"].get("annotations", {}).get("kubernetes.io/limit-ranger"),
+                    limits,
+                )
                 compared += 1
             for p in cluster_wide:
                 api.call("DELETE", p)
@@ -143,17 +178,39 @@ def used(api, name, ns="default"):
 def test_quotas_follow_what_exists():
     with Api.start(flags=["--emulated-version=1.29"]) as api:
         api.post(path("Pod", "default"), pod("before", requests={"cpu": "100m"}))
-        api.post(path("ResourceQuota", "default"), {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "2", "requests.cpu": "1", "count/configmaps": "1"}}})
-        check_equal("what is there when the quota comes", used(api, "q"), {"pods": "1", "requests.cpu": "100m", "count/configmaps": "0"})
+        api.post(
+            path("ResourceQuota", "default"),
+            {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "2", "requests.cpu": "1", "count/configmaps": "1"}}},
+        )
+        check_equal(
+            "what is there when the quota comes",
+            used(api, "q"),
+            {"pods": "1", "requests.cpu": "100m", "count/configmaps": "0"},
+        )
         api.post(path("Pod", "default"), pod("a", requests={"cpu": "500m"}))
         status, got = api.call("POST", path("Pod", "default") + "?dryRun=All", pod("b", requests={"cpu": "10m"}))
-        check_equal("a pod too many", (status, got["message"]),
-                    (403, 'pods "b" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2'))
-        api.call("PATCH", path("Pod", "default", "a") + "/status", {"status": {"phase": "Succeeded"}}, "application/merge-patch+json")
-        check_equal("a pod that has finished", used(api, "q"), {"pods": "1", "requests.cpu": "100m", "count/configmaps": "0"})
+        check_equal(
+            "a pod too many",
+            (status, got["message"]),
+            (403, 'pods "b" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2'),
+        )
+        api.call(
+            "PATCH",
+            path("Pod", "default", "a") + "/status",
+            {"status": {"phase": "Succeeded"}},
+            "application/merge-patch+json",
+        )
+        check_equal(
+            "a pod that has finished", used(api, "q"), {"pods": "1", "requests.cpu": "100m", "count/configmaps": "0"}
+        )
         api.call("DELETE", path("Pod", "default", "before"))
         check_equal("a pod that is gone", used(api, "q"), {"pods": "0", "requests.cpu": "0", "count/configmaps": "0"})
-        api.call("PATCH", path("ResourceQuota", "default", "q"), {"spec": {"hard": {"count/pods": "5"}}}, "application/merge-patch+json")
+        api.call(
+            "PATCH",
+            path("ResourceQuota", "default", "q"),
+            {"spec": {"hard": {"count/pods": "5"}}},
+            "application/merge-patch+json",
+        )
         check_equal("another limit", used(api, "q")["count/pods"], "1")
         for i in range(2):
             api.call("POST", path("Pod", "default"), pod("dry%d" % i, requests={"cpu": "10m"}), headers={"X": str(i)})
@@ -164,29 +221,60 @@ def test_releases():
     for release, priority in (("1.10", 0), ("1.13", 0), ("1.29", 0), ("1.36", 0)):
         with Api.start(flags=["--emulated-version=" + release]) as api:
             made = api.post(path("Pod", "default"), pod("p"))["spec"]
-            check_equal(release + ": tolerations", [(t["key"], t["tolerationSeconds"]) for t in made["tolerations"]],
-                        [("node.kubernetes.io/not-ready", 300), ("node.kubernetes.io/unreachable", 300)])
+            check_equal(
+                release + ": tolerations",
+                [(t["key"], t["tolerationSeconds"]) for t in made["tolerations"]],
+                [("node.kubernetes.io/not-ready", 300), ("node.kubernetes.io/unreachable", 300)],
+            )
             check_equal(release + ": priority", made["priority"], priority)
-            status, got = api.call("POST", path("Pod", "default"), {"metadata": {"generateName": "gen-"}, "spec": dict(pod("x")["spec"], priorityClassName="none")})
-            check_equal(release + ": a name that is not made yet", (status, got["message"]),
-                        (403, 'pods "gen-" is forbidden: no PriorityClass with name none was found'))
-            limits = {"metadata": {"name": "lr"}, "spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}, "defaultRequest": {"cpu": "500m"}}]}}
+            status, got = api.call(
+                "POST",
+                path("Pod", "default"),
+                {"metadata": {"generateName": "gen-"}, "spec": dict(pod("x")["spec"], priorityClassName="none")},
+            )
+            check_equal(
+                release + ": a name that is not made yet",
+                (status, got["message"]),
+                (403, 'pods "gen-" is forbidden: no PriorityClass with name none was found'),
+            )
+            limits = {
+                "metadata": {"name": "lr"},
+                "spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}, "defaultRequest": {"cpu": "500m"}}]},
+            }
             filled = api.post(path("LimitRange", "default"), limits)["spec"]["limits"][0]
-            check_equal(release + ": a LimitRange is completed", (filled["default"], filled["defaultRequest"]), ({"cpu": "2"}, {"cpu": "500m"}))
+            check_equal(
+                release + ": a LimitRange is completed",
+                (filled["default"], filled["defaultRequest"]),
+                ({"cpu": "2"}, {"cpu": "500m"}),
+            )
             c = api.post(path("Pod", "default"), pod("limited"))["spec"]["containers"][0]["resources"]
             check_equal(release + ": and applied", c, {"requests": {"cpu": "500m"}, "limits": {"cpu": "2"}})
             listed = [r["name"] for r in api.get("/api/v1")["resources"]]
-            check(release + ": quotas and limits are listed", {"limitranges", "resourcequotas", "resourcequotas/status"} <= set(listed), listed)
+            check(
+                release + ": quotas and limits are listed",
+                {"limitranges", "resourcequotas", "resourcequotas/status"} <= set(listed),
+                listed,
+            )
 
 
 def test_single_plugins():
-    with Api.start(flags=["--emulated-version=1.29", "--disable-admission-plugins=DefaultTolerationSeconds,ResourceQuota"]) as api:
+    with Api.start(
+        flags=["--emulated-version=1.29", "--disable-admission-plugins=DefaultTolerationSeconds,ResourceQuota"]
+    ) as api:
         api.post(path("ResourceQuota", "default"), {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "0"}}})
         made = api.post(path("Pod", "default"), pod("p"))
         check("neither tolerations nor quotas", "tolerations" not in made["spec"], made)
         check("and the others", made["spec"]["priority"] == 0, made)
-    done = subprocess.run([os.path.join(BIN, "hollow-apiserver"), "--disable-admission-plugins=LimitRange"], capture_output=True, text=True)
-    check("an unknown plugin", done.returncode != 0 and "there is no plugin LimitRange" in done.stderr and "LimitRanger" in done.stderr, done.stderr)
+    done = subprocess.run(
+        [os.path.join(BIN, "hollow-apiserver"), "--disable-admission-plugins=LimitRange"],
+        capture_output=True,
+        text=True,
+    )
+    check(
+        "an unknown plugin",
+        done.returncode != 0 and "there is no plugin LimitRange" in done.stderr and "LimitRanger" in done.stderr,
+        done.stderr,
+    )
 
 
 def test_files():
@@ -194,11 +282,17 @@ def test_files():
     high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}
     file = scratch("loose.json")
     with open(file, "w") as f:
-        for o in (pod("loose", priorityClassName="high"), high, {"apiVersion": "v1", "kind": "List", "items": [pod("stored")]}):
+        for o in (
+            pod("loose", priorityClassName="high"),
+            high,
+            {"apiVersion": "v1", "kind": "List", "items": [pod("stored")]},
+        ):
             f.write(json.dumps(o) + "\n")
     with Api.start(file, flags=["--emulated-version=1.29"]) as api:
         pods = api.pods()
-        check_equal("a document", (pods["loose"]["spec"]["priority"], len(pods["loose"]["spec"]["tolerations"])), (7, 2))
+        check_equal(
+            "a document", (pods["loose"]["spec"]["priority"], len(pods["loose"]["spec"]["tolerations"])), (7, 2)
+        )
         check("an item of a List", "tolerations" not in pods["stored"]["spec"], pods["stored"])
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What --emulated-version=1.36 serves beside the rest: the kinds of dynamic resource allocation, streaming lists, pods with
-a generation, and all that the real kube-scheduler 1.36 asks for (testdata/wire-scheduler/50-*)."""
+"""What --emulated-version=1.36 serves beside the rest: the kinds of dynamic resource allocation, streaming lists, pods
+with a generation, and all that the real kube-scheduler 1.36 asks for (testdata/wire-scheduler/50-*)."""
 import http.client
 import json
 import os
@@ -12,7 +12,10 @@ RESOURCE = "/apis/resource.k8s.io/v1/"
 PODS = "/api/v1/namespaces/default/pods"
 END = "k8s.io/initial-events-end"
 STREAM = "?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true"
-CLAIM = {"metadata": {"name": "gpu"}, "spec": {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu.example.com"}}]}}}
+CLAIM = {
+    "metadata": {"name": "gpu"},
+    "spec": {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu.example.com"}}]}},
+}
 
 
 def api(release="1.36"):
@@ -40,12 +43,34 @@ def until_the_end(event):
 def test_kinds():
     with api() as s:
         for path, body in [
-                (RESOURCE + "namespaces/default/resourceclaims", CLAIM),
-                (RESOURCE + "namespaces/default/resourceclaimtemplates", {"metadata": {"name": "t"}, "spec": {"spec": CLAIM["spec"]}}),
-                (RESOURCE + "resourceslices", {"metadata": {"name": "s"}, "spec": {
-                    "nodeName": "n", "driver": "gpu.example.com", "pool": {"name": "n", "generation": 1, "resourceSliceCount": 1}, "devices": [{"name": "gpu0"}]}}),
-                (RESOURCE + "deviceclasses", {"metadata": {"name": "gpu.example.com"}, "spec": {
-                    "selectors": [{"cel": {"expression": 'device.driver == "gpu.example.com"'}}], "extendedResourceName": "example.com/gpu"}})]:
+            (RESOURCE + "namespaces/default/resourceclaims", CLAIM),
+            (
+                RESOURCE + "namespaces/default/resourceclaimtemplates",
+                {"metadata": {"name": "t"}, "spec": {"spec": CLAIM["spec"]}},
+            ),
+            (
+                RESOURCE + "resourceslices",
+                {
+                    "metadata": {"name": "s"},
+                    "spec": {
+                        "nodeName": "n",
+                        "driver": "gpu.example.com",
+                        "pool": {"name": "n", "generation": 1, "resourceSliceCount": 1},
+                        "devices": [{"name": "gpu0"}],
+                    },
+                },
+            ),
+            (
+                RESOURCE + "deviceclasses",
+                {
+                    "metadata": {"name": "gpu.example.com"},
+                    "spec": {
+                        "selectors": [{"cel": {"expression": 'device.driver == "gpu.example.com"'}}],
+                        "extendedResourceName": "example.com/gpu",
+                    },
+                },
+            ),
+        ]:
             status, made = s.call("POST", path, body)
             check_equal("create " + path, (status, made["kind"]), (201, body.get("kind", made["kind"])))
             name = body["metadata"]["name"]
@@ -54,14 +79,30 @@ def test_kinds():
                 if key not in ("devices", "spec"):
                     check_equal("kept: " + key, made["spec"][key], value)
         claim = s.call("GET", RESOURCE + "namespaces/default/resourceclaims/gpu")[1]
-        check_equal("defaults of a claim", claim["spec"]["devices"]["requests"],
-                    [{"name": "g", "exactly": {"deviceClassName": "gpu.example.com", "allocationMode": "ExactCount", "count": 1}}])
-        cells = lambda path: s.call("GET", path, headers={
-            "Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})[1]["rows"][0]["cells"][:-1]
+        check_equal(
+            "defaults of a claim",
+            claim["spec"]["devices"]["requests"],
+            [
+                {
+                    "name": "g",
+                    "exactly": {"deviceClassName": "gpu.example.com", "allocationMode": "ExactCount", "count": 1},
+                }
+            ],
+        )
+
+        def cells(path):
+            return s.call("GET", path, headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})[1]["rows"][
+                0
+            ]["cells"][:-1]
+
         check_equal("as kubectl shows a claim", cells(RESOURCE + "resourceclaims"), ["gpu", "pending"])
         check_equal("as kubectl shows a slice", cells(RESOURCE + "resourceslices"), ["s", "n", "gpu.example.com", "n"])
         claim["status"] = {"reservedFor": [{"resource": "pods", "name": "p", "uid": "u"}]}
-        check_equal("status", s.call("PUT", RESOURCE + "namespaces/default/resourceclaims/gpu/status", claim)[1]["status"], claim["status"])
+        check_equal(
+            "status",
+            s.call("PUT", RESOURCE + "namespaces/default/resourceclaims/gpu/status", claim)[1]["status"],
+            claim["status"],
+        )
         check("in discovery", "resource.k8s.io" in [g["name"] for g in s.call("GET", "/apis")[1]["groups"]])
     with api("1.29") as s:
         check_equal("1.29 has none", s.call("GET", RESOURCE + "deviceclasses")[0], 404)
@@ -69,22 +110,48 @@ def test_kinds():
 
 def test_fields_of_pods():
     with api() as s:
-        spec = {"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "4"}}, "resourceClaims": [{"name": "g", "resourceClaimTemplateName": "t"}],
-                "hostnameOverride": "foo"}
+        spec = {
+            "resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "4"}},
+            "resourceClaims": [{"name": "g", "resourceClaimTemplateName": "t"}],
+            "hostnameOverride": "foo",
+        }
         body = pod("p", cpu=None, **spec)
-        body["spec"]["containers"] = [{"name": "c", "image": "i", "resources": {"claims": [{"name": "g", "request": "one"}]},
-                                       "restartPolicyRules": [{"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}]}]
+        body["spec"]["containers"] = [
+            {
+                "name": "c",
+                "image": "i",
+                "resources": {"claims": [{"name": "g", "request": "one"}]},
+                "restartPolicyRules": [{"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}],
+            }
+        ]
         made = s.call("POST", PODS, body)[1]
         for key, value in spec.items():
             check_equal("kept: " + key, made["spec"].get(key), value)
         for key in ("resources", "restartPolicyRules"):
-            check_equal("kept in the container: " + key, made["spec"]["containers"][0].get(key), body["spec"]["containers"][0][key])
+            check_equal(
+                "kept in the container: " + key,
+                made["spec"]["containers"][0].get(key),
+                body["spec"]["containers"][0][key],
+            )
         check_equal("its generation", made["metadata"]["generation"], 1)
-        status = {"status": {"nominatedNodeName": "n", "conditions": [{"type": "PodScheduled", "status": "False", "observedGeneration": 1}]}}
+        status = {
+            "status": {
+                "nominatedNodeName": "n",
+                "conditions": [{"type": "PodScheduled", "status": "False", "observedGeneration": 1}],
+            }
+        }
         patched = s.call("PATCH", PODS + "/p/status", status, "application/strategic-merge-patch+json")[1]
         check_equal("the condition's generation", patched["status"]["conditions"][0]["observedGeneration"], 1)
-        check_equal("bound", s.call("POST", PODS + "/p/binding", {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}})[0], 201)
-        check_equal("a binding ends the nomination", s.call("GET", PODS + "/p")[1]["status"].get("nominatedNodeName"), None)
+        check_equal(
+            "bound",
+            s.call("POST", PODS + "/p/binding", {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}})[
+                0
+            ],
+            201,
+        )
+        check_equal(
+            "a binding ends the nomination", s.call("GET", PODS + "/p")[1]["status"].get("nominatedNodeName"), None
+        )
         made = s.call("POST", "/api/v1/nodes", {**node("n"), "status": {"declaredFeatures": ["A"]}})[1]
         check_equal("features of a node", made["status"].get("declaredFeatures"), ["A"])
     with api("1.29") as s:
@@ -98,10 +165,20 @@ def test_streaming_list():
             s.call("POST", PODS, pod(name, cpu=None))
         status, event, c = stream(s, "/api/v1/pods" + STREAM)
         events, end = until_the_end(event)
-        check_equal("what exists", (status, [(e["type"], e["object"]["metadata"]["name"]) for e in events]), (200, [("ADDED", "a"), ("ADDED", "b")]))
+        check_equal(
+            "what exists",
+            (status, [(e["type"], e["object"]["metadata"]["name"]) for e in events]),
+            (200, [("ADDED", "a"), ("ADDED", "b")]),
+        )
         meta = end["object"]["metadata"]
-        check_equal("its end", (end["object"]["kind"], end["object"]["apiVersion"], meta["annotations"]), ("Pod", "v1", {END: "true"}))
-        check_equal("its version", meta["resourceVersion"], s.call("GET", "/api/v1/pods")[1]["metadata"]["resourceVersion"])
+        check_equal(
+            "its end",
+            (end["object"]["kind"], end["object"]["apiVersion"], meta["annotations"]),
+            ("Pod", "v1", {END: "true"}),
+        )
+        check_equal(
+            "its version", meta["resourceVersion"], s.call("GET", "/api/v1/pods")[1]["metadata"]["resourceVersion"]
+        )
         s.call("POST", PODS, pod("later", cpu=None))
         e = event()
         check_equal("then it is a watch", (e["type"], e["object"]["metadata"]["name"]), ("ADDED", "later"))
@@ -114,17 +191,45 @@ def test_streaming_list():
         s.call("POST", PODS, pod("last", cpu=None))
         check_equal("without what exists", event()["object"]["metadata"]["name"], "last")
         c.close()
-        check_equal("a version that does not exist yet", s.call("GET", "/api/v1/pods" + STREAM + "&resourceVersion=999999")[0], 504)
-        causes = lambda query: [(e["field"], e["message"]) for e in s.call("GET", "/api/v1/pods?watch=true" + query)[1]["details"]["causes"]]
-        check_equal("without a match", causes("&sendInitialEvents=true"),
-                    [("resourceVersionMatch", "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")])
-        check_equal("another match", causes("&sendInitialEvents=true&resourceVersionMatch=Exact"),
-                    [("resourceVersionMatch", "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
-                     ("resourceVersionMatch", 'Unsupported value: "Exact": supported values: "NotOlderThan"')])
+        check_equal(
+            "a version that does not exist yet",
+            s.call("GET", "/api/v1/pods" + STREAM + "&resourceVersion=999999")[0],
+            504,
+        )
+
+        def causes(query):
+            return [
+                (e["field"], e["message"])
+                for e in s.call("GET", "/api/v1/pods?watch=true" + query)[1]["details"]["causes"]
+            ]
+
+        check_equal(
+            "without a match",
+            causes("&sendInitialEvents=true"),
+            [
+                (
+                    "resourceVersionMatch",
+                    "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+                )
+            ],
+        )
+        check_equal(
+            "another match",
+            causes("&sendInitialEvents=true&resourceVersionMatch=Exact"),
+            [
+                (
+                    "resourceVersionMatch",
+                    "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+                ),
+                ("resourceVersionMatch", 'Unsupported value: "Exact": supported values: "NotOlderThan"'),
+            ],
+        )
 
 
 def recorded():
-    with open(os.path.join(ROOT, "test", "testdata", "wire-scheduler", "50-scheduler136-conversation.jsonl"), encoding="utf8") as f:
+    with open(
+        os.path.join(ROOT, "test", "testdata", "wire-scheduler", "50-scheduler136-conversation.jsonl"), encoding="utf8"
+    ) as f:
         return [json.loads(line) for line in f]
 
 
@@ -134,14 +239,31 @@ def prepare(s):
         s.call("POST", "/api/v1/nodes", node(name))
     for name in ("low-a", "low-a2", "pre", "big", "fits", "noclaim", "vol"):
         s.call("POST", PODS, pod(name, cpu="50m", **({"nodeName": "a"} if name.startswith("low") else {})))
-    s.call("POST", "/api/v1/persistentvolumes", {"metadata": {"name": "pv"}, "spec": {
-        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "local", "local": {"path": "/x"},
-        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}]}]}}}})
+    s.call(
+        "POST",
+        "/api/v1/persistentvolumes",
+        {
+            "metadata": {"name": "pv"},
+            "spec": {
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": "local",
+                "local": {"path": "/x"},
+                "nodeAffinity": {
+                    "required": {
+                        "nodeSelectorTerms": [
+                            {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}]}
+                        ]
+                    }
+                },
+            },
+        },
+    )
 
 
 def test_conversation_of_the_real_scheduler():
-    """Every list and watch of kube-scheduler 1.36 begins and ends its list, and every write succeeds. The recording was made
-    with a server whose objects have no versions and other uids."""
+    """Every list and watch of kube-scheduler 1.36 begins and ends its list, and every write succeeds. The recording was
+    made with a server whose objects have no versions and other uids."""
     with api() as s:
         prepare(s)
         streams = 0
@@ -151,7 +273,9 @@ def test_conversation_of_the_real_scheduler():
             if "watch=true" in e["path"]:
                 status, event, c = stream(s, e["path"])
                 check_equal(what, status, 200)
-                check_equal(what + ": its end", until_the_end(event)[1]["object"]["metadata"]["annotations"], {END: "true"})
+                check_equal(
+                    what + ": its end", until_the_end(event)[1]["object"]["metadata"]["annotations"], {END: "true"}
+                )
                 streams += 1
                 c.close()
                 continue
@@ -165,7 +289,11 @@ def test_conversation_of_the_real_scheduler():
             leased = path.endswith("/leases/kube-scheduler") and e["method"] == "GET"
             check(what, status in ((200, 404) if leased else (200, 201)), "%s %s" % (status, answer))
             if path.endswith("/status"):
-                check_equal(what + ": conditions", answer["status"].get("conditions", [])[-1:], (body["status"].get("conditions") or [])[-1:])
+                check_equal(
+                    what + ": conditions",
+                    answer["status"].get("conditions", [])[-1:],
+                    (body["status"].get("conditions") or [])[-1:],
+                )
         check_equal("resources that it follows", streams, 18)
 
 

@@ -30,9 +30,11 @@ spec:
     spec: {containers: [{name: c, image: "nginx:%d"}]}
 """
 
+
 def test_daily_commands():
     with Api.start() as s:
         kubectl = Kubectl(s)
+
         def cells(text):
             """Returns a table's rows without the header, as words."""
             return [line.split() for line in text.splitlines()[1:]]
@@ -42,8 +44,11 @@ def test_daily_commands():
         kubectl("create", "-f", "-", stdin=POD, out="pod/p1 created")
         kubectl("create", "-f", "-", stdin=POD, status=1, err='pods "p1" already exists')
         check_equal("get nodes", cells(kubectl("get", "nodes"))[0][:3], ["n1", "Ready", "<none>"])
-        check_equal("get pods -o wide", [c for i, c in enumerate(cells(kubectl("get", "pods", "-o", "wide"))[0]) if i != 4],
-              ["p1", "0/1", "Pending", "0", "<none>", "<none>"])
+        check_equal(
+            "get pods -o wide",
+            [c for i, c in enumerate(cells(kubectl("get", "pods", "-o", "wide"))[0]) if i != 4],
+            ["p1", "0/1", "Pending", "0", "<none>", "<none>"],
+        )
         check_equal("get pods -A", cells(kubectl("get", "pods", "-A"))[0][:2], ["default", "p1"])
         kubectl("get", "pod", "p1", "-o", "yaml", out=["schedulerName: default-scheduler", "cpu: 100m"])
         kubectl("get", "pods", "--field-selector=spec.nodeName=", "-l", "app=x", out="p1")
@@ -51,7 +56,11 @@ def test_daily_commands():
 
         kubectl("label", "node", "n1", "tier=gold", out="labeled")
         kubectl("taint", "node", "n1", "k=v:NoSchedule", out="tainted")
-        check_equal("taint", kubectl("get", "node", "n1", "-o", "jsonpath={.spec.taints[0].key}{.metadata.labels.tier}"), "kgold")
+        check_equal(
+            "taint",
+            kubectl("get", "node", "n1", "-o", "jsonpath={.spec.taints[0].key}{.metadata.labels.tier}"),
+            "kgold",
+        )
         kubectl("cordon", "n1", out="cordoned")
         kubectl("get", "nodes", out="Ready,SchedulingDisabled")
         kubectl("uncordon", "n1", out="uncordoned")
@@ -69,13 +78,25 @@ def test_daily_commands():
         kubectl("get", "rs", err="No resources found")
 
         binding = '{"kind":"Binding","apiVersion":"v1","metadata":{"name":"p1"},"target":{"kind":"Node","name":"n1"}}'
-        kubectl("create", "--raw", "/api/v1/namespaces/default/pods/p1/binding", "-f", "-", stdin=binding, out='"Success"')
+        kubectl(
+            "create", "--raw", "/api/v1/namespaces/default/pods/p1/binding", "-f", "-", stdin=binding, out='"Success"'
+        )
         uid = kubectl("get", "pod", "p1", "-o", "jsonpath={.metadata.uid}")
-        event = {"metadata": {"name": "p1.1"}, "reason": "Scheduled", "message": "Successfully assigned p1 to n1", "type": "Normal", "count": 1,
-                 "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p1", "uid": uid}, "source": {"component": "default-scheduler"},
-                 "firstTimestamp": "2026-01-01T00:00:00Z", "lastTimestamp": "2026-01-01T00:00:00Z"}
+        event = {
+            "metadata": {"name": "p1.1"},
+            "reason": "Scheduled",
+            "message": "Successfully assigned p1 to n1",
+            "type": "Normal",
+            "count": 1,
+            "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p1", "uid": uid},
+            "source": {"component": "default-scheduler"},
+            "firstTimestamp": "2026-01-01T00:00:00Z",
+            "lastTimestamp": "2026-01-01T00:00:00Z",
+        }
         check_equal("event", s.call("POST", "/api/v1/namespaces/default/events", event)[0], 201)
-        kubectl("describe", "pod", "p1", out=["Node:         n1/", "Successfully assigned p1 to n1", "PodScheduled   True"])
+        kubectl(
+            "describe", "pod", "p1", out=["Node:         n1/", "Successfully assigned p1 to n1", "PodScheduled   True"]
+        )
         kubectl("describe", "node", "n1", out=["default                     p1", "100m (2%)"])
         kubectl("get", "events", out="Successfully assigned p1 to n1")
         kubectl("wait", "--for=condition=PodScheduled", "pod/p1", "--timeout=10s", out="condition met")
@@ -92,14 +113,36 @@ def test_daily_commands():
         kubectl("create", "configmap", "cm", "--from-literal=key=value", "-n", "team", out="created")
         check_equal("configmap", kubectl("get", "cm", "cm", "-n", "team", "-o", "jsonpath={.data.key}"), "value")
         kubectl("create", "deployment", "web", "--image=nginx:3", "--replicas=3", "--port=80", out="created")
-        check_equal("deployment", kubectl("get", "deploy", "web", "-o", "jsonpath={.spec.replicas} {.spec.selector.matchLabels.app} "
-                                    "{.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].ports[0].containerPort}"), "3 web nginx:3 80")
+        check_equal(
+            "deployment",
+            kubectl(
+                "get",
+                "deploy",
+                "web",
+                "-o",
+                "jsonpath={.spec.replicas} {.spec.selector.matchLabels.app} "
+                "{.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].ports[0].containerPort}",
+            ),
+            "3 web nginx:3 80",
+        )
         kubectl("create", "service", "clusterip", "front", "--tcp=80:8080", out="created")
-        check_equal("service", kubectl("get", "svc", "front", "-o", "jsonpath={.spec.ports[0].targetPort} {.spec.selector.app}"), "8080 front")
+        check_equal(
+            "service",
+            kubectl("get", "svc", "front", "-o", "jsonpath={.spec.ports[0].targetPort} {.spec.selector.app}"),
+            "8080 front",
+        )
         kubectl("create", "priorityclass", "high", "--value=1000", "--description=d", out="created")
-        check_equal("priority class", kubectl("get", "priorityclass", "high", "-o", "jsonpath={.value} {.description}"), "1000 d")
+        check_equal(
+            "priority class",
+            kubectl("get", "priorityclass", "high", "-o", "jsonpath={.value} {.description}"),
+            "1000 d",
+        )
         kubectl("create", "poddisruptionbudget", "pdb", "--selector=app=web", "--min-available=50%", out="created")
-        check_equal("budget", kubectl("get", "pdb", "pdb", "-o", "jsonpath={.spec.minAvailable} {.spec.selector.matchLabels.app}"), "50% web")
+        check_equal(
+            "budget",
+            kubectl("get", "pdb", "pdb", "-o", "jsonpath={.spec.minAvailable} {.spec.selector.matchLabels.app}"),
+            "50% web",
+        )
         kubectl("api-resources", out=["poddisruptionbudgets", "storageclasses", "leases"])
         kubectl("get", "--raw", "/healthz", out="ok")
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Sends to hollow-apiserver --emulated-version=1.29 what the real kubectl 1.32 sent to a real server 1.29 in 46 commands
-(testdata/wire-kubectl): each request has the recorded status, reason, message and warning, but for DIFFERENCES."""
+"""Sends to hollow-apiserver --emulated-version=1.29 what the real kubectl 1.32 sent to a real server 1.29 in 46
+commands (testdata/wire-kubectl): each request has the recorded status, reason, message and warning, but for
+DIFFERENCES."""
 import base64
 import http.client
 import json
@@ -28,7 +29,9 @@ used = set()
 
 
 def pod(name, **spec):
-    return harness.pod(name, cpu=None, namespace="wire", labels={"app": "rs"} if name.startswith("rs-") else None, **spec)
+    return harness.pod(
+        name, cpu=None, namespace="wire", labels={"app": "rs"} if name.startswith("rs-") else None, **spec
+    )
 
 
 class Player:
@@ -44,7 +47,11 @@ class Player:
         check("the user's %s %s" % (method, path), status in (200, 201), "%d %s" % (status, answer))
 
     def bind(self, name, node):
-        self.user("POST", "%s/%s/binding" % (PODS, name), {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}})
+        self.user(
+            "POST",
+            "%s/%s/binding" % (PODS, name),
+            {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}},
+        )
 
     def mark(self, text):
         """Does what the scheduler and the user of the recording did before a command."""
@@ -56,16 +63,26 @@ class Player:
             self.user("POST", PODS, pod("rs-1", nodeName="node-a"))
             self.user("POST", PODS, pod("bare", nodeName="node-a", terminationGracePeriodSeconds=0))
             self.ready("rs-1")
-            self.user("POST", "/apis/policy/v1/namespaces/wire/poddisruptionbudgets", {
-                "metadata": {"name": "guard"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "rs"}}}})
+            self.user(
+                "POST",
+                "/apis/policy/v1/namespaces/wire/poddisruptionbudgets",
+                {
+                    "metadata": {"name": "guard"},
+                    "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "rs"}}},
+                },
+            )
         elif text == "user deletes the PDB":
             self.user("DELETE", "/apis/policy/v1/namespaces/wire/poddisruptionbudgets/guard")
         elif text.startswith("kubectl wait --for=condition=PodScheduled"):
             self.bind("r1", "node-a")
 
     def ready(self, name):
-        status, answer = self.s.call("PATCH", "%s/%s/status" % (PODS, name), {"status": {
-            "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}, "application/merge-patch+json")
+        status, answer = self.s.call(
+            "PATCH",
+            "%s/%s/status" % (PODS, name),
+            {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}},
+            "application/merge-patch+json",
+        )
         check("rs-1 is ready", status == 200, answer)
 
     def live(self, path, text):
@@ -75,7 +92,9 @@ class Player:
             return re.sub(r"resourceVersion=\d+", "resourceVersion=" + listed["metadata"]["resourceVersion"], text)
         if '"resourceVersion"' in text:
             status, now = self.s.call("GET", path.partition("?")[0])
-            return re.sub(r'"resourceVersion": "\d+"', '"resourceVersion": "%s"' % now["metadata"]["resourceVersion"], text)
+            return re.sub(
+                r'"resourceVersion": "\d+"', '"resourceVersion": "%s"' % now["metadata"]["resourceVersion"], text
+            )
         return text
 
     def ask(self, e):
@@ -108,12 +127,18 @@ class Player:
         status, answer, warning = self.ask(e)
         check_equal(what, (status, answer.get("message", "") if status != want else ""), (want, ""))
         if want == e["status"] and "reason" in e:
-            check_equal(what + ": reason and message", (answer.get("reason"), answer.get("message")), (e["reason"], e["message"]))
-        check_equal(what + ": warning", warning and warning[-len(e.get("warning", "")):], e.get("warning"))
+            check_equal(
+                what + ": reason and message",
+                (answer.get("reason"), answer.get("message")),
+                (e["reason"], e["message"]),
+            )
+        check_equal(what + ": warning", warning and warning[-len(e.get("warning", "")) :], e.get("warning"))
 
 
 def test_commands():
-    with Api.start(flags=["--emulated-version=1.29"]) as s, open(os.path.join(ROOT, "test", "testdata", "wire-kubectl", "48-kubectl-1.32-api129.jsonl"), encoding="utf8") as f:
+    with Api.start(flags=["--emulated-version=1.29"]) as s, open(
+        os.path.join(ROOT, "test", "testdata", "wire-kubectl", "48-kubectl-1.32-api129.jsonl"), encoding="utf8"
+    ) as f:
         player = Player(s)
         for line in f:
             e = json.loads(line)

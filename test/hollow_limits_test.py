@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests hollow-apiserver's limits: a watcher that does not read is cut off, the others are not, and /metrics shows it. Also
-tests it without a file descriptor left."""
+"""Tests hollow-apiserver's limits: a watcher that does not read is cut off, the others are not, and /metrics shows it.
+Also tests it without a file descriptor left."""
 import os
 import re
 import resource
@@ -26,8 +26,13 @@ def watch(s, path):
 def test_a_watcher_that_does_not_read_is_cut():
     with Api.start() as s:
         maps = "/api/v1/namespaces/default/configmaps"
-        watchers, stored = 'apiserver_registered_watchers{resource="configmaps"}', 'etcd_object_counts{resource="configmaps"}'
-        check_equal("before", (metrics(s)[watchers], metrics(s)[stored], metrics(s)["hollow_watchers_cut_total"]), (0, 0, 0))
+        watchers, stored = (
+            'apiserver_registered_watchers{resource="configmaps"}',
+            'etcd_object_counts{resource="configmaps"}',
+        )
+        check_equal(
+            "before", (metrics(s)[watchers], metrics(s)[stored], metrics(s)["hollow_watchers_cut_total"]), (0, 0, 0)
+        )
         lazy, reader = watch(s, maps + "?watch=true"), watch(s, maps + "?watch=true")
         wait_until("two watchers", lambda: metrics(s)[watchers] == 2)
 
@@ -47,7 +52,11 @@ def test_a_watcher_that_does_not_read_is_cut():
         limit = metrics(s)["hollow_watch_waiting_limit_bytes"]
         check_equal("the limit", limit, 64 << 20)
         for i in range(70):
-            check_equal("update", s.call("PUT", maps + "/big", {"metadata": {"name": "big"}, "data": {"k": "x" * size, "n": str(i)}})[0], 200)
+            check_equal(
+                "update",
+                s.call("PUT", maps + "/big", {"metadata": {"name": "big"}, "data": {"k": "x" * size, "n": str(i)}})[0],
+                200,
+            )
             # It keeps up, whatever else this machine does, so that only the other one is too slow.
             wait_until("the reader has read the update", lambda: sum(read) > (i + 2) * size)
             m = metrics(s)
@@ -74,17 +83,22 @@ def test_a_watcher_that_does_not_read_is_cut():
 def test_no_file_descriptor_left():
     with Api.start(flags=["--watch-cache-sizes=configmaps#4"]) as s:
         maps = "/api/v1/namespaces/default/configmaps"
-        history = lambda: [metrics(s)['hollow_watch_history%s_events{resource="configmaps"}' % x] for x in ("", "_limit")]
+
+        def history():
+            return [metrics(s)['hollow_watch_history%s_events{resource="configmaps"}' % x] for x in ("", "_limit")]
+
         check_equal("no history", history(), [0, 4])
         check_equal("create", s.call("POST", maps, {"metadata": {"name": "kept"}})[0], 201)
         check_equal("one change", history(), [1, 4])
         for i in range(6):
-            check_equal("update", s.call("PUT", maps + "/kept", {"metadata": {"name": "kept"}, "data": {"n": str(i)}})[0], 200)
+            check_equal(
+                "update", s.call("PUT", maps + "/kept", {"metadata": {"name": "kept"}, "data": {"n": str(i)}})[0], 200
+            )
         check_equal("the last four", history(), [4, 4])
         reader = watch(s, maps + "?watch=true&resourceVersion=0")
         reader.settimeout(60)
-        # All that is done without descriptors was done once before: the undefined-behaviour sanitizer needs one when it meets a
-        # type for the first time.
+        # All that is done without descriptors was done once before: the undefined-behaviour sanitizer needs one when it
+        # meets a type for the first time.
         check_equal("create another", s.call("POST", maps, {"metadata": {"name": "other"}})[0], 201)
         check_equal("delete it", s.call("DELETE", maps + "/other")[0], 200)
         read = b""

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Simulated controllers and kubelets around hollow-apiserver, used with kubectl as a person would: workloads come up, are rolled
-out, drained and deleted. Recorded cases of a real controller manager are pkg/apiserver/simulation_test.cc."""
+"""Simulated controllers and kubelets around hollow-apiserver, used with kubectl as a person would: workloads come up,
+are rolled out, drained and deleted. Recorded cases of a real controller manager are
+pkg/apiserver/simulation_test.cc."""
 import http.client
 import json
 import random
@@ -12,18 +13,50 @@ import threading
 import harness
 from harness import Api, Kubectl, Proxy, Scheduler, check, check_equal, node, wait_until
 
-FLAGS = ["--emulated-version=1.36", "--simulate=kubelets,controllers", "--pod-start-delay=100ms", "--pod-stop-delay=50ms",
-         "--job-duration=300ms"]
-SET = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db", "namespace": "default"},
-       "spec": {"serviceName": "db", "replicas": 2, "selector": {"matchLabels": {"app": "db"}},
-                "template": {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}}}
-CLASS = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "disks.example.com",
-         "volumeBindingMode": "WaitForFirstConsumer"}
-SET["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, "spec": {
-    "storageClassName": "fast", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}]
-DAEMON = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent", "namespace": "default"},
-          "spec": {"selector": {"matchLabels": {"app": "agent"}},
-                   "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}}}
+FLAGS = [
+    "--emulated-version=1.36",
+    "--simulate=kubelets,controllers",
+    "--pod-start-delay=100ms",
+    "--pod-stop-delay=50ms",
+    "--job-duration=300ms",
+]
+SET = {
+    "apiVersion": "apps/v1",
+    "kind": "StatefulSet",
+    "metadata": {"name": "db", "namespace": "default"},
+    "spec": {
+        "serviceName": "db",
+        "replicas": 2,
+        "selector": {"matchLabels": {"app": "db"}},
+        "template": {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}},
+    },
+}
+CLASS = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "fast"},
+    "provisioner": "disks.example.com",
+    "volumeBindingMode": "WaitForFirstConsumer",
+}
+SET["spec"]["volumeClaimTemplates"] = [
+    {
+        "metadata": {"name": "data"},
+        "spec": {
+            "storageClassName": "fast",
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+]
+DAEMON = {
+    "apiVersion": "apps/v1",
+    "kind": "DaemonSet",
+    "metadata": {"name": "agent", "namespace": "default"},
+    "spec": {
+        "selector": {"matchLabels": {"app": "agent"}},
+        "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}},
+    },
+}
 SECONDS = "--timeout=20s"
 
 
@@ -48,7 +81,12 @@ def test_workloads():
     check_equal("three pods run", list(pods(kubectl, "app=web").values()), ["Running"] * 3)
     kubectl("get", "deployment", "web", out="3")
     name = sorted(pods(kubectl, "app=web"))[0]
-    kubectl("describe", "pod", name, out=["Successfully assigned", "Pulled", "Created container: nginx", "Started container nginx"])
+    kubectl(
+        "describe",
+        "pod",
+        name,
+        out=["Successfully assigned", "Pulled", "Created container: nginx", "Started container nginx"],
+    )
     kubectl("describe", "deployment", "web", out=["NewReplicaSetAvailable", "Scaled up replica set"])
 
     before = set(pods(kubectl, "app=web"))
@@ -67,8 +105,11 @@ def test_workloads():
     kubectl("rollout", "status", "daemonset/agent", SECONDS, out="successfully rolled out")
     check_equal("ordinals", sorted(pods(kubectl, "app=db")), ["db-0", "db-1"])
     claims = json.loads(kubectl("get", "pvc", "-o", "json"))["items"]
-    check_equal("claims are bound to volumes of theirs", {c["metadata"]["name"]: (c["status"]["phase"], c["spec"]["volumeName"]) for c in claims},
-                {c["metadata"]["name"]: ("Bound", "pvc-" + c["metadata"]["uid"]) for c in claims})
+    check_equal(
+        "claims are bound to volumes of theirs",
+        {c["metadata"]["name"]: (c["status"]["phase"], c["spec"]["volumeName"]) for c in claims},
+        {c["metadata"]["name"]: ("Bound", "pvc-" + c["metadata"]["uid"]) for c in claims},
+    )
     check_equal("claims", len(claims), 2)
     check_equal("a pod on each node", len(pods(kubectl, "app=agent")), 2)
 
@@ -80,12 +121,20 @@ def test_workloads():
     kubectl("wait", "job/now", "--for=condition=complete", SECONDS, out="condition met")
 
     kubectl("drain", "n1", "--force", "--ignore-daemonsets", SECONDS, out="drained")
-    wait_until("everything is on n2", lambda: set(pods(kubectl, "app=db")) == {"db-0", "db-1"} and all(
-        p["spec"].get("nodeName") == "n2" for p in api.get("/api/v1/namespaces/default/pods")["items"]
-        if p["metadata"].get("labels", {}).get("app") in ("web", "db")))
+    wait_until(
+        "everything is on n2",
+        lambda: set(pods(kubectl, "app=db")) == {"db-0", "db-1"}
+        and all(
+            p["spec"].get("nodeName") == "n2"
+            for p in api.get("/api/v1/namespaces/default/pods")["items"]
+            if p["metadata"].get("labels", {}).get("app") in ("web", "db")
+        ),
+    )
     kubectl("delete", "deployment", "web", SECONDS, out="deleted")
-    wait_until("its pods and sets go with it", lambda: not pods(kubectl, "app=web")
-               and not json.loads(kubectl("get", "rs", "-o", "json"))["items"])
+    wait_until(
+        "its pods and sets go with it",
+        lambda: not pods(kubectl, "app=web") and not json.loads(kubectl("get", "rs", "-o", "json"))["items"],
+    )
     kubectl("create", "namespace", "passing")
     kubectl("create", "deployment", "x", "--image=x", "-n", "passing")
     kubectl("delete", "namespace", "passing", SECONDS, out="deleted")
@@ -98,39 +147,89 @@ def test_rejected_by_the_kubelet():
     api, kubectl, scheduler = begin()
     scheduler.process.kill()
     for name, cpu in (("fits", "3"), ("does-not", "64")):
-        kubectl.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"},
-                        "spec": {"nodeName": "n1", "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}]}})
+        kubectl.create(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": name, "namespace": "default"},
+                "spec": {
+                    "nodeName": "n1",
+                    "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}],
+                },
+            }
+        )
     kubectl("wait", "pod/fits", "--for=condition=Ready", SECONDS)
-    status = wait_until("the pod is rejected", lambda: next(
-        (p["status"] for p in api.get("/api/v1/namespaces/default/pods")["items"]
-         if p["metadata"]["name"] == "does-not" and p["status"]["phase"] == "Failed"), None))
+    status = wait_until(
+        "the pod is rejected",
+        lambda: next(
+            (
+                p["status"]
+                for p in api.get("/api/v1/namespaces/default/pods")["items"]
+                if p["metadata"]["name"] == "does-not" and p["status"]["phase"] == "Failed"
+            ),
+            None,
+        ),
+    )
     check_equal("reason", status["reason"], "OutOfcpu")
-    check("message", status["message"].startswith("Pod was rejected: Node didn't have enough resource: cpu, requested: 64000, used: 3000"),
-          status["message"])
+    check(
+        "message",
+        status["message"].startswith(
+            "Pod was rejected: Node didn't have enough resource: cpu, requested: 64000, used: 3000"
+        ),
+        status["message"],
+    )
 
 
 def test_resize_in_place():
     """A pod gets what it asks for by now if its node has it, and is told why not otherwise."""
     api, kubectl, _ = begin()
-    kubectl.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "grows", "namespace": "default"},
-                    "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}]}})
+    kubectl.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "grows", "namespace": "default"},
+            "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}]},
+        }
+    )
     kubectl("wait", "pod/grows", "--for=condition=Ready", SECONDS)
 
     def resize(resources, **wanted):
-        kubectl("patch", "pod", "grows", "--subresource=resize", "-p",
-                json.dumps({"spec": {"containers": [{"name": "c", "resources": resources}]}}), **wanted)
+        kubectl(
+            "patch",
+            "pod",
+            "grows",
+            "--subresource=resize",
+            "-p",
+            json.dumps({"spec": {"containers": [{"name": "c", "resources": resources}]}}),
+            **wanted
+        )
+
     given = "--for=jsonpath={.status.containerStatuses[0].resources.requests.cpu}="
     kubectl("wait", "pod/grows", given + "1", SECONDS)
     resize({"requests": {"cpu": "2"}}, out="patched")
     kubectl("wait", "pod/grows", given + "2", SECONDS, out="condition met")
     resize({"requests": {"cpu": "64"}}, out="patched")
     kubectl("wait", "pod/grows", "--for=condition=PodResizePending", SECONDS, out="condition met")
-    kubectl("get", "pod", "grows", "-o", "jsonpath={.status.conditions[?(@.type=='PodResizePending')].reason}", out="Infeasible")
+    kubectl(
+        "get",
+        "pod",
+        "grows",
+        "-o",
+        "jsonpath={.status.conditions[?(@.type=='PodResizePending')].reason}",
+        out="Infeasible",
+    )
     resize({"requests": {"cpu": "3"}}, out="patched")
     kubectl("wait", "pod/grows", given + "3", SECONDS, out="condition met")
-    check_equal("nothing is pending", kubectl("get", "pod", "grows", "-o", "jsonpath={.status.conditions[?(@.type=='PodResizePending')].reason}"), "")
-    resize({"requests": {"cpu": "3", "memory": "1Gi"}, "limits": {"cpu": "3", "memory": "1Gi"}}, status=1,
-           err="Pod QOS Class may not change as a result of resizing")
+    check_equal(
+        "nothing is pending",
+        kubectl("get", "pod", "grows", "-o", "jsonpath={.status.conditions[?(@.type=='PodResizePending')].reason}"),
+        "",
+    )
+    resize(
+        {"requests": {"cpu": "3", "memory": "1Gi"}, "limits": {"cpu": "3", "memory": "1Gi"}},
+        status=1,
+        err="Pod QOS Class may not change as a result of resizing",
+    )
 
 
 def test_scheduler_is_killed():
@@ -161,7 +260,9 @@ class Made:
                 event = json.loads(line)
                 assert event["type"] != "ERROR", event
                 version = event["object"]["metadata"]["resourceVersion"]
-                owner = [o["kind"] for o in event["object"]["metadata"].get("ownerReferences", []) if o.get("controller")]
+                owner = [
+                    o["kind"] for o in event["object"]["metadata"].get("ownerReferences", []) if o.get("controller")
+                ]
                 self.seen[event["object"]["metadata"]["uid"]] = owner[0] if owner else ""
             c.close()
 
@@ -172,31 +273,55 @@ class Made:
 def leave_amid(api, method, path, body, whole):
     """Sends a request, or a part of it, and goes away without reading the answer, as a client does that is killed."""
     text = json.dumps(body).encode()
-    head = ("%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/merge-patch+json\r\nContent-Length: %d\r\n\r\n" % (method, path, len(text))).encode()
+    head = (
+        "%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/merge-patch+json\r\nContent-Length: %d\r\n\r\n"
+        % (method, path, len(text))
+    ).encode()
     s = socket.create_connection(("127.0.0.1", api.port))
     if not whole:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # the connection is reset
-    s.sendall(head + (text if whole else text[:len(text) // 2]))
+    s.sendall(head + (text if whole else text[: len(text) // 2]))
     s.close()
 
 
 def test_nothing_is_made_twice_whatever_ends():
-    """Schedulers are killed, their requests are refused and their answers lost, their watches end; clients go away amid requests
-    and change objects that controllers are working on; pods are deleted."""
+    """Schedulers are killed, their requests are refused and their answers lost, their watches end; clients go away amid
+    requests and change objects that controllers are working on; pods are deleted."""
     r = random.Random(37)
     api = Api.start(flags=FLAGS)
     kubectl, made = Kubectl(api), Made(api)
     kubectl.create(node("n1"), node("n2"), DAEMON)
-    fault = lambda method, path: r.choice([None] * 8 + ["refuse", "lose-answer"]) if method != "GET" else (
-        ("cut", r.randrange(3000)) if "watch" in path and r.random() < 0.3 else None)
+
+    def fault(method, path):
+        return (
+            r.choice([None] * 8 + ["refuse", "lose-answer"])
+            if method != "GET"
+            else (("cut", r.randrange(3000)) if "watch" in path and r.random() < 0.3 else None)
+        )
+
     proxy = Proxy(api.port, fault)
-    run = lambda i: Scheduler(proxy.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="fails-%d" % i)
+
+    def run(i):
+        return Scheduler(proxy.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="fails-%d" % i)
+
     scheduler = run(0)
     kubectl("create", "deployment", "web", "--image=nginx", "--replicas=10")
     kubectl.create({**SET, "spec": {k: v for k, v in SET["spec"].items() if k != "volumeClaimTemplates"}})
-    kubectl.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "work", "namespace": "default"}, "spec": {
-        "completions": 8, "parallelism": 2, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}}}})
-    objects = ["/apis/apps/v1/namespaces/default/" + o for o in ("deployments/web", "statefulsets/db", "daemonsets/agent")]
+    kubectl.create(
+        {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": "work", "namespace": "default"},
+            "spec": {
+                "completions": 8,
+                "parallelism": 2,
+                "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}},
+            },
+        }
+    )
+    objects = [
+        "/apis/apps/v1/namespaces/default/" + o for o in ("deployments/web", "statefulsets/db", "daemonsets/agent")
+    ]
     objects.append("/apis/batch/v1/namespaces/default/jobs/work")
     deleted = {"ReplicaSet": 0, "StatefulSet": 0, "DaemonSet": 0}
     for i in range(60):
@@ -237,26 +362,59 @@ def test_a_node_goes_down():
     kubectl = Kubectl(api)
     kubectl.create(node("n1"), node("n2"))
     Scheduler(api.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="down")
-    toleration = {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute", "operator": "Exists", "tolerationSeconds": 1}
-    kubectl.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"},
-                    "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": {
-                        "metadata": {"labels": {"app": "web"}},
-                        "spec": {"tolerations": [toleration], "containers": [{"name": "c", "image": "x"}]}}}})
+    toleration = {
+        "key": "node.kubernetes.io/unreachable",
+        "effect": "NoExecute",
+        "operator": "Exists",
+        "tolerationSeconds": 1,
+    }
+    kubectl.create(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "default"},
+            "spec": {
+                "replicas": 2,
+                "selector": {"matchLabels": {"app": "web"}},
+                "template": {
+                    "metadata": {"labels": {"app": "web"}},
+                    "spec": {"tolerations": [toleration], "containers": [{"name": "c", "image": "x"}]},
+                },
+            },
+        }
+    )
     kubectl("rollout", "status", "deployment/web", SECONDS)
     kubectl("cordon", "n2")
     kubectl("wait", "node/n2", "--for=jsonpath={.spec.taints[0].key}=node.kubernetes.io/unschedulable", SECONDS)
     kubectl("uncordon", "n2")
     kubectl("annotate", "node", "n1", "simulate.berth/down=true")
     kubectl("wait", "node/n1", "--for=condition=Ready=Unknown", "--timeout=60s", out="condition met")
-    wait_until("a taint that evicts", lambda: "NoExecute" in [t["effect"] for t in api.get("/api/v1/nodes/n1")["spec"].get("taints", [])])
-    kubectl("describe", "node", "n1", out=["node.kubernetes.io/unreachable:NoExecute", "Kubelet stopped posting node status"])
-    wait_until("two pods run on n2", lambda: 2 == sum(
-        p["spec"].get("nodeName") == "n2" and p["status"]["phase"] == "Running" for p in api.get("/api/v1/namespaces/default/pods")["items"]), 60)
+    wait_until(
+        "a taint that evicts",
+        lambda: "NoExecute" in [t["effect"] for t in api.get("/api/v1/nodes/n1")["spec"].get("taints", [])],
+    )
+    kubectl(
+        "describe",
+        "node",
+        "n1",
+        out=["node.kubernetes.io/unreachable:NoExecute", "Kubelet stopped posting node status"],
+    )
+    wait_until(
+        "two pods run on n2",
+        lambda: 2
+        == sum(
+            p["spec"].get("nodeName") == "n2" and p["status"]["phase"] == "Running"
+            for p in api.get("/api/v1/namespaces/default/pods")["items"]
+        ),
+        60,
+    )
     kubectl("get", "events", out=["TaintManagerEviction", "NodeNotReady"])
     kubectl("annotate", "node", "n1", "simulate.berth/down=false", "--overwrite")
     kubectl("wait", "node/n1", "--for=condition=Ready", "--timeout=60s", out="condition met")
     wait_until("the taints are gone", lambda: not api.get("/api/v1/nodes/n1")["spec"].get("taints"), 60)
-    wait_until("the pods that were evicted are gone", lambda: len(api.get("/api/v1/namespaces/default/pods")["items"]) == 2, 60)
+    wait_until(
+        "the pods that were evicted are gone", lambda: len(api.get("/api/v1/namespaces/default/pods")["items"]) == 2, 60
+    )
 
 
 def test_off_by_default():
@@ -264,7 +422,6 @@ def test_off_by_default():
         kubectl = Kubectl(api)
         kubectl("create", "deployment", "web", "--image=nginx")
         kubectl("get", "pods", err="No resources found")
-
 
 
 harness.main(globals())

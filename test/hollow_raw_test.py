@@ -75,8 +75,14 @@ def test_recorded_bytes():
     # The recorded server had no admission plugin but Priority.
     with Api.start(flags=["--disable-admission-plugins=DefaultTolerationSeconds"]) as s:
         s.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
-        status, raw1 = s.call("POST", "/api/v1/namespaces/wire/pods", {
-            "metadata": {"name": "raw1", "labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "busybox"}]}})
+        status, raw1 = s.call(
+            "POST",
+            "/api/v1/namespaces/wire/pods",
+            {
+                "metadata": {"name": "raw1", "labels": {"a": "b"}},
+                "spec": {"containers": [{"name": "c", "image": "busybox"}]},
+            },
+        )
         check_equal("raw1", status, 201)
         for one in recorded:
             label = one["label"]
@@ -93,7 +99,8 @@ def test_recorded_bytes():
                 for _ in range(2 if label.startswith("two pipelined") else 1):
                     if label.startswith("watch: headers"):
                         status, headers = f.readline().decode().rstrip("\r\n"), dict(
-                            line.decode().rstrip("\r\n").split(": ", 1) for line in iter(f.readline, b"\r\n"))
+                            line.decode().rstrip("\r\n").split(": ", 1) for line in iter(f.readline, b"\r\n")
+                        )
                         got, want = (status, headers, "", True), read_answer(wanted, head_only=True)
                     else:
                         got, want = read_answer(f, head), read_answer(wanted, head)

@@ -78,8 +78,16 @@ class Conversation:
             status, _ = self.s.call("GET", path)
             if status == 404 and e["status"] == 200 and "/events/" in path:
                 core = "/api/v1/namespaces/wire/events"
-                self.user("POST", core, {"metadata": {"name": parts[-1], "namespace": "wire"}, "reason": "FailedScheduling", "count": 1,
-                                         "involvedObject": {"kind": "Pod", "namespace": "wire", "name": parts[-1].split(".")[0]}})
+                self.user(
+                    "POST",
+                    core,
+                    {
+                        "metadata": {"name": parts[-1], "namespace": "wire"},
+                        "reason": "FailedScheduling",
+                        "count": 1,
+                        "involvedObject": {"kind": "Pod", "namespace": "wire", "name": parts[-1].split(".")[0]},
+                    },
+                )
         elif e["method"] == "POST" and e["status"] == 409:
             self.s.call("POST", path, body)
         elif e["method"] == "POST" and parts[-1] in ("endpoints", "leases"):
@@ -106,7 +114,9 @@ class Conversation:
                     check_equal(what + ": kind", body["kind"], e["kind"])
             return
         if url.path.endswith("reviews"):  # the scheduler asks who may see its pages, which this server cannot answer
-            check_equal(what, ask(self.s, e["method"], path, base64.b64decode(e.get("bodyBase64", "")), headers)[0], 404)
+            check_equal(
+                what, ask(self.s, e["method"], path, base64.b64decode(e.get("bodyBase64", "")), headers)[0], 404
+            )
             return
         if "bodyBase64" in e:
             status, body = ask(self.s, e["method"], path, base64.b64decode(e["bodyBase64"]), headers)
@@ -114,22 +124,41 @@ class Conversation:
             check(what, HINT in body["message"], body)
             return
         body = self.prepare(e, url.path, e.get("body"))
-        status, answer = ask(self.s, e["method"], path, json.dumps(body) if isinstance(body, (dict, list)) else body, headers)
+        status, answer = ask(
+            self.s, e["method"], path, json.dumps(body) if isinstance(body, (dict, list)) else body, headers
+        )
         check_equal(what, status, e["status"])
         if status >= 300:
             if e.get("message") and status == 404:
                 check_equal(what + ": message", answer["message"], e["message"])
             return
         if "conditions" in e:
-            got = [[c.get(k, "") for k in ("type", "status", "reason", "message")] for c in answer["status"].get("conditions", [])]
+            got = [
+                [c.get(k, "") for k in ("type", "status", "reason", "message")]
+                for c in answer["status"].get("conditions", [])
+            ]
             sent = [c["type"] for c in (body.get("status") or {}).get("conditions", [])]
-            check_equal(what + ": conditions", [c for c in got if c[0] in sent], [c for c in e["conditions"] if c[0] in sent])
+            check_equal(
+                what + ": conditions", [c for c in got if c[0] in sent], [c for c in e["conditions"] if c[0] in sent]
+            )
             check_equal(what + ": nominated", answer["status"].get("nominatedNodeName"), e.get("nominated"))
         if e["method"] == "POST" and url.path.endswith("/events"):
-            for key in ("note", "message", "reason", "action", "regarding", "involvedObject", "reportingController", "eventTime", "related"):
+            for key in (
+                "note",
+                "message",
+                "reason",
+                "action",
+                "regarding",
+                "involvedObject",
+                "reportingController",
+                "eventTime",
+                "related",
+            ):
                 if body.get(key):
                     check_equal(what + ": " + key, answer.get(key), body[key])
-            status, core = self.s.call("GET", url.path.replace("/apis/events.k8s.io/v1", "/api/v1") + "/" + body["metadata"]["name"])
+            status, core = self.s.call(
+                "GET", url.path.replace("/apis/events.k8s.io/v1", "/api/v1") + "/" + body["metadata"]["name"]
+            )
             check_equal(what + ": as v1", (status, core.get("message")), (200, body.get("note", body.get("message"))))
 
 
@@ -137,7 +166,7 @@ def test_conversations():
     replayed = 0
     files = sorted(glob.glob(os.path.join(ROOT, "test", "testdata", "wire-server", "*.jsonl")))
     for file in files:
-        name = os.path.basename(file)[:-len(".jsonl")]
+        name = os.path.basename(file)[: -len(".jsonl")]
         release = "1.29" if name.startswith("4") else "1.10"
         with Api.start(flags=["--emulated-version=" + release]) as s, open(file) as lines:
             check_equal("namespace", s.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})[0], 201)

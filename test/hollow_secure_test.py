@@ -11,7 +11,10 @@ import harness
 from harness import BIN, ROOT, TLS, Api, check, check_equal, run, secure_flags, write_file
 
 warnings.simplefilter("ignore", DeprecationWarning)  # the test asks for TLS versions that must be rejected
-pem = lambda name: os.path.join(TLS, name)
+
+
+def pem(name):
+    return os.path.join(TLS, name)
 
 
 def call(port, method, path, token=None, cert=None, body=None, verify=True, version=None):
@@ -40,13 +43,20 @@ def recorded(index):
 
 
 TOKENS = write_file("tokens.csv", 'wiretoken,wire-admin,1,"system:masters"\nwiretoken2,wire-nobody,2\n')
-POLICY = write_file("policy.jsonl", "# who may do what\n"
-                    '{"spec":{"group":"system:masters","namespace":"*","resource":"*","apiGroup":"*","nonResourcePath":"*"}}\n'
-                    '{"spec":{"group":"dev","readonly":true,"namespace":"wire","resource":"pods"}}\n')
+POLICY = write_file(
+    "policy.jsonl",
+    "# who may do what\n"
+    '{"spec":{"group":"system:masters","namespace":"*","resource":"*","apiGroup":"*","nonResourcePath":"*"}}\n'
+    '{"spec":{"group":"dev","readonly":true,"namespace":"wire","resource":"pods"}}\n',
+)
 
 
 def test_who_may_what():
-    with Api.start(flags=secure_flags("--client-ca-file=" + pem("ca.crt"), "--token-auth-file=" + TOKENS, "--authorization-policy-file=" + POLICY)) as s:
+    with Api.start(
+        flags=secure_flags(
+            "--client-ca-file=" + pem("ca.crt"), "--token-auth-file=" + TOKENS, "--authorization-policy-file=" + POLICY
+        )
+    ) as s:
         port = s.secure_port()
         check_equal("anonymous, nodes", call(port, "GET", "/api/v1/nodes"), recorded(0))
         check_equal("anonymous, healthz", call(port, "GET", "/healthz"), (200, "ok"))
@@ -54,16 +64,34 @@ def test_who_may_what():
         check_equal("anonymous, discovery", call(port, "GET", "/api")[0], 403)
         check_equal("unknown token", call(port, "GET", "/api/v1/nodes", token="invalid"), recorded(3))
         check_equal("good token", call(port, "GET", "/api/v1/nodes", token="wiretoken")[0], 200)
-        check_equal("token without rights", call(port, "GET", "/api/v1/namespaces/wire/pods/x", token="wiretoken2"), recorded(5))
+        check_equal(
+            "token without rights", call(port, "GET", "/api/v1/namespaces/wire/pods/x", token="wiretoken2"), recorded(5)
+        )
         binding = '{"kind":"Binding","apiVersion":"v1","metadata":{"name":"x"},"target":{"kind":"Node","name":"n"}}'
-        check_equal("binding without rights", call(port, "POST", "/api/v1/namespaces/wire/pods/x/binding", token="wiretoken2", body=binding), recorded(6))
-        check_equal("watch without rights", call(port, "GET", "/api/v1/nodes?watch=true", token="wiretoken2"), recorded(7))
+        check_equal(
+            "binding without rights",
+            call(port, "POST", "/api/v1/namespaces/wire/pods/x/binding", token="wiretoken2", body=binding),
+            recorded(6),
+        )
+        check_equal(
+            "watch without rights", call(port, "GET", "/api/v1/nodes?watch=true", token="wiretoken2"), recorded(7)
+        )
         check_equal("certificate, allowed", call(port, "GET", "/api/v1/namespaces/wire/pods", cert="client")[0], 200)
-        check_equal("certificate, other namespace", call(port, "GET", "/api/v1/namespaces/other/pods", cert="client")[0], 403)
+        check_equal(
+            "certificate, other namespace", call(port, "GET", "/api/v1/namespaces/other/pods", cert="client")[0], 403
+        )
         status, body = call(port, "POST", "/api/v1/namespaces/wire/pods", cert="client", body="{}")
-        check_equal("certificate, readonly", (status, body["message"]), (403, 'pods is forbidden: User "alice" cannot create pods in the namespace "wire"'))
+        check_equal(
+            "certificate, readonly",
+            (status, body["message"]),
+            (403, 'pods is forbidden: User "alice" cannot create pods in the namespace "wire"'),
+        )
         try:
-            check("a certificate of another authority", call(port, "GET", "/api", cert="stranger")[0] in (401, 403), "was let in")
+            check(
+                "a certificate of another authority",
+                call(port, "GET", "/api", cert="stranger")[0] in (401, 403),
+                "was let in",
+            )
         except (ssl.SSLError, ConnectionError):
             pass  # rejected in the handshake
         try:
@@ -74,10 +102,16 @@ def test_who_may_what():
 
         def can(verb, resource, ns="wire", **who):
             review = json.dumps({"spec": {"resourceAttributes": {"verb": verb, "resource": resource, "namespace": ns}}})
-            status, body = call(port, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review, **who)
+            status, body = call(
+                port, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review, **who
+            )
             return body["status"]["allowed"] if status == 201 else status
 
-        check_equal("may I: a certificate that may only read", (can("list", "pods", cert="client"), can("create", "pods", cert="client")), (True, False))
+        check_equal(
+            "may I: a certificate that may only read",
+            (can("list", "pods", cert="client"), can("create", "pods", cert="client")),
+            (True, False),
+        )
         check_equal("may I: of another namespace", can("list", "pods", ns="other", cert="client"), False)
         check_equal("may I: a token with all rights", can("delete", "nodes", token="wiretoken"), True)
         check_equal("may I: nobody gets no answer", can("list", "pods"), 403)
@@ -100,9 +134,25 @@ def refused(what, want, *flags):
 
 def test_files_that_are_refused():
     refused("no certificate", "--secure-port needs --tls-cert-file and --tls-private-key-file", "--secure-port=0")
-    refused("token file without port", "--token-auth-file means nothing without --secure-port", "--token-auth-file=" + TOKENS)
-    refused("missing certificate", "--tls-cert-file=/nowhere", "--secure-port=0", "--tls-cert-file=/nowhere", "--tls-private-key-file=/nowhere")
-    refused("a key of another certificate", "--tls-private-key-file", "--secure-port=0", "--tls-cert-file=" + pem("server.crt"), "--tls-private-key-file=" + pem("client.key"))
+    refused(
+        "token file without port",
+        "--token-auth-file means nothing without --secure-port",
+        "--token-auth-file=" + TOKENS,
+    )
+    refused(
+        "missing certificate",
+        "--tls-cert-file=/nowhere",
+        "--secure-port=0",
+        "--tls-cert-file=/nowhere",
+        "--tls-private-key-file=/nowhere",
+    )
+    refused(
+        "a key of another certificate",
+        "--tls-private-key-file",
+        "--secure-port=0",
+        "--tls-cert-file=" + pem("server.crt"),
+        "--tls-private-key-file=" + pem("client.key"),
+    )
     bad = write_file("bad", "token,user\n")
     refused("token file", "line 1: three fields are wanted", *secure_flags(), "--token-auth-file=" + bad)
     bad = write_file("bad", '\n{"spec":{"user":"a","resources":"pods"}}\n')

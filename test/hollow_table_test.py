@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tables of hollow-apiserver, as kubectl get asks for them: whole objects where it sorts by what is in them, and when events were
-last seen."""
+"""Tables of hollow-apiserver, as kubectl get asks for them: whole objects where it sorts by what is in them, and when
+events were last seen."""
 import http.client
 import json
 
@@ -9,10 +9,19 @@ from harness import DEADLINE, Api, check_equal, node, pod, write_objects
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 RELEASES = ("1.10", "1.29", "1.36")
-EVENT = {"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e1", "namespace": "default"},
-         "regarding": {"kind": "Pod", "name": "a", "namespace": "default"}, "eventTime": "2026-11-26T01:14:20.135852Z",
-         "reportingController": "default-scheduler", "reportingInstance": "default-scheduler-vm", "action": "Binding",
-         "reason": "Scheduled", "note": "hi", "type": "Normal"}
+EVENT = {
+    "apiVersion": "events.k8s.io/v1",
+    "kind": "Event",
+    "metadata": {"name": "e1", "namespace": "default"},
+    "regarding": {"kind": "Pod", "name": "a", "namespace": "default"},
+    "eventTime": "2026-11-26T01:14:20.135852Z",
+    "reportingController": "default-scheduler",
+    "reportingInstance": "default-scheduler-vm",
+    "action": "Binding",
+    "reason": "Scheduled",
+    "note": "hi",
+    "type": "Normal",
+}
 
 
 def table(s, path):
@@ -25,7 +34,10 @@ def table(s, path):
 
 
 def started(release):
-    s = Api.start(write_objects("cluster.json", [node("n0", cpu="4"), node("n1", cpu="8"), pod("a")]), flags=["--emulated-version=" + release])
+    s = Api.start(
+        write_objects("cluster.json", [node("n0", cpu="4"), node("n1", cpu="8"), pod("a")]),
+        flags=["--emulated-version=" + release],
+    )
     s.release = release
     return s
 
@@ -38,7 +50,11 @@ def test_rows_have_what_is_asked_for():
                 check_equal("%s: rows with includeObject=%s" % (release, asked), len(rows), 2)
                 check_equal("%s: their status" % release, ["status" in r["object"] for r in rows], [has_status] * 2)
             rows = table(s, "/api/v1/nodes?includeObject=Object")["rows"]
-            check_equal(release + ": what kubectl sorts by", sorted(r["object"]["status"]["capacity"]["cpu"] for r in rows), ["4", "8"])
+            check_equal(
+                release + ": what kubectl sorts by",
+                sorted(r["object"]["status"]["capacity"]["cpu"] for r in rows),
+                ["4", "8"],
+            )
 
 
 def test_events_with_series_are_seen():
@@ -47,9 +63,17 @@ def test_events_with_series_are_seen():
             s.post("/apis/events.k8s.io/v1/namespaces/default/events", EVENT)
             got = table(s, "/api/v1/namespaces/default/events")
             names = [c["name"] for c in got["columnDefinitions"]]
-            check_equal(release + ": columns", names[:4] + [n for n in names if n == "Message"], ["Last Seen", "Type", "Reason", "Object", "Message"])
+            check_equal(
+                release + ": columns",
+                names[:4] + [n for n in names if n == "Message"],
+                ["Last Seen", "Type", "Reason", "Object", "Message"],
+            )
             cells = dict(zip(names, got["rows"][0]["cells"]))
-            check_equal(release + ": cells", (cells["Type"], cells["Reason"], cells["Object"], cells["Message"]), ("Normal", "Scheduled", "pod/a", "hi"))
+            check_equal(
+                release + ": cells",
+                (cells["Type"], cells["Reason"], cells["Object"], cells["Message"]),
+                ("Normal", "Scheduled", "pod/a", "hi"),
+            )
             check_equal(release + ": it was seen", cells["Last Seen"] not in ("<unknown>", ""), True)
 
 

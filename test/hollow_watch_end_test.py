@@ -35,7 +35,9 @@ def too_old(what, server, path):
     event = json.loads(s.line())
     want = recorded[13]["response"]["watchEvents"][0]["event"]
     message = event["object"].pop("message")
-    check_equal(what + ": event", event, {**want, "object": {k: v for k, v in want["object"].items() if k != "message"}})
+    check_equal(
+        what + ": event", event, {**want, "object": {k: v for k, v in want["object"].items() if k != "message"}}
+    )
     check(what + ": message", re.fullmatch(r"too old resource version: \d+ \(\d+\)", message), message)
     check_equal(what + ": the end", s.line(), "")
     s.close()
@@ -46,7 +48,9 @@ def test_watches_that_begin_too_late():
     with Api.start(flags=["--watch-cache-sizes=pods#20,nodes#20", "--default-watch-cache-size=5"]) as server:
         ask = server.call
         check_equal("namespace", ask("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})[0], 201)
-        status, first = ask("POST", pods, {"metadata": {"name": "te1"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+        status, first = ask(
+            "POST", pods, {"metadata": {"name": "te1"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        )
         check_equal("pod", status, 201)
         ask("POST", "/api/v1/nodes", {"metadata": {"name": "n"}})
         versions = [first["metadata"]["resourceVersion"]]
@@ -57,7 +61,11 @@ def test_watches_that_begin_too_late():
                 if path.startswith(pods):
                     versions.append(o["metadata"]["resourceVersion"])
         for i in range(8):
-            ask("POST", "/api/v1/namespaces/wire/events", {"metadata": {"name": "e%d" % i}, "involvedObject": {"namespace": "wire"}})
+            ask(
+                "POST",
+                "/api/v1/namespaces/wire/events",
+                {"metadata": {"name": "e%d" % i}, "involvedObject": {"namespace": "wire"}},
+            )
 
         too_old("[13]", server, pods + "?watch=true&resourceVersion=1")
         too_old("[14]", server, pods + "?watch=true&resourceVersion=" + versions[0])
@@ -67,10 +75,16 @@ def test_watches_that_begin_too_late():
         check_equal("[16] events: the stream ends without a word", (s.r.status, s.line()), (200, ""))
         s.close()
         s = Stream(server, pods + "?watch=true&resourceVersion=" + versions[-6])
-        check_equal("[23] what was missed", [json.loads(s.line())["object"]["metadata"]["resourceVersion"] for _ in range(5)], versions[-5:])
+        check_equal(
+            "[23] what was missed",
+            [json.loads(s.line())["object"]["metadata"]["resourceVersion"] for _ in range(5)],
+            versions[-5:],
+        )
         s.close()
         status, body = ask("GET", pods + "?resourceVersion=1")
-        check_equal("[24] a list is never too old", (status, [o["metadata"]["name"] for o in body["items"]]), (200, ["te1"]))
+        check_equal(
+            "[24] a list is never too old", (status, [o["metadata"]["name"] for o in body["items"]]), (200, ["te1"])
+        )
 
         for i in range(26, 36):
             e = recorded[i]
@@ -81,7 +95,9 @@ def test_watches_that_begin_too_late():
             check_equal("[%d] encoding" % i, s.r.headers["Content-Encoding"], None)
             if wanted[0] == 200:
                 line = s.line()
-                check_equal("[%d] event" % i, json.loads(line)["type"], "MODIFIED")  # in one line, even with pretty=true
+                check_equal(
+                    "[%d] event" % i, json.loads(line)["type"], "MODIFIED"
+                )  # in one line, even with pretty=true
             elif i not in OTHERWISE:
                 want, got = e["response"]["body"], s.r.read().decode()
                 if isinstance(want, str):  # YAML, which quotes and breaks long lines in its own way

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Replays recorded exchanges with a real API server 1.10 against hollow-apiserver: the answers must be the same.
 
-wire/ has the recordings and the tool. Four exchanges cannot agree, each for a reason that pkg/apiserver/README.md gives;
-they must be exactly these.
+wire/ has the recordings and the tool. Four exchanges cannot agree, each for a reason that pkg/apiserver/README.md
+gives; they must be exactly these.
 """
 import json
 import os
@@ -22,15 +22,30 @@ def replay(files, exchanges, *flags):
     with Api.start(flags=["--disable-admission-plugins=DefaultTolerationSeconds"]) as s:
         status, _ = s.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
         check_equal("namespace wire", status, 201)
-        run = subprocess.run([sys.executable, os.path.join(ROOT, "test", "wire", "replay.py"), *flags, "--server",
-                              "127.0.0.1:%d" % s.port, *[os.path.join(ROOT, "test", "wire", f) for f in files]],
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+        run = subprocess.run(
+            [
+                sys.executable,
+                os.path.join(ROOT, "test", "wire", "replay.py"),
+                *flags,
+                "--server",
+                "127.0.0.1:%d" % s.port,
+                *[os.path.join(ROOT, "test", "wire", f) for f in files],
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
         replayed, differ, seen = 0, set(), []
         for line in run.stdout.splitlines():
             if m := re.match(r"\s+\[(\d+)\] .*: DIFF$", line):
                 differ.add(int(m.group(1)))
             elif m := re.match(r"(\S+\.json): (\d+) exchanges, (\d+) different", line):
-                check(m.group(1), differ == DIFFERENT.get(m.group(1), set()), "%s differ\n%s" % (differ, run.stdout[-1500:]))
+                check(
+                    m.group(1),
+                    differ == DIFFERENT.get(m.group(1), set()),
+                    "%s differ\n%s" % (differ, run.stdout[-1500:]),
+                )
                 replayed += int(m.group(2))
                 seen.append(m.group(1))
                 differ = set()
@@ -48,8 +63,11 @@ def test_discovery():
         for e in exchanges[6:14]:
             path, recorded = e["request"]["path"], e["response"]["body"]
             status, got = s.call("GET", path)
-            check_equal(path, (status, {k: v for k, v in got.items() if k != "resources"}),
-                  (200, {k: v for k, v in recorded.items() if k != "resources"}))
+            check_equal(
+                path,
+                (status, {k: v for k, v in got.items() if k != "resources"}),
+                (200, {k: v for k, v in recorded.items() if k != "resources"}),
+            )
             known = {r["name"]: r for r in recorded.get("resources", [])}
             for r in got.get("resources", []):
                 if r["name"].endswith("/scale"):
@@ -63,12 +81,26 @@ def test_discovery():
         for e in exchanges[25:28] + exchanges[33:34]:  # paths that do not exist
             check_equal(e["request"]["path"], s.call("GET", e["request"]["path"])[0], e["response"]["status"])
         for e in exchanges[34:36]:
-            check_equal(e["request"]["method"], s.call(e["request"]["method"], e["request"]["path"])[0], e["response"]["status"])
+            check_equal(
+                e["request"]["method"], s.call(e["request"]["method"], e["request"]["path"])[0], e["response"]["status"]
+            )
 
 
 def test_recordings():
-    replay(["01-nodes-crud.json", "02-pods-crud.json", "03-binding.json", "04-selectors-paging.json", "05-watch.json", "07-errors.json",
-            "08-other-resources.json", "09-defaulting.json"], 630, "--clean")
+    replay(
+        [
+            "01-nodes-crud.json",
+            "02-pods-crud.json",
+            "03-binding.json",
+            "04-selectors-paging.json",
+            "05-watch.json",
+            "07-errors.json",
+            "08-other-resources.json",
+            "09-defaulting.json",
+        ],
+        630,
+        "--clean",
+    )
 
 
 def test_end_of_watches():

@@ -6,12 +6,20 @@ import subprocess
 import harness
 from harness import BIN, ROOT, check, node, pod, write_file, write_objects
 
-POLICY = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsResources"}],
-          "priorities": [{"name": "LeastRequestedPriority", "weight": 1}]}
+POLICY = {
+    "kind": "Policy",
+    "apiVersion": "v1",
+    "predicates": [{"name": "PodFitsResources"}],
+    "priorities": [{"name": "LeastRequestedPriority", "weight": 1}],
+}
 
 
 def command_lines():
-    cluster, template, policy = write_objects("cluster.json", [node(), pod()]), write_file("pod.json", pod()), write_file("policy.json", POLICY)
+    cluster, template, policy = (
+        write_objects("cluster.json", [node(), pod()]),
+        write_file("pod.json", pod()),
+        write_file("policy.json", POLICY),
+    )
     for program in "kube-scheduler", "schedsim", "hollow-apiserver":
         yield [program, "--help"]
         yield [program, "--version"]
@@ -54,7 +62,13 @@ def test_every_command():
 def test_server():
     # If a server's only line of output is lost, whoever started it cannot find it.
     with open("/dev/full", "w") as full:
-        run = subprocess.run([os.path.join(BIN, "hollow-apiserver"), "--insecure-port=0"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        run = subprocess.run(
+            [os.path.join(BIN, "hollow-apiserver"), "--insecure-port=0"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
     check("hollow-apiserver >/dev/full", run.returncode == 1 and "No space left on device" in run.stderr, run)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests that the rules are correct and each alert fires when it should, and that a real Prometheus that scrapes the daemon
-has data for every panel of the dashboard and evaluates every rule."""
+"""Tests that the rules are correct and each alert fires when it should, and that a real Prometheus that scrapes the
+daemon has data for every panel of the dashboard and evaluates every rule."""
 import http.client
 import json
 import os
@@ -46,18 +46,40 @@ def test_dashboard():
     wait_until("the pods to be placed", lambda: sum(map(bool, api.placements().values())) == 5)
     port = free_port()
     with open(scratch("prometheus.yml"), "w") as f:
-        json.dump({"global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "500ms"},
-                   "rule_files": [os.path.abspath(f"{MONITORING}/rules.yaml")],
-                   "scrape_configs": [{"job_name": "scheduler", "static_configs": [{"targets": [f"127.0.0.1:{scheduler.port()}"]}]}]}, f)
-    prometheus = subprocess.Popen(["prometheus", f"--config.file={scratch('prometheus.yml')}", f"--storage.tsdb.path={scratch('tsdb')}",
-                                   f"--web.listen-address=127.0.0.1:{port}"], stdout=open(scratch("prometheus.out"), "w"), stderr=subprocess.STDOUT)
+        json.dump(
+            {
+                "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "500ms"},
+                "rule_files": [os.path.abspath(f"{MONITORING}/rules.yaml")],
+                "scrape_configs": [
+                    {"job_name": "scheduler", "static_configs": [{"targets": [f"127.0.0.1:{scheduler.port()}"]}]}
+                ],
+            },
+            f,
+        )
+    prometheus = subprocess.Popen(
+        [
+            "prometheus",
+            f"--config.file={scratch('prometheus.yml')}",
+            f"--storage.tsdb.path={scratch('tsdb')}",
+            f"--web.listen-address=127.0.0.1:{port}",
+        ],
+        stdout=open(scratch("prometheus.out"), "w"),
+        stderr=subprocess.STDOUT,
+    )
     try:
+
         def query(text):
             answer = ask(port, "/api/v1/query?query=" + urllib.parse.quote(text))
             assert answer is None or answer["status"] == "success", (text, answer)
             return answer and answer["data"]["result"]
 
-        wait_until("three scrapes", lambda: (query("count_over_time(scheduler_watch_open{resource='pods'}[5m])") or [{"value": [0, "0"]}])[0]["value"][1] not in ("0", "1", "2"))
+        wait_until(
+            "three scrapes",
+            lambda: (query("count_over_time(scheduler_watch_open{resource='pods'}[5m])") or [{"value": [0, "0"]}])[0][
+                "value"
+            ][1]
+            not in ("0", "1", "2"),
+        )
         with open(f"{MONITORING}/dashboard.json") as f:
             panels = [p for p in json.load(f)["panels"] if p["type"] != "row"]
         assert len(panels) >= 15, len(panels)
@@ -71,7 +93,9 @@ def test_dashboard():
         groups = wait_until("the rules to be evaluated", rule_groups)
         wait_until("healthy rules", lambda: {r["health"] for g in rule_groups() for r in g["rules"]} == {"ok"})
         assert len(groups[0]["rules"]) >= 10
-        pending = wait_until("a reason why the large pod waits", lambda: query("sum by (reason) (scheduler_pending_pods_by_reason) > 0"))
+        pending = wait_until(
+            "a reason why the large pod waits", lambda: query("sum by (reason) (scheduler_pending_pods_by_reason) > 0")
+        )
         reasons = [r["metric"].get("reason") for r in pending]
         assert reasons[0], reasons
     finally:

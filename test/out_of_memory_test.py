@@ -20,7 +20,10 @@ def test_a_file_that_does_not_fit():
     with gzip.open(bomb, "wb") as f:
         for _ in range(1024):
             f.write(b" " * (1 << 20))
-    for command in ([f"{BIN}/schedsim", "run", bomb], [f"{BIN}/hollow-apiserver", "--insecure-port=0", f"--load={bomb}"]):
+    for command in (
+        [f"{BIN}/schedsim", "run", bomb],
+        [f"{BIN}/hollow-apiserver", "--insecure-port=0", f"--load={bomb}"],
+    ):
         status, _, err = limited(*command)
         assert status == 1 and f"{bomb}: it does not fit into memory" in err, (command, status, err[-500:])
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The OCI image: its digests are right, equal input makes equal bytes, there is no shell and no root in it, and what it runs
-works with nothing but its own root file system."""
+"""The OCI image: its digests are right, equal input makes equal bytes, there is no shell and no root in it, and what it
+runs works with nothing but its own root file system."""
 import gzip
 import hashlib
 import json
@@ -25,7 +25,9 @@ def make_image(where):
 def blob(layout, descriptor):
     with open(os.path.join(layout, "blobs", *descriptor["digest"].split(":")), "rb") as f:
         data = f.read()
-    assert len(data) == descriptor["size"] and "sha256:" + hashlib.sha256(data).hexdigest() == descriptor["digest"], descriptor
+    assert (
+        len(data) == descriptor["size"] and "sha256:" + hashlib.sha256(data).hexdigest() == descriptor["digest"]
+    ), descriptor
     return data
 
 
@@ -40,14 +42,16 @@ def test_image():
     manifest = json.loads(blob(layout, json.load(open(layout + "/index.json"))["manifests"][0]))
     config = json.loads(blob(layout, manifest["config"]))
     assert config["config"]["User"] == "65532:65532" and config["config"]["Cmd"] == ["kube-scheduler"], config
-    layer, = manifest["layers"]
+    (layer,) = manifest["layers"]
     tar = gzip.decompress(blob(layout, layer))
     assert config["rootfs"]["diff_ids"] == ["sha256:" + hashlib.sha256(tar).hexdigest()]
     root = scratch("rootfs")
     open(scratch("layer.tar"), "wb").write(tar)
     with tarfile.open(scratch("layer.tar")) as t:
         names = t.getnames()
-        assert all(m.uid == 0 and not m.mode & 0o6000 for m in t.getmembers()), "another owner than root, or a set-id bit"
+        assert all(
+            m.uid == 0 and not m.mode & 0o6000 for m in t.getmembers()
+        ), "another owner than root, or a set-id bit"
         t.extractall(root)
     size = sum(os.path.getsize(os.path.join(d, f)) for d, _, fs in os.walk(root) for f in fs)
     assert size < 40_000_000, size
@@ -58,19 +62,38 @@ def test_image():
 
 
 def runs(root):
-    """Runs a program as a container would: with that root, that user and no other file. Without root privileges, root of a
-    user namespace is used."""
-    enter = ["/usr/sbin/chroot", "--userspec=65532:65532", root] if os.getuid() == 0 else ["/usr/bin/unshare", "--map-root-user", "/usr/sbin/chroot", root]
+    """Runs a program as a container would: with that root, that user and no other file. Without root privileges, root
+    of a user namespace is used."""
+    enter = (
+        ["/usr/sbin/chroot", "--userspec=65532:65532", root]
+        if os.getuid() == 0
+        else ["/usr/bin/unshare", "--map-root-user", "/usr/sbin/chroot", root]
+    )
     os.chmod(root, 0o755)
     os.chmod(os.path.dirname(root), 0o755)
-    done = subprocess.run([*enter, "/usr/bin/kube-scheduler", "--version"], capture_output=True, text=True, env={"PATH": "/usr/bin"})
+    done = subprocess.run(
+        [*enter, "/usr/bin/kube-scheduler", "--version"], capture_output=True, text=True, env={"PATH": "/usr/bin"}
+    )
     assert done.returncode == 0 and done.stdout.startswith("Kubernetes v1."), done
     api = Api.start()
     api.add_node("n1")
     api.add_pod("p")
     with open(scratch("inside.log"), "w") as log:
-        p = subprocess.Popen([*enter, "/usr/bin/kube-scheduler", f"--master={api.url}", "--address=127.0.0.1", "--port=0", "--leader-elect=false",
-                              "--logtostderr"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={"PATH": "/usr/bin"})
+        p = subprocess.Popen(
+            [
+                *enter,
+                "/usr/bin/kube-scheduler",
+                f"--master={api.url}",
+                "--address=127.0.0.1",
+                "--port=0",
+                "--leader-elect=false",
+                "--logtostderr",
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={"PATH": "/usr/bin"},
+        )
     try:
         wait_until("the pod to be placed", lambda: api.placements()["p"] == "n1")
     finally:

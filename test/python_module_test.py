@@ -12,7 +12,9 @@ import harness
 from harness import ROOT, check, check_equal, run, scratch
 
 # Builds with sanitizers have no library of their own.
-BUILT = next((p for p in (os.environ["OUT"], os.path.join(ROOT, "_output")) if os.path.isdir(os.path.join(p, "python"))), None)
+BUILT = next(
+    (p for p in (os.environ["OUT"], os.path.join(ROOT, "_output")) if os.path.isdir(os.path.join(p, "python"))), None
+)
 assert BUILT, "run make python"
 LIB = os.path.join(BUILT, "lib")
 
@@ -34,8 +36,22 @@ def test_module():
 
 def test_example_in_c():
     program = scratch("example")
-    code, _, err = run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", os.path.join(BUILT, "include"),
-                       "pkg/capi/example.c", "-L", LIB, "-lberth", "-o", program)
+    code, _, err = run(
+        "cc",
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+        "-I",
+        os.path.join(BUILT, "include"),
+        "pkg/capi/example.c",
+        "-L",
+        LIB,
+        "-lberth",
+        "-o",
+        program,
+    )
     check("a program in C compiles", code == 0, err)
     environment = dict(os.environ, LD_LIBRARY_PATH=LIB)
     for release, folder in (("1.10", ""), ("1.29", "placements-1.29")):
@@ -54,7 +70,11 @@ def test_exports():
     check_equal("what it exports besides berth_*", [n for n in names if not n.startswith(("berth_", "BERTH_"))], [])
     with open("pkg/capi/berth.h") as f:
         header = f.read()
-    check_equal("exported functions that berth.h lacks", [n for n in names if n.startswith("berth_") and n + "(" not in header], [])
+    check_equal(
+        "exported functions that berth.h lacks",
+        [n for n in names if n.startswith("berth_") and n + "(" not in header],
+        [],
+    )
     code, out, err = run("readelf", "-d", os.path.join(LIB, "libberth.so.1"))
     check("its name", "Library soname: [libberth.so.1]" in out, out)
 
@@ -65,7 +85,11 @@ def test_abi():
     with open("pkg/capi/berth.h") as f:
         declared = set(re.findall(r"\b(berth_\w+)\(", re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)))
     _, out, _ = run("nm", "-D", "--defined-only", os.path.join(LIB, "libberth.so.1"))
-    check_equal("functions of berth.h that the library lacks", sorted(declared - {line.split()[-1].split("@")[0] for line in out.splitlines()}), [])
+    check_equal(
+        "functions of berth.h that the library lacks",
+        sorted(declared - {line.split()[-1].split("@")[0] for line in out.splitlines()}),
+        [],
+    )
     _, out, _ = run("readelf", "-d", os.path.join(LIB, "libberth.so.1"))
     check("the library has logging of its own", "libglog" not in out, out)
 
@@ -80,7 +104,9 @@ def test_examples():
         if name == "openb.py":
             continue
         curve = scratch("curve.csv")
-        code, out, err = run(python(), os.path.join(folder, name), "--pods", "150", "--curve", curve, env=environment, timeout=600)
+        code, out, err = run(
+            python(), os.path.join(folder, name), "--pods", "150", "--curve", curve, env=environment, timeout=600
+        )
         check_equal("%s: exit status and standard error" % name, (code, err), (0, ""))
         check("%s: what it says" % name, "placed" in out or "allocated" in out, out)
     with open(scratch("curve.csv")) as f:
@@ -91,10 +117,10 @@ def test_wheel():
     folder = scratch("wheel")
     code, out, err = run("hack/package/wheel.py", BUILT, folder)
     check("make wheel", code == 0, out + err)
-    name, = [f for f in os.listdir(folder) if f.endswith(".whl")]
+    (name,) = [f for f in os.listdir(folder) if f.endswith(".whl")]
     with zipfile.ZipFile(os.path.join(folder, name)) as wheel:
         wheel.extractall(os.path.join(folder, "site"))
-        record, = [n for n in wheel.namelist() if n.endswith("/RECORD")]
+        (record,) = [n for n in wheel.namelist() if n.endswith("/RECORD")]
         for line in wheel.read(record).decode().splitlines():
             member, digest, size = line.split(",")
             if member == record:
@@ -103,29 +129,53 @@ def test_wheel():
             expected = "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             check_equal("RECORD of " + member, (digest, int(size)), (expected, len(data)))
         check_equal("members that RECORD lacks", len(wheel.namelist()), len(wheel.read(record).decode().splitlines()))
-    code, out, err = run(python(), "-c", "import berth; print(berth.__file__)", env=dict(os.environ, PYTHONPATH=os.path.join(folder, "site")))
+    code, out, err = run(
+        python(),
+        "-c",
+        "import berth; print(berth.__file__)",
+        env=dict(os.environ, PYTHONPATH=os.path.join(folder, "site")),
+    )
     check("the module of the wheel", code == 0 and folder in out, out + err)
 
 
 def test_debian_packages():
     folder = scratch("debs")
-    code, out, err = run("hack/package/library-debs.sh", BUILT, folder, env=dict(os.environ, DPKG_DEB_COMPRESSOR_LEVEL="0"))
+    code, out, err = run(
+        "hack/package/library-debs.sh", BUILT, folder, env=dict(os.environ, DPKG_DEB_COMPRESSOR_LEVEL="0")
+    )
     check("the packages are made", code == 0, out + err)
     packages = sorted(os.path.join(folder, f) for f in os.listdir(folder))
-    check_equal("packages", [os.path.basename(p).split("_")[0] for p in packages], ["libberth-dev", "libberth1", "python3-berth"])
+    check_equal(
+        "packages",
+        [os.path.basename(p).split("_")[0] for p in packages],
+        ["libberth-dev", "libberth1", "python3-berth"],
+    )
     code, out, err = run("lintian", "--fail-on", "error", "--allow-root", *packages, timeout=300)
     check("lintian", code == 0, out + err)
     root = os.path.join(folder, "root")
     for p in packages:
         code, out, err = run("dpkg-deb", "-x", p, root)
         check("the files of " + p, code == 0, out + err)
-    library, = [d for d, _, files in os.walk(root) if "libberth.so.1" in files]
+    (library,) = [d for d, _, files in os.walk(root) if "libberth.so.1" in files]
     program = os.path.join(folder, "example")
-    code, _, err = run("cc", "-I", os.path.join(root, "usr/include"), os.path.join(root, "usr/share/doc/libberth-dev/examples/example.c"),
-                       "-L", library, "-lberth", "-o", program)
+    code, _, err = run(
+        "cc",
+        "-I",
+        os.path.join(root, "usr/include"),
+        os.path.join(root, "usr/share/doc/libberth-dev/examples/example.c"),
+        "-L",
+        library,
+        "-lberth",
+        "-o",
+        program,
+    )
     check("a program is linked with the packages", code == 0, err)
-    code, out, err = run(python(), "-c", "import berth; print(berth.version())",
-                         env=dict(os.environ, LD_LIBRARY_PATH=library, PYTHONPATH=os.path.join(root, "usr/lib/python3/dist-packages")))
+    code, out, err = run(
+        python(),
+        "-c",
+        "import berth; print(berth.version())",
+        env=dict(os.environ, LD_LIBRARY_PATH=library, PYTHONPATH=os.path.join(root, "usr/lib/python3/dist-packages")),
+    )
     check("the module of the package", code == 0 and out.strip(), out + err)
 
 

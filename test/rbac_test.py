@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""hack/deploy/rbac.yaml and rbac-1.29.yaml against what kube-scheduler really asks for: every request it makes in a run with all there is
-(failures, preemption, volumes, events that repeat, a Policy ConfigMap, each kind of lock) must be allowed, and every right
-that is granted must be used, but for those named here with a reason."""
+"""hack/deploy/rbac.yaml and rbac-1.29.yaml against what kube-scheduler really asks for: every request it makes in a run
+with all there is (failures, preemption, volumes, events that repeat, a Policy ConfigMap, each kind of lock) must be
+allowed, and every right that is granted must be used, but for those named here with a reason."""
 import re
 
 import harness
@@ -37,15 +37,20 @@ def rules(file):
             kind = m.group(1)
         if line.startswith("- {apiGroups:"):
             fields = {k: [v.strip(' "') for v in vs.split(",")] for k, vs in re.findall(r"(\w+): \[([^]]*)\]", line)}
-            out.append((kind, fields["apiGroups"], fields["resources"], fields["verbs"], fields.get("resourceNames", [])))
+            out.append(
+                (kind, fields["apiGroups"], fields["resources"], fields["verbs"], fields.get("resourceNames", []))
+            )
     assert len(out) >= 10, (file, out)
     return out
 
 
 def classify(method, target):
-    """Returns what RBAC sees of a request: (group, resource, verb, namespace, name), or None if it is not for a resource."""
+    """Returns what RBAC sees of a request: (group, resource, verb, namespace, name), or None if it is not for a
+    resource."""
     path, _, query = target.partition("?")
-    m = re.match(r"/(?:api/v1|apis/([^/]+)/[^/]+)(?:/namespaces/([^/]+)(?=/))?/([^/]+)(?:/([^/]+))?(?:/([^/]+))?$", path)
+    m = re.match(
+        r"/(?:api/v1|apis/([^/]+)/[^/]+)(?:/namespaces/([^/]+)(?=/))?/([^/]+)(?:/([^/]+))?(?:/([^/]+))?$", path
+    )
     if not m:
         return None
     group, ns, resource, name, sub = m.group(1) or "", m.group(2), m.group(3), m.group(4), m.group(5)
@@ -61,33 +66,86 @@ def conversation(lock, later):
     for n in ("n1", "n2"):
         api.add_node(n, cpu="1", memory="1Gi", pods="10")
     scheduling = "scheduling.k8s.io/" + ("v1" if later else "v1alpha1")
-    api.post("/apis/%s/priorityclasses" % scheduling, {
-        "apiVersion": scheduling, "kind": "PriorityClass", "metadata": {"name": "important"}, "value": 1000})
-    api.post("/apis/storage.k8s.io/v1/storageclasses", {
-        "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"},
-        "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"})
-    api.post("/api/v1/persistentvolumes", {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"},
-             "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "late", "local": {"path": "/x"}}})
+    api.post(
+        "/apis/%s/priorityclasses" % scheduling,
+        {"apiVersion": scheduling, "kind": "PriorityClass", "metadata": {"name": "important"}, "value": 1000},
+    )
+    api.post(
+        "/apis/storage.k8s.io/v1/storageclasses",
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": "late"},
+            "provisioner": "kubernetes.io/no-provisioner",
+            "volumeBindingMode": "WaitForFirstConsumer",
+        },
+    )
+    api.post(
+        "/api/v1/persistentvolumes",
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": "pv"},
+            "spec": {
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": "late",
+                "local": {"path": "/x"},
+            },
+        },
+    )
     volume = api.get("/api/v1/persistentvolumes/pv")
     volume["status"] = {"phase": "Available"}
     assert api.call("PUT", "/api/v1/persistentvolumes/pv/status", volume)[0] == 200
-    api.post("/api/v1/namespaces/default/persistentvolumeclaims", {
-        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "claim", "namespace": "default"},
-        "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}})
-    api.post("/api/v1/namespaces/kube-system/configmaps", {
-        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scheduler-policy", "namespace": "kube-system"},
-        "data": {"policy.cfg": '{"kind":"Policy","apiVersion":"v1"}'}})
+    api.post(
+        "/api/v1/namespaces/default/persistentvolumeclaims",
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "claim", "namespace": "default"},
+            "spec": {
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": "late",
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        },
+    )
+    api.post(
+        "/api/v1/namespaces/kube-system/configmaps",
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "scheduler-policy", "namespace": "kube-system"},
+            "data": {"policy.cfg": '{"kind":"Policy","apiVersion":"v1"}'},
+        },
+    )
     between = Proxy(api.port)
-    release = ["--emulated-version=1.29", "--secure-port=0"] if later else [
-        "--feature-gates=PodPriority=true", "--policy-configmap=scheduler-policy", "--policy-configmap-namespace=kube-system"]
-    s = Scheduler(between.url, *release, "--leader-elect-resource-lock=" + lock, "--lock-object-name=berth-scheduler",
-                  "--leader-elect-retry-period=200ms", "--leader-elect-renew-deadline=40s", "--leader-elect-lease-duration=60s",
-                  name="scheduler-" + lock, bare=True)
+    release = (
+        ["--emulated-version=1.29", "--secure-port=0"]
+        if later
+        else [
+            "--feature-gates=PodPriority=true",
+            "--policy-configmap=scheduler-policy",
+            "--policy-configmap-namespace=kube-system",
+        ]
+    )
+    s = Scheduler(
+        between.url,
+        *release,
+        "--leader-elect-resource-lock=" + lock,
+        "--lock-object-name=berth-scheduler",
+        "--leader-elect-retry-period=200ms",
+        "--leader-elect-renew-deadline=40s",
+        "--leader-elect-lease-duration=60s",
+        name="scheduler-" + lock,
+        bare=True,
+    )
 
     def wait(what, condition):
         def holds():
             assert s.process.poll() is None, "kube-scheduler ended with %d before %s" % (s.process.returncode, what)
             return condition()
+
         wait_until(what, holds)
 
     def asked(method, pattern):
@@ -97,7 +155,11 @@ def conversation(lock, later):
         wait(name + " is placed", lambda: api.placements()[name])
 
     def remove(name):
-        api.call("DELETE", "/api/v1/namespaces/default/pods/" + name, {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
+        api.call(
+            "DELETE",
+            "/api/v1/namespaces/default/pods/" + name,
+            {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0},
+        )
 
     for i in range(2):
         api.add_pod("low-%d" % i, cpu="900m")
@@ -126,6 +188,7 @@ def conversation(lock, later):
     wait("an event is repeated", again)
     api.add_pod("high", cpu="800m", priority_class="important")
     wait("a preemption", asked("DELETE", "/pods/low-"))
+
     # There is no kubelet to end the victim. The request is seen before the server has carried it out.
     def victims_end():
         victims = [name for name, p in api.pods().items() if p["metadata"].get("deletionTimestamp")]
@@ -141,7 +204,10 @@ def conversation(lock, later):
     def all_watched():
         answered = [classify(m, t) for m, t, status in list(between.answers) if status == 200]
         asked_for = [classify(m, t) for m, t in list(between.seen)]
-        of = lambda verb, all_of: {what[:2] for what in all_of if what and what[2] == verb}
+
+        def of(verb, all_of):
+            return {what[:2] for what in all_of if what and what[2] == verb}
+
         return of("list", answered) <= of("watch", asked_for)
 
     wait("what was listed is watched", all_watched)
@@ -158,8 +224,16 @@ def check_rights(file, locks, unused, later):
             if what is None:
                 continue
             group, resource, verb, ns, name = what
-            hits = [(kind, g, r, v) for kind, groups, resources, verbs, names in granted for g in groups for r in resources for v in verbs
-                    if (g, r, v) == (group, resource, verb) and (not names or name in names) and (kind == "ClusterRole" or ns == "kube-system")]
+            hits = [
+                (kind, g, r, v)
+                for kind, groups, resources, verbs, names in granted
+                for g in groups
+                for r in resources
+                for v in verbs
+                if (g, r, v) == (group, resource, verb)
+                and (not names or name in names)
+                and (kind == "ClusterRole" or ns == "kube-system")
+            ]
             check("%s: %s %s is allowed" % (file, method, target), hits, "%s %s in group %r" % (verb, resource, group))
             used.update(h[1:] for h in hits)
     for kind, groups, resources, verbs, names in granted:

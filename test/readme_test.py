@@ -42,7 +42,7 @@ def blocks(path, language):
         while lines[end] != "```":
             end += 1
         if match.group(1) == language:
-            yield i + 1, match.group(2), lines[i - 1], "\n".join(lines[i + 1:end]) + "\n"
+            yield i + 1, match.group(2), lines[i - 1], "\n".join(lines[i + 1 : end]) + "\n"
         i = end + 1
 
 
@@ -67,8 +67,10 @@ def test_links_and_paths():
                 continue
             path, _, anchor = target.partition("#")
             path = os.path.join(os.path.dirname(doc), path) if path else doc
-            check("%s: the link to %s leads somewhere" % (doc, target),
-                  os.path.exists(path) and (not anchor or anchor in anchors(path)))
+            check(
+                "%s: the link to %s leads somewhere" % (doc, target),
+                os.path.exists(path) and (not anchor or anchor in anchors(path)),
+            )
         for path in re.findall(r"`((?:hack|policies|plugin|pkg|cmd|test|\.ci)/[^` ]*)`", text(doc)):
             check("%s: %s is there" % (doc, path), PLACEHOLDER.search(path) or os.path.exists(path))
 
@@ -83,8 +85,9 @@ def test_what_is_to_stay_short():
 
 def test_tables_of_algorithms():
     readme = text("pkg/scheduler/algorithm/README.md")
-    names = re.findall(r'(?:predicate|priority|AddPriority|AddCompositePredicate)\(\s*"(\w+)"',
-                       text("pkg/releases/v1_10/decides.cc"))
+    names = re.findall(
+        r'(?:predicate|priority|AddPriority|AddCompositePredicate)\(\s*"(\w+)"', text("pkg/releases/v1_10/decides.cc")
+    )
     check("v1_10/decides.cc has the algorithms", len(names) >= 25, names)
     for name in names:
         check("algorithm/README.md: %s is in a table" % name, re.search(r"^\| .*`%s`.*\|" % name, readme, re.M))
@@ -103,8 +106,11 @@ def test_table_of_bugs():
     bugs = text("pkg/scheduler/BUGS.md")
     for n in range(1, 37):
         row = re.search(r"^\| B-%02d \| .+ \| (.+) \|$" % n, bugs, re.M)
-        check("pkg/scheduler/BUGS.md: B-%02d is %s" % (n, decided[n]), row and re.match(decided[n], row.group(1)),
-              row and row.group(1))
+        check(
+            "pkg/scheduler/BUGS.md: B-%02d is %s" % (n, decided[n]),
+            row and re.match(decided[n], row.group(1)),
+            row and row.group(1),
+        )
 
 
 def test_what_does_not_run_has_a_reason():
@@ -135,8 +141,15 @@ def run_in_copy(what, script):
     env = {k: v for k, v in os.environ.items() if k not in ("OUT", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KEEP")}
     command = ["bash", "-euo", "pipefail", "-c", script]
     with tempfile.TemporaryFile() as log:  # a pipe would stay open as long as anything that a block has left running
-        bash = subprocess.Popen(command, cwd=copy_of_tree(), env=env, start_new_session=True, stdin=subprocess.DEVNULL,
-                                stdout=log, stderr=subprocess.STDOUT)
+        bash = subprocess.Popen(
+            command,
+            cwd=copy_of_tree(),
+            env=env,
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
         try:
             bash.wait(timeout=600)
         except subprocess.TimeoutExpired:
@@ -159,8 +172,11 @@ def squeezed(output):
 def test_blocks():
     script = ""
     for doc in documents():
-        parts = ["echo '==== %s:%d'\n%s" % (doc, line, block)
-                 for line, words, _, block in blocks(doc, "sh") if words != "norun"]
+        parts = [
+            "echo '==== %s:%d'\n%s" % (doc, line, block)
+            for line, words, _, block in blocks(doc, "sh")
+            if words != "norun"
+        ]
         if parts:  # Each document in a shell of its own: none needs what another one has left.
             script += "(\n%s)\n" % "".join(parts)
     for port in sorted(set(re.findall(r"\b18\d{3}\b", script))):
@@ -189,9 +205,16 @@ def test_commands_of_the_readme():
     shutil.copy(demo + "pod.yaml", folder)
     shutil.copy("test/testdata/recordings/evictions.jsonl.gz", os.path.join(folder, "recording.jsonl.gz"))
     server = "http://127.0.0.1:%d" % Api.start().port
-    config = write_file("kubeconfig", {"apiVersion": "v1", "kind": "Config", "current-context": "c",
-                                       "clusters": [{"name": "c", "cluster": {"server": server}}],
-                                       "contexts": [{"name": "c", "context": {"cluster": "c"}}]})
+    config = write_file(
+        "kubeconfig",
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "c",
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c"}}],
+        },
+    )
     env = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], KUBECONFIG=config)
     for command in commands:
         words = command.replace("8080", str(free_port())).split()
@@ -208,16 +231,22 @@ def test_the_plugin_of_plugin_readme():
     source = next(block for _, _, _, block in blocks("plugin/README.md", "cpp"))
     with open(os.path.join(copy_of_tree(), "plugin", "no_batch_on_interactive.cc"), "w") as f:
         f.write(source)
-    policy = write_file("policy.json", {"kind": "Policy", "apiVersion": "v1", "priorities": [],
-                                        "predicates": [{"name": "NoBatchOnInteractive"}]})
+    policy = write_file(
+        "policy.json",
+        {"kind": "Policy", "apiVersion": "v1", "priorities": [], "predicates": [{"name": "NoBatchOnInteractive"}]},
+    )
     pods = [pod("p%d" % i, labels={"tier": "batch"}) for i in range(3)]
-    cluster = write_file("cluster.json", items(node("calm", labels={"other": ""}),
-                                               node("busy", labels={"interactive": ""}), *pods))
-    run_in_copy("plugin/README.md", "make && _output/bin/kube-scheduler --help > help; "
-                "grep -q NoBatchOnInteractive help && "
-                f"_output/bin/schedsim check-policy {policy} | grep NoBatchOnInteractive && "
-                f"_output/bin/schedsim run {cluster} --policy-config-file={policy} -o placements >placed && "
-                "[ $(grep -c ' calm$' placed) -eq 3 ] || { cat placed; false; }")
+    cluster = write_file(
+        "cluster.json", items(node("calm", labels={"other": ""}), node("busy", labels={"interactive": ""}), *pods)
+    )
+    run_in_copy(
+        "plugin/README.md",
+        "make && _output/bin/kube-scheduler --help > help; "
+        "grep -q NoBatchOnInteractive help && "
+        f"_output/bin/schedsim check-policy {policy} | grep NoBatchOnInteractive && "
+        f"_output/bin/schedsim run {cluster} --policy-config-file={policy} -o placements >placed && "
+        "[ $(grep -c ' calm$' placed) -eq 3 ] || { cat placed; false; }",
+    )
 
 
 harness.main(globals())

@@ -30,7 +30,8 @@ def unpacked(folder):
 
 
 def record(folder, *flags, pods=40, end=signal.SIGTERM):
-    """Runs a scheduler that places pods, keeps some waiting, and evicts with PodPriority. Returns where its pods are."""
+    """Runs a scheduler that places pods, keeps some waiting, and evicts with PodPriority. Returns where its pods
+    are."""
     api = Api.start(write_objects("cluster.json", [node(f"node-{i:02d}", cpu="2") for i in range(8)]))
     api.add_priority_class("high", 1000)
     s = Scheduler(api.url, f"--record-dir={folder}", *flags, name=os.path.basename(folder))
@@ -39,12 +40,14 @@ def record(folder, *flags, pods=40, end=signal.SIGTERM):
     wait_until("32 pods placed", lambda: sum(1 for n in api.placements().values() if n) == 32)
     if any("PodPriority" in f for f in flags):
         api.add_pod("urgent", cpu="1500m", priority_class="high")
+
         # Victims have a grace period, and only this test plays the kubelet.
         def evict():
             for name, p in api.pods().items():
                 if p["metadata"].get("deletionTimestamp"):
                     api.call("DELETE", f"/api/v1/namespaces/default/pods/{name}?gracePeriodSeconds=0")
             return api.placements()["urgent"]
+
         wait_until("the urgent pod placed", evict)
     else:
         api.call("DELETE", "/api/v1/namespaces/default/pods/web-00?gracePeriodSeconds=0")
@@ -52,9 +55,11 @@ def record(folder, *flags, pods=40, end=signal.SIGTERM):
     where = api.placements()
     # What is not in the buffer any more need not be in a file yet, and only what is in a file outlives SIGKILL.
     placed = {f"default/{name}" for name, n in where.items() if n}
-    wait_until("all that was done flushed", lambda: placed <= {
-        l["pod"] for l in lines_so_far(folder) if l.get("in") == "schedule" and "node" in l} and
-        s.metrics()["scheduler_recording_buffered_events"] == 0)
+    wait_until(
+        "all that was done flushed",
+        lambda: placed <= {l["pod"] for l in lines_so_far(folder) if l.get("in") == "schedule" and "node" in l}
+        and s.metrics()["scheduler_recording_buffered_events"] == 0,
+    )
     m = s.metrics()
     assert m["scheduler_recording_lost_events_total"] == 0 and m["scheduler_recording_bytes_total"] > 0, m
     s.process.send_signal(end)
@@ -94,7 +99,7 @@ def test_finds_the_first_difference():
     changed["node"] = "node-00" if node != "node-00" else "node-01"
     other = scratch("changed.jsonl")
     with open(other, "w") as f:
-        f.writelines(text[:at] + [json.dumps(changed, separators=(",", ":")) + "\n"] + text[at + 1:])
+        f.writelines(text[:at] + [json.dumps(changed, separators=(",", ":")) + "\n"] + text[at + 1 :])
     status, r = replayed(other)
     assert status == 1 and r["difference"]["pod"] == changed["pod"], r
     decision = {"out": "decision", **{k: changed[k] for k in ("pod", "node", "fit", "ties", "counter")}}
@@ -127,7 +132,8 @@ def test_evictions_and_a_kill():
 
 
 def lines_so_far(folder):
-    """Returns the whole lines of a recording that is still being written, or that is broken: as far as it can be read."""
+    """Returns the whole lines of a recording that is still being written, or that is broken: as far as it can be
+    read."""
     out = subprocess.run(f"zstdcat {folder}/segment-*.jsonl.zst 2>/dev/null", shell=True, capture_output=True).stdout
     return [json.loads(line) for line in out.decode().rpartition("\n")[0].splitlines()]
 
@@ -138,11 +144,22 @@ def test_a_recording_that_is_older_than_a_mend():
     cluster = [node("a", cpu="4"), node("b", cpu="4"), placed, pod("p", cpu="2"), pod("q", cpu="500m")]
     for release in ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36"):
         folder = scratch("mended-" + release)
-        assert schedsim("simulate", write_objects("cluster.json", cluster), "--emulated-version=" + release, "--record-dir", folder)[0] == 0
+        assert (
+            schedsim(
+                "simulate",
+                write_objects("cluster.json", cluster),
+                "--emulated-version=" + release,
+                "--record-dir",
+                folder,
+            )[0]
+            == 0
+        )
         now = unpacked(folder)
         assert schedsim("replay", folder, "--check", "--accept-mends")[1].count(";") == 0
-        before = now.replace('"spec":{"containers":[{"image":"busybox","resources":{"requests":{"cpu":"1"}}',
-                             '"spec":{"resources":{"requests":{"cpu":"3500m"}},"containers":[{"image":"busybox"')
+        before = now.replace(
+            '"spec":{"containers":[{"image":"busybox","resources":{"requests":{"cpu":"1"}}',
+            '"spec":{"resources":{"requests":{"cpu":"3500m"}},"containers":[{"image":"busybox"',
+        )
         assert before != now, now
         newer, older = scratch("newer.jsonl"), scratch("older.jsonl")
         with open(newer, "w", encoding="utf-8") as f:
@@ -154,11 +171,19 @@ def test_a_recording_that_is_older_than_a_mend():
         status, out, _ = schedsim("replay", newer, "--accept-mends")
         assert status == 1 and "differ" in out and "mend" not in out, (release, out)
         status, out, _ = schedsim("replay", older)
-        assert status == 1 and "is older than these mends" in out and mend in out and "--accept-mends" in out, (release, out)
+        assert status == 1 and "is older than these mends" in out and mend in out and "--accept-mends" in out, (
+            release,
+            out,
+        )
         status, result = replayed(older)
-        assert status == 1 and any(m.startswith(mend) for m in result["mends"]) and not result["same"], (release, result)
+        assert status == 1 and any(m.startswith(mend) for m in result["mends"]) and not result["same"], (
+            release,
+            result,
+        )
         status, out, _ = schedsim("replay", older, "--accept-mends", "--check")
-        assert status == 0 and re.fullmatch("ok: [0-9]+ inputs, [0-9]+ decisions?; [0-9]+ accepted differences?\n", out), (release, out)
+        assert status == 0 and re.fullmatch(
+            "ok: [0-9]+ inputs, [0-9]+ decisions?; [0-9]+ accepted differences?\n", out
+        ), (release, out)
 
 
 def test_anonymises():
@@ -178,8 +203,11 @@ def test_empty_and_damaged_recordings_are_no_success():
     with gzip.open(os.path.join(HERE, "testdata/recordings/evictions.jsonl.gz")) as f:
         text = f.read()
     header = text.split(b"\n")[0] + b"\n"
-    packed = {"gz": gzip.compress(text), "zst": subprocess.run(["zstd", "-q", "-c"], input=text, stdout=subprocess.PIPE, check=True).stdout}
-    bad = {"empty": b"", "newline": b"\n", "header": header, "no header": text[len(header):]}
+    packed = {
+        "gz": gzip.compress(text),
+        "zst": subprocess.run(["zstd", "-q", "-c"], input=text, stdout=subprocess.PIPE, check=True).stdout,
+    }
+    bad = {"empty": b"", "newline": b"\n", "header": header, "no header": text[len(header) :]}
     for kind, whole in packed.items():
         path = scratch("whole." + kind)
         with open(path, "wb") as f:
@@ -192,12 +220,20 @@ def test_empty_and_damaged_recordings_are_no_success():
         path = scratch("bad")
         with open(path, "wb") as f:
             f.write(content)
-        for command in (["replay", path, "--check"], ["replay", path], ["replay", path, "-o", "json"], ["anonymise", path]):
+        for command in (
+            ["replay", path, "--check"],
+            ["replay", path],
+            ["replay", path, "-o", "json"],
+            ["anonymise", path],
+        ):
             status, out, err = schedsim(*command)
             assert status == 1 and err and not out.startswith("ok"), (name, command, status, out[:100], err)
     # One that was cut is as good as it goes; what a daemon writes can be read up to the last frame of Zstandard.
     half = len(text) // 2
-    frames = [subprocess.run(["zstd", "-q", "-c"], input=t, stdout=subprocess.PIPE, check=True).stdout for t in (text[:half], text[half:])]
+    frames = [
+        subprocess.run(["zstd", "-q", "-c"], input=t, stdout=subprocess.PIPE, check=True).stdout
+        for t in (text[:half], text[half:])
+    ]
     for content in (text[:-9], packed["gz"][:-9], frames[0] + frames[1][:-9]):
         path = scratch("cut")
         with open(path, "wb") as f:
@@ -213,7 +249,9 @@ def placements(path):
 
 
 def test_anonymises_objects():
-    objects = [node(f"host-{i}", cpu=str(2 + i % 3), labels={"rack": f"rack-{i % 3}", "number": str(i)}) for i in range(20)]
+    objects = [
+        node(f"host-{i}", cpu=str(2 + i % 3), labels={"rack": f"rack-{i % 3}", "number": str(i)}) for i in range(20)
+    ]
     objects += [pod(f"job-{i}", cpu=f"{100 + i * 7}m") for i in range(60)]
     for i, o in enumerate(objects[20:]):
         o["metadata"]["uid"] = f"secret-uid-{i}"
@@ -262,16 +300,34 @@ profiles:
 
 def record_1_29(folder, *flags, packing=False):
     """Runs a scheduler of release 1.29 with spread constraints, a gate, an eviction and a pod that fits nowhere."""
-    api = Api.start(write_objects("cluster-1.29.json", [node(f"n{i}", cpu="2", labels={ZONE: f"zone-{i % 3}"}) for i in range(6)] + [
-        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}]),
-        flags=["--emulated-version=1.29"])
+    api = Api.start(
+        write_objects(
+            "cluster-1.29.json",
+            [node(f"n{i}", cpu="2", labels={ZONE: f"zone-{i % 3}"}) for i in range(6)]
+            + [
+                {
+                    "apiVersion": "scheduling.k8s.io/v1",
+                    "kind": "PriorityClass",
+                    "metadata": {"name": "high"},
+                    "value": 1000,
+                }
+            ],
+        ),
+        flags=["--emulated-version=1.29"],
+    )
     s = Scheduler(api.url, f"--record-dir={folder}", "--secure-port=0", *flags, name=os.path.basename(folder))
 
     def add(name, cpu="500m", priority_class=None, **spec):
         api.add_pod(name, cpu=cpu, priority_class=priority_class, labels={"app": "x"}, **spec)
 
-    spread = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule",
-               "labelSelector": {"matchLabels": {"app": "x"}}}]
+    spread = [
+        {
+            "maxSkew": 1,
+            "topologyKey": ZONE,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "x"}},
+        }
+    ]
     for i in range(12):
         add(f"p{i:02d}", topologySpreadConstraints=spread)
     add("gated", schedulingGates=[{"name": "example.com/hold"}])
@@ -286,9 +342,12 @@ def record_1_29(folder, *flags, packing=False):
             if p["metadata"].get("deletionTimestamp"):
                 api.call("DELETE", f"/api/v1/namespaces/default/pods/{name}?gracePeriodSeconds=0")
         return api.placements()["urgent"] and (not packing or api.placements()["packed"])
+
     wait_until("the urgent pod placed", evict)
-    wait_until("why the large one is not", lambda: any(
-        c["type"] == "PodScheduled" for c in api.pods()["large"].get("status", {}).get("conditions", [])))
+    wait_until(
+        "why the large one is not",
+        lambda: any(c["type"] == "PodScheduled" for c in api.pods()["large"].get("status", {}).get("conditions", [])),
+    )
     s.process.send_signal(signal.SIGTERM)
     s.process.wait()
     api.process.kill()
@@ -336,19 +395,33 @@ def test_release_1_29_configured():
     # A Policy and a provider are those of the release that is asked for.
     policy = scratch("policy.json")
     with open(policy, "w") as f:
-        json.dump({"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}], "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}, f)
+        json.dump(
+            {
+                "kind": "Policy",
+                "apiVersion": "v1",
+                "predicates": [{"name": "GeneralPredicates"}],
+                "priorities": [{"name": "MostRequestedPriority", "weight": 1}],
+            },
+            f,
+        )
     for release in ("1.13", "1.19"):
         status, out, err = schedsim("replay", FOLDER, "--policy", policy, "--emulated-version=" + release, "-o", "json")
         assert status == 0 and json.loads(out)["recorded"]["pods"] == 40, (release, err)
-    for flags, text in ((["--policy", policy, "--emulated-version=1.29"], "release 1.29 has no Policies"),
-                        (["--algorithm-provider=DefaultProvider", "--emulated-version=1.36"], "release 1.36 has no Policies"),
-                        (["--emulated-version=1.36", "--config", os.path.join(HERE, "..", "policies", "most-pods.json")],
-                         "must be a version of kubescheduler.config.k8s.io"),
-                        (["--emulated-version=1.11"], "invalid value \"1.11\": must be 1.8"),
-                        (["--emulated-version=1.10", "--config", config], "contradicts --config"),
-                        (["--config", os.path.join(HERE, "..", "policies", "most-pods.json")],
-                         "must be a version of kubescheduler.config.k8s.io"),
-                        (["--config", config, "--algorithm-provider=DefaultProvider"], "give one of")):
+    for flags, text in (
+        (["--policy", policy, "--emulated-version=1.29"], "release 1.29 has no Policies"),
+        (["--algorithm-provider=DefaultProvider", "--emulated-version=1.36"], "release 1.36 has no Policies"),
+        (
+            ["--emulated-version=1.36", "--config", os.path.join(HERE, "..", "policies", "most-pods.json")],
+            "must be a version of kubescheduler.config.k8s.io",
+        ),
+        (["--emulated-version=1.11"], "invalid value \"1.11\": must be 1.8"),
+        (["--emulated-version=1.10", "--config", config], "contradicts --config"),
+        (
+            ["--config", os.path.join(HERE, "..", "policies", "most-pods.json")],
+            "must be a version of kubescheduler.config.k8s.io",
+        ),
+        (["--config", config, "--algorithm-provider=DefaultProvider"], "give one of"),
+    ):
         status, out, err = schedsim("replay", FOLDER, *flags)
         assert status in (1, 2) and text in err and not out, (flags, status, err)
 
@@ -358,26 +431,44 @@ def random_objects(random):
     words = [w + tail for w in ("alpha", "alpha-1", "beta", "zz", "b") for tail in ("", "0", "-x", ".y", "10", "9")]
     random.shuffle(words)
     zones, apps = random.sample(words, 3), random.sample(words, 4)
-    nodes = [node("host-" + w, cpu=str(random.randint(1, 4)), labels={"corp.example/zone": random.choice(zones), "team": random.choice(apps)}) for w in words[:12]]
+    nodes = [
+        node(
+            "host-" + w,
+            cpu=str(random.randint(1, 4)),
+            labels={"corp.example/zone": random.choice(zones), "team": random.choice(apps)},
+        )
+        for w in words[:12]
+    ]
     pods = []
     for i, w in enumerate(words):
-        p = pod("job-" + w, namespace="tenant-" + random.choice("abc"), cpu=f"{random.randint(1, 20) * 100}m", uid=f"private-{random.random()}")
+        p = pod(
+            "job-" + w,
+            namespace="tenant-" + random.choice("abc"),
+            cpu=f"{random.randint(1, 20) * 100}m",
+            uid=f"private-{random.random()}",
+        )
         p["metadata"]["labels"] = {"team": random.choice(apps)}
         kind = random.randint(0, 3)
         if kind == 0:
             p["spec"]["nodeSelector"] = {"corp.example/zone": random.choice(zones)}
         elif kind == 1:
             term = {"labelSelector": {"matchLabels": {"team": random.choice(apps)}}, "topologyKey": "corp.example/zone"}
-            p["spec"]["affinity"] = {random.choice(["podAffinity", "podAntiAffinity"]): {
-                "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": random.randint(1, 100), "podAffinityTerm": term}]}}
+            p["spec"]["affinity"] = {
+                random.choice(["podAffinity", "podAntiAffinity"]): {
+                    "preferredDuringSchedulingIgnoredDuringExecution": [
+                        {"weight": random.randint(1, 100), "podAffinityTerm": term}
+                    ]
+                }
+            }
         pods.append(p)
     return nodes, pods
 
 
 def test_anonymises_whatever_the_names_are():
-    """Property: for any names, their byte order is preserved, placements are equal under the map, and no name occurs in the
-    result."""
+    """Property: for any names, their byte order is preserved, placements are equal under the map, and no name occurs in
+    the result."""
     import random as r
+
     for seed in range(12):
         random = r.Random(seed)
         nodes, pods = random_objects(random)
@@ -402,10 +493,16 @@ def test_anonymises_whatever_the_names_are():
 
 
 def test_bad_flags():
-    for flags, text in ((["--record-max-bytes=10"], "must be a quantity of bytes of 1Mi at least"),
-                        (["--record-dir=/proc/none/there"], "--record-dir: cannot create folder /proc/none/there")):
-        p = subprocess.run([f"{BIN}/kube-scheduler", "--master=http://127.0.0.1:1", "--leader-elect=false", "--port=-1", *flags],
-                           capture_output=True, text=True, timeout=60)
+    for flags, text in (
+        (["--record-max-bytes=10"], "must be a quantity of bytes of 1Mi at least"),
+        (["--record-dir=/proc/none/there"], "--record-dir: cannot create folder /proc/none/there"),
+    ):
+        p = subprocess.run(
+            [f"{BIN}/kube-scheduler", "--master=http://127.0.0.1:1", "--leader-elect=false", "--port=-1", *flags],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         assert p.returncode == 1 and text in p.stderr, (flags, p.returncode, p.stderr[-500:])
 
 

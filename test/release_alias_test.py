@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tests that nothing decides by the name of a release: programs that know every release by a second name (test/aliases) give the
-same bytes under both names, but for the name. Golden data, command lines, the configuration, the API server and the daemon."""
+"""Tests that nothing decides by the name of a release: programs that know every release by a second name (test/aliases)
+give the same bytes under both names, but for the name. Golden data, command lines, the configuration, the API server
+and the daemon."""
 import glob
 import gzip
 import json
@@ -9,7 +10,9 @@ import re
 
 # The programs under test are those with second names; they lie below the directory of the shipped ones.
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-os.environ["OUT"] = os.path.join(os.path.abspath(os.environ.get("OUT") or os.path.join(TOP, "_output")), "test", "aliased")
+os.environ["OUT"] = os.path.join(
+    os.path.abspath(os.environ.get("OUT") or os.path.join(TOP, "_output")), "test", "aliased"
+)
 
 import harness  # noqa: E402
 from harness import Api, BIN, Proxy, ROOT, Scheduler  # noqa: E402
@@ -19,7 +22,8 @@ DATA = os.path.join(ROOT, "test", "testdata")
 
 
 def releases():
-    """Returns the real names, oldest first, with their second names: {"1.10": "1.50"}. The programs themselves tell them."""
+    """Returns the real names, oldest first, with their second names: {"1.10": "1.50"}. The programs themselves tell
+    them."""
     _, _, err = run(f"{BIN}/hollow-apiserver", "--emulated-version=none")
     names = re.findall(r"\b1\.\d+", err.partition("must be")[2])
     assert len(names) % 2 == 0 and len(names) >= 10, err
@@ -38,19 +42,29 @@ def plain(text):
 
 def assert_alike(what, one, other):
     """Asserts that texts, or lists of texts, are the same but for the name of the release."""
-    one, other = ([plain(t) for t in texts] if isinstance(texts, list) else plain(texts).splitlines() for texts in (one, other))
+    one, other = (
+        [plain(t) for t in texts] if isinstance(texts, list) else plain(texts).splitlines() for texts in (one, other)
+    )
     differ = [(a, b) for a, b in zip(one, other) if a != b]
-    assert not differ and len(one) == len(other), (what, len(one), len(other), [(a[:400], b[:400]) for a, b in differ[:3]])
+    assert not differ and len(one) == len(other), (
+        what,
+        len(one),
+        len(other),
+        [(a[:400], b[:400]) for a, b in differ[:3]],
+    )
 
 
 def test_golden_decisions():
     for name, second in RELEASES.items():
         files = sorted(glob.glob(os.path.join(DATA, f"golden-{name}", "*.jsonl.gz"))) or (
-            sorted(glob.glob(os.path.join(DATA, "golden", "*.jsonl.gz"))))
+            sorted(glob.glob(os.path.join(DATA, "golden", "*.jsonl.gz")))
+        )
         assert files, name
         for path in files:
             with gzip.open(path, "rt") as f:
-                scenarios = [dict(json.loads(line)["scenario"], name=str(i)) for i, line in enumerate(f) if line.strip()]
+                scenarios = [
+                    dict(json.loads(line)["scenario"], name=str(i)) for i, line in enumerate(f) if line.strip()
+                ]
             answers = []
             for release in (name, second):
                 feed = "".join(json.dumps(dict(s, release=release)) + "\n" for s in scenarios[::3])
@@ -65,17 +79,38 @@ def test_golden_decisions():
 CLUSTER = [
     *(node(f"n{i}", cpu="4", zone=f"z{i % 2}") for i in range(4)),
     *(pod(f"p{i}", cpu="900m", labels={"app": "a"}) for i in range(9)),
-    pod("bound", cpu="3", on="n0", priority=1), pod("big", cpu="99"), pod("high", cpu="3500m", priority=9),
-    {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "ds", "namespace": "default", "uid": "1"},
-     "spec": {"selector": {"matchLabels": {"app": "ds"}}, "template": {"metadata": {"labels": {"app": "ds"}}, "spec": {
-         "containers": [{"name": "c", "resources": {"requests": {"cpu": "100m"}}}]}}}},
+    pod("bound", cpu="3", on="n0", priority=1),
+    pod("big", cpu="99"),
+    pod("high", cpu="3500m", priority=9),
+    {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "ds", "namespace": "default", "uid": "1"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "ds"}},
+            "template": {
+                "metadata": {"labels": {"app": "ds"}},
+                "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "100m"}}}]},
+            },
+        },
+    },
 ]
-POLICY = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsResources"}, {"name": "GeneralPredicates"}],
-          "priorities": [{"name": "LeastRequestedPriority", "weight": 2}, {"name": "NoSuch", "weight": 1}]}
+POLICY = {
+    "kind": "Policy",
+    "apiVersion": "v1",
+    "predicates": [{"name": "PodFitsResources"}, {"name": "GeneralPredicates"}],
+    "priorities": [{"name": "LeastRequestedPriority", "weight": 2}, {"name": "NoSuch", "weight": 1}],
+}
 GOOD_POLICY = dict(POLICY, priorities=POLICY["priorities"][:1])
-CONFIGURATIONS = [{"apiVersion": f"kubescheduler.config.k8s.io/{v}", "kind": "KubeSchedulerConfiguration", **more} for v, more in (
-    ("v1alpha1", {}), ("v1beta1", {"profiles": [{"plugins": {"filter": {"enabled": [{"name": "NodePort"}]}}}]}), ("v9", {}),
-    ("v1", {"profiles": [{"schedulerName": "a", "plugins": {"score": {"disabled": [{"name": "*"}]}}}]}))]
+CONFIGURATIONS = [
+    {"apiVersion": f"kubescheduler.config.k8s.io/{v}", "kind": "KubeSchedulerConfiguration", **more}
+    for v, more in (
+        ("v1alpha1", {}),
+        ("v1beta1", {"profiles": [{"plugins": {"filter": {"enabled": [{"name": "NodePort"}]}}}]}),
+        ("v9", {}),
+        ("v1", {"profiles": [{"schedulerName": "a", "plugins": {"score": {"disabled": [{"name": "*"}]}}}]}),
+    )
+]
 
 
 def command_lines(cluster, template, policy, good, configurations):
@@ -101,12 +136,18 @@ def command_lines(cluster, template, policy, good, configurations):
 
 def test_schedsim_command_lines():
     cluster = write_objects("cluster.json", CLUSTER)
-    files = [write_file(f"file-{i}.json", json.dumps(f)) for i, f in enumerate([pod("t", cpu="1"), POLICY, GOOD_POLICY, *CONFIGURATIONS])]
+    files = [
+        write_file(f"file-{i}.json", json.dumps(f))
+        for i, f in enumerate([pod("t", cpu="1"), POLICY, GOOD_POLICY, *CONFIGURATIONS])
+    ]
     others = dict(zip(RELEASES, [*list(RELEASES)[1:], *RELEASES]))
     succeeded = 0
     for line in command_lines(cluster, *files[:3], files[3:]):
         for name, second in RELEASES.items():
-            one, other = (schedsim(*[w.replace("RELEASE", r).replace("OTHER", others[name]) for w in line]) for r in (name, second))
+            one, other = (
+                schedsim(*[w.replace("RELEASE", r).replace("OTHER", others[name]) for w in line])
+                for r in (name, second)
+            )
             assert one[0] == other[0], (line, name, one, other)
             succeeded += one[0] == 0
             for kind in (1, 2):
@@ -116,9 +157,16 @@ def test_schedsim_command_lines():
 
 def test_daemon_command_lines():
     files = [write_file(f"c-{i}.json", json.dumps(f)) for i, f in enumerate([POLICY, GOOD_POLICY, *CONFIGURATIONS])]
-    lines = [["--help"], ["--version"], ["--no-such-flag"], ["--policy-config-file=x", "--config=y"], ["--feature-gates=NoSuch=true"],
-             *(["--config=" + f, "--write-config-to=OUT"] for f in files), ["--write-config-to=OUT"],
-             *(["--policy-config-file=" + f, "--write-config-to=OUT"] for f in files[:2])]
+    lines = [
+        ["--help"],
+        ["--version"],
+        ["--no-such-flag"],
+        ["--policy-config-file=x", "--config=y"],
+        ["--feature-gates=NoSuch=true"],
+        *(["--config=" + f, "--write-config-to=OUT"] for f in files),
+        ["--write-config-to=OUT"],
+        *(["--policy-config-file=" + f, "--write-config-to=OUT"] for f in files[:2]),
+    ]
     for line in lines:
         for name, second in RELEASES.items():
             answers = []
@@ -147,7 +195,10 @@ def test_server_and_daemon():
             objects = write_objects("live.json", [node("n0", cpu="2"), pod("low", cpu="2", on="n0", priority=1)])
             api = Api.start(objects, flags=["--emulated-version=" + release])
             pages = [json.dumps(without_build(api.get(path))) for path in ("/version", "/api", "/apis", "/api/v1")]
-            pages += [json.dumps(api.get(f"/apis/{g['preferredVersion']['groupVersion']}")) for g in api.get("/apis")["groups"]]
+            pages += [
+                json.dumps(api.get(f"/apis/{g['preferredVersion']['groupVersion']}"))
+                for g in api.get("/apis")["groups"]
+            ]
             proxy = Proxy(api.port)
             s = Scheduler(proxy.url, "--emulated-version=" + release, leader_elect=True)
             api.add_pod("big", cpu="99")
@@ -160,9 +211,15 @@ def test_server_and_daemon():
             families = sorted(set(re.findall(r"(?m)^# .*$", s.page("/metrics")[2])))
             # Whether a pod that does not fit yet is read again before the daemon ends is a matter of time, and so is
             # whether the second pod is tried once before the daemon learns of the second node.
-            asked = sorted({f"{verb} {re.sub(r'[?].*', '', path)}" for verb, path in proxy.seen
-                            if "/events/" not in path and not (verb == "GET" and "/default/pods/" in path)
-                            and not path.endswith("/default/pods/small/status")})
+            asked = sorted(
+                {
+                    f"{verb} {re.sub(r'[?].*', '', path)}"
+                    for verb, path in proxy.seen
+                    if "/events/" not in path
+                    and not (verb == "GET" and "/default/pods/" in path)
+                    and not path.endswith("/default/pods/small/status")
+                }
+            )
             start = [re.sub(r"^.*?\] ", "", line) for line in s.log().splitlines()[:1]]
             assert s.stop() == 0
             told.append([*pages, event, *families, *asked, *start])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests that advice is true: each way to make a pod fit that schedsim explain names, made by hand in the input, lets the pod
-be placed. Clusters are random, in the releases that decide differently."""
+"""Tests that advice is true: each way to make a pod fit that schedsim explain names, made by hand in the input, lets
+the pod be placed. Clusters are random, in the releases that decide differently."""
 import copy
 import functools
 import json
@@ -32,16 +32,26 @@ def random_node(r, i, release):
     labels = {"disk": r.choice(["ssd", "hdd"])}
     if r.random() < 0.9:
         labels[zone_key(release)] = r.choice("abc")
-    n = harness.node("n%d" % i, cpu=r.choice(["1", "2", "4"]), pods=r.choice(["3", "110"]), labels=labels, ready=r.choice(["True"] * 7 + ["False"]))
+    n = harness.node(
+        "n%d" % i,
+        cpu=r.choice(["1", "2", "4"]),
+        pods=r.choice(["3", "110"]),
+        labels=labels,
+        ready=r.choice(["True"] * 7 + ["False"]),
+    )
     if r.random() < 0.25:
         n["spec"]["taints"] = [{"key": "dedicated", "value": r.choice(["gpu", "db"]), "effect": "NoSchedule"}]
     if r.random() < 0.2:
         n["spec"]["unschedulable"] = True
     # Since 1.12 a node has taints for its cordon and its conditions, which go with them.
     if release not in ("1.8", "1.9", "1.10") and r.random() < 0.8:
-        states = {"unschedulable": n["spec"].get("unschedulable"), "not-ready": n["status"]["conditions"][0]["status"] != "True"}
+        states = {
+            "unschedulable": n["spec"].get("unschedulable"),
+            "not-ready": n["status"]["conditions"][0]["status"] != "True",
+        }
         n["spec"]["taints"] = n["spec"].get("taints", []) + [
-            {"key": OF_STATES + state, "effect": "NoSchedule"} for state, there in states.items() if there]
+            {"key": OF_STATES + state, "effect": "NoSchedule"} for state, there in states.items() if there
+        ]
     if r.random() < 0.2:
         for amounts in n["status"]["allocatable"], n["status"]["capacity"]:
             amounts["example.com/gpu"] = "2"
@@ -49,25 +59,55 @@ def random_node(r, i, release):
 
 
 def affinity(r, release):
-    term = {"labelSelector": {"matchLabels": {"app": r.choice(["web", "db"])}}, "topologyKey": r.choice([zone_key(release), "kubernetes.io/hostname", "rack"])}
+    term = {
+        "labelSelector": {"matchLabels": {"app": r.choice(["web", "db"])}},
+        "topologyKey": r.choice([zone_key(release), "kubernetes.io/hostname", "rack"]),
+    }
     return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
 def random_pod(r, name, release, on=None):
-    p = pod(name, r.choice(["100m", "500m", "1", "2"]), on=on, labels={"app": r.choice(["web", "db", "other"])}, port=r.choice([None] * 5 + [80]))
+    p = pod(
+        name,
+        r.choice(["100m", "500m", "1", "2"]),
+        on=on,
+        labels={"app": r.choice(["web", "db", "other"])},
+        port=r.choice([None] * 5 + [80]),
+    )
     spec = p["spec"]
     if r.random() < 0.3:
         spec["nodeSelector"] = {"disk": r.choice(["ssd", "nvme"])}
     if r.random() < 0.3:
         spec["affinity"] = {r.choice(["podAffinity", "podAntiAffinity"]): affinity(r, release)}
     elif r.random() < 0.2:
-        spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [
-            {"key": "disk", "operator": r.choice(["In", "NotIn"]), "values": [r.choice(["ssd", "hdd"])]}]}]}}}
+        spec["affinity"] = {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {
+                            "matchExpressions": [
+                                {
+                                    "key": "disk",
+                                    "operator": r.choice(["In", "NotIn"]),
+                                    "values": [r.choice(["ssd", "hdd"])],
+                                }
+                            ]
+                        }
+                    ]
+                }
+            }
+        }
     if r.random() < 0.15:
         spec["containers"][0]["resources"]["requests"]["example.com/gpu"] = "1"
     if release in ("1.19", "1.29", "1.36") and r.random() < 0.4:
-        spec["topologySpreadConstraints"] = [{"maxSkew": 1, "topologyKey": zone_key(release), "whenUnsatisfiable": "DoNotSchedule",
-                                              "labelSelector": {"matchLabels": {"app": p["metadata"]["labels"]["app"]}}}]
+        spec["topologySpreadConstraints"] = [
+            {
+                "maxSkew": 1,
+                "topologyKey": zone_key(release),
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"app": p["metadata"]["labels"]["app"]}},
+            }
+        ]
     return p
 
 
@@ -81,15 +121,21 @@ def labels_of(text):
     return dict(part.split("=", 1) for part in text.split(","))
 
 
-# Each change in words, and what it does to the objects by name, with the node and the pod. A change that names two is two.
+# Each change in words, and what it does to the objects by name, with the node and the pod. A change that names two is
+# two.
 def make(change, way, objects, node, p):
     spec = p["spec"]
-    required = lambda: spec["affinity"]["nodeAffinity"].pop("requiredDuringSchedulingIgnoredDuringExecution")
+
+    def required():
+        return spec["affinity"]["nodeAffinity"].pop("requiredDuringSchedulingIgnoredDuringExecution")
+
     if change == "uncordon":
         node["spec"]["unschedulable"] = False
         without_taint(node, "unschedulable")
     elif m := re.fullmatch(r"tolerate ([^=:]+)(?:=([^:]*))?:(\w+)", change):
-        spec.setdefault("tolerations", []).append({"key": m[1], "operator": "Equal", "value": m[2] or "", "effect": m[3]})
+        spec.setdefault("tolerations", []).append(
+            {"key": m[1], "operator": "Equal", "value": m[2] or "", "effect": m[3]}
+        )
     elif m := re.fullmatch(r"label ([^ ]+=[^ ]+)", change):
         node["metadata"]["labels"].update(labels_of(m[1]))
     elif re.fullmatch(r"label .* in \(.*\)", change):
@@ -141,13 +187,25 @@ def host_after(way, objects, choice, release):
     node, p = by_name["Node", way["nodes"][0]], by_name["Pod", "p"]
     for change in way["changes"]:
         make(alternatives(change)[min(choice, len(alternatives(change)) - 1)], way, objects, node, p)
-    code, out, err = schedsim("run", "-", "-o", "placements", "--validate=off", "--emulated-version=" + release, feed=items(*objects))
+    code, out, err = schedsim(
+        "run", "-", "-o", "placements", "--validate=off", "--emulated-version=" + release, feed=items(*objects)
+    )
     check("the changed cluster can be read", code == 0, err)
     return dict(line.split() for line in out.splitlines())["ns/p"]
 
 
 def advice(objects, release):
-    code, out, err = schedsim("explain", "-", "--pod", "ns/p", "-o", "json", "--validate=off", "--emulated-version=" + release, feed=items(*objects))
+    code, out, err = schedsim(
+        "explain",
+        "-",
+        "--pod",
+        "ns/p",
+        "-o",
+        "json",
+        "--validate=off",
+        "--emulated-version=" + release,
+        feed=items(*objects),
+    )
     check("explain", code == 0, err)
     return json.loads(out)
 
@@ -173,10 +231,20 @@ def test_every_way_helps():
 
 def test_zone_without_a_usable_node():
     """A zone where the pod cannot run for another reason is not recommended."""
-    node = lambda name, zone, arch: harness.node(name, labels={"topology.kubernetes.io/zone": zone, "kubernetes.io/arch": arch})
-    spread = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule",
-              "labelSelector": {"matchLabels": {"app": "w"}}, "nodeAffinityPolicy": "Ignore"}
-    w = functools.partial(pod, labels={"app": "w"}, nodeSelector={"kubernetes.io/arch": "amd64"}, topologySpreadConstraints=[spread])
+
+    def node(name, zone, arch):
+        return harness.node(name, labels={"topology.kubernetes.io/zone": zone, "kubernetes.io/arch": arch})
+
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "w"}},
+        "nodeAffinityPolicy": "Ignore",
+    }
+    w = functools.partial(
+        pod, labels={"app": "w"}, nodeSelector={"kubernetes.io/arch": "amd64"}, topologySpreadConstraints=[spread]
+    )
     objects = [node("n1", "za", "amd64"), node("n2", "za", "amd64"), node("n3", "zb", "arm64"), w("a", on="n1"), w("p")]
     ways = advice(objects, "1.29")["waysToFit"]
     text = json.dumps(ways)
@@ -191,24 +259,54 @@ def test_zone_without_a_usable_node():
 
 def test_taints_that_follow_from_the_state_of_a_node():
     """They go with the state, so nobody is told to tolerate them; other taints are tolerated, in every release."""
-    taint = lambda key: [{"key": key, "effect": "NoSchedule"}]
-    objects = [harness.node("a", unschedulable=True, taints=taint(OF_STATES + "unschedulable")),
-               harness.node("b", ready="False", taints=taint(OF_STATES + "not-ready")), harness.node("c", taints=taint("dedicated")), pod("p")]
+
+    def taint(key):
+        return [{"key": key, "effect": "NoSchedule"}]
+
+    objects = [
+        harness.node("a", unschedulable=True, taints=taint(OF_STATES + "unschedulable")),
+        harness.node("b", ready="False", taints=taint(OF_STATES + "not-ready")),
+        harness.node("c", taints=taint("dedicated")),
+        pod("p"),
+    ]
     for release in RELEASES:
         ways = advice(objects, release)["waysToFit"]
         found = {way["nodes"][0]: way["changes"] for way in ways}
-        check("what helps in release " + release, found == {"a": ["uncordon"], "b": ["wait for Ready"], "c": ["tolerate dedicated:NoSchedule"]}, ways)
+        check(
+            "what helps in release " + release,
+            found == {"a": ["uncordon"], "b": ["wait for Ready"], "c": ["tolerate dedicated:NoSchedule"]},
+            ways,
+        )
 
 
 def test_groups_by_a_label_that_no_node_has():
     """It is said which label that is; and in every release which other pods are needed."""
-    beside = lambda key: {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-        {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "db"}}}]}}
-    spread = [{"maxSkew": 1, "topologyKey": "zonne", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}]
+
+    def beside(key):
+        return {
+            "podAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [
+                    {"topologyKey": key, "labelSelector": {"matchLabels": {"app": "db"}}}
+                ]
+            }
+        }
+
+    spread = [
+        {
+            "maxSkew": 1,
+            "topologyKey": "zonne",
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}},
+        }
+    ]
     node = harness.node("n1", labels={"zone": "a"})
     for release in RELEASES:
         e = advice([node, pod("db", on="n1", labels={"app": "db"}), pod("p", affinity=beside("rack"))], release)
-        check("the key in release " + release, e["noNodeHas"] == ["No node has the label rack, by which the pod's podAffinity groups nodes."], e)
+        check(
+            "the key in release " + release,
+            e["noNodeHas"] == ["No node has the label rack, by which the pod's podAffinity groups nodes."],
+            e,
+        )
         e = advice([node, pod("p", affinity=beside("zone"))], release)
         changes = [w["changes"] for w in e["waysToFit"]]
         wanted = [["place pods for the required affinity there: app=db in one zone"]]
@@ -233,7 +331,11 @@ def test_missing_claim():
     p = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}])
     for release in "1.10", "1.29":
         e = advice([harness.node("n1"), p], release)
-        check("the claim is named", e["noNodeHas"] == ["The claim ns/gone does not exist: create it."] and e["waysToFit"] == [], e)
+        check(
+            "the claim is named",
+            e["noNodeHas"] == ["The claim ns/gone does not exist: create it."] and e["waysToFit"] == [],
+            e,
+        )
 
 
 harness.main(globals())

@@ -20,28 +20,51 @@ def stored(o):
 
 def decide(release, cluster, pods, status=0, **how):
     """Returns the decisions about the pods."""
-    scenario = {"apiVersion": "schedsim/v1", "kind": "Scenario", "emulatedVersion": release,
-                "cluster": {"kind": "List", "apiVersion": "v1", "items": [stored(o) for o in cluster]}, "pods": [stored(p) for p in pods], **how}
+    scenario = {
+        "apiVersion": "schedsim/v1",
+        "kind": "Scenario",
+        "emulatedVersion": release,
+        "cluster": {"kind": "List", "apiVersion": "v1", "items": [stored(o) for o in cluster]},
+        "pods": [stored(p) for p in pods],
+        **how,
+    }
     got, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
     check_equal("status of release " + release, (got, err if got != status else ""), (status, ""))
     return json.loads(out)["decisions"] if got == 0 else err + out
 
 
 def policy(predicates=(), priorities=(), **more):
-    return dict(kind="Policy", apiVersion="v1", predicates=[{"name": p} for p in predicates],
-                priorities=[{"name": p, "weight": 1} for p in priorities], **more)
+    return dict(
+        kind="Policy",
+        apiVersion="v1",
+        predicates=[{"name": p} for p in predicates],
+        priorities=[{"name": p, "weight": 1} for p in priorities],
+        **more
+    )
 
 
 def claim(name, volume=None):
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},
-            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, **({"volumeName": volume} if volume else {})},
-            "status": {"phase": "Bound" if volume else "Pending"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+            **({"volumeName": volume} if volume else {}),
+        },
+        "status": {"phase": "Bound" if volume else "Pending"},
+    }
 
 
 def volume(name, **spec):
     annotations = spec.pop("annotations", {})
-    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name, "annotations": annotations},
-            "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], **spec}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name, "annotations": annotations},
+        "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], **spec},
+    }
 
 
 def uses(*claims):
@@ -58,33 +81,81 @@ def nominate(p, node_name, release):
 
 def test_text_of_an_error():
     nodes = [node("n%d" % i, cpu="1") for i in range(3)] + [node("t", taints=[{"key": "k", "effect": "NoSchedule"}])]
-    want = {"1.8": "No nodes are available that match all of the predicates: Insufficient cpu (3), PodToleratesNodeTaints (1).",
-            "1.9": "0/4 nodes are available: 1 PodToleratesNodeTaints, 3 Insufficient cpu.",
-            "1.10": "0/4 nodes are available: 1 node(s) had taints that the pod didn't tolerate, 3 Insufficient cpu."}
+    want = {
+        "1.8": "No nodes are available that match all of the predicates: Insufficient cpu (3), "
+        "PodToleratesNodeTaints (1).",
+        "1.9": "0/4 nodes are available: 1 PodToleratesNodeTaints, 3 Insufficient cpu.",
+        "1.10": "0/4 nodes are available: 1 node(s) had taints that the pod didn't tolerate, 3 Insufficient cpu.",
+    }
     for release in RELEASES:
         check_equal(release, decide(release, nodes, [pod(cpu="2")])[0]["error"], want[release])
 
 
 def test_daemons_pass_over_cordons_and_conditions():
     """Their controller binds them, in the words of each release for what it passes over."""
-    daemons = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d", "namespace": "default"}, "spec": {
-        "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}}
+    daemons = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "d", "namespace": "default"},
+        "spec": {
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+        },
+    }
     for release in RELEASES:
         for cluster in ([node("a", unschedulable=True)], [node("a", ready="False")]):
-            _, out, _ = schedsim("run", write_objects("daemons.json", [*cluster, daemons]), "-o", "placements", "--emulated-version=" + release)
-            check_equal("release %s, %s" % (release, cluster[0]["spec"] or "a node that is not ready"), out, "default/d-a a\n")
+            _, out, _ = schedsim(
+                "run",
+                write_objects("daemons.json", [*cluster, daemons]),
+                "-o",
+                "placements",
+                "--emulated-version=" + release,
+            )
+            check_equal(
+                "release %s, %s" % (release, cluster[0]["spec"] or "a node that is not ready"), out, "default/d-a a\n"
+            )
 
 
 def test_reasons_are_names():
-    cases = [(node(unschedulable=True), pod(), "NodeUnschedulable"), (node(ready="False"), pod(), "NodeNotReady"),
-             (node(), pod(nodeSelector={"a": "b"}), "MatchNodeSelector"), (node(), pod(nodeName="other"), "HostName"),
-             (node(status={"conditions": [{"type": "Ready", "status": "True"}, {"type": "OutOfDisk", "status": "True"}]}), pod(), "NodeOutOfDisk"),
-             (node(status={"conditions": [{"type": "Ready", "status": "True"}, {"type": "NetworkUnavailable", "status": "True"}]}), pod(),
-              "NodeNetworkUnavailable"),
-             (node(status={"conditions": [{"type": "Ready", "status": "True"}, {"type": "DiskPressure", "status": "True"}]}), pod(),
-              "NodeUnderDiskPressure"),
-             (node(status={"conditions": [{"type": "Ready", "status": "True"}, {"type": "MemoryPressure", "status": "True"}]}), pod(cpu=None),
-              "NodeUnderMemoryPressure")]
+    cases = [
+        (node(unschedulable=True), pod(), "NodeUnschedulable"),
+        (node(ready="False"), pod(), "NodeNotReady"),
+        (node(), pod(nodeSelector={"a": "b"}), "MatchNodeSelector"),
+        (node(), pod(nodeName="other"), "HostName"),
+        (
+            node(status={"conditions": [{"type": "Ready", "status": "True"}, {"type": "OutOfDisk", "status": "True"}]}),
+            pod(),
+            "NodeOutOfDisk",
+        ),
+        (
+            node(
+                status={
+                    "conditions": [
+                        {"type": "Ready", "status": "True"},
+                        {"type": "NetworkUnavailable", "status": "True"},
+                    ]
+                }
+            ),
+            pod(),
+            "NodeNetworkUnavailable",
+        ),
+        (
+            node(
+                status={"conditions": [{"type": "Ready", "status": "True"}, {"type": "DiskPressure", "status": "True"}]}
+            ),
+            pod(),
+            "NodeUnderDiskPressure",
+        ),
+        (
+            node(
+                status={
+                    "conditions": [{"type": "Ready", "status": "True"}, {"type": "MemoryPressure", "status": "True"}]
+                }
+            ),
+            pod(cpu=None),
+            "NodeUnderMemoryPressure",
+        ),
+    ]
     for release in ("1.8", "1.9"):
         for n, p, reason in cases:
             check_equal(release, decide(release, [n], [p])[0]["failures"], {"n1": [reason]})
@@ -95,7 +166,10 @@ def test_inter_pod_affinity_reasons():
     wants = pod(affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}})
     avoids = pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}})
     there = pod("there", on="n1", labels={"a": "b"})
-    for p, cluster, second in ((wants, [node()], "PodAffinityRulesNotMatch"), (avoids, [node(), there], "PodAntiAffinityRulesNotMatch")):
+    for p, cluster, second in (
+        (wants, [node()], "PodAffinityRulesNotMatch"),
+        (avoids, [node(), there], "PodAntiAffinityRulesNotMatch"),
+    ):
         check_equal("1.8", decide("1.8", cluster, [p])[0]["failures"], {"n1": ["MatchInterPodAffinity"]})
         check_equal("1.9", decide("1.9", cluster, [p])[0]["failures"], {"n1": ["MatchInterPodAffinity", second]})
 
@@ -130,8 +204,11 @@ def test_host_ports():
 
 def test_all_predicates_are_evaluated():
     cluster = [node(cpu="1", taints=[{"key": "k", "effect": "NoSchedule"}])]
-    want = {"1.8": ["Insufficient cpu", "PodToleratesNodeTaints"], "1.9": ["Insufficient cpu", "PodToleratesNodeTaints"],
-            "1.10": ["Insufficient cpu"]}
+    want = {
+        "1.8": ["Insufficient cpu", "PodToleratesNodeTaints"],
+        "1.9": ["Insufficient cpu", "PodToleratesNodeTaints"],
+        "1.10": ["Insufficient cpu"],
+    }
     for release in RELEASES:
         check_equal(release, decide(release, cluster, [pod(cpu="2")])[0]["failures"], {"n1": want[release]})
 
@@ -139,8 +216,11 @@ def test_all_predicates_are_evaluated():
 def test_volume_limits():
     # 1.8: an unbound claim is an error, and after a missing volume the pod's later volumes are not looked at.
     rules = policy(["MaxEBSVolumeCount"])
-    check_equal("1.8", decide("1.8", [node(), claim("c")], [pod(volumes=uses("c"))], policy=rules)[0]["error"],
-                'PersistentVolumeClaim is not bound: "c"')
+    check_equal(
+        "1.8",
+        decide("1.8", [node(), claim("c")], [pod(volumes=uses("c"))], policy=rules)[0]["error"],
+        'PersistentVolumeClaim is not bound: "c"',
+    )
     check_equal("1.9", decide("1.9", [node(), claim("c")], [pod(volumes=uses("c"))], policy=rules)[0]["host"], "n1")
     disks = [{"name": "d%d" % i, "awsElasticBlockStore": {"volumeID": "d%d" % i}} for i in range(40)]
     missing = [claim("gone", "gone"), node()]
@@ -154,9 +234,14 @@ def test_volume_limits():
 def test_rbd_monitors():
     def rbd(*monitors):
         return [{"name": "v", "rbd": {"monitors": list(monitors), "image": "i", "pool": "p"}}]
+
     cluster = [node(), pod("there", on="n1", volumes=rbd("a", "a"))]
     for release, host in (("1.8", ""), ("1.9", "n1"), ("1.10", "n1")):
-        check_equal(release, decide(release, cluster, [pod(volumes=rbd("b"))], policy=policy(["NoDiskConflict"]))[0]["host"], host)
+        check_equal(
+            release,
+            decide(release, cluster, [pod(volumes=rbd("b"))], policy=policy(["NoDiskConflict"]))[0]["host"],
+            host,
+        )
 
 
 def test_a_single_node_is_scored_and_moves_the_counter():
@@ -175,8 +260,15 @@ def test_scores_by_fractions():
     cluster = [node("a", taints=taints[:1]), node("b", taints=taints)]
     for release, score in (("1.8", 6), ("1.9", 7), ("1.10", 7)):
         rules = policy(["GeneralPredicates"], ["TaintTolerationPriority"])
-        check_equal(release, decide(release, cluster, [pod()], policy=rules)[0]["scores"]["a"], {"TaintTolerationPriority": score})
-    terms = [{"weight": w, "preference": {"matchExpressions": [{"key": k, "operator": "Exists"}]}} for k, w in (("x", 29), ("y", 21))]
+        check_equal(
+            release,
+            decide(release, cluster, [pod()], policy=rules)[0]["scores"]["a"],
+            {"TaintTolerationPriority": score},
+        )
+    terms = [
+        {"weight": w, "preference": {"matchExpressions": [{"key": k, "operator": "Exists"}]}}
+        for k, w in (("x", 29), ("y", 21))
+    ]
     cluster = [node("a", labels={"x": ""}), node("b", labels={"x": "", "y": ""})]
     p = pod(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
     for release in RELEASES:
@@ -194,17 +286,32 @@ def test_first_image_entry_counts():
 
 def test_anti_affinity_of_services_counts_all_pods():
     # Pods on nodes that do not fit count for the total, up to 1.9.
-    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"a": "b"}}}
-    cluster = [service, node("a", labels={"r": "1"}), node("b", labels={"r": "2"}), node("full", labels={"r": "3"}, cpu="1"),
-               pod("p-a", on="a", labels={"a": "b"}, cpu="0")] + [pod("p%d" % i, on="full", labels={"a": "b"}, cpu="333m") for i in range(3)]
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "s", "namespace": "default"},
+        "spec": {"selector": {"a": "b"}},
+    }
+    cluster = [
+        service,
+        node("a", labels={"r": "1"}),
+        node("b", labels={"r": "2"}),
+        node("full", labels={"r": "3"}, cpu="1"),
+        pod("p-a", on="a", labels={"a": "b"}, cpu="0"),
+    ] + [pod("p%d" % i, on="full", labels={"a": "b"}, cpu="333m") for i in range(3)]
     rules = policy(["GeneralPredicates"])
     rules["priorities"] = [{"name": "spread", "weight": 1, "argument": {"serviceAntiAffinity": {"label": "r"}}}]
     p = pod("new", labels={"a": "b"})
     for release, totals in (("1.8", {"a": 7, "b": 10}), ("1.9", {"a": 7, "b": 10}), ("1.10", {"a": 0, "b": 10})):
         check_equal(release, decide(release, cluster, [p], policy=rules)[0]["totals"], totals)
     # So do pods that are ending, in 1.8 and 1.9.
-    ending = pod("p-a", on="a", labels={"a": "b"}, cpu="0",
-                 meta={"deletionTimestamp": "2018-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30})
+    ending = pod(
+        "p-a",
+        on="a",
+        labels={"a": "b"},
+        cpu="0",
+        meta={"deletionTimestamp": "2018-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30},
+    )
     cluster = [service, node("a", labels={"r": "1"}), node("b", labels={"r": "2"}), ending]
     for release in ("1.8", "1.9"):
         got = decide(release, cluster, [p], policy=rules)[0]
@@ -215,35 +322,58 @@ def test_lists_that_a_policy_lacks():
     # Up to 1.9 they are empty, so that only mandatory predicates run; from 1.10 on they are those of DefaultProvider.
     cluster = [node(cpu="1")]
     for release, host in (("1.8", "n1"), ("1.9", "n1"), ("1.10", "")):
-        check_equal(release, decide(release, cluster, [pod(cpu="2")], policy={"kind": "Policy", "apiVersion": "v1"})[0]["host"], host)
+        check_equal(
+            release,
+            decide(release, cluster, [pod(cpu="2")], policy={"kind": "Policy", "apiVersion": "v1"})[0]["host"],
+            host,
+        )
 
 
 def test_volume_predicates_by_name():
-    # NoVolumeNodeConflict is in 1.8 alone, and passes unless PersistentLocalVolumes is on; CheckVolumeBinding came with 1.9.
-    affinity = {"requiredDuringSchedulingIgnoredDuringExecution": {
-        "nodeSelectorTerms": [{"matchExpressions": [{"key": "h", "operator": "In", "values": ["x"]}]}]}}
+    # NoVolumeNodeConflict is in 1.8 alone, and passes unless PersistentLocalVolumes is on; CheckVolumeBinding came with
+    # 1.9.
+    affinity = {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchExpressions": [{"key": "h", "operator": "In", "values": ["x"]}]}]
+        }
+    }
     local = volume("v", annotations={"volume.alpha.kubernetes.io/node-affinity": json.dumps(affinity)})
     cluster, p = [node(), local, claim("c", "v")], pod(volumes=uses("c"))
     rules = policy(["NoVolumeNodeConflict"])
     check_equal("gate off", decide("1.8", cluster, [p], policy=rules)[0]["host"], "n1")
     on = {"PersistentLocalVolumes": True}
-    check_equal("gate on", decide("1.8", cluster, [p], policy=rules, featureGates=on)[0]["failures"], {"n1": ["NoVolumeNodeConflict"]})
-    check_equal("unbound", decide("1.8", [node(), claim("c")], [p], policy=rules, featureGates=on)[0]["error"],
-                'PersistentVolumeClaim is not bound: "c"')
+    check_equal(
+        "gate on",
+        decide("1.8", cluster, [p], policy=rules, featureGates=on)[0]["failures"],
+        {"n1": ["NoVolumeNodeConflict"]},
+    )
+    check_equal(
+        "unbound",
+        decide("1.8", [node(), claim("c")], [p], policy=rules, featureGates=on)[0]["error"],
+        'PersistentVolumeClaim is not bound: "c"',
+    )
     check("1.9", "NoVolumeNodeConflict" in decide("1.9", cluster, [p], status=1, policy=rules))
     check("1.8", "CheckVolumeBinding" in decide("1.8", cluster, [p], status=1, policy=policy(["CheckVolumeBinding"])))
 
 
 def test_volume_scheduling_is_off():
     # An unbound claim whose class waits is nothing that 1.9 knows of, unless the gate VolumeScheduling is on.
-    storage = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "s"}, "provisioner": "x",
-               "volumeBindingMode": "WaitForFirstConsumer"}
+    storage = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "s"},
+        "provisioner": "x",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
     c = claim("c")
     c["spec"]["storageClassName"] = "s"
     cluster, p, rules = [node(), storage, c], pod(volumes=uses("c")), policy(["CheckVolumeBinding"])
     check_equal("1.9", decide("1.9", cluster, [p], policy=rules)[0]["host"], "n1")
-    check_equal("1.9 with the gate", decide("1.9", cluster, [p], policy=rules, featureGates={"VolumeScheduling": True})[0]["failures"],
-                {"n1": ["VolumeBindingNoMatch"]})
+    check_equal(
+        "1.9 with the gate",
+        decide("1.9", cluster, [p], policy=rules, featureGates={"VolumeScheduling": True})[0]["failures"],
+        {"n1": ["VolumeBindingNoMatch"]},
+    )
     check_equal("1.10", decide("1.10", cluster, [p], policy=rules)[0]["host"], "")
 
 
@@ -252,7 +382,9 @@ def test_names_of_resources():
     opaque, request = "pod.alpha.kubernetes.io/opaque-int-resource-foo", "requests.example.com/foo"
     for name, hosts in ((opaque, ("", "n1", "n1")), (request, ("", "", "n1"))):
         for release, host in zip(RELEASES, hosts):
-            check_equal("%s in %s" % (name, release), decide(release, [node()], [pod(requests={name: "1"})])[0]["host"], host)
+            check_equal(
+                "%s in %s" % (name, release), decide(release, [node()], [pod(requests={name: "1"})])[0]["host"], host
+            )
 
 
 def test_preemption():
@@ -260,9 +392,21 @@ def test_preemption():
 
     def important(name, priority, **more):
         return pod(name, priority=priority, cpu="4", **more)
-    budget = {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "default"},
-              "spec": {"minAvailable": 1, "selector": {"matchLabels": {"a": "b"}}}, "status": {"disruptionsAllowed": 0}}
-    cluster = [node("n1"), node("n2"), budget, important("low", 1, on="n1", labels={"a": "b"}), important("higher", 2, on="n2")]
+
+    budget = {
+        "apiVersion": "policy/v1beta1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "b", "namespace": "default"},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"a": "b"}}},
+        "status": {"disruptionsAllowed": 0},
+    }
+    cluster = [
+        node("n1"),
+        node("n2"),
+        budget,
+        important("low", 1, on="n1", labels={"a": "b"}),
+        important("higher", 2, on="n2"),
+    ]
     # Budgets do not count in 1.8, so the node with the least important victim wins.
     for release, victim in (("1.8", "default/low"), ("1.9", "default/higher"), ("1.10", "default/higher")):
         got = decide(release, cluster, [important("new", 9)], featureGates=gate, preempt=True)[0]["preemption"]
@@ -277,7 +421,9 @@ def test_preemption():
     # Nominated pods are no part of a decision in 1.8.
     for release, host in (("1.8", "n1"), ("1.9", ""), ("1.10", "")):
         nominated = nominate(important("nominated", 8), "n1", release)
-        check_equal(release, decide(release, [node()], [important("new", 7), nominated], featureGates=gate)[0]["host"], host)
+        check_equal(
+            release, decide(release, [node()], [important("new", 7), nominated], featureGates=gate)[0]["host"], host
+        )
 
 
 def test_zone_conflicts_can_be_resolved():
@@ -289,16 +435,28 @@ def test_zone_conflicts_can_be_resolved():
     p = pod("new", cpu="1", priority=9, volumes=uses("c"))
     for release in ("1.8", "1.9"):
         got = decide(release, cluster, [p], featureGates={"PodPriority": True}, preempt=True)[0]
-        check_equal(release + " pods that may be cleared", got["preemption"]["nominatedToClear"], [] if release == "1.8" else ["default/new"])
+        check_equal(
+            release + " pods that may be cleared",
+            got["preemption"]["nominatedToClear"],
+            [] if release == "1.8" else ["default/new"],
+        )
 
 
 def test_predicates_under_any_name():
     # Upstream evaluates them under any name up to 1.9 (02 of the rules); here they always are.
-    wants_label = {"kind": "Policy", "apiVersion": "v1", "priorities": [], "predicates": [
-        {"name": "Mine", "argument": {"labelsPresence": {"labels": ["x"], "presence": True}}}]}
+    wants_label = {
+        "kind": "Policy",
+        "apiVersion": "v1",
+        "priorities": [],
+        "predicates": [{"name": "Mine", "argument": {"labelsPresence": {"labels": ["x"], "presence": True}}}],
+    }
     there = pod("there", on="n1", port=80)
     for release in ("1.8", "1.9"):
-        check_equal(release, decide(release, [node()], [pod()], policy=wants_label)[0]["failures"], {"n1": ["CheckNodeLabelPresence"]})
+        check_equal(
+            release,
+            decide(release, [node()], [pod()], policy=wants_label)[0]["failures"],
+            {"n1": ["CheckNodeLabelPresence"]},
+        )
         got = decide(release, [node(), there], [pod(port=80)], policy=policy(["PodFitsPorts"]))[0]
         check_equal(release + " alias", got["failures"], {"n1": ["PodFitsHostPorts"]})
 
@@ -309,8 +467,17 @@ def test_extenders_need_a_weight():
     for release, refused in (("1.8", True), ("1.9", False), ("1.10", False)):
         for more, bad in (({}, refused), ({"weight": 1}, False)):
             file = write_file("policy.json", policy(["HostName"], extenders=[dict(extender, **more)]))
-            status, out, err = schedsim("run", "-", "-o", "json", "--emulated-version", release, "--policy-config-file", file,
-                                        feed={"kind": "List", "apiVersion": "v1", "items": [node(), pod()]})
+            status, out, err = schedsim(
+                "run",
+                "-",
+                "-o",
+                "json",
+                "--emulated-version",
+                release,
+                "--policy-config-file",
+                file,
+                feed={"kind": "List", "apiVersion": "v1", "items": [node(), pod()]},
+            )
             check_equal(release + " is refused", status != 0, bad)
             check_equal(release, "should have a positive weight applied to it" in err, bad)
             check_equal(release + " asks", "connection refused" in out, not bad)
@@ -321,34 +488,85 @@ def test_reasons_of_volumes_services_and_other_pods():
     disk = [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]
     zoned = volume("v", awsElasticBlockStore={"volumeID": "x"})
     zoned["metadata"]["labels"] = {zone: "b"}
-    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"a": "b"}}}
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "s", "namespace": "default"},
+        "spec": {"selector": {"a": "b"}},
+    }
     term = [{"labelSelector": {"matchLabels": {"x": "y"}}, "topologyKey": "kubernetes.io/hostname"}]
-    hermit = pod("there", on="n1", affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}})
-    racks = {"kind": "Policy", "apiVersion": "v1", "priorities": [],
-             "predicates": [{"name": "Racks", "argument": {"serviceAffinity": {"labels": ["rack"]}}}]}
-    cases = [([node(), pod("there", on="n1", volumes=disk)], pod(volumes=disk), policy(["NoDiskConflict"]), ["NoDiskConflict"], None),
-             ([node(zone="a"), zoned, claim("c", "v")], pod(volumes=uses("c")), policy(["NoVolumeZoneConflict"]), ["NoVolumeZoneConflict"], None),
-             ([node(), hermit], pod(labels={"x": "y"}), policy(["MatchInterPodAffinity"]), ["MatchInterPodAffinity"],
-              ["ExistingPodsAntiAffinityRulesNotMatch", "MatchInterPodAffinity"]),
-             ([node(labels={"rack": "1"}), service], pod(labels={"a": "b"}, nodeSelector={"rack": "2"}), racks, ["CheckServiceAffinity"], None)]
+    hermit = pod(
+        "there", on="n1", affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}}
+    )
+    racks = {
+        "kind": "Policy",
+        "apiVersion": "v1",
+        "priorities": [],
+        "predicates": [{"name": "Racks", "argument": {"serviceAffinity": {"labels": ["rack"]}}}],
+    }
+    cases = [
+        (
+            [node(), pod("there", on="n1", volumes=disk)],
+            pod(volumes=disk),
+            policy(["NoDiskConflict"]),
+            ["NoDiskConflict"],
+            None,
+        ),
+        (
+            [node(zone="a"), zoned, claim("c", "v")],
+            pod(volumes=uses("c")),
+            policy(["NoVolumeZoneConflict"]),
+            ["NoVolumeZoneConflict"],
+            None,
+        ),
+        (
+            [node(), hermit],
+            pod(labels={"x": "y"}),
+            policy(["MatchInterPodAffinity"]),
+            ["MatchInterPodAffinity"],
+            ["ExistingPodsAntiAffinityRulesNotMatch", "MatchInterPodAffinity"],
+        ),
+        (
+            [node(labels={"rack": "1"}), service],
+            pod(labels={"a": "b"}, nodeSelector={"rack": "2"}),
+            racks,
+            ["CheckServiceAffinity"],
+            None,
+        ),
+    ]
     for cluster, p, rules, first, second in cases:
         check_equal("1.8", decide("1.8", cluster, [p], policy=rules)[0]["failures"], {"n1": first})
         check_equal("1.9", decide("1.9", cluster, [p], policy=rules)[0]["failures"], {"n1": second or first})
 
 
 def test_volume_affinity_has_another_word_in_each_release():
-    affinity = {"requiredDuringSchedulingIgnoredDuringExecution": {
-        "nodeSelectorTerms": [{"matchExpressions": [{"key": "h", "operator": "In", "values": ["x"]}]}]}}
+    affinity = {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchExpressions": [{"key": "h", "operator": "In", "values": ["x"]}]}]
+        }
+    }
     local = volume("v", annotations={"volume.alpha.kubernetes.io/node-affinity": json.dumps(affinity)})
     cluster, p = [node(), local, claim("c", "v")], pod(volumes=uses("c"))
     # The rule is one of the default ones of 1.8, and its successor one of those of 1.9.
-    for release, gate, word in (("1.8", "PersistentLocalVolumes", "NoVolumeNodeConflict"), ("1.9", "VolumeScheduling", "VolumeNodeAffinityConflict")):
+    for release, gate, word in (
+        ("1.8", "PersistentLocalVolumes", "NoVolumeNodeConflict"),
+        ("1.9", "VolumeScheduling", "VolumeNodeAffinityConflict"),
+    ):
         check_equal(release + " without the gate", decide(release, cluster, [p])[0]["host"], "n1")
         check_equal(release, decide(release, cluster, [p], featureGates={gate: True})[0]["failures"], {"n1": [word]})
-        important = decide(release, cluster + [pod("low", on="n1", priority=1)], [pod(volumes=uses("c"), priority=9)], preempt=True,
-                           featureGates={gate: True, "PodPriority": True})[0]
+        important = decide(
+            release,
+            cluster + [pod("low", on="n1", priority=1)],
+            [pod(volumes=uses("c"), priority=9)],
+            preempt=True,
+            featureGates={gate: True, "PodPriority": True},
+        )[0]
         # 1.8 tries evictions, in vain; 1.9 knows that they cannot help, and takes the pod's nomination back.
-        check_equal(release + " evictions", important["preemption"], {"node": "", "victims": [], "nominatedToClear": [] if release == "1.8" else ["default/p1"]})
+        check_equal(
+            release + " evictions",
+            important["preemption"],
+            {"node": "", "victims": [], "nominatedToClear": [] if release == "1.8" else ["default/p1"]},
+        )
 
 
 def test_claims_that_are_missing_or_leaving():
@@ -356,10 +574,17 @@ def test_claims_that_are_missing_or_leaving():
     leaving = claim("leaving", "v")
     leaving["metadata"].update(deletionTimestamp="2018-01-01T00:00:00Z", finalizers=["x"])
     ebs = volume("v", awsElasticBlockStore={"volumeID": "x"})
-    for name, error in (("gone", 'persistentvolumeclaim "gone" not found'), ("leaving", 'persistentvolumeclaim "leaving" is being deleted')):
+    for name, error in (
+        ("gone", 'persistentvolumeclaim "gone" not found'),
+        ("leaving", 'persistentvolumeclaim "leaving" is being deleted'),
+    ):
         for release in RELEASES:
             got = decide(release, [node(), leaving, ebs], [pod(volumes=uses(name))])[0]
-            check_equal("%s in %s" % (name, release), (got["host"], got.get("error", "")), ("", error) if release == "1.10" else ("n1", ""))
+            check_equal(
+                "%s in %s" % (name, release),
+                (got["host"], got.get("error", "")),
+                ("", error) if release == "1.10" else ("n1", ""),
+            )
         for release in RELEASES if name == "gone" else ():
             got = decide(release, [node(zone="a")], [pod(volumes=uses(name))])[0]
             check_equal("in a zone, " + release, got["error"], error)
@@ -368,16 +593,30 @@ def test_claims_that_are_missing_or_leaving():
 def test_missing_claims_count_once_towards_the_limits():
     disks = [{"name": "d%d" % i, "gcePersistentDisk": {"pdName": "d%d" % i}} for i in range(16)]
     rules = policy(["MaxGCEPDVolumeCount"])
-    for release, order, host in (("1.8", uses("gone") + disks, "n1"), ("1.8", disks + uses("gone"), ""), ("1.8", disks[1:] + uses("gone"), "n1"),
-                                 ("1.9", uses("gone") + disks, ""), ("1.9", uses("gone") + disks[1:], "n1")):
-        check_equal("%s, %d volumes" % (release, len(order)), decide(release, [node()], [pod(volumes=order)], policy=rules)[0]["host"], host)
+    for release, order, host in (
+        ("1.8", uses("gone") + disks, "n1"),
+        ("1.8", disks + uses("gone"), ""),
+        ("1.8", disks[1:] + uses("gone"), "n1"),
+        ("1.9", uses("gone") + disks, ""),
+        ("1.9", uses("gone") + disks[1:], "n1"),
+    ):
+        check_equal(
+            "%s, %d volumes" % (release, len(order)),
+            decide(release, [node()], [pod(volumes=order)], policy=rules)[0]["host"],
+            host,
+        )
 
 
 def test_volumes_are_looked_at_by_class_and_state():
-    # 1.10 lists the volumes of the class in the claim's specification, although an annotation may name another (B-33), and none that is
-    # being deleted; 1.9 looks at all.
-    storage = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "s"}, "provisioner": "x",
-               "volumeBindingMode": "WaitForFirstConsumer"}
+    # 1.10 lists the volumes of the class in the claim's specification, although an annotation may name another (B-33),
+    # and none that is being deleted; 1.9 looks at all.
+    storage = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "s"},
+        "provisioner": "x",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
     annotated, plain = claim("c"), claim("c")
     annotated["metadata"]["annotations"] = {"volume.beta.kubernetes.io/storage-class": "s"}
     plain["spec"]["storageClassName"] = "s"
@@ -385,13 +624,20 @@ def test_volumes_are_looked_at_by_class_and_state():
     leaving["metadata"].update(deletionTimestamp="2018-01-01T00:00:00Z", finalizers=["x"])
     for c, v in ((annotated, free), (plain, leaving)):
         for release, host in (("1.9", "n1"), ("1.10", "")):
-            got = decide(release, [node(), storage, c, v], [pod(volumes=uses("c"))], featureGates={"VolumeScheduling": True})[0]
+            got = decide(
+                release, [node(), storage, c, v], [pod(volumes=uses("c"))], featureGates={"VolumeScheduling": True}
+            )[0]
             check_equal(release, got["host"], host)
 
 
 def test_selectors_and_nodes_that_are_wrong():
     # A selector that cannot be converted: a node that does not fit in 1.8, an error from 1.9 on.
-    term = [{"labelSelector": {"matchExpressions": [{"key": "a", "operator": "Near", "values": ["b"]}]}, "topologyKey": "kubernetes.io/hostname"}]
+    term = [
+        {
+            "labelSelector": {"matchExpressions": [{"key": "a", "operator": "Near", "values": ["b"]}]},
+            "topologyKey": "kubernetes.io/hostname",
+        }
+    ]
     p = pod(affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}})
     check_equal("1.8", decide("1.8", [node()], [p])[0]["failures"], {"n1": ["MatchInterPodAffinity"]})
     for release in ("1.9", "1.10"):
@@ -400,25 +646,42 @@ def test_selectors_and_nodes_that_are_wrong():
     good = [{"labelSelector": {"matchLabels": {"a": "b"}}, "topologyKey": "kubernetes.io/hostname"}]
     p = pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": good}})
     for release in RELEASES:
-        check_equal(release, decide(release, [node(), pod("there", on="gone", labels={"a": "b"})], [p])[0]["host"], "n1")
+        check_equal(
+            release, decide(release, [node(), pod("there", on="gone", labels={"a": "b"})], [p])[0]["host"], "n1"
+        )
 
 
 def test_host_ports_of_one_number():
     there = pod("there", on="n1", port=80)
     there["spec"]["containers"][0]["ports"][0].update(protocol="TCP", hostIP="10.0.0.1")
-    for protocol, address, later in (("TCP", "10.0.0.1", ""), ("TCP", "10.0.0.2", "n1"), ("UDP", "10.0.0.1", "n1"), ("TCP", "0.0.0.0", ""), ("TCP", "", "")):
+    for protocol, address, later in (
+        ("TCP", "10.0.0.1", ""),
+        ("TCP", "10.0.0.2", "n1"),
+        ("UDP", "10.0.0.1", "n1"),
+        ("TCP", "0.0.0.0", ""),
+        ("TCP", "", ""),
+    ):
         mine = pod(port=80)
         mine["spec"]["containers"][0]["ports"][0].update(protocol=protocol, hostIP=address)
         for release, host in (("1.8", ""), ("1.9", later), ("1.10", later)):
-            check_equal("%s %s %s" % (release, protocol, address), decide(release, [node(), there], [mine])[0]["host"], host)
+            check_equal(
+                "%s %s %s" % (release, protocol, address), decide(release, [node(), there], [mine])[0]["host"], host
+            )
 
 
 def test_zones_without_pods_of_the_service():
     # 0/0 in 1.8: the score is that of 1.9 on every machine.
-    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"a": "b"}}}
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "s", "namespace": "default"},
+        "spec": {"selector": {"a": "b"}},
+    }
     cluster = [node("a", zone="x"), node("b", zone="y"), node("c"), service, pod("there", on="c", labels={"a": "b"})]
     for release in RELEASES:
-        got = decide(release, cluster, [pod(labels={"a": "b"})], policy=policy(["GeneralPredicates"], ["SelectorSpreadPriority"]))[0]
+        got = decide(
+            release, cluster, [pod(labels={"a": "b"})], policy=policy(["GeneralPredicates"], ["SelectorSpreadPriority"])
+        )[0]
         check_equal(release, got["totals"], {"a": 10, "b": 10, "c": 0})
 
 
@@ -428,35 +691,65 @@ def test_scores_where_nothing_is_to_count():
     p = pod(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
     for release in RELEASES:
         for rule, score in (("NodeAffinityPriority", 0), ("TaintTolerationPriority", 10)):
-            check_equal("%s %s" % (release, rule), decide(release, [node("a"), node("b")], [p], policy=policy(["GeneralPredicates"], [rule]))[0]["totals"],
-                        {"a": score, "b": score})
+            check_equal(
+                "%s %s" % (release, rule),
+                decide(release, [node("a"), node("b")], [p], policy=policy(["GeneralPredicates"], [rule]))[0]["totals"],
+                {"a": score, "b": score},
+            )
 
 
 def test_nominations_are_cleared_from_1_9_on():
     cluster = [node(), pod("low", on="n1", cpu="4", priority=1)]
     for release, cleared in (("1.8", []), ("1.9", ["default/lower"]), ("1.10", ["default/lower"])):
         nominated = nominate(pod("lower", cpu="4", priority=2), "n1", release)
-        got = decide(release, cluster, [pod("new", cpu="4", priority=9), nominated], featureGates={"PodPriority": True}, preempt=True)[0]
+        got = decide(
+            release,
+            cluster,
+            [pod("new", cpu="4", priority=9), nominated],
+            featureGates={"PodPriority": True},
+            preempt=True,
+        )[0]
         check_equal(release, got["preemption"], {"node": "n1", "victims": ["default/low"], "nominatedToClear": cleared})
 
 
 def test_gates_change_the_rules():
-    # TaintNodesByCondition: a node that is not ready takes pods unless it has the taint. A flag comes too late for it in 1.8; here it counts.
+    # TaintNodesByCondition: a node that is not ready takes pods unless it has the taint. A flag comes too late for it
+    # in 1.8; here it counts.
     gate = {"TaintNodesByCondition": True}
     for release in RELEASES:
         check_equal(release, decide(release, [node(ready="False")], [pod()])[0]["host"], "")
-        check_equal(release + " with the gate", decide(release, [node(ready="False")], [pod()], featureGates=gate)[0]["host"], "n1")
+        check_equal(
+            release + " with the gate",
+            decide(release, [node(ready="False")], [pod()], featureGates=gate)[0]["host"],
+            "n1",
+        )
         tainted = node(ready="False", taints=[{"key": "k", "effect": "NoSchedule"}])
-        check_equal(release + " tainted", decide(release, [tainted], [pod()], featureGates=gate, policy=policy(["HostName"]))[0]["host"], "")
-        check(release + " named", "CheckNodeCondition" in decide(release, [node()], [pod()], 1, featureGates=gate, policy=policy(["CheckNodeCondition"])))
+        check_equal(
+            release + " tainted",
+            decide(release, [tainted], [pod()], featureGates=gate, policy=policy(["HostName"]))[0]["host"],
+            "",
+        )
+        check(
+            release + " named",
+            "CheckNodeCondition"
+            in decide(release, [node()], [pod()], 1, featureGates=gate, policy=policy(["CheckNodeCondition"])),
+        )
     # ResourceLimitsPriority came with 1.9, for those who turn its gate on.
     limits = policy([], ["ResourceLimitsPriority"])
     on = {"ResourceLimitsPriorityFunction": True}
     p = pod()
     p["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "1", "memory": "1Gi"}
     for release in ("1.9", "1.10"):
-        check_equal(release, decide(release, [node("a"), node("b", cpu="500m", memory="1Mi")], [p], policy=limits, featureGates=on)[0]["totals"], {"a": 1, "b": 0})
-        check(release + " without the gate", "ResourceLimitsPriority" in decide(release, [node()], [p], 1, policy=limits))
+        check_equal(
+            release,
+            decide(release, [node("a"), node("b", cpu="500m", memory="1Mi")], [p], policy=limits, featureGates=on)[0][
+                "totals"
+            ],
+            {"a": 1, "b": 0},
+        )
+        check(
+            release + " without the gate", "ResourceLimitsPriority" in decide(release, [node()], [p], 1, policy=limits)
+        )
     check("1.8", "ResourceLimitsPriority" in decide("1.8", [node()], [p], 1, policy=limits))
 
 
@@ -471,27 +764,79 @@ def test_the_switch_for_all_predicates_came_with_1_10():
 
 def test_extenders_are_asked_about_every_pod():
     # managedResources came with 1.10. The extender cannot be reached, so that a pod it is asked about is not placed.
-    extender = {"urlPrefix": "http://127.0.0.1:1/x", "filterVerb": "f", "weight": 1, "managedResources": [{"name": "example.com/gpu"}]}
+    extender = {
+        "urlPrefix": "http://127.0.0.1:1/x",
+        "filterVerb": "f",
+        "weight": 1,
+        "managedResources": [{"name": "example.com/gpu"}],
+    }
     file = write_file("managed.json", policy(["HostName"], extenders=[extender]))
     for release in RELEASES:
-        status, out, err = schedsim("run", "-", "-o", "json", "--emulated-version", release, "--policy-config-file", file,
-                                    feed={"kind": "List", "apiVersion": "v1", "items": [node(), pod()]})
+        status, out, err = schedsim(
+            "run",
+            "-",
+            "-o",
+            "json",
+            "--emulated-version",
+            release,
+            "--policy-config-file",
+            file,
+            feed={"kind": "List", "apiVersion": "v1", "items": [node(), pod()]},
+        )
         check_equal(release + " asks", "connection refused" in out, release != "1.10")
 
 
 def test_names_that_policies_may_have():
     # All names of Policies since 1.0 are accepted.
-    predicates = ["MatchNodeSelector", "PodFitsResources", "PodFitsPorts", "NoDiskConflict", "PodFitsHostPorts", "HostName", "NoVolumeZoneConflict",
-                  "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "PodToleratesNodeTaints", "CheckNodeMemoryPressure",
-                  "MatchInterPodAffinity", "GeneralPredicates", "CheckNodeDiskPressure", "CheckNodeCondition"]
-    priorities = ["LeastRequestedPriority", "ServiceSpreadingPriority", "EqualPriority", "BalancedResourceAllocation", "SelectorSpreadPriority",
-                  "NodeAffinityPriority", "ImageLocalityPriority", "TaintTolerationPriority", "InterPodAffinityPriority", "NodePreferAvoidPodsPriority",
-                  "MostRequestedPriority"]
-    for release, own in (("1.8", "NoVolumeNodeConflict"), ("1.9", "CheckVolumeBinding"), ("1.10", "CheckVolumeBinding")):
-        check_equal(release, decide(release, [node("a"), node("b")], [pod()], policy=policy(predicates + [own], priorities))[0]["host"], "b")
+    predicates = [
+        "MatchNodeSelector",
+        "PodFitsResources",
+        "PodFitsPorts",
+        "NoDiskConflict",
+        "PodFitsHostPorts",
+        "HostName",
+        "NoVolumeZoneConflict",
+        "MaxEBSVolumeCount",
+        "MaxGCEPDVolumeCount",
+        "MaxAzureDiskVolumeCount",
+        "PodToleratesNodeTaints",
+        "CheckNodeMemoryPressure",
+        "MatchInterPodAffinity",
+        "GeneralPredicates",
+        "CheckNodeDiskPressure",
+        "CheckNodeCondition",
+    ]
+    priorities = [
+        "LeastRequestedPriority",
+        "ServiceSpreadingPriority",
+        "EqualPriority",
+        "BalancedResourceAllocation",
+        "SelectorSpreadPriority",
+        "NodeAffinityPriority",
+        "ImageLocalityPriority",
+        "TaintTolerationPriority",
+        "InterPodAffinityPriority",
+        "NodePreferAvoidPodsPriority",
+        "MostRequestedPriority",
+    ]
+    for release, own in (
+        ("1.8", "NoVolumeNodeConflict"),
+        ("1.9", "CheckVolumeBinding"),
+        ("1.10", "CheckVolumeBinding"),
+    ):
+        check_equal(
+            release,
+            decide(release, [node("a"), node("b")], [pod()], policy=policy(predicates + [own], priorities))[0]["host"],
+            "b",
+        )
     for release in RELEASES:
         for provider, host in (("DefaultProvider", "b"), ("ClusterAutoscalerProvider", "a")):
-            got = decide(release, [node("a"), node("b"), pod("there", on="a", cpu="2", memory="4Gi")], [pod(cpu="1", memory="2Gi")], algorithmProvider=provider)[0]
+            got = decide(
+                release,
+                [node("a"), node("b"), pod("there", on="a", cpu="2", memory="4Gi")],
+                [pod(cpu="1", memory="2Gi")],
+                algorithmProvider=provider,
+            )[0]
             check_equal("%s of %s" % (provider, release), got["host"], host)
 
 
@@ -499,8 +844,14 @@ def test_queue():
     # With PodPriority the more important pod comes first from 1.9 on; 1.8 keeps the order of arrival.
     low, high = pod("low", cpu="1", priority=1), pod("high", cpu="1", priority=9)
     cluster = write_objects("queue.json", [node("a"), node("b"), low, high])
-    for release, nodes in (("1.8", {"low": "b", "high": "a"}), ("1.9", {"low": "a", "high": "b"}), ("1.10", {"low": "a", "high": "b"})):
-        status, out, err = schedsim("simulate", cluster, "-o", "csv", "--emulated-version", release, "--feature-gates=PodPriority=true")
+    for release, nodes in (
+        ("1.8", {"low": "b", "high": "a"}),
+        ("1.9", {"low": "a", "high": "b"}),
+        ("1.10", {"low": "a", "high": "b"}),
+    ):
+        status, out, err = schedsim(
+            "simulate", cluster, "-o", "csv", "--emulated-version", release, "--feature-gates=PodPriority=true"
+        )
         check_equal("status of " + release, status, 0)
         rows = csv.DictReader(out.splitlines())
         check_equal(release, {r["pod"].split("/")[-1]: r["node"] for r in rows}, nodes)
@@ -510,8 +861,16 @@ def test_gates_and_names():
     status, out, err = schedsim("run", "-", "--emulated-version=1.7", feed=node())
     check("names of releases", status == 2 and "must be 1.8, 1.9, 1.10" in err, err)
     for release in ("1.8", "1.9"):
-        status, out, err = schedsim("run", "-", "--emulated-version", release, "-o", "placements", "--check-decisions",
-                                    feed={"kind": "List", "apiVersion": "v1", "items": [node("a"), node("b"), pod("p"), pod("q")]})
+        status, out, err = schedsim(
+            "run",
+            "-",
+            "--emulated-version",
+            release,
+            "-o",
+            "placements",
+            "--check-decisions",
+            feed={"kind": "List", "apiVersion": "v1", "items": [node("a"), node("b"), pod("p"), pod("q")]},
+        )
         check_equal(release, (status, out), (0, "default/p b\ndefault/q a\n"))
 
 

@@ -32,8 +32,16 @@ GPU = [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]
 
 def test_ways_to_fit():
     """Each change that explain suggests makes the pod fit there."""
-    cluster = [node("full"), node("tainted", taints=GPU), node("cordoned", unschedulable=True), node("sick", ready="False"),
-               node("unlabelled"), node("taken"), node("small", cpu="1"), node("crowded", pods="1")]
+    cluster = [
+        node("full"),
+        node("tainted", taints=GPU),
+        node("cordoned", unschedulable=True),
+        node("sick", ready="False"),
+        node("unlabelled"),
+        node("taken"),
+        node("small", cpu="1"),
+        node("crowded", pods="1"),
+    ]
     for n in cluster:
         if n["metadata"]["name"] != "unlabelled":
             n["metadata"]["labels"]["disk"] = "ssd"
@@ -42,16 +50,34 @@ def test_ways_to_fit():
     e = explain(cluster + others + [want], "p")
     check("it does not fit", e["host"] == "" and e["nodesFeasible"] == 0, e["host"])
     ways = {w["nodes"][0]: w for w in e["waysToFit"]}
-    expected = {"full": ["free 1500m cpu"], "tainted": ["tolerate dedicated=gpu:NoSchedule"], "cordoned": ["uncordon"],
-                "sick": ["wait for Ready"], "unlabelled": ["label disk=ssd (or drop it from nodeSelector)"],
-                "taken": ["free host port 80/TCP"], "crowded": ["move away 1 pod"],
-                "small": ["ask for less cpu (2, more than the 1 there is)"]}
+    expected = {
+        "full": ["free 1500m cpu"],
+        "tainted": ["tolerate dedicated=gpu:NoSchedule"],
+        "cordoned": ["uncordon"],
+        "sick": ["wait for Ready"],
+        "unlabelled": ["label disk=ssd (or drop it from nodeSelector)"],
+        "taken": ["free host port 80/TCP"],
+        "crowded": ["move away 1 pod"],
+        "small": ["ask for less cpu (2, more than the 1 there is)"],
+    }
     order = [w["changes"][0].split()[0] for w in e["waysToFit"]]
-    check("the cheapest first: what the pod or a cordon needs, labels, moves, what is broken, what cannot be",
-          order == ["tolerate", "uncordon", "label", "free", "move", "free", "wait", "ask"] or
-          (sorted(order[:2]) == ["tolerate", "uncordon"] and order[2] == "label" and sorted(order[3:6]) == ["free", "free", "move"] and order[6:] == ["wait", "ask"]), order)
+    check(
+        "the cheapest first: what the pod or a cordon needs, labels, moves, what is broken, what cannot be",
+        order == ["tolerate", "uncordon", "label", "free", "move", "free", "wait", "ask"]
+        or (
+            sorted(order[:2]) == ["tolerate", "uncordon"]
+            and order[2] == "label"
+            and sorted(order[3:6]) == ["free", "free", "move"]
+            and order[6:] == ["wait", "ask"]
+        ),
+        order,
+    )
     moves = {w["nodes"][0]: w.get("moves") for w in e["waysToFit"]}
-    check("who would have to move", (moves["full"], moves["taken"], moves["crowded"], moves["tainted"]) == (["ns/a"], ["ns/b"], ["ns/c"], None), moves)
+    check(
+        "who would have to move",
+        (moves["full"], moves["taken"], moves["crowded"], moves["tainted"]) == (["ns/a"], ["ns/b"], ["ns/c"], None),
+        moves,
+    )
     for name, changes in expected.items():
         check("way for " + name, ways.get(name, {}).get("changes") == changes, ways.get(name))
         check(name + " is possible or not", ways[name]["possible"] == (name != "small"))
@@ -75,20 +101,29 @@ def test_ways_to_fit():
     check("freeing 1500m opens full", after(shrink) == "full")
     check("freeing 1499m does not", after(shrink_too_little) == "-")
     check("tolerating opens tainted", after(tolerate) == "tainted")
-    check("uncordoning opens cordoned", after(lambda n, _: n["cordoned"]["spec"].update(unschedulable=False)) == "cordoned")
+    check(
+        "uncordoning opens cordoned",
+        after(lambda n, _: n["cordoned"]["spec"].update(unschedulable=False)) == "cordoned",
+    )
     check("Ready opens sick", after(lambda n, _: n["sick"]["status"]["conditions"][0].update(status="True")) == "sick")
-    check("the label opens unlabelled", after(lambda n, _: n["unlabelled"]["metadata"]["labels"].update(disk="ssd")) == "unlabelled")
+    check(
+        "the label opens unlabelled",
+        after(lambda n, _: n["unlabelled"]["metadata"]["labels"].update(disk="ssd")) == "unlabelled",
+    )
     check("the port opens taken", after(lambda n, all_: all_.remove(n["b"])) == "taken")
     check("one pod less opens crowded", after(lambda n, all_: all_.remove(n["c"])) == "crowded")
 
 
 def test_moves():
     """Moving the pods that explain names is enough, none of them is needless, and they have the lowest priority."""
+
     def bound(name, cpu, priority=0, owner=None):
         p = pod(name, cpu, on="n1", labels={"app": name})
         p["spec"]["priority"] = priority
         if owner:
-            p["metadata"]["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": owner, "name": "o", "uid": "o", "controller": True}]
+            p["metadata"]["ownerReferences"] = [
+                {"apiVersion": "apps/v1", "kind": owner, "name": "o", "uid": "o", "controller": True}
+            ]
         return p
 
     def moves(others, want, nodes=(node("n1"),)):
@@ -97,7 +132,12 @@ def test_moves():
         left = [o for o in others if "ns/" + o["metadata"]["name"] not in gone]
         check("without them it fits", host(list(nodes) + left + [want], "p") == ways[0]["nodes"][0], (gone, ways))
         for name in gone:
-            check("with %s it does not" % name, host(list(nodes) + left + [o for o in others if "ns/" + o["metadata"]["name"] == name] + [want], "p") != ways[0]["nodes"][0], gone)
+            check(
+                "with %s it does not" % name,
+                host(list(nodes) + left + [o for o in others if "ns/" + o["metadata"]["name"] == name] + [want], "p")
+                != ways[0]["nodes"][0],
+                gone,
+            )
         return gone
 
     four = [bound("a", "500m"), bound("b", "1"), bound("c", "1500m"), bound("d", "1")]
@@ -105,24 +145,51 @@ def test_moves():
     check("two where one is not enough", len(moves(four, pod("p", "2300m"))) == 2)
     four[2]["spec"]["priority"] = 5
     check("low priorities first", moves(four, pod("p", "1")) in (["ns/b"], ["ns/d"]))
-    check("pods of DaemonSets last", moves([bound("a", "2", owner="DaemonSet"), bound("b", "2")], pod("p", "2")) == ["ns/b"])
-    keeps_off = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-        {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}]}}
+    check(
+        "pods of DaemonSets last",
+        moves([bound("a", "2", owner="DaemonSet"), bound("b", "2")], pod("p", "2")) == ["ns/b"],
+    )
+    keeps_off = {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+            ]
+        }
+    }
     x = bound("x", "100m")
-    check("whom the pod's anti-affinity names", moves([x, bound("y", "100m")], pod("p", affinity=keeps_off)) == ["ns/x"])
+    check(
+        "whom the pod's anti-affinity names", moves([x, bound("y", "100m")], pod("p", affinity=keeps_off)) == ["ns/x"]
+    )
     y = bound("y", "100m")
     y["spec"]["affinity"] = keeps_off
-    check("whose anti-affinity names the pod", moves([bound("z", "100m"), y], pod("p", labels={"app": "x"})) == ["ns/y"])
+    check(
+        "whose anti-affinity names the pod", moves([bound("z", "100m"), y], pod("p", labels={"app": "x"})) == ["ns/y"]
+    )
 
 
 def test_explain_page():
-    """What people see: the winner comes first, equal rows are folded, common parts are on one line, and no line exceeds the
-    width."""
-    gpu = [dict(node("g%d" % i), status={"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110", "nvidia.com/gpu": "8"}, "conditions": []}) for i in range(30)]
+    """What people see: the winner comes first, equal rows are folded, common parts are on one line, and no line exceeds
+    the width."""
+    gpu = [
+        dict(
+            node("g%d" % i),
+            status={
+                "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110", "nvidia.com/gpu": "8"},
+                "conditions": [],
+            },
+        )
+        for i in range(30)
+    ]
     cluster = [node("n%02d" % i, cpu="4" if i % 3 else "8") for i in range(60)] + gpu
 
     def page(objects, *flags, columns="80"):
-        run = subprocess.run([SCHEDSIM, "explain", "-", "--pod", "ns/p", *flags], input=json.dumps(items(*objects)), capture_output=True, text=True, env=dict(os.environ, COLUMNS=columns))
+        run = subprocess.run(
+            [SCHEDSIM, "explain", "-", "--pod", "ns/p", *flags],
+            input=json.dumps(items(*objects)),
+            capture_output=True,
+            text=True,
+            env=dict(os.environ, COLUMNS=columns),
+        )
         check("explain", run.returncode == 0, run.stderr)
         lines = run.stdout.splitlines()
         check("no line is wider than %s columns" % columns, max(map(len, lines)) <= int(columns), run.stdout)
@@ -130,52 +197,112 @@ def test_explain_page():
         return lines
 
     lines = page(cluster + [pod("p")])
-    rows = lines[lines.index("Scores of 0 to 10, times their weight:") + 1:]
-    winner = json.loads(schedsim("explain", "-", "--pod", "ns/p", "-o", "json", feed=items(*cluster, pod("p")))[1])["host"]
+    rows = lines[lines.index("Scores of 0 to 10, times their weight:") + 1 :]
+    winner = json.loads(schedsim("explain", "-", "--pod", "ns/p", "-o", "json", feed=items(*cluster, pod("p")))[1])[
+        "host"
+    ]
     check("the winner's row is the first", rows[0].startswith("NODE") and rows[1].startswith(winner + " "), rows)
-    check("equal rows are one", any(r.startswith("19 more nodes ") for r in rows) and any(r.startswith("70 more nodes ") for r in rows), rows)
-    check("columns that say the same are no columns", "BalancedResourceAllocation" in rows[0] and "LeastRequested" not in rows[0] and "The same on every node: InterPodAffinityPriority 0, LeastRequestedPriority 8" in " ".join(" ".join(rows).split()), rows)
+    check(
+        "equal rows are one",
+        any(r.startswith("19 more nodes ") for r in rows) and any(r.startswith("70 more nodes ") for r in rows),
+        rows,
+    )
+    check(
+        "columns that say the same are no columns",
+        "BalancedResourceAllocation" in rows[0]
+        and "LeastRequested" not in rows[0]
+        and "The same on every node: InterPodAffinityPriority 0, LeastRequestedPriority 8"
+        in " ".join(" ".join(rows).split()),
+        rows,
+    )
     wide = page(cluster + [pod("p")], columns="200")
     check("a wide screen is used", max(map(len, wide)) > 80)
     lines = page(cluster + [pod("w", "1", on="n01"), pod("p", "3500m", nodeSelector={"disk": "ssd"})])
     text = " ".join(" ".join(lines).split())
-    check("what stopped it first", "89 node(s) didn't match node selector (GeneralPredicates): g0, g1 and 87 more" in text, text)
+    check(
+        "what stopped it first",
+        "89 node(s) didn't match node selector (GeneralPredicates): g0, g1 and 87 more" in text,
+        text,
+    )
     check("a label that no node has", "No node has the label disk=ssd, nor any other value of it." in text, text)
     want = pod("p")
     want["spec"]["containers"][0]["resources"]["requests"]["example.com/gpu"] = "1"
     text = " ".join(page(cluster + [want]))
-    check("what no node has, and what there is instead", "No node has example.com/gpu; there is nvidia.com/gpu on 30 nodes." in text, text)
-    check("no other node is recommended for it", "do without example.com/gpu on" in text and "choose a node with example.com/gpu" not in text, text)
-    full = [node("n%d" % i, cpu="4") for i in range(5)] + [pod("b%d" % i, "%dm" % (3100 + 200 * i), on="n%d" % i) for i in range(5)]
+    check(
+        "what no node has, and what there is instead",
+        "No node has example.com/gpu; there is nvidia.com/gpu on 30 nodes." in text,
+        text,
+    )
+    check(
+        "no other node is recommended for it",
+        "do without example.com/gpu on" in text and "choose a node with example.com/gpu" not in text,
+        text,
+    )
+    full = [node("n%d" % i, cpu="4") for i in range(5)] + [
+        pod("b%d" % i, "%dm" % (3100 + 200 * i), on="n%d" % i) for i in range(5)
+    ]
     text = " ".join(" ".join(page(full + [pod("p")])).split())
-    check("one line a kind with the nearest node, the median and how many", "free 100m cpu on n0; median 500m; 5 nodes for n0 these would have to move: ns/b0" in text, text)
+    check(
+        "one line a kind with the nearest node, the median and how many",
+        "free 100m cpu on n0; median 500m; 5 nodes for n0 these would have to move: ns/b0" in text,
+        text,
+    )
 
 
 def test_explain_shows_all():
     cluster = [node("n1", taints=GPU), node("n2"), node("n3"), node("n4")]
     e = explain(cluster + [pod("first"), pod("p", "5"), pod("q")], "p")
     by_node = {n["node"]: n["predicates"] for n in e["nodes"]}
-    check("every predicate on every node, no short circuit",
-          by_node["n1"]["GeneralPredicates"] == {"fits": False, "reasons": ["Insufficient cpu"]} and
-          by_node["n1"]["PodToleratesNodeTaints"]["fits"] is False and by_node["n1"]["MatchInterPodAffinity"]["fits"] is True, by_node["n1"])
+    check(
+        "every predicate on every node, no short circuit",
+        by_node["n1"]["GeneralPredicates"] == {"fits": False, "reasons": ["Insufficient cpu"]}
+        and by_node["n1"]["PodToleratesNodeTaints"]["fits"] is False
+        and by_node["n1"]["MatchInterPodAffinity"]["fits"] is True,
+        by_node["n1"],
+    )
     check("pods before it were placed", e["placedBefore"] == 1, e["placedBefore"])
-    check("the summary is the scheduler's", e["error"].startswith("0/4 nodes are available: ") and e["reasons"]["Insufficient cpu"] == 4, e)
+    check(
+        "the summary is the scheduler's",
+        e["error"].startswith("0/4 nodes are available: ") and e["reasons"]["Insufficient cpu"] == 4,
+        e,
+    )
     e = explain(cluster + [pod("first"), pod("p", "5"), pod("q")], "q")
     check("a tie is explained", e["tie"] == {"nodes": 2, "roundRobin": 1} and e["host"] == "n2", (e["tie"], e["host"]))
     for s in e["scores"]:
         total = sum(p["weighted"] for p in s["priorities"].values())
-        check("weighted scores add up", total == s["total"] and all(p["score"] * p["weight"] == p["weighted"] for p in s["priorities"].values()), s)
+        check(
+            "weighted scores add up",
+            total == s["total"] and all(p["score"] * p["weight"] == p["weighted"] for p in s["priorities"].values()),
+            s,
+        )
     totals = [s["total"] for s in e["scores"]]
     check("best first", totals == sorted(totals, reverse=True) and len(totals) == 3, totals)
     e = explain(cluster + [pod("old", "3", on="n3")], "old")
-    check("a bound pod is evaluated as if it were new", e["nowOn"] == "n3" and e["host"] in ("n2", "n3", "n4") and e["nodesFeasible"] == 3, e["host"])
+    check(
+        "a bound pod is evaluated as if it were new",
+        e["nowOn"] == "n3" and e["host"] in ("n2", "n3", "n4") and e["nodesFeasible"] == 3,
+        e["host"],
+    )
 
-    code, out, err = schedsim("explain", "-", "--pod", "ns/q", "-o", "wide", feed=items(*cluster, pod("first"), pod("q")))
-    check("-o wide names host, tie and reasons", code == 0 and "goes to n2" in out and "of 2 nodes with the highest total" in out and
-          "had taints that the pod didn't tolerate" in out and "LeastRequestedPriority x1" in out, out)
+    code, out, err = schedsim(
+        "explain", "-", "--pod", "ns/q", "-o", "wide", feed=items(*cluster, pod("first"), pod("q"))
+    )
+    check(
+        "-o wide names host, tie and reasons",
+        code == 0
+        and "goes to n2" in out
+        and "of 2 nodes with the highest total" in out
+        and "had taints that the pod didn't tolerate" in out
+        and "LeastRequestedPriority x1" in out,
+        out,
+    )
     many = [node("m%03d" % i) for i in range(200)] + [pod("p", "9")]
     code, out, err = schedsim("explain", "-", "--pod", "ns/p", "-o", "wide", feed=items(*many))
-    check("nodes alike share a line", "200 nodes (m000, m001 and 198 more)" in out and len(out.splitlines()) < 20, out[:500])
+    check(
+        "nodes alike share a line",
+        "200 nodes (m000, m001 and 198 more)" in out and len(out.splitlines()) < 20,
+        out[:500],
+    )
     code, out, err = schedsim("explain", "-", "--pod", "ns/nobody", feed=items(*cluster, pod("p")))
     check("an unknown pod is named", code == 1 and 'no pod "ns/nobody"' in err and "ns/p" in err, err)
     code, out, err = schedsim("explain", "-", "--pod", "ns/p", "-o", "yaml", feed=items(*cluster, pod("p")))
@@ -186,8 +313,19 @@ def test_explain_shows_all():
     e = explain([node("only"), pod("low", "2", on="only"), high], "high", "--feature-gates=PodPriority=true")
     check("preemption is shown", e["preemption"] == {"node": "only", "victims": ["ns/low"]}, e.get("preemption"))
 
-    scenarios = "\n".join(json.dumps({"apiVersion": "schedsim/v1", "kind": "Scenario", "name": "s%d" % i, "algorithmProvider": "DefaultProvider",
-                                      "cluster": items(node("n%d" % i)), "pods": [pod("p")]}) for i in range(2))
+    scenarios = "\n".join(
+        json.dumps(
+            {
+                "apiVersion": "schedsim/v1",
+                "kind": "Scenario",
+                "name": "s%d" % i,
+                "algorithmProvider": "DefaultProvider",
+                "cluster": items(node("n%d" % i)),
+                "pods": [pod("p")],
+            }
+        )
+        for i in range(2)
+    )
     code, out, _ = schedsim("explain", "-", "--pod", "ns/p", "-o", "json", feed=scenarios)
     check("each Scenario that has it", [json.loads(line)["host"] for line in out.splitlines()] == ["n0", "n1"], out)
 
@@ -206,11 +344,29 @@ def capacity(objects, *specs, flags=()):
 
 def test_capacity():
     cluster = [node("n1"), node("n2", cpu="2"), node("n3", taints=GPU)]
-    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"},
-                  "spec": {"template": {"metadata": {"labels": {"app": "web"}}, "spec": {
-                      "containers": [{"resources": {"limits": {"cpu": "1"}}}],
-                      "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-                          {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}]}}}}}}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {
+                    "containers": [{"resources": {"limits": {"cpu": "1"}}}],
+                    "affinity": {
+                        "podAntiAffinity": {
+                            "requiredDuringSchedulingIgnoredDuringExecution": [
+                                {
+                                    "labelSelector": {"matchLabels": {"app": "web"}},
+                                    "topologyKey": "kubernetes.io/hostname",
+                                }
+                            ]
+                        }
+                    },
+                },
+            }
+        },
+    }
     a, b = capacity(cluster + [pod("bound", "1", on="n1"), pod("waits", "500m")], pod("x", "700m"), deployment)
     check("replicas", a["replicas"] == 6 and sum(a["nodes"].values()) == 6, a)
     # Tries out the claim: that many fit, and one more does not.
@@ -219,8 +375,17 @@ def test_capacity():
     placed = [line.split()[1] for line in out.splitlines()][1:]
     check("run agrees", placed.count("-") == 1 and placed[-1] == "-", placed)
     check("and so do the nodes", {n: placed.count(n) for n in set(placed) - {"-"}} == a["nodes"], (placed, a["nodes"]))
-    check("what stops the next", "Insufficient cpu" in a["next"]["error"] and a["next"]["failures"]["n3"] == ["node(s) had taints that the pod didn't tolerate"], a["next"])
-    check("what would help", any(w["changes"] == ["tolerate dedicated=gpu:NoSchedule"] for w in a["next"]["waysToFit"]), a["next"]["waysToFit"])
+    check(
+        "what stops the next",
+        "Insufficient cpu" in a["next"]["error"]
+        and a["next"]["failures"]["n3"] == ["node(s) had taints that the pod didn't tolerate"],
+        a["next"],
+    )
+    check(
+        "what would help",
+        any(w["changes"] == ["tolerate dedicated=gpu:NoSchedule"] for w in a["next"]["waysToFit"]),
+        a["next"]["waysToFit"],
+    )
     check("a Deployment's template", b["pod"] == "shop/web" and b["replicas"] == 2, b)
     limited = capacity(cluster, pod("x", "100m"), flags=("--max", "3"))[0]
     check("--max", limited["replicas"] == 3 and limited["limited"] and "next" not in limited, limited)
@@ -236,7 +401,9 @@ def test_capacity():
         f.truncate()
         f.flush()
         code, out, err = schedsim("capacity", "-", "--pod-spec", f.name, feed=items(*cluster))
-        check("the table", code == 0 and "ns/x: 6 more fit, on 2 nodes" in out and "The next one: 0/3 nodes" in out, out)
+        check(
+            "the table", code == 0 and "ns/x: 6 more fit, on 2 nodes" in out and "The next one: 0/3 nodes" in out, out
+        )
 
 
 def check_policy(text, *flags):
@@ -251,32 +418,73 @@ def check_policy(text, *flags):
 
 def test_check_policy():
     code, r, table = check_policy("{}")
-    check("an empty Policy is the default", code == 0 and len(r["predicates"]) == 12 and r["priorities"]["NodePreferAvoidPodsPriority"] == 10000, r)
+    check(
+        "an empty Policy is the default",
+        code == 0 and len(r["predicates"]) == 12 and r["priorities"]["NodePreferAvoidPodsPriority"] == 10000,
+        r,
+    )
     code, r, _ = check_policy('{"predicates":[],"priorities":[]}')
-    check("empty lists", r["predicates"] == ["CheckNodeCondition"] and r["mandatoryAdded"] == ["CheckNodeCondition"] and r["priorities"] == {}, r)
+    check(
+        "empty lists",
+        r["predicates"] == ["CheckNodeCondition"]
+        and r["mandatoryAdded"] == ["CheckNodeCondition"]
+        and r["priorities"] == {},
+        r,
+    )
     code, r, _ = check_policy('{"predicates":[]}', "--feature-gates=TaintNodesByCondition=true")
     check("gates count", r["predicates"] == ["PodToleratesNodeTaints"], r)
-    code, r, table = check_policy('{"predicates":[{"name":"MatchNodeSelector"},{"name":"PodFitsPorts"},{"name":"GeneralPredicates"},'
-                                  '{"name":"ByRack","argument":{"labelsPresence":{"labels":["rack"],"presence":true}}}],'
-                                  '"priorities":[{"name":"EqualPriority","weight":1}],"hardPodAffinitySymmetricWeight":7}')
-    check("the order", r["predicates"] == ["CheckNodeCondition", "GeneralPredicates", "MatchNodeSelector", "ByRack", "PodFitsPorts"], r["predicates"])
+    code, r, table = check_policy(
+        '{"predicates":[{"name":"MatchNodeSelector"},{"name":"PodFitsPorts"},{"name":"GeneralPredicates"},'
+        '{"name":"ByRack","argument":{"labelsPresence":{"labels":["rack"],"presence":true}}}],'
+        '"priorities":[{"name":"EqualPriority","weight":1}],"hardPodAffinitySymmetricWeight":7}'
+    )
+    check(
+        "the order",
+        r["predicates"] == ["CheckNodeCondition", "GeneralPredicates", "MatchNodeSelector", "ByRack", "PodFitsPorts"],
+        r["predicates"],
+    )
     notes = "\n".join(r["notes"])
-    for part in ("MatchNodeSelector: adds nothing", "ByRack: runs behind the others", "EqualPriority: changes nothing",
-                 "hardPodAffinitySymmetricWeight: changes nothing"):
+    for part in (
+        "MatchNodeSelector: adds nothing",
+        "ByRack: runs behind the others",
+        "EqualPriority: changes nothing",
+        "hardPodAffinitySymmetricWeight: changes nothing",
+    ):
         check("note: " + part, part in notes, notes)
         check("in the table: " + part, part in table[1], table[1])
-    code, r, _ = check_policy('{\n "predicates": [{"name": "A1"},\n  {"name": "HostName"},\n  {"name": "B2", "argument": {}}],\n'
-                              ' "priorities": [{"name": "EqualPriority", "weight": 0}, {"name": "C3", "weight": 1}],\n'
-                              ' "extenders": [{"urlPrefix": "http://x", "bindVerb": "b"}, {"urlPrefix": "http://y", "bindVerb": "b"}]}')
-    check("every mistake where it stands", code == 1 and r["errors"] == [
-        "line 2, column 17: predicates[0]: Invalid configuration: Predicate type not found for A1",
-        "line 4, column 3: predicates[2]: Exactly 1 predicate argument is required, numArgs: 0, Predicate: B2",
-        "line 5, column 17: priorities[0]: Priority EqualPriority should have a positive weight applied to it or it has overflown",
-        "line 5, column 57: priorities[1]: Invalid configuration: Priority type not found for C3",
-        "line 6, column 15: extenders: Only one extender can implement bind, found 2"], r["errors"])
+    code, r, _ = check_policy(
+        '{\n "predicates": [{"name": "A1"},\n  {"name": "HostName"},\n  {"name": "B2", "argument": {}}],\n'
+        ' "priorities": [{"name": "EqualPriority", "weight": 0}, {"name": "C3", "weight": 1}],\n'
+        ' "extenders": [{"urlPrefix": "http://x", "bindVerb": "b"}, {"urlPrefix": "http://y", "bindVerb": "b"}]}'
+    )
+    check(
+        "every mistake where it stands",
+        code == 1
+        and r["errors"]
+        == [
+            "line 2, column 17: predicates[0]: Invalid configuration: Predicate type not found for A1",
+            "line 4, column 3: predicates[2]: Exactly 1 predicate argument is required, numArgs: 0, Predicate: B2",
+            "line 5, column 17: priorities[0]: Priority EqualPriority should have a positive weight applied to it or "
+            "it has overflown",
+            "line 5, column 57: priorities[1]: Invalid configuration: Priority type not found for C3",
+            "line 6, column 15: extenders: Only one extender can implement bind, found 2",
+        ],
+        r["errors"],
+    )
     code, r, _ = check_policy('{"Predicates":[{"name":1}],"priorities":{},"oops":1,\n"alwaysCheckAllPredicates":"yes"}')
-    check("every wrong type", code == 1 and [e.split(": ")[0] for e in r["errors"]] == ["line 1, column 24", "line 1, column 41", "line 2, column 28"], r["errors"])
-    check("warnings too", len(r["warnings"]) == 2 and 'only as "predicates"' in r["warnings"][0] and "oops: unknown field" in r["warnings"][1], r["warnings"])
+    check(
+        "every wrong type",
+        code == 1
+        and [e.split(": ")[0] for e in r["errors"]] == ["line 1, column 24", "line 1, column 41", "line 2, column 28"],
+        r["errors"],
+    )
+    check(
+        "warnings too",
+        len(r["warnings"]) == 2
+        and 'only as "predicates"' in r["warnings"][0]
+        and "oops: unknown field" in r["warnings"][1],
+        r["warnings"],
+    )
     code, r, _ = check_policy('{"kind":"Policy","apiVersion":"v2"}')
     check("the version", code == 1 and r["errors"] == ['no kind "Policy" is registered for version "v2"'], r["errors"])
     code, r, _ = check_policy("kind: Policy\n")
@@ -284,10 +492,24 @@ def test_check_policy():
     code, r, _ = check_policy('{"predicates":[\n{"name":"HostName"}')
     check("truncated", code == 1 and r["errors"][0].startswith("line 2, column 20: "), r["errors"])
     code, r, _ = check_policy('{"hardPodAffinitySymmetricWeight":\n 101}')
-    check("a weight out of range", r["errors"] == ["line 2, column 2: hardPodAffinitySymmetricWeight: invalid "
-                                                   "hardPodAffinitySymmetricWeight: 101, must be in the range 1-100"], r["errors"])
-    code, r, _ = check_policy('{"priorities":[{"name":"EqualPriority","weight":922337203685477579},{"name":"ImageLocalityPriority","weight":922337203685477579}]}')
-    check("weights that overflow together", code == 1 and "Total priority of priority functions has overflown" in r["errors"][0], r["errors"])
+    check(
+        "a weight out of range",
+        r["errors"]
+        == [
+            "line 2, column 2: hardPodAffinitySymmetricWeight: invalid "
+            "hardPodAffinitySymmetricWeight: 101, must be in the range 1-100"
+        ],
+        r["errors"],
+    )
+    code, r, _ = check_policy(
+        '{"priorities":[{"name":"EqualPriority","weight":922337203685477579},{"name":"ImageLocalityPriority",'
+        '"weight":922337203685477579}]}'
+    )
+    check(
+        "weights that overflow together",
+        code == 1 and "Total priority of priority functions has overflown" in r["errors"][0],
+        r["errors"],
+    )
 
 
 def test_extenders():
@@ -295,18 +517,41 @@ def test_extenders():
     cluster = items(node("n1"), node("n2"), node("n3"), *[pod("p%d" % i, "100m") for i in range(4)])
     server = ExtenderServer()
     for path, want in (("even", None), ("refuse", ["-"] * 4)):
-        policy = {"extenders": [{"urlPrefix": server.url + "/" + path, "filterVerb": "filter", "nodeCacheCapable": path == "refuse",
-                                 "httpTimeout": 60_000_000_000}]}
+        policy = {
+            "extenders": [
+                {
+                    "urlPrefix": server.url + "/" + path,
+                    "filterVerb": "filter",
+                    "nodeCacheCapable": path == "refuse",
+                    "httpTimeout": 60_000_000_000,
+                }
+            ]
+        }
         with tempfile.NamedTemporaryFile("w") as f:
             json.dump(policy, f)
             f.flush()
             code, out, err = schedsim("run", "-", "-o", "json", "--policy-config-file", f.name, feed=cluster)
         decisions = json.loads(out)["decisions"]
         if want is None:
-            check("the extender halves the nodes", code == 0 and all(len(d.get("totals", {"x": 0})) < 3 and d["host"] for d in decisions), out)
+            check(
+                "the extender halves the nodes",
+                code == 0 and all(len(d.get("totals", {"x": 0})) < 3 and d["host"] for d in decisions),
+                out,
+            )
         else:
-            check("the extender's error is the pod's", all(d["host"] == "" and "code 500" in d["error"] for d in decisions), out)
-    scenario = {"apiVersion": "schedsim/v1", "kind": "Scenario", "name": "s", "policy": policy, "cluster": items(node("n1")), "pods": [pod("p")]}
+            check(
+                "the extender's error is the pod's",
+                all(d["host"] == "" and "code 500" in d["error"] for d in decisions),
+                out,
+            )
+    scenario = {
+        "apiVersion": "schedsim/v1",
+        "kind": "Scenario",
+        "name": "s",
+        "policy": policy,
+        "cluster": items(node("n1")),
+        "pods": [pod("p")],
+    }
     code, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
     check("a Scenario calls nobody", code == 1 and "a Scenario cannot call extenders" in out, out)
 

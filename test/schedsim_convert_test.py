@@ -9,13 +9,19 @@ import subprocess
 import harness
 from harness import BIN, ROOT, check, check_equal, node, pod, schedsim, scratch, write_file, write_objects
 
-POLICY = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}, {"name": "PodToleratesNodeTaints"}],
-          "priorities": [{"name": "MostRequestedPriority", "weight": 3}]}
+POLICY = {
+    "kind": "Policy",
+    "apiVersion": "v1",
+    "predicates": [{"name": "GeneralPredicates"}, {"name": "PodToleratesNodeTaints"}],
+    "priorities": [{"name": "MostRequestedPriority", "weight": 3}],
+}
 
 
 def cluster():
     """Returns a cluster in which no two nodes are alike, so that no release has to choose among equals."""
-    return write_objects("cluster.json", [node("n%d" % i, cpu=str(2 + i)) for i in range(3)] + [pod("p%d" % i) for i in range(4)])
+    return write_objects(
+        "cluster.json", [node("n%d" % i, cpu=str(2 + i)) for i in range(3)] + [pod("p%d" % i) for i in range(4)]
+    )
 
 
 def test_policy_becomes_configuration():
@@ -63,15 +69,33 @@ def test_proof_is_about_the_pods_of_the_scheduler():
             o["spec"]["schedulerName"] = "mine"
     status, out, err = schedsim("convert", file, "--to=1.29", "--prove", write_file("both.json", listed), "-o", "json")
     check_equal("status", status, 0)
-    check("the other is left out", "Without 1 pod of other schedulers." in err and "Both decide the same for 1 pod." in err, err)
+    check(
+        "the other is left out",
+        "Without 1 pod of other schedulers." in err and "Both decide the same for 1 pod." in err,
+        err,
+    )
     # A Policy is for all pods.
-    status, out, err = schedsim("convert", write_file("policy.json", POLICY), "--to=1.29", "--prove", write_file("both.json", listed), "-o", "json")
+    status, out, err = schedsim(
+        "convert",
+        write_file("policy.json", POLICY),
+        "--to=1.29",
+        "--prove",
+        write_file("both.json", listed),
+        "-o",
+        "json",
+    )
     check("all pods", "no profile" not in err and "2 pods" in err, err)
 
 
 def test_preemption_that_is_off():
-    off = write_file("off.yaml", "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\ndisablePreemption: true\n")
-    for release, text in (("1.10", "unless the feature gate PodPriority is on"), ("1.13", "write disablePreemption: true")):
+    off = write_file(
+        "off.yaml",
+        "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\ndisablePreemption: true\n",
+    )
+    for release, text in (
+        ("1.10", "unless the feature gate PodPriority is on"),
+        ("1.13", "write disablePreemption: true"),
+    ):
         err = schedsim("convert", off, "--to", release)[2]
         check("to %s: %s" % (release, text), text in err, err)
     # The source itself turned it off, so nothing is lost in later releases.
@@ -81,19 +105,32 @@ def test_preemption_that_is_off():
 
 
 def test_plugins_of_other_schedulers():
-    head = "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: default-scheduler\n  plugins:\n"
-    own = write_file("own.yaml", head % "v1" + "    multiPoint: {enabled: [{name: Coscheduling}]}\n    score: {disabled: [{name: ImageLocality}]}\n"
-                     "  pluginConfig: [{name: Coscheduling, args: {permitWaitingTimeSeconds: 10}}]\n")
+    head = (
+        "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\nprofiles:\n"
+        "- schedulerName: default-scheduler\n  plugins:\n"
+    )
+    own = write_file(
+        "own.yaml",
+        head % "v1"
+        + "    multiPoint: {enabled: [{name: Coscheduling}]}\n    score: {disabled: [{name: ImageLocality}]}\n"
+        "  pluginConfig: [{name: Coscheduling, args: {permitWaitingTimeSeconds: 10}}]\n",
+    )
     for release in ("1.13", "1.29", "1.36"):
         status, out, err = schedsim("convert", own, "--to", release)
         check_equal("status of " + release, status, 0)
         check("said in " + release, "Coscheduling: the release of the source has no such plugin" in err, err)
         check("left out in " + release, "Coscheduling" not in out, out)
-    mistake = write_file("mistake.yaml", head % "v1" + "    score: {disabled: [{name: ImageLocalty}], enabled: [{name: NodeResourceFit}]}\n")
+    mistake = write_file(
+        "mistake.yaml",
+        head % "v1" + "    score: {disabled: [{name: ImageLocalty}], enabled: [{name: NodeResourceFit}]}\n",
+    )
     status, out, err = schedsim("convert", mistake, "--to=1.36")
     check("a mistake", status == 1 and "NodeResourceFit" in err, err)
     # SelectorSpread and others were plugins until a later version: they become what replaced them, or stay.
-    spread = write_file("spread.yaml", head % "v1beta2" + "    score: {disabled: [{name: '*'}], enabled: [{name: SelectorSpread, weight: 3}]}\n")
+    spread = write_file(
+        "spread.yaml",
+        head % "v1beta2" + "    score: {disabled: [{name: '*'}], enabled: [{name: SelectorSpread, weight: 3}]}\n",
+    )
     status, out, err = schedsim("convert", spread, "--to=1.29", "-o", "json")
     scores = json.loads(out)["profiles"][0]["plugins"]["score"]["enabled"]
     check_equal("its successor", scores, [{"name": "PodTopologySpread", "weight": 3}])
@@ -103,15 +140,31 @@ def test_plugins_of_other_schedulers():
 
 
 def test_unread_versions_are_recognised():
-    for version, release, readers in (("v1alpha2", "1.19", "release 1.18"), ("v1beta2", "1.29", "releases 1.22 to 1.27")):
-        file = write_file(version + ".yaml", "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\n" % version)
-        for command in (["run", cluster(), "--config", file], ["check", file], ["compare", cluster(), "--config", file]):
+    for version, release, readers in (
+        ("v1alpha2", "1.19", "release 1.18"),
+        ("v1beta2", "1.29", "releases 1.22 to 1.27"),
+    ):
+        file = write_file(
+            version + ".yaml",
+            "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\n" % version,
+        )
+        for command in (
+            ["run", cluster(), "--config", file],
+            ["check", file],
+            ["compare", cluster(), "--config", file],
+        ):
             status, out, err = schedsim(*command)
             check_equal("status of " + command[0], status, 1)
-            check("readers of " + version, "is read by %s of Kubernetes" % readers in err and "schedsim convert" in err, err)
+            check(
+                "readers of " + version,
+                "is read by %s of Kubernetes" % readers in err and "schedsim convert" in err,
+                err,
+            )
         status, out, err = schedsim("convert", file, "--to", release)
         check_equal("converted", status, 0)
-        status, _, err = schedsim("run", cluster(), "--emulated-version", release, "--config", write_file("next.yaml", out))
+        status, _, err = schedsim(
+            "run", cluster(), "--emulated-version", release, "--config", write_file("next.yaml", out)
+        )
         check("the result is read", status == 0, err)
 
 
@@ -119,29 +172,81 @@ def test_unread_versions_are_recognised_everywhere():
     objects, spec = cluster(), write_objects("spec.json", [pod("spec")])
     recording = os.path.join(ROOT, "test/testdata/recordings/evictions.jsonl.gz")
     for version, readers in (("v1alpha2", "release 1.18"), ("v1beta2", "releases 1.22 to 1.27")):
-        file = write_file(version + ".yaml", "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\n" % version)
-        scenario = write_file("scenario.json", {"apiVersion": "schedsim/v1", "kind": "Scenario", "emulatedVersion": "1.29", "pods": [],
-                                                "cluster": {"items": [node("n")]}, "configuration": {
-                                                    "apiVersion": "kubescheduler.config.k8s.io/" + version, "kind": "KubeSchedulerConfiguration"}})
-        texts = [subprocess.run([os.path.join(BIN, "kube-scheduler"), *flags, "--config=" + file], capture_output=True, text=True, check=False).stderr
-                 for flags in ([], ["--emulated-version=1.29"], ["--emulated-version=1.36"], ["--write-config-to=" + scratch("written")])]
-        for command in (["run", objects], ["explain", objects, "--pod=default/p0"], ["simulate", objects], ["serve", objects, "--port=1"],
-                        ["capacity", objects, "--pod-spec", spec], ["what-if", objects, "--drain", "n0"], ["replay", recording]):
+        file = write_file(
+            version + ".yaml",
+            "apiVersion: kubescheduler.config.k8s.io/%s\nkind: KubeSchedulerConfiguration\n" % version,
+        )
+        scenario = write_file(
+            "scenario.json",
+            {
+                "apiVersion": "schedsim/v1",
+                "kind": "Scenario",
+                "emulatedVersion": "1.29",
+                "pods": [],
+                "cluster": {"items": [node("n")]},
+                "configuration": {
+                    "apiVersion": "kubescheduler.config.k8s.io/" + version,
+                    "kind": "KubeSchedulerConfiguration",
+                },
+            },
+        )
+        texts = [
+            subprocess.run(
+                [os.path.join(BIN, "kube-scheduler"), *flags, "--config=" + file],
+                capture_output=True,
+                text=True,
+                check=False,
+            ).stderr
+            for flags in (
+                [],
+                ["--emulated-version=1.29"],
+                ["--emulated-version=1.36"],
+                ["--write-config-to=" + scratch("written")],
+            )
+        ]
+        for command in (
+            ["run", objects],
+            ["explain", objects, "--pod=default/p0"],
+            ["simulate", objects],
+            ["serve", objects, "--port=1"],
+            ["capacity", objects, "--pod-spec", spec],
+            ["what-if", objects, "--drain", "n0"],
+            ["replay", recording],
+        ):
             texts.append(schedsim(*command, "--config", file)[2])
-        texts += [schedsim("check", file, "--emulated-version=" + r)[2] for r in ("1.8", "1.10", "1.19", "1.29", "1.36")]
+        texts += [
+            schedsim("check", file, "--emulated-version=" + r)[2] for r in ("1.8", "1.10", "1.19", "1.29", "1.36")
+        ]
         with open(scenario, encoding="utf-8") as f:
             older = dict(json.load(f), emulatedVersion="1.10")
         for given in (scenario, write_file("older.json", older)):
-            texts += [schedsim(*command)[2] for command in (["run", given], ["compare", given, "--emulated-version=1.29"],
-                                                            ["serve", given, "--port=1"])]
+            texts += [
+                schedsim(*command)[2]
+                for command in (
+                    ["run", given],
+                    ["compare", given, "--emulated-version=1.29"],
+                    ["serve", given, "--port=1"],
+                )
+            ]
         for i, text in enumerate(texts):
-            check("%s, way %d: who reads it" % (version, i), "is read by %s of Kubernetes" % readers in text, text[-600:])
+            check(
+                "%s, way %d: who reads it" % (version, i), "is read by %s of Kubernetes" % readers in text, text[-600:]
+            )
             check("%s, way %d: what to do" % (version, i), "schedsim convert" in text, text[-600:])
 
 
 def test_what_has_no_effect_is_said_once():
-    file = write_file("part.yaml", "apiVersion: kubescheduler.config.k8s.io/v1beta1\nkind: KubeSchedulerConfiguration\npercentageOfNodesToScore: 30\n")
-    for command in (["run", cluster()], ["simulate", cluster()], ["compare", cluster()], ["what-if", cluster(), "--drain", "n0"]):
+    file = write_file(
+        "part.yaml",
+        "apiVersion: kubescheduler.config.k8s.io/v1beta1\nkind: KubeSchedulerConfiguration\n"
+        "percentageOfNodesToScore: 30\n",
+    )
+    for command in (
+        ["run", cluster()],
+        ["simulate", cluster()],
+        ["compare", cluster()],
+        ["what-if", cluster(), "--drain", "n0"],
+    ):
         status, _, err = schedsim(*command, "--config", file)
         check_equal("status of " + command[0], status, 0)
         check_equal("notices of " + command[0], err.count("percentageOfNodesToScore has no effect"), 1)
@@ -152,7 +257,12 @@ def test_recorded_policies():
     loader = importlib.machinery.SourceFileLoader("fractions", os.path.join(ROOT, "hack/convert-fractions"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
-    for pair, policies, least in (("1.10:1.13", 34, 14), ("1.10:1.29", 34, 17), ("1.10:1.36", 34, 15), ("1.19:1.29", 113, 55)):
+    for pair, policies, least in (
+        ("1.10:1.13", 34, 14),
+        ("1.10:1.29", 34, 17),
+        ("1.10:1.36", 34, 15),
+        ("1.19:1.29", 113, 55),
+    ):
         found = module.fractions(os.path.join(BIN, "schedsim"), pair)
         check_equal("Policies of " + pair, sum(found.values()), policies)
         check("%s: as many as the manual says decide the same" % pair, found["same"] >= least, found)
@@ -162,11 +272,16 @@ def test_recorded_policies():
 def test_mistakes():
     policy = write_file("policy.json", POLICY)
     for arguments, want, text in (
-            ([policy], 2, "convert: --to RELEASE is needed"),
-            ([policy, "--to=1.20"], 2, '--to: invalid value "1.20"'),
-            ([policy, policy, "--to=1.29"], 2, "takes one FILE"),
-            ([scratch("none"), "--to=1.29"], 1, "none"),
-            ([write_file("pod.yaml", "kind: Pod\napiVersion: v1\n"), "--to=1.29"], 1, "must be Policy or KubeSchedulerConfiguration")):
+        ([policy], 2, "convert: --to RELEASE is needed"),
+        ([policy, "--to=1.20"], 2, '--to: invalid value "1.20"'),
+        ([policy, policy, "--to=1.29"], 2, "takes one FILE"),
+        ([scratch("none"), "--to=1.29"], 1, "none"),
+        (
+            [write_file("pod.yaml", "kind: Pod\napiVersion: v1\n"), "--to=1.29"],
+            1,
+            "must be Policy or KubeSchedulerConfiguration",
+        ),
+    ):
         status, out, err = schedsim("convert", *arguments)
         check_equal("status of %s" % arguments, status, want)
         check("message of %s" % arguments, text in err, err)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""No list in a pod, a node, a Policy, a configuration or a recording takes memory with the square of its length, and none ends
-the program. hack/cost-slopes makes the inputs; what is asserted is bytes, as the clock depends on the machine. And decisions of
-one release cost what those of another do."""
+"""No list in a pod, a node, a Policy, a configuration or a recording takes memory with the square of its length, and
+none ends the program. hack/cost-slopes makes the inputs; what is asserted is bytes, as the clock depends on the
+machine. And decisions of one release cost what those of another do."""
 import importlib.machinery
 import importlib.util
 import json
@@ -11,8 +11,8 @@ import harness
 from harness import BIN, ROOT, check, schedsim
 
 RELEASES = ("1.8", "1.10", "1.19", "1.29", "1.36")  # those between differ in no list
-# Entries of a list, and what a run may take at most: 25 MB without them, and some 10 KB an entry (a container of each pod, its
-# resource and its image). Quadratic constraints and labels took 400 MB to 5 GB.
+# Entries of a list, and what a run may take at most: 25 MB without them, and some 10 KB an entry (a container of each
+# pod, its resource and its image). Quadratic constraints and labels took 400 MB to 5 GB.
 ENTRIES, MOST_BYTES = 3000, 64 << 20
 
 
@@ -48,21 +48,33 @@ def test_pairs():
 
 
 def test_pairs_that_were_quadratic():
-    """What took time with the product of two lengths costs about what both lists cost alone: by the same clock, far from the
-    fifty times that it was."""
+    """What took time with the product of two lengths costs about what both lists cost alone: by the same clock, far
+    from the fifty times that it was."""
     slopes, binary = generator(), os.path.join(BIN, "schedsim")
     jobs = dict(slopes.jobs("1.29", pairs=True))
-    for a, b in (("sidecars", "amounts of a ResourceQuota"), ("sidecars and init containers", "amounts of a ResourceQuota")):
+    for a, b in (
+        ("sidecars", "amounts of a ResourceQuota"),
+        ("sidecars and init containers", "amounts of a ResourceQuota"),
+    ):
         both, alone = jobs[f"{a} + {b}"](binary, 10000)[0], sum(jobs[name](binary, 5000)[0] for name in (a, b))
         check(f"{a} with {b}: seconds", both < 10 * alone, (both, alone))
 
 
 def test_decisions_of_1_36_cost_what_those_of_1_29_cost():
-    """A rule that fits a pod on every node, as DynamicResources does without claims, must not make every node be looked at; that
-    took five times as long. The shortest of several runs counts."""
+    """A rule that fits a pod on every node, as DynamicResources does without claims, must not make every node be looked
+    at; that took five times as long. The shortest of several runs counts."""
+
     def cost(release):
-        err = schedsim("run", "test/testdata/workloads/w1-n1000.json.gz", "--emulated-version=" + release, "--stats", "-o", "placements")[2]
-        return json.loads(err[err.index("{"):])["cpuSeconds"]
+        err = schedsim(
+            "run",
+            "test/testdata/workloads/w1-n1000.json.gz",
+            "--emulated-version=" + release,
+            "--stats",
+            "-o",
+            "placements",
+        )[2]
+        return json.loads(err[err.index("{") :])["cpuSeconds"]
+
     least = {release: min(cost(release) for _ in range(4)) for release in ("1.29", "1.36")}
     check("1.36 takes no longer", least["1.36"] < 2 * least["1.29"], least)
 

@@ -27,7 +27,14 @@ def pod(name, cpu="1", **more):
 def policy(folder, name, **weights):
     path = os.path.join(folder, name + ".json")
     with open(path, "w") as f:
-        json.dump({"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": n, "weight": w} for n, w in weights.items()]}, f)
+        json.dump(
+            {
+                "kind": "Policy",
+                "apiVersion": "v1",
+                "priorities": [{"name": n, "weight": w} for n, w in weights.items()],
+            },
+            f,
+        )
     return path
 
 
@@ -37,7 +44,10 @@ def placements(feed, *flags):
     return dict(line.split() for line in out.splitlines())
 
 
-CLUSTER = items(*[node("n%d" % i, zone="ab"[i % 2], cpu=str(2 + i % 3)) for i in range(8)], *[pod("p%02d" % i, "%dm" % (300 + 170 * (i % 7))) for i in range(40)])
+CLUSTER = items(
+    *[node("n%d" % i, zone="ab"[i % 2], cpu=str(2 + i % 3)) for i in range(8)],
+    *[pod("p%02d" % i, "%dm" % (300 + 170 * (i % 7))) for i in range(40)]
+)
 
 
 def test_compare():
@@ -47,12 +57,20 @@ def test_compare():
         flags = ["--policy", pack, "--algorithm-provider", "DefaultProvider", "--policy", even]
         code, out, err = schedsim("compare", "-", *flags, "-o", "csv", "--svg", svg, feed=CLUSTER)
         rows = list(csv.DictReader(io.StringIO(out)))
-        check("a line a policy, in order", code == 0 and [r["policy"] for r in rows] == ["pack", "DefaultProvider", "even"], (out, err))
+        check(
+            "a line a policy, in order",
+            code == 0 and [r["policy"] for r in rows] == ["pack", "DefaultProvider", "even"],
+            (out, err),
+        )
         first = placements(CLUSTER, "--policy-config-file", pack)
         for r, how in zip(rows, (["--policy-config-file", pack], [], ["--policy-config-file", even])):
             hosts = placements(CLUSTER, *how)
             placed = sum(h != "-" for h in hosts.values())
-            check("placed as run does: " + r["policy"], (int(r["placed"]), int(r["pending"])) == (placed, len(hosts) - placed), r)
+            check(
+                "placed as run does: " + r["policy"],
+                (int(r["placed"]), int(r["pending"])) == (placed, len(hosts) - placed),
+                r,
+            )
             check("moves", int(r["moves"]) == sum(hosts[p] != first[p] for p in hosts), r)
             check("nodes in use", int(r["nodes_in_use"]) == len(set(hosts.values()) - {"-"}), r)
             check("compaction", 0 < int(r["compaction"]) <= int(r["nodes_in_use"]), r)
@@ -64,9 +82,17 @@ def test_compare():
         data = json.loads(schedsim("compare", "-", *flags, "-o", "json", feed=CLUSTER)[1])
         check("json agrees", [str(p["placed"]) for p in data["policies"]] == [r["placed"] for r in rows], data)
         lines = [e for e in xml.parse(svg).iter() if e.tag.endswith("polyline")]
-        check("two panels with a line a policy", len(lines) == 6 and all(len(e.get("points").split()) == 40 for e in lines), len(lines))
+        check(
+            "two panels with a line a policy",
+            len(lines) == 6 and all(len(e.get("points").split()) == 40 for e in lines),
+            len(lines),
+        )
         code, out, _ = schedsim("compare", "-", "--policy", even, "-o", "csv", feed=CLUSTER)
-        check("one alone is compared with the default", [r["policy"] for r in csv.DictReader(io.StringIO(out))] == ["DefaultProvider", "even"], out)
+        check(
+            "one alone is compared with the default",
+            [r["policy"] for r in csv.DictReader(io.StringIO(out))] == ["DefaultProvider", "even"],
+            out,
+        )
         out = schedsim("compare", "-", *flags, feed=CLUSTER, env={"COLUMNS": "80"})[1]
         check("80 columns", max(len(line) for line in out.splitlines()) <= 80, out)
         heading = next(line for line in out.splitlines() if line.startswith("POLICY") and "MOVES" in line)
@@ -78,22 +104,38 @@ def test_compare():
             of = [x for x in moves["differences"] if x["policy"] == p["policy"]]
             check("each move is listed", len(of) == p["moves"] and all(x["before"] != x["after"] for x in of), (p, of))
         out = schedsim("compare", "-", *flags, "--changes=2", feed=CLUSTER)[1]
-        check("changes in the table", "RULE THAT MADE THE DIFFERENCE" in out and " more (-o json lists all)" in out, out)
+        check(
+            "changes in the table", "RULE THAT MADE THE DIFFERENCE" in out and " more (-o json lists all)" in out, out
+        )
         out = schedsim("compare", "-", *flags, "-o", "wide", feed=CLUSTER, env={"COLUMNS": "80"})[1]
-        check("wide has every resource", "ALLOC / FRAG" in out and "memory" in out.split("ALLOC / FRAG")[1].splitlines()[0], out)
+        check(
+            "wide has every resource",
+            "ALLOC / FRAG" in out and "memory" in out.split("ALLOC / FRAG")[1].splitlines()[0],
+            out,
+        )
         check("--changes below 0", schedsim("compare", "-", *flags, "--changes=-1", feed=CLUSTER)[0] == 2)
         configuration = os.path.join(ROOT, "test/testdata/demo/scheduler-configuration.yaml")
         out = schedsim("compare", "-", "--config", configuration, "-o", "csv", feed=CLUSTER)[1]
-        check("a configuration alone is compared with its release", [r["policy"] for r in csv.DictReader(io.StringIO(out))] == ["1.29", "scheduler-configuration"], out)
-        code, out, err = schedsim("compare", "-", "--policy", policy(d, "bad", NoSuchPriority=1), "-o", "csv", feed=CLUSTER)
+        check(
+            "a configuration alone is compared with its release",
+            [r["policy"] for r in csv.DictReader(io.StringIO(out))] == ["1.29", "scheduler-configuration"],
+            out,
+        )
+        code, out, err = schedsim(
+            "compare", "-", "--policy", policy(d, "bad", NoSuchPriority=1), "-o", "csv", feed=CLUSTER
+        )
         check("a bad policy is named", code == 1 and "bad" in err and "NoSuchPriority" in err, err)
     check("nothing to compare", schedsim("compare", "-", feed=CLUSTER)[0] == 2)
 
 
 def test_capacity():
     """Tests capacity by group, for a mix of pods, and for missing nodes; each claim is tried out with run."""
-    cluster = [node("n%d" % i, zone="ab"[i % 2], cpu=str(2 + i % 3), labels={"disk": "ssd" if i < 3 else "hdd"}) for i in range(6)]
+    cluster = [
+        node("n%d" % i, zone="ab"[i % 2], cpu=str(2 + i % 3), labels={"disk": "ssd" if i < 3 else "hdd"})
+        for i in range(6)
+    ]
     with tempfile.TemporaryDirectory() as d:
+
         def spec(name, *more, **kind):
             path = os.path.join(d, name + ".json")
             with open(path, "w") as f:
@@ -105,29 +147,56 @@ def test_capacity():
             check("capacity %s" % (flags,), code == 0, err)
             return json.loads(out)["answers"]
 
-        a, = answer("--pod-spec", spec("x", "700m"))
+        (a,) = answer("--pod-spec", spec("x", "700m"))
         groups = {g["value"]: g for g in a["groups"]}
-        check("by zone", set(groups) == {"a", "b"} and sum(g["replicas"] for g in groups.values()) == a["replicas"] == sum(a["nodes"].values()), a)
+        check(
+            "by zone",
+            set(groups) == {"a", "b"}
+            and sum(g["replicas"] for g in groups.values()) == a["replicas"] == sum(a["nodes"].values()),
+            a,
+        )
         for zone, names in ("a", ["n0", "n2", "n4"]), ("b", ["n1", "n3", "n5"]):
             counts = sorted(a["nodes"].get(n, 0) for n in names)
-            check("quantiles", groups[zone]["quantiles"] == [counts[0], counts[0], counts[1], counts[1], counts[2]], (groups[zone], counts))
+            check(
+                "quantiles",
+                groups[zone]["quantiles"] == [counts[0], counts[0], counts[1], counts[1], counts[2]],
+                (groups[zone], counts),
+            )
         groups = {g["value"]: g["nodes"] for g in answer("--pod-spec", spec("x", "700m"), "--by", "disk")[0]["groups"]}
         check("--by a label", groups == {"ssd": 3, "hdd": 3}, groups)
         out = schedsim("capacity", "-", "--pod-spec", spec("x", "700m"), feed=items(*cluster), env={"COLUMNS": "80"})[1]
-        check("the table", "ZONE" in out and "MEDIAN" in out and "all " in out and max(map(len, out.splitlines())) <= 80, out)
+        check(
+            "the table",
+            "ZONE" in out and "MEDIAN" in out and "all " in out and max(map(len, out.splitlines())) <= 80,
+            out,
+        )
 
-        mix, = answer("--pod-spec", spec("web", "300m") + "=3", "--pod-spec", spec("db", "900m") + "=1")
+        (mix,) = answer("--pod-spec", spec("web", "300m") + "=3", "--pod-spec", spec("db", "900m") + "=1")
         order = []
         while len(order) < 60:
-            order += [pod("web-%d" % len(order), "300m") for _ in range(1)] + [pod("web-%d" % (len(order) + 1), "300m"), pod("web-%d" % (len(order) + 2), "300m"), pod("db-%d" % len(order), "900m")]
+            order += [pod("web-%d" % len(order), "300m") for _ in range(1)] + [
+                pod("web-%d" % (len(order) + 1), "300m"),
+                pod("web-%d" % (len(order) + 2), "300m"),
+                pod("db-%d" % len(order), "900m"),
+            ]
         hosts = list(placements(items(*cluster, *order)).values())
         fit = hosts.index("-")
-        check("a mix fills as run does", sum(p["replicas"] for p in mix["pods"]) == fit and mix["rounds"] == fit // 4, (mix["rounds"], mix["pods"], fit))
+        check(
+            "a mix fills as run does",
+            sum(p["replicas"] for p in mix["pods"]) == fit and mix["rounds"] == fit // 4,
+            (mix["rounds"], mix["pods"], fit),
+        )
 
         waiting = [pod("w%02d" % i, "%dm" % (600 + 100 * (i % 9))) for i in range(40)]
-        for flags, objects, extra in ((["--add-node", "n1"], cluster + waiting, []),
-                                      (["--add-node", "n1", "--pod-spec", spec("y", "1500m"), "--replicas", "20"], cluster, [pod("y-%d" % (i + 1), "1500m") for i in range(20)])):
-            a, = answer(*flags, objects=tuple(objects))
+        for flags, objects, extra in (
+            (["--add-node", "n1"], cluster + waiting, []),
+            (
+                ["--add-node", "n1", "--pod-spec", spec("y", "1500m"), "--replicas", "20"],
+                cluster,
+                [pod("y-%d" % (i + 1), "1500m") for i in range(20)],
+            ),
+        ):
+            (a,) = answer(*flags, objects=tuple(objects))
 
             def pending(more):
                 new = []
@@ -140,24 +209,44 @@ def test_capacity():
             check("%d nodes are enough" % a["nodes"], a["enough"] and a["nodes"] > 0 and pending(a["nodes"]) == 0, a)
             check("one fewer is not", pending(a["nodes"] - 1) == a["pendingWithOneFewer"] > 0, a)
             check("and without any", pending(0) == a["pendingWithout"], a)
-        a, = answer("--add-node", "n1", objects=tuple(cluster + [pod("huge", "64")]))
-        check("no number is enough for a pod that is too large", not a["enough"] and a["firstPending"] == "ns/huge" and "Insufficient cpu" in a["error"], a)
-        check("and it is named", a["cannotFit"] == [{"pod": "ns/huge", "pods": 1, "error": "Insufficient cpu"}] and a["nodes"] == 0, a)
-        a, = answer("--add-node", "n1", objects=tuple(cluster + waiting + [pod("huge", "64")]))
-        check("the others are answered for", a["enoughForOthers"] and a["nodes"] > 0 and [c["pod"] for c in a["cannotFit"]] == ["ns/huge"], a)
+        (a,) = answer("--add-node", "n1", objects=tuple(cluster + [pod("huge", "64")]))
+        check(
+            "no number is enough for a pod that is too large",
+            not a["enough"] and a["firstPending"] == "ns/huge" and "Insufficient cpu" in a["error"],
+            a,
+        )
+        check(
+            "and it is named",
+            a["cannotFit"] == [{"pod": "ns/huge", "pods": 1, "error": "Insufficient cpu"}] and a["nodes"] == 0,
+            a,
+        )
+        (a,) = answer("--add-node", "n1", objects=tuple(cluster + waiting + [pod("huge", "64")]))
+        check(
+            "the others are answered for",
+            a["enoughForOthers"] and a["nodes"] > 0 and [c["pod"] for c in a["cannotFit"]] == ["ns/huge"],
+            a,
+        )
         before = time.monotonic()
-        a, = answer("--add-node", "n1", "--pod-spec", spec("never", "9"), "--replicas", "3000")
-        check("what is impossible is answered at once", not a["enough"] and a["cannotFit"][0]["pods"] == 3000 and time.monotonic() - before < 20, a)
+        (a,) = answer("--add-node", "n1", "--pod-spec", spec("never", "9"), "--replicas", "3000")
+        check(
+            "what is impossible is answered at once",
+            not a["enough"] and a["cannotFit"][0]["pods"] == 3000 and time.monotonic() - before < 20,
+            a,
+        )
         check("below the bound no number is enough", a["bound"] == 0 and a["nodes"] == 0, a)
-        a, = answer("--add-node", "n1", objects=tuple(cluster + [pod("p")]))
+        (a,) = answer("--add-node", "n1", objects=tuple(cluster + [pod("p")]))
         check("none is needed", a["enough"] and a["nodes"] == 0, a)
         big = os.path.join(d, "big.json")
         with open(big, "w") as f:
             json.dump(node("big", cpu="64"), f)
-        a, = answer("--add-node", big, objects=tuple(cluster + [pod("huge", "63")]))
+        (a,) = answer("--add-node", big, objects=tuple(cluster + [pod("huge", "63")]))
         check("a template from a file", a["enough"] and a["nodes"] == 1, a)
-        for flags, text, status in ((["--add-node", "nx"], "neither a file nor a node", 1), (["--pod-spec", big + "=x"], "should be FILE or FILE=RATIO", 2),
-                                    (["--pod-spec", big + "=0"], "should be FILE or FILE=RATIO", 2), ([], "--pod-spec FILE is needed", 2)):
+        for flags, text, status in (
+            (["--add-node", "nx"], "neither a file nor a node", 1),
+            (["--pod-spec", big + "=x"], "should be FILE or FILE=RATIO", 2),
+            (["--pod-spec", big + "=0"], "should be FILE or FILE=RATIO", 2),
+            ([], "--pod-spec FILE is needed", 2),
+        ):
             code, _, err = schedsim("capacity", "-", *flags, feed=items(*cluster))
             check("%s is refused" % flags, code == status and text in err, (code, err))
 
@@ -165,6 +254,7 @@ def test_capacity():
 def test_mix():
     """Several templates with prices give a mix that is enough, and none below the bound is."""
     with tempfile.TemporaryDirectory() as d:
+
         def template(name, **more):
             path = os.path.join(d, name + ".json")
             with open(path, "w") as f:
@@ -173,7 +263,9 @@ def test_mix():
 
         small, big = template("small", cpu="4"), template("big", cpu="16", labels={"disk": "ssd"})
         cluster = [node("n0", cpu="1")]
-        waiting = [pod("w%02d" % i, "1500m") for i in range(20)] + [pod("s%d" % i, "6", nodeSelector={"disk": "ssd"}) for i in range(3)]
+        waiting = [pod("w%02d" % i, "1500m") for i in range(20)] + [
+            pod("s%d" % i, "6", nodeSelector={"disk": "ssd"}) for i in range(3)
+        ]
 
         def answer(*flags):
             code, out, err = schedsim("capacity", "-", *flags, "-o", "json", feed=items(*cluster, *waiting))
@@ -182,34 +274,70 @@ def test_mix():
 
         def pending(counts):
             new = []
-            for (path, n) in counts:
+            for path, n in counts:
                 with open(path) as f:
                     like = json.load(f)
                 for i in range(n):
                     c = copy.deepcopy(like)
-                    c["metadata"]["name"] = c["metadata"]["labels"]["kubernetes.io/hostname"] = "%s-new-%d" % (like["metadata"]["name"], i + 1)
+                    c["metadata"]["name"] = c["metadata"]["labels"]["kubernetes.io/hostname"] = "%s-new-%d" % (
+                        like["metadata"]["name"],
+                        i + 1,
+                    )
                     new.append(c)
             return sum(h == "-" for h in placements(items(*cluster, *waiting, *new)).values())
 
         for prices in (0.2, 0.35), (0.1, 0.5), (1, 3.9):
             a = answer("--add-node", "%s=%s" % (small, prices[0]), "--add-node", "%s=%s" % (big, prices[1]))
             counts = [m["nodes"] for m in a["mix"]]
-            cost = lambda counts: sum(n * p for n, p in zip(counts, prices))
+
+            def cost(counts):
+                return sum(n * p for n, p in zip(counts, prices))
+
             check("the mix is enough", a["enough"] and pending(zip((small, big), counts)) == 0, a)
             check("its price", abs(a["price"] - cost(counts)) < 1e-6 and a["bound"] <= a["price"] + 1e-6, a)
             for s in range(0, 14):
                 for b in range(0, 6):
                     if cost((s, b)) < a["bound"] - 1e-6:
                         check("no mix below the bound is enough", pending(zip((small, big), (s, b))) > 0, (s, b, a))
-        out = schedsim("capacity", "-", "--add-node", small + "=0.2", "--add-node", big + "=0.35", "--svg", os.path.join(d, "x.svg"), feed=items(*cluster, *waiting))[1]
+        out = schedsim(
+            "capacity",
+            "-",
+            "--add-node",
+            small + "=0.2",
+            "--add-node",
+            big + "=0.35",
+            "--svg",
+            os.path.join(d, "x.svg"),
+            feed=items(*cluster, *waiting),
+        )[1]
         check("in words", "They cost" in out and "No mix that is enough costs less than" in out, out)
         # Two pods of one host port on a node with room for both: no request asks for a node, and one is needed.
-        ported = [dict(pod(n), spec={"containers": [{"name": "c", "image": "x", "ports": [{"containerPort": 80, "hostPort": 80}]}]}) for n in ("a", "b")]
-        out = schedsim("capacity", "-", "--add-node", small + "=0.2", "--add-node", big + "=0.35", "-o", "json", feed=items(cluster[0], *ported))[1]
+        ported = [
+            dict(
+                pod(n),
+                spec={"containers": [{"name": "c", "image": "x", "ports": [{"containerPort": 80, "hostPort": 80}]}]},
+            )
+            for n in ("a", "b")
+        ]
+        out = schedsim(
+            "capacity",
+            "-",
+            "--add-node",
+            small + "=0.2",
+            "--add-node",
+            big + "=0.35",
+            "-o",
+            "json",
+            feed=items(cluster[0], *ported),
+        )[1]
         a = json.loads(out)["answers"][0]
         check("a mix without a bound by requests costs a node at least", (a["price"], a["bound"]) == (0.2, 0.2), a)
         check("a picture", xml.parse(os.path.join(d, "x.svg")).getroot().tag.endswith("svg"))
-        for bad, text in (["--add-node", small, "--add-node", big + "=1"], "a price for every TEMPLATE"), (["--add-node", small + "=0"], "PRICE a number above 0"), (["--add-node", small + "=x"], "PRICE a number above 0"):
+        for bad, text in (
+            (["--add-node", small, "--add-node", big + "=1"], "a price for every TEMPLATE"),
+            (["--add-node", small + "=0"], "PRICE a number above 0"),
+            (["--add-node", small + "=x"], "PRICE a number above 0"),
+        ):
             code, _, err = schedsim("capacity", "-", *bad, feed=items(*cluster))
             check("%s is refused" % bad, code == 2 and text in err, (code, err))
 
@@ -220,12 +348,20 @@ def test_pictures_of_answers():
         spec = os.path.join(d, "spec.json")
         with open(spec, "w") as f:
             json.dump(pod("x", "100m"), f)
-        for name, command in ("capacity", ["capacity", "-", "--pod-spec", spec]), ("what-if", ["what-if", "-", "--drain", "n1"]), ("tune", ["tune", "-", "--budget", "8"]):
+        for name, command in (
+            ("capacity", ["capacity", "-", "--pod-spec", spec]),
+            ("what-if", ["what-if", "-", "--drain", "n1"]),
+            ("tune", ["tune", "-", "--budget", "8"]),
+        ):
             svg, png = os.path.join(d, name + ".svg"), os.path.join(d, name + ".png")
             code, _, err = schedsim(*command, "--svg", svg, feed=CLUSTER)
             check(name, code == 0, err)
             run = subprocess.run(["rsvg-convert", svg, "-o", png], capture_output=True, text=True)
-            check("rsvg-convert renders " + name, run.returncode == 0 and not run.stderr and os.path.getsize(png) > 2000, run)
+            check(
+                "rsvg-convert renders " + name,
+                run.returncode == 0 and not run.stderr and os.path.getsize(png) > 2000,
+                run,
+            )
             code, _, err = schedsim(*command, "--svg", "/nowhere/x.svg", feed=CLUSTER)
             check("a picture that cannot be written", code == 1 and "--svg: cannot write" in err, err)
 
@@ -241,11 +377,17 @@ def test_picture():
 
 def test_fragmentation():
     """Free cpu in pieces too small for a pod of the workload is fragmented; free cpu that takes it is not."""
+
     def frag(*free):
-        cluster = items(*[node("n%d" % i, cpu="4") for i in range(len(free))],
-                        *[pod("b%d" % i, "%dm" % (4000 - f), on="n%d" % i) for i, f in enumerate(free) if f < 4000], pod("p", "1"))
+        cluster = items(
+            *[node("n%d" % i, cpu="4") for i in range(len(free))],
+            *[pod("b%d" % i, "%dm" % (4000 - f), on="n%d" % i) for i, f in enumerate(free) if f < 4000],
+            pod("p", "1")
+        )
         with tempfile.TemporaryDirectory() as d:
-            out = schedsim("compare", "-", "--policy", policy(d, "x", LeastRequestedPriority=1), "-o", "csv", feed=cluster)[1]
+            out = schedsim(
+                "compare", "-", "--policy", policy(d, "x", LeastRequestedPriority=1), "-o", "csv", feed=cluster
+            )[1]
         return float(list(csv.DictReader(io.StringIO(out)))[0]["frag_cpu"])
 
     check("all of it", frag(900, 800, 700) == 1.0)
@@ -256,11 +398,28 @@ def test_fragmentation():
 def test_what_if():
     bound = [pod("b%d" % i, "500m", on="n%d" % (i % 3), owner="ReplicaSet", labels={"app": "x"}) for i in range(9)]
     agent = pod("agent", "100m", on="n0", owner="DaemonSet")
-    pdb = {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "x", "namespace": "ns"},
-           "spec": {"selector": {"matchLabels": {"app": "x"}}}, "status": {"disruptionsAllowed": 1}}
-    objects = [node("n%d" % i, labels={"pool": "blue" if i < 2 else "green"}) for i in range(4)] + bound[:5] + [pod("w1", "3")] + bound[5:] + [agent, pdb, pod("w2", "3")]
-    objects.append({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "o", "namespace": "ns", "uid": "o"},
-                    "spec": {"selector": {"matchLabels": {"app": "x"}}}})
+    pdb = {
+        "apiVersion": "policy/v1beta1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "x", "namespace": "ns"},
+        "spec": {"selector": {"matchLabels": {"app": "x"}}},
+        "status": {"disruptionsAllowed": 1},
+    }
+    objects = (
+        [node("n%d" % i, labels={"pool": "blue" if i < 2 else "green"}) for i in range(4)]
+        + bound[:5]
+        + [pod("w1", "3")]
+        + bound[5:]
+        + [agent, pdb, pod("w2", "3")]
+    )
+    objects.append(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": {"name": "o", "namespace": "ns", "uid": "o"},
+            "spec": {"selector": {"matchLabels": {"app": "x"}}},
+        }
+    )
 
     def edited(drain=(), remove=()):
         out = []
@@ -285,21 +444,48 @@ def test_what_if():
         check("what-if %s" % (flags,), code == 0, err)
         return json.loads(out)
 
-    for flags, cluster in ((["--drain", "n0,n1"], edited(drain=["n0", "n1"])), (["--drain", "pool=blue"], edited(drain=["n0", "n1"])),
-                           (["--remove", "n2"], edited(remove=["n2"])), (["--drain", "n0", "--remove", "n1"], edited(["n0"], ["n1"]))):
+    for flags, cluster in (
+        (["--drain", "n0,n1"], edited(drain=["n0", "n1"])),
+        (["--drain", "pool=blue"], edited(drain=["n0", "n1"])),
+        (["--remove", "n2"], edited(remove=["n2"])),
+        (["--drain", "n0", "--remove", "n1"], edited(["n0"], ["n1"])),
+    ):
         answer = what_if(*flags)
         by_hand = placements(cluster)
-        check("equal to run on the cluster edited by hand: %s" % flags,
-              [(d["pod"], d["host"] or "-") for d in answer["decisions"]] == list(by_hand.items()), (answer["decisions"], by_hand))
+        check(
+            "equal to run on the cluster edited by hand: %s" % flags,
+            [(d["pod"], d["host"] or "-") for d in answer["decisions"]] == list(by_hand.items()),
+            (answer["decisions"], by_hand),
+        )
     answer = what_if("--drain", "n0,n1")
-    check("moves", {m["pod"]: m["from"] for m in answer["moves"]} == {"ns/b%d" % i: "n%d" % (i % 3) for i in range(9) if i % 3 < 2}, answer["moves"])
-    check("the budget", [(b["budget"], b["allowed"], len(b["evicted"])) for b in answer["violatedBudgets"]] == [("ns/x", 1, 6)], answer["violatedBudgets"])
-    check("what stays pending has its reason", all("nodes are available" in p["error"] for p in answer["pending"]), answer["pending"])
+    check(
+        "moves",
+        {m["pod"]: m["from"] for m in answer["moves"]}
+        == {"ns/b%d" % i: "n%d" % (i % 3) for i in range(9) if i % 3 < 2},
+        answer["moves"],
+    )
+    check(
+        "the budget",
+        [(b["budget"], b["allowed"], len(b["evicted"])) for b in answer["violatedBudgets"]] == [("ns/x", 1, 6)],
+        answer["violatedBudgets"],
+    )
+    check(
+        "what stays pending has its reason",
+        all("nodes are available" in p["error"] for p in answer["pending"]),
+        answer["pending"],
+    )
     more = what_if("--drain", "n0,n1", "--add-nodes", "n3=2")
-    check("new nodes take the rest", more["after"]["pending"] == 0 < answer["after"]["pending"] and more["nodes"]["added"] == 2, more["after"])
+    check(
+        "new nodes take the rest",
+        more["after"]["pending"] == 0 < answer["after"]["pending"] and more["nodes"]["added"] == 2,
+        more["after"],
+    )
     check("without edits nothing moves", what_if()["moves"] == [])
-    for flags, text in ((["--drain", "nx"], 'the cluster has no node "nx"'), (["--cordon", "pool=red"], "no node has labels that match"),
-                        (["--add-nodes", "nx=2"], "neither a file nor a node")):
+    for flags, text in (
+        (["--drain", "nx"], 'the cluster has no node "nx"'),
+        (["--cordon", "pool=red"], "no node has labels that match"),
+        (["--add-nodes", "nx=2"], "neither a file nor a node"),
+    ):
         code, _, err = schedsim("what-if", "-", *flags, feed=items(*objects))
         check("%s is refused" % flags, code == 1 and text in err, err)
     check("--add-nodes without a number", schedsim("what-if", "-", "--add-nodes", "n0", feed=items(*objects))[0] == 2)
@@ -315,7 +501,9 @@ def test_tune():
         check("tune", code == 0 and front, err)
         best = front[0]
         check("at least 8,105 placed", best["placed"] >= 8105 and best["default"]["placed"] == 7948, best)
-        check("what it costs stands beside it", all({"fragmentation", "imbalance", "nodesInUse"} <= set(t) for t in front))
+        check(
+            "what it costs stands beside it", all({"fragmentation", "imbalance", "nodesInUse"} <= set(t) for t in front)
+        )
         check("and how it does on pods that it did not see", all("placed" in t["heldBack"] for t in front))
         check("a file each", sorted(os.listdir(d)) == sorted(t["name"] + ".json" for t in front), os.listdir(d))
         run = schedsim("compare", OPENB, "--policy", os.path.join(d, best["name"] + ".json"), "-o", "csv")[1]

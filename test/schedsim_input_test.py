@@ -19,8 +19,14 @@ def node(name="n1", **status):
 
 
 def scenario(name="s", cluster=None, pods=None, **fields):
-    s = {"apiVersion": "schedsim/v1", "kind": "Scenario", "name": name, "algorithmProvider": "DefaultProvider",
-         "cluster": items(*(cluster if cluster is not None else [node()])), "pods": pods if pods is not None else [pod()]}
+    s = {
+        "apiVersion": "schedsim/v1",
+        "kind": "Scenario",
+        "name": name,
+        "algorithmProvider": "DefaultProvider",
+        "cluster": items(*(cluster if cluster is not None else [node()])),
+        "pods": pods if pods is not None else [pod()],
+    }
     s.update(fields)
     return {k: v for k, v in s.items() if v is not None}
 
@@ -46,7 +52,7 @@ def test_syntax():
     wrong("10,000 deep JSON", '{"a":' * 10000, "nested deeper than 512 levels")
     wrong("10,000 deep lists", "[" * 10000, "nested deeper than 512 levels")
     wrong("10,000 deep YAML", "a: " + "[" * 10000, "line 1, column ")
-    wrong("10,000 deep inside a pod", json.dumps(items(node())) [:-2] + "," + '{"x":' * 10000, "nested deeper")
+    wrong("10,000 deep inside a pod", json.dumps(items(node()))[:-2] + "," + '{"x":' * 10000, "nested deeper")
     wrong("YAML with a tab", "a:\n\tb: 1\n", "line 2, column ")
     wrong("half a gzip", gzip.compress(good.encode())[:40], "gzip: ")
     wrong("no such file", "", "/nowhere/x.json: No such file or directory", words=("run", "/nowhere/x.json"))
@@ -55,14 +61,20 @@ def test_syntax():
             with open(os.path.join(folder, name), "w") as f:
                 f.write("no object\n")
         os.mkdir(os.path.join(folder, "deeper"))
-        wrong("a folder without objects", "", folder + ": is a folder without a file that ends in .json, .yaml or .yml (-R reads", words=("run", folder))
+        wrong(
+            "a folder without objects",
+            "",
+            folder + ": is a folder without a file that ends in .json, .yaml or .yml (-R reads",
+            words=("run", folder),
+        )
         with open(os.path.join(folder, "deeper", "x.yaml"), "w") as f:
             f.write("a:\n\tb: 1\n")
         wrong("a file in a folder of a folder", "", "deeper/x.yaml: line 2, column ", words=("run", "-R", folder))
         os.symlink(folder, os.path.join(folder, "circle"))
         wrong("a link in a circle", "", "deeper/x.yaml: line 2, column ", words=("run", "-R", folder))
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
-        "a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 10)) for i in range(1, 12))
+        "a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 10)) for i in range(1, 12)
+    )
     wrong("YAML bomb", bomb, "aliases unfold to too much")
 
 
@@ -72,18 +84,30 @@ def test_objects():
 
     wrong("wrong type", with_pod(nodeName=5), 'Pod "default/p1": spec.nodeName: 5: must be a string')
     wrong("list for object", with_pod(containers={}), 'spec.containers: {}: must be a list')
-    wrong("bad quantity", items(node(), pod(requests={"cpu": "1 core"})),
-          'Pod "default/p1": spec.containers[0].resources.requests.cpu: "1 core": quantities must match')
+    wrong(
+        "bad quantity",
+        items(node(), pod(requests={"cpu": "1 core"})),
+        'Pod "default/p1": spec.containers[0].resources.requests.cpu: "1 core": quantities must match',
+    )
     wrong("bad suffix", items(node(), pod(requests={"memory": "1K"})), "unable to parse quantity's suffix")
-    wrong("bad node", items(node(allocatable={"cpu": True}), pod()), 'Node "n1": status.allocatable.cpu: true: must be a quantity')
+    wrong(
+        "bad node",
+        items(node(allocatable={"cpu": True}), pod()),
+        'Node "n1": status.allocatable.cpu: true: must be a quantity',
+    )
     wrong("no kind", json.dumps({"metadata": {"name": "x"}}), "has no kind")
     wrong("node twice", items(node(), node(), pod()), 'Node "n1" is there twice')
     wrong("pod twice", items(node(), pod(), pod()), 'Pod "default/p1" is there twice')
     other = pod("p2")
     other["metadata"]["uid"] = "p1"
     wrong("uid twice", items(node(), pod(), other), 'metadata.uid "p1" is another pod\'s')
-    code, out, err = schedsim("run", "-", "-o", "placements", feed=items(node(), pod(), {"apiVersion": "v1", "kind": "Secret"},
-                                                                           {"apiVersion": "v1", "kind": "Secret"}))
+    code, out, err = schedsim(
+        "run",
+        "-",
+        "-o",
+        "placements",
+        feed=items(node(), pod(), {"apiVersion": "v1", "kind": "Secret"}, {"apiVersion": "v1", "kind": "Secret"}),
+    )
     check("other kinds are skipped and counted", code == 0 and "skipped 2 objects of kind Secret" in err, (code, err))
     check("the rest is decided", out == "default/p1 n1\n", out)
 
@@ -94,10 +118,16 @@ def test_absurd():
         for resource in ("cpu", "memory"):
             code, out, err = schedsim("run", "-", "-o", "json", feed=items(node(), pod(requests={resource: amount})))
             d = json.loads(out)["decisions"][0]
-            check("%s of %s fits nowhere" % (amount, resource), code == 0 and d["host"] == "" and "Insufficient " + resource in d["error"], d)
+            check(
+                "%s of %s fits nowhere" % (amount, resource),
+                code == 0 and d["host"] == "" and "Insufficient " + resource in d["error"],
+                d,
+            )
             check("%s of %s is warned of" % (amount, resource), "beyond 64 bits" in err, err)
     huge = node(allocatable={"cpu": "1e30", "memory": "1e30", "pods": "1e30"})
-    code, out, _ = schedsim("run", "-", "-o", "placements", feed=items(huge, *[pod("p%d" % i, {"cpu": "1e30"}) for i in range(3)]))
+    code, out, _ = schedsim(
+        "run", "-", "-o", "placements", feed=items(huge, *[pod("p%d" % i, {"cpu": "1e30"}) for i in range(3)])
+    )
     check("an absurd node takes pods until it is full", code == 0 and len(out.splitlines()) == 3, out)
     code, out, _ = schedsim("run", "-", "-o", "json", feed=items(node(), pod(requests={"cpu": "-1"})))
     check("negative requests do no harm", code == 0 and json.loads(out)["decisions"][0]["host"] == "n1", out)
@@ -112,9 +142,22 @@ def test_scenarios():
     check("and says why", "has no spec.nodeName" in results[1].get("error", ""), results[1])
     check("the others run", all(results[i]["decisions"][0]["host"] == "n1" for i in (0, 2)), results)
     # The first file is broken and is YAML; the line number is that of the file.
-    code, out, err = schedsim("run", "-", "-o", "json", feed=json.dumps(scenario("broken"))[:-20] + "\n" + json.dumps(scenario("last")))
-    check("a broken first line fails alone", code == 1 and len(out.splitlines()) == 2 and '"last"' in out, (code, out[:300], err))
-    broken = json.dumps(scenario("first")) + "\n" + json.dumps(scenario("broken"))[:-3] + "\n" + json.dumps(scenario("last")) + "\n"
+    code, out, err = schedsim(
+        "run", "-", "-o", "json", feed=json.dumps(scenario("broken"))[:-20] + "\n" + json.dumps(scenario("last"))
+    )
+    check(
+        "a broken first line fails alone",
+        code == 1 and len(out.splitlines()) == 2 and '"last"' in out,
+        (code, out[:300], err),
+    )
+    broken = (
+        json.dumps(scenario("first"))
+        + "\n"
+        + json.dumps(scenario("broken"))[:-3]
+        + "\n"
+        + json.dumps(scenario("last"))
+        + "\n"
+    )
     code, out, err = schedsim("run", "-", "-o", "json", feed=broken)
     names = [json.loads(line).get("decisions") is not None for line in out.splitlines()]
     check("its line is named", "standard input: line 3, column 1: " in err, err)
@@ -136,40 +179,73 @@ def test_scenarios():
     bad("wrong version", "apiVersion: \\\"schedsim/v2\\\": should be schedsim/v1", apiVersion="schedsim/v2")
     bad("a node among pods", "only pods go there", pods=[node("n2")])
     bad("pod twice", "is there twice", pods=[pod(), pod()])
-    unknown = {"predicates": [{"name": "NoSuch"}, {"name": "HostName"}, {"name": "Gone"}], "priorities": [{"name": "Missing", "weight": 1}, {"name": "EqualPriority", "weight": 0}]}
-    wrong("all mistakes of a Policy", scenario(algorithmProvider=None, policy=unknown), "Predicate type not found for NoSuch",
-          "Predicate type not found for Gone", "Priority type not found for Missing", "Priority EqualPriority should have a positive weight")
-    bad("Policy of wrong types", "predicates[0].name: 7: a string is needed here", algorithmProvider=None,
-        policy={"predicates": [{"name": 7}]})
+    unknown = {
+        "predicates": [{"name": "NoSuch"}, {"name": "HostName"}, {"name": "Gone"}],
+        "priorities": [{"name": "Missing", "weight": 1}, {"name": "EqualPriority", "weight": 0}],
+    }
+    wrong(
+        "all mistakes of a Policy",
+        scenario(algorithmProvider=None, policy=unknown),
+        "Predicate type not found for NoSuch",
+        "Predicate type not found for Gone",
+        "Priority type not found for Missing",
+        "Priority EqualPriority should have a positive weight",
+    )
+    bad(
+        "Policy of wrong types",
+        "predicates[0].name: 7: a string is needed here",
+        algorithmProvider=None,
+        policy={"predicates": [{"name": 7}]},
+    )
 
 
 def test_usage():
-    for words, part in (((), "a command is needed"), (("fly",), 'unknown command "fly"'),
-                        (("run", "--nope"), "nope"), (("run", "-o", "xml"), '"xml" should be one of'),
-                        (("run", "--feature-gates=Nope=true"), "unrecognized key: Nope"),
-                        (("run", "--feature-gates=PodPriority"), "missing bool value for PodPriority"),
-                        (("run", "--feature-gates=PodPriority=maybe"), "invalid value of PodPriority"),
-                        (("run", "--algorithm-provider=a", "--policy-config-file=b"), "give either"),
-                        (("run", "--hard-pod-affinity-symmetric-weight=x"), "hard-pod-affinity-symmetric-weight"),
-                        (("explain", "-"), "--pod NS/NAME is needed"), (("explain", "--pod", "x"), "a FILE is needed"),
-                        (("capacity", "-"), "--pod-spec FILE is needed"), (("check-policy",), "a FILE is needed"),
-                        (("capacity", "-", "--pod-spec", "x", "--max", "-1"), "max")):
+    for words, part in (
+        ((), "a command is needed"),
+        (("fly",), 'unknown command "fly"'),
+        (("run", "--nope"), "nope"),
+        (("run", "-o", "xml"), '"xml" should be one of'),
+        (("run", "--feature-gates=Nope=true"), "unrecognized key: Nope"),
+        (("run", "--feature-gates=PodPriority"), "missing bool value for PodPriority"),
+        (("run", "--feature-gates=PodPriority=maybe"), "invalid value of PodPriority"),
+        (("run", "--algorithm-provider=a", "--policy-config-file=b"), "give either"),
+        (("run", "--hard-pod-affinity-symmetric-weight=x"), "hard-pod-affinity-symmetric-weight"),
+        (("explain", "-"), "--pod NS/NAME is needed"),
+        (("explain", "--pod", "x"), "a FILE is needed"),
+        (("capacity", "-"), "--pod-spec FILE is needed"),
+        (("check-policy",), "a FILE is needed"),
+        (("capacity", "-", "--pod-spec", "x", "--max", "-1"), "max"),
+    ):
         wrong("usage " + " ".join(words), "", part, "--help", status=2, words=words)
     for words in (("--help",), ("run", "--help"), ("explain", "-h"), ("--version",)):
         code, out, err = schedsim(*words)
         check("schedsim " + " ".join(words), code == 0 and out and not err, (code, err))
-    wrong("Policy that is not there", items(node()), "/nowhere: No such file", words=("run", "-", "--policy-config-file=/nowhere"))
+    wrong(
+        "Policy that is not there",
+        items(node()),
+        "/nowhere: No such file",
+        words=("run", "-", "--policy-config-file=/nowhere"),
+    )
     with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
         f.write('{"predicates":[{"name":"A1"},{"name":"B2"}]}')
         f.flush()
-        wrong("a Policy file with unknown names", items(node(), pod()), "not found for A1", "not found for B2",
-              words=("run", "-", "--policy-config-file=" + f.name))
+        wrong(
+            "a Policy file with unknown names",
+            items(node(), pod()),
+            "not found for A1",
+            "not found for B2",
+            words=("run", "-", "--policy-config-file=" + f.name),
+        )
         f.seek(0)
         f.truncate()
         f.write('{"predicates":\n[{"name":A1}]}')
         f.flush()
-        wrong("a Policy file that is no JSON", items(node(), pod()), f.name + ": invalid policy: line 2, column 10",
-              words=("run", "-", "--policy-config-file=" + f.name))
+        wrong(
+            "a Policy file that is no JSON",
+            items(node(), pod()),
+            f.name + ": invalid policy: line 2, column 10",
+            words=("run", "-", "--policy-config-file=" + f.name),
+        )
 
 
 def test_notations():
@@ -180,10 +256,26 @@ def test_notations():
     loose = "\n".join(json.dumps(o) for o in objects)
     indented = "\n".join(json.dumps(o, indent=2) for o in objects)
     yaml = "---\n".join(json.dumps(o) + "\n" for o in objects)
-    typed = json.dumps({"apiVersion": "v1", "kind": "NodeList", "items": objects[:2]}) + "\n" + json.dumps(
-        {"items": [{k: v for k, v in o.items() if k not in ("kind", "apiVersion")} for o in objects[2:]], "kind": "PodList", "apiVersion": "v1"})
-    for name, text in (("list", as_list), ("loose", loose), ("indented", indented), ("yaml", "---\n" + yaml), ("typed lists", typed),
-                       ("gzip", gzip.compress(as_list.encode())), ("BOM", b"\xef\xbb\xbf" + as_list.encode())):
+    typed = (
+        json.dumps({"apiVersion": "v1", "kind": "NodeList", "items": objects[:2]})
+        + "\n"
+        + json.dumps(
+            {
+                "items": [{k: v for k, v in o.items() if k not in ("kind", "apiVersion")} for o in objects[2:]],
+                "kind": "PodList",
+                "apiVersion": "v1",
+            }
+        )
+    )
+    for name, text in (
+        ("list", as_list),
+        ("loose", loose),
+        ("indented", indented),
+        ("yaml", "---\n" + yaml),
+        ("typed lists", typed),
+        ("gzip", gzip.compress(as_list.encode())),
+        ("BOM", b"\xef\xbb\xbf" + as_list.encode()),
+    ):
         code, out, err = schedsim("run", "-", "-o", "placements", feed=text)
         check("notation " + name, code == 0 and out == want, (code, out, err))
     with tempfile.TemporaryDirectory() as d:
@@ -195,12 +287,26 @@ def test_notations():
         code, out, err = schedsim("run", *files, "-o", "placements")
         check("several files", code == 0 and out == want, (code, out, err))
     # Single documents get the server's defaults; items of a List are used as stored.
-    bare = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "limits"}, "spec": {"containers": [{"resources": {"limits": {"cpu": "5"}}}]}}
+    bare = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "limits"},
+        "spec": {"containers": [{"resources": {"limits": {"cpu": "5"}}}]},
+    }
     full = dict(bare, metadata={"name": "limits", "namespace": "default", "uid": "u"})
-    capacity = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}}}
+    capacity = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n1"},
+        "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}},
+    }
     code, out, _ = schedsim("run", "-", "-o", "json", feed=json.dumps(capacity) + json.dumps(bare))
-    check("limits become requests", json.loads(out)["decisions"][0] ["pod"] == "default/limits" and
-          "Insufficient cpu" in json.loads(out)["decisions"][0].get("error", ""), out)
+    check(
+        "limits become requests",
+        json.loads(out)["decisions"][0]["pod"] == "default/limits"
+        and "Insufficient cpu" in json.loads(out)["decisions"][0].get("error", ""),
+        out,
+    )
     code, out, _ = schedsim("run", "-", "-o", "json", feed=items(node(), full))
     check("stored objects keep what they have", json.loads(out)["decisions"][0]["host"] == "n1", out)
     code, out, err = schedsim("run", "-", "-o", "json", feed="")
@@ -208,10 +314,12 @@ def test_notations():
 
 
 def large_list(*last):
-    """Returns a list of more than 64 MiB, one object a line, that ends with the given lines, and the number of lines before them.
-    Files of this size are read piece by piece."""
+    """Returns a list of more than 64 MiB, one object a line, that ends with the given lines, and the number of lines
+    before them. Files of this size are read piece by piece."""
     filler = json.dumps(dict(node("NAME"), metadata={"name": "NAME", "annotations": {"filler": "y" * 7500}}))
-    lines = ['{"kind": "List", "apiVersion": "v1", "items": ['] + [filler.replace("NAME", "n%d" % i) + "," for i in range(9000)]
+    lines = ['{"kind": "List", "apiVersion": "v1", "items": ['] + [
+        filler.replace("NAME", "n%d" % i) + "," for i in range(9000)
+    ]
     return "\n".join(lines + [",\n".join(last), "]}"]), len(lines)
 
 
@@ -219,26 +327,41 @@ def test_large_files():
     good, lines = large_list(json.dumps(pod()), json.dumps(pod("p2")))
     bad = json.dumps(pod("p2", requests={"cpu": ["late"]}))
     mistakes = [
-        ("a wrong value", large_list(json.dumps(pod()), bad)[0], "x.json: line %d, column %d" % (lines + 2, bad.index('["late"') + 1)),
+        (
+            "a wrong value",
+            large_list(json.dumps(pod()), bad)[0],
+            "x.json: line %d, column %d" % (lines + 2, bad.index('["late"') + 1),
+        ),
         ("no valid JSON", large_list(json.dumps(pod()), "{]")[0], "x.json: line %d, column 2" % (lines + 2)),
-        ("a name twice", large_list(json.dumps(pod()), json.dumps(node("n7")))[0],
-         'Node "n7" is there twice: %s/x.json:9 and %s/x.json:{}'.format(lines + 2)),
-        ("a second document", good + '\n{"kind": "List", "items": [\n3]}', "x.json: line %d, column 1" % (lines + 5))]
+        (
+            "a name twice",
+            large_list(json.dumps(pod()), json.dumps(node("n7")))[0],
+            'Node "n7" is there twice: %s/x.json:9 and %s/x.json:{}'.format(lines + 2),
+        ),
+        ("a second document", good + '\n{"kind": "List", "items": [\n3]}', "x.json: line %d, column 1" % (lines + 5)),
+    ]
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "x.json")
         for what, text, error in mistakes:
             with open(path, "w") as f:
                 f.write(text)
             wrong(what + " late in a large file", None, error.replace("%s", d), words=("run", path))
-            wrong(what + " late in a large pipe", text, error.replace("%s/x.json", "standard input").replace("x.json", "standard input"))
+            wrong(
+                what + " late in a large pipe",
+                text,
+                error.replace("%s/x.json", "standard input").replace("x.json", "standard input"),
+            )
         outputs = []
         for content in (good.encode(), gzip.compress(good.encode(), 1)):
             with open(path, "wb") as f:
                 f.write(content)
             outputs.append(schedsim("run", path, "-o", "placements"))
         outputs.append(schedsim("run", "-", "-o", "placements", feed=good))
-        check("a large file decides as a gzip file and as a pipe", outputs[0][0] == 0 and len(set(outputs)) == 1,
-              [o[2][-300:] for o in outputs])
+        check(
+            "a large file decides as a gzip file and as a pipe",
+            outputs[0][0] == 0 and len(set(outputs)) == 1,
+            [o[2][-300:] for o in outputs],
+        )
 
 
 harness.main(globals())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Rules that plugin/ registers exist in every release: selected by a Policy where the release reads Policies, and by a profile where
-it has profiles, they decide what the release's own rules alone would not."""
+"""Rules that plugin/ registers exist in every release: selected by a Policy where the release reads Policies, and by a
+profile where it has profiles, they decide what the release's own rules alone would not."""
 import json
 
 import harness
@@ -28,8 +28,14 @@ def hosts(release, **how):
         p = pod(name)
         p["metadata"]["labels"] = {"app": "web", "max-per-node": "1"}
         pods.append(stored(p))
-    scenario = {"apiVersion": "schedsim/v1", "kind": "Scenario", "emulatedVersion": release,
-                "cluster": {"kind": "List", "apiVersion": "v1", "items": [stored(cheap), stored(dear)]}, "pods": pods, **how}
+    scenario = {
+        "apiVersion": "schedsim/v1",
+        "kind": "Scenario",
+        "emulatedVersion": release,
+        "cluster": {"kind": "List", "apiVersion": "v1", "items": [stored(cheap), stored(dear)]},
+        "pods": pods,
+        **how,
+    }
     status, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
     check_equal("status of release " + release, (status, err if status else ""), (0, ""))
     decisions = json.loads(out)["decisions"]
@@ -38,8 +44,12 @@ def hosts(release, **how):
 
 def test_a_policy_selects_them():
     for form in ("", "Plain"):
-        policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "MaxReplicasPerNode" + form}],
-                  "priorities": [{"name": "CheapestNodePriority" + form, "weight": 1}]}
+        policy = {
+            "kind": "Policy",
+            "apiVersion": "v1",
+            "predicates": [{"name": "MaxReplicasPerNode" + form}],
+            "priorities": [{"name": "CheapestNodePriority" + form, "weight": 1}],
+        }
         for release in BY_POLICY:
             got, reasons = hosts(release, policy=policy)
             check_equal("nodes by Policy%s in %s" % (form, release), got, ["a-cheap", "b-dear", ""])
@@ -49,11 +59,21 @@ def test_a_policy_selects_them():
 def test_a_profile_selects_them():
     for form in ("", "Plain"):
         for release, version in BY_PROFILE.items():
-            plugins = {"filter": {"enabled": [{"name": "MaxReplicasPerNode" + form}]},
-                       "score": {"disabled": [{"name": "*"}], "enabled": [{"name": "CheapestNodePriority" + form, "weight": 1}]}}
-            got, reasons = hosts(release, configuration={"apiVersion": "kubescheduler.config.k8s.io/" + version,
-                                                         "kind": "KubeSchedulerConfiguration",
-                                                         "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}]})
+            plugins = {
+                "filter": {"enabled": [{"name": "MaxReplicasPerNode" + form}]},
+                "score": {
+                    "disabled": [{"name": "*"}],
+                    "enabled": [{"name": "CheapestNodePriority" + form, "weight": 1}],
+                },
+            }
+            got, reasons = hosts(
+                release,
+                configuration={
+                    "apiVersion": "kubescheduler.config.k8s.io/" + version,
+                    "kind": "KubeSchedulerConfiguration",
+                    "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}],
+                },
+            )
             check_equal("nodes by profile%s in %s" % (form, release), got, ["a-cheap", "b-dear", ""])
             check_equal("one reason in " + release, len(reasons), 1)
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests that each Policy in policies/ is valid, has its section in the README, and does what that says on small clusters."""
+"""Tests that each Policy in policies/ is valid, has its section in the README, and does what that says on small
+clusters."""
 import csv
 import glob
 import io
@@ -19,8 +20,11 @@ def pod(name, cpu="500m", **more):
 
 def hosts(policy, nodes, pods, others=()):
     """Returns the node of each pod, in order."""
-    flags = ["--algorithm-provider=" + policy] if not policy.endswith(".json") else \
-        ["--policy-config-file=" + os.path.join(POLICIES, policy)]
+    flags = (
+        ["--algorithm-provider=" + policy]
+        if not policy.endswith(".json")
+        else ["--policy-config-file=" + os.path.join(POLICIES, policy)]
+    )
     status, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=items(*nodes, *others, *pods))
     check("%s runs" % policy, status == 0, err)
     return [line.split()[1] for line in out.splitlines()]
@@ -48,18 +52,27 @@ def test_files():
         check("%s has a section" % f, "\n## %s\n" % f in readme)
         check("%s has no warnings" % f, not reports[f]["warnings"], reports[f]["warnings"])
         check("%s adds no mandatory predicate" % f, not reports[f]["mandatoryAdded"])
-        check("%s has the default predicates" % f, reports[f]["predicates"] == reports["default-provider.json"]["predicates"])
+        check(
+            "%s has the default predicates" % f,
+            reports[f]["predicates"] == reports["default-provider.json"]["predicates"],
+        )
 
 
 def test_default_provider():
-    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "default"},
-               "spec": {"selector": {"app": "web"}}}
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"app": "web"}},
+    }
     web = [pod("web-%d" % i, labels={"app": "web"}) for i in range(9)]
     mixed = web + [pod("one-%d" % i, cpu="%dm" % (100 + 150 * i)) for i in range(8)]
 
     # The Policy that is written out decides as the provider does.
-    check("default-provider.json equals DefaultProvider",
-          hosts("default-provider.json", NODES, mixed, [service]) == hosts("DefaultProvider", NODES, mixed, [service]))
+    check(
+        "default-provider.json equals DefaultProvider",
+        hosts("default-provider.json", NODES, mixed, [service]) == hosts("DefaultProvider", NODES, mixed, [service]),
+    )
 
 
 def test_gpu_nodes():
@@ -77,25 +90,57 @@ def test_figures():
     # respect.
     trace = os.path.join(ROOT, "test/testdata/traces/openb.json.gz")
     files, readme = texts()
-    _, out, _ = schedsim("compare", trace, *[w for f in files for w in ("--policy", os.path.join(POLICIES, f))],
-                          "--algorithm-provider", "ClusterAutoscalerProvider", "-o", "csv")
+    _, out, _ = schedsim(
+        "compare",
+        trace,
+        *[w for f in files for w in ("--policy", os.path.join(POLICIES, f))],
+        "--algorithm-provider",
+        "ClusterAutoscalerProvider",
+        "-o",
+        "csv"
+    )
     rows = {r["policy"]: r for r in csv.DictReader(io.StringIO(out))}
-    table = {line.split("|")[1].split("=")[-1].strip(" `").replace(".json", ""): [c.strip(" *").replace(",", "") for c in line.split("|")[2:-1]]
-             for line in readme.splitlines() if line.startswith("|") and "`" in line}
+    table = {
+        line.split("|")[1]
+        .split("=")[-1]
+        .strip(" `")
+        .replace(".json", ""): [c.strip(" *").replace(",", "") for c in line.split("|")[2:-1]]
+        for line in readme.splitlines()
+        if line.startswith("|") and "`" in line
+    }
     check("a line for each policy", set(table) == set(rows), (set(table), set(rows)))
-    better = {"placed": 1, "alloc_example_com_gpu_milli": 1, "frag_example_com_gpu_milli": -1, "imbalance": -1, "nodes_in_use": -1}
+    better = {
+        "placed": 1,
+        "alloc_example_com_gpu_milli": 1,
+        "frag_example_com_gpu_milli": -1,
+        "imbalance": -1,
+        "nodes_in_use": -1,
+    }
     for name, r in rows.items():
-        said = [r["placed"], r["pending"]] + ["%.1f %%" % (100 * float(r[k])) for k in list(better)[1:4]] + [r["nodes_in_use"]]
+        said = (
+            [r["placed"], r["pending"]]
+            + ["%.1f %%" % (100 * float(r[k])) for k in list(better)[1:4]]
+            + [r["nodes_in_use"]]
+        )
         check("the figures of %s" % name, table.get(name) == said, (table.get(name), said))
         if name != "default-provider":
-            check("%s is better at something" % name, any(sign * (float(r[k]) - float(rows["default-provider"][k])) > 0 for k, sign in better.items()), r)
+            check(
+                "%s is better at something" % name,
+                any(sign * (float(r[k]) - float(rows["default-provider"][k])) > 0 for k, sign in better.items()),
+                r,
+            )
 
 
 def test_extender():
-    extended = json.loads(schedsim("check", os.path.join(ROOT, "plugin/examples/with-extender.json"), "-o", "json")[1])["extenders"]
+    extended = json.loads(schedsim("check", os.path.join(ROOT, "plugin/examples/with-extender.json"), "-o", "json")[1])[
+        "extenders"
+    ]
     check("with-extender.json has one extender", len(extended) == 1 and len(extended[0]["verbs"]) == 2, extended)
     # The extender is called only for pods with its resource; others are placed although nothing listens there.
-    check("pods without the resource are not the extender's", hosts("../plugin/examples/with-extender.json", NODES, [pod("p")]) != ["-"])
+    check(
+        "pods without the resource are not the extender's",
+        hosts("../plugin/examples/with-extender.json", NODES, [pod("p")]) != ["-"],
+    )
 
 
 harness.main(globals())

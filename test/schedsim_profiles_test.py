@@ -24,8 +24,15 @@ def pod(name, cpu="1", **more):
 
 
 def spread(**more):
-    return dict({"topologyKey": "topology.kubernetes.io/zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
-                 "labelSelector": {"matchLabels": {"app": "web"}}}, **more)
+    return dict(
+        {
+            "topologyKey": "topology.kubernetes.io/zone",
+            "maxSkew": 1,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}},
+        },
+        **more
+    )
 
 
 WEB = {"app": "web"}
@@ -41,26 +48,58 @@ def explain(objects, name="ns/p"):
 def test_spread():
     out = explain(NODES + [pod("a", on="n1", labels=WEB), pod("p", labels=WEB, topologySpreadConstraints=[spread()])])
     check("skew", "skew in zone-a would be 2, at most 1 is allowed; it fits in zone-b" in out, out)
-    out = explain(NODES + [pod("a", on="n1", labels=WEB), pod("b", on="n2", labels=WEB),
-                           pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)])])
+    out = explain(
+        NODES
+        + [
+            pod("a", on="n1", labels=WEB),
+            pod("b", on="n2", labels=WEB),
+            pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)]),
+        ]
+    )
     check("minDomains", "minDomains needs 3 zones, there are 2" in out, out)
-    code, out, err = schedsim("explain", LATER, "-", "--pod", "ns/p",
-                              feed=NODES + [pod("a", on="n1", labels=WEB), pod("b", on="n2", labels=WEB),
-                                            pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)])])
+    code, out, err = schedsim(
+        "explain",
+        LATER,
+        "-",
+        "--pod",
+        "ns/p",
+        feed=NODES
+        + [
+            pod("a", on="n1", labels=WEB),
+            pod("b", on="n2", labels=WEB),
+            pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)]),
+        ],
+    )
     check("the table has it too", code == 0 and "minDomains needs 3 zones" in " ".join(out.split()), out + err)
 
 
 def claim(name, volume):
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-            "metadata": {"name": name, "namespace": "ns", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
-            "spec": {"volumeName": volume, "storageClassName": "", "accessModes": ["ReadWriteOnce"],
-                     "resources": {"requests": {"storage": "1Gi"}}}, "status": {"phase": "Bound"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": "ns", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+        "spec": {
+            "volumeName": volume,
+            "storageClassName": "",
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+        "status": {"phase": "Bound"},
+    }
 
 
 def volume(name):
-    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
-            "spec": {"csi": {"driver": "csi.example.com", "volumeHandle": name}, "capacity": {"storage": "1Gi"},
-                     "accessModes": ["ReadWriteOnce"]}, "status": {"phase": "Bound"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name},
+        "spec": {
+            "csi": {"driver": "csi.example.com", "volumeHandle": name},
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"],
+        },
+        "status": {"phase": "Bound"},
+    }
 
 
 def with_claim(name, claim_name, on=None):
@@ -68,13 +107,23 @@ def with_claim(name, claim_name, on=None):
 
 
 def test_attach_limit():
-    csi = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "n1"},
-           "spec": {"drivers": [{"name": "csi.example.com", "nodeID": "n1", "allocatable": {"count": 1}}]}}
+    csi = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSINode",
+        "metadata": {"name": "n1"},
+        "spec": {"drivers": [{"name": "csi.example.com", "nodeID": "n1", "allocatable": {"count": 1}}]},
+    }
     storage = [csi, volume("pv1"), volume("pv2"), claim("c1", "pv1"), claim("c2", "pv2")]
     out = explain(NODES[:1] + storage + [with_claim("a", "c1", on="n1"), with_claim("p", "c2")])
     check("attach limit", "attach limit of csi driver csi.example.com reached: 1 of 1" in out, out)
-    code, out, err = schedsim("run", LATER, "-", "-o", "placements",
-                              feed=NODES + storage + [with_claim("a", "c1", on="n1"), with_claim("p", "c2")])
+    code, out, err = schedsim(
+        "run",
+        LATER,
+        "-",
+        "-o",
+        "placements",
+        feed=NODES + storage + [with_claim("a", "c1", on="n1"), with_claim("p", "c2")],
+    )
     check("the other node has no limit", "ns/p n2" in out, out + err)
 
 
@@ -87,8 +136,12 @@ def test_capacity():
         code, out, err = schedsim("capacity", LATER, "-", "--pod-spec", spec, "-o", "json", feed=one_full)
         answer = json.loads(out)["answers"][0]
         check("capacity counts with the skew", answer["replicas"] == 3, out + err)
-        check("and says what stops the next", "skew in zone-b would be 3, at most 1 is allowed" in out
-              or "skew in zone-b would be 2, at most 1 is allowed" in out, out)
+        check(
+            "and says what stops the next",
+            "skew in zone-b would be 3, at most 1 is allowed" in out
+            or "skew in zone-b would be 2, at most 1 is allowed" in out,
+            out,
+        )
 
 
 def test_configuration():
@@ -100,15 +153,27 @@ def test_configuration():
                 f.write("apiVersion: %s\nkind: KubeSchedulerConfiguration\n%s" % (version, text))
             return path
 
-        packs = ("profiles:\n- schedulerName: packer\n  pluginConfig:\n  - name: NodeResourcesFit\n    args:\n"
-                 "      scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}\n"
-                 "  plugins: {score: {disabled: [{name: NodeResourcesBalancedAllocation}]}}\n- schedulerName: default-scheduler\n")
-        objects = NODES + [pod("there", on="n1"), pod("spreads"), pod("packs", schedulerName="packer"), pod("strange", schedulerName="x")]
+        packs = (
+            "profiles:\n- schedulerName: packer\n  pluginConfig:\n  - name: NodeResourcesFit\n    args:\n"
+            "      scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}\n"
+            "  plugins: {score: {disabled: [{name: NodeResourcesBalancedAllocation}]}}\n"
+            "- schedulerName: default-scheduler\n"
+        )
+        objects = NODES + [
+            pod("there", on="n1"),
+            pod("spreads"),
+            pod("packs", schedulerName="packer"),
+            pod("strange", schedulerName="x"),
+        ]
         for version in ("v1", "v1beta3"):
             config(packs, "kubescheduler.config.k8s.io/" + version)
             code, out, err = schedsim("run", "--config", path, "-", "-o", "placements", feed=objects)
-            check("a profile by its name, " + version, out.splitlines() == ["ns/spreads n2", "ns/packs n2", "ns/strange -"]
-                  or out.splitlines() == ["ns/spreads n2", "ns/packs n1", "ns/strange -"], out + err)
+            check(
+                "a profile by its name, " + version,
+                out.splitlines() == ["ns/spreads n2", "ns/packs n2", "ns/strange -"]
+                or out.splitlines() == ["ns/spreads n2", "ns/packs n1", "ns/strange -"],
+                out + err,
+            )
         config("profiles:\n- plugins: {filter: {enabled: [{name: NodeAfinity}]}}\n")
         code, _, err = schedsim("run", "--config", path, "-", feed=objects)
         check("an unknown plugin is refused", code == 2 or code == 1, err)
@@ -117,30 +182,53 @@ def test_configuration():
         check("a release that contradicts", code == 2 and "contradicts --config" in err, err)
         config("", "componentconfig/v1alpha1")
         code, _, err = schedsim("run", "--config", path, "-", feed=objects)
-        check("another kind of file", code != 0 and "must be a version of kubescheduler.config.k8s.io with profiles" in err, err)
+        check(
+            "another kind of file",
+            code != 0 and "must be a version of kubescheduler.config.k8s.io with profiles" in err,
+            err,
+        )
 
 
 def test_provider():
     objects = NODES + [pod("p", topologySpreadConstraints=[spread()], labels=WEB), pod("on-1", on="n1", labels=WEB)]
     plain = schedsim("run", LATER, "-", "-o", "placements", feed=objects)
-    for words in (["--algorithm-provider", "DefaultProvider"], ["--algorithm-provider=DefaultProvider", "--validate=off"]):
+    for words in (
+        ["--algorithm-provider", "DefaultProvider"],
+        ["--algorithm-provider=DefaultProvider", "--validate=off"],
+    ):
         named = schedsim("run", LATER, *words, "-", "-o", "placements", feed=objects)
         check("DefaultProvider is the default profile", named[:2] == plain[:2] and "n2" in named[1], named)
     code, out, err = schedsim("run", LATER, "--algorithm-provider", "ClusterAutoscalerProvider", "-", feed=objects)
-    check("no other provider", code == 2 and 'release 1.29 has no algorithm provider "ClusterAutoscalerProvider" but only '
-          "DefaultProvider: give it a configuration" in err, (code, err))
+    check(
+        "no other provider",
+        code == 2
+        and 'release 1.29 has no algorithm provider "ClusterAutoscalerProvider" but only '
+        "DefaultProvider: give it a configuration" in err,
+        (code, err),
+    )
     with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
-        json.dump({"apiVersion": "schedsim/v1", "kind": "Scenario", "algorithmProvider": "DefaultProvider",
-                   "emulatedVersion": "1.29", "pods": [objects[2]],
-                   "cluster": {"apiVersion": "v1", "kind": "List", "items": NODES + objects[3:]}}, f)
+        json.dump(
+            {
+                "apiVersion": "schedsim/v1",
+                "kind": "Scenario",
+                "algorithmProvider": "DefaultProvider",
+                "emulatedVersion": "1.29",
+                "pods": [objects[2]],
+                "cluster": {"apiVersion": "v1", "kind": "List", "items": NODES + objects[3:]},
+            },
+            f,
+        )
         f.flush()
         code, out, err = schedsim("run", f.name, "-o", "placements")
         check("a Scenario names it", code == 0 and out == plain[1], (code, out, err))
 
 
 def test_upgrade():
-    objects = NODES + [pod("a", on="n1", labels=WEB), pod("b", on="n2", labels=WEB),
-                       pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)])]
+    objects = NODES + [
+        pod("a", on="n1", labels=WEB),
+        pod("b", on="n2", labels=WEB),
+        pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)]),
+    ]
     code, out, err = schedsim("compare", "--emulated-version=1.10", LATER, "-", "-o", "json", feed=objects)
     check("compare runs", code == 0, err)
     d = json.loads(out)["differences"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests schedsim run: all formats show the same decisions, nothing in the input is ignored silently, and output is written
-as decisions are made."""
+"""Tests schedsim run: all formats show the same decisions, nothing in the input is ignored silently, and output is
+written as decisions are made."""
 import csv
 import functools
 import io
@@ -35,15 +35,29 @@ def test_formats_agree():
     check("jsonl is json, a decision a line", lines == decisions, lines)
     rows = list(csv.DictReader(io.StringIO(schedsim("run", "-", "-o", "csv", feed=CLUSTER)[1])))
     check("csv", {r["namespace"] + "/" + r["name"]: r["node"] for r in rows} == hosts, rows)
-    check("csv has the error whole", rows[-1]["error"] == decisions[-1]["error"] and "," not in rows[0]["error"], rows[-1])
+    check(
+        "csv has the error whole", rows[-1]["error"] == decisions[-1]["error"] and "," not in rows[0]["error"], rows[-1]
+    )
     for o in "table", "wide":
         out = schedsim("run", "-", "-o", o, feed=CLUSTER)[1]
-        check(o + " lists every pod", all(any(line.startswith(p + " ") for line in out.splitlines()) for p in hosts), out)
+        check(
+            o + " lists every pod", all(any(line.startswith(p + " ") for line in out.splitlines()) for p in hosts), out
+        )
         check(o + " counts", "8 of 10 pods placed" in out, out)
     out = schedsim("run", "-", "-o", "summary", feed=CLUSTER)[1]
-    check("the summary lists no pod that was placed", "ns/p0" not in out and out.startswith("8 of 10 pods placed\n"), out)
-    check("the summary has reason and owner", "2         pods of ns without a controller   0/2 nodes are available: 2 Insufficient cpu." in out, out)
-    check("the summary has use by zone", "b              1       100.0%" in out and "all            2       100.0%" in out, out)
+    check(
+        "the summary lists no pod that was placed", "ns/p0" not in out and out.startswith("8 of 10 pods placed\n"), out
+    )
+    check(
+        "the summary has reason and owner",
+        "2         pods of ns without a controller   0/2 nodes are available: 2 Insufficient cpu." in out,
+        out,
+    )
+    check(
+        "the summary has use by zone",
+        "b              1       100.0%" in out and "all            2       100.0%" in out,
+        out,
+    )
 
 
 def test_ties():
@@ -59,12 +73,20 @@ def test_ties():
         flag = "--emulated-version=" + release
         turn, first = hosts(flag), hosts(flag, "--ties=first")
         check("turn is the default", turn == hosts(flag, "--ties", "turn"))
-        check("random by seed", hosts(flag, "--ties=random:7") == hosts(flag, "--ties=random:7") != hosts(flag, "--ties=random:8"), release)
+        check(
+            "random by seed",
+            hosts(flag, "--ties=random:7") == hosts(flag, "--ties=random:7") != hosts(flag, "--ties=random:8"),
+            release,
+        )
         # Each pod goes to the first of the tied nodes of the decision, which the reference scheduler names.
         code, out, _ = schedsim("run", "-", "-o", "json", "--ties=first", "--check-decisions", flag, feed=alike)
         decisions = json.loads(out)["decisions"]
         if "ties" in decisions[0]:
-            check("the first of the tied", all(d["host"] == d["ties"][0] for d in decisions if d.get("ties")), decisions[:2])
+            check(
+                "the first of the tied",
+                all(d["host"] == d["ties"][0] for d in decisions if d.get("ties")),
+                decisions[:2],
+            )
         check("first differs from turn", first != turn and code == 0, (first, turn))
     out = schedsim("explain", "-", "--pod", "ns/p0", "--ties=first", feed=alike)[1]
     check("explain says how", "number 1 of 5 nodes with the highest total" in out and "--ties first" in out, out)
@@ -76,8 +98,19 @@ def test_ties():
 def test_flag_for_the_algorithm_wins():
     """A flag takes the place of a Scenario's own algorithm, and one line says what it replaced."""
     cluster = items(node("n1"), node("n2"))
-    own = {"apiVersion": "schedsim/v1", "kind": "Scenario", "name": "mine", "cluster": cluster, "pods": [pod()],
-           "policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsResources"}], "priorities": [{"name": "EqualPriority", "weight": 3}]}}
+    own = {
+        "apiVersion": "schedsim/v1",
+        "kind": "Scenario",
+        "name": "mine",
+        "cluster": cluster,
+        "pods": [pod()],
+        "policy": {
+            "kind": "Policy",
+            "apiVersion": "v1",
+            "predicates": [{"name": "PodFitsResources"}],
+            "priorities": [{"name": "EqualPriority", "weight": 3}],
+        },
+    }
 
     def run(scenario, *flags):
         code, out, err = schedsim("run", "-", "-o", "json", *flags, feed=scenario)
@@ -85,21 +118,35 @@ def test_flag_for_the_algorithm_wins():
         return json.loads(out)["decisions"][0], err
 
     decision, err = run(own)
-    check("without a flag its own decides", "EqualPriority" in str(decision["scores"]) and "replaces" not in err, (decision, err))
+    check(
+        "without a flag its own decides",
+        "EqualPriority" in str(decision["scores"]) and "replaces" not in err,
+        (decision, err),
+    )
     decision, err = run(own, "--algorithm-provider=DefaultProvider")
     check("the flag decides", "LeastRequestedPriority" in str(decision["scores"]), decision)
-    check("one line says so", err.count("\n") == 1 and "--algorithm-provider replaces policy of Scenario mine" in err, err)
+    check(
+        "one line says so", err.count("\n") == 1 and "--algorithm-provider replaces policy of Scenario mine" in err, err
+    )
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
         f.write("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
         f.flush()
         older = dict(own, emulatedVersion="1.13", algorithmProvider="DefaultProvider")
         del older["policy"]
         decision, err = run(older, "--config", f.name)
-        check("a configuration brings its release", "ties" in decision or "NodeResourcesFit" in str(decision["scores"]), decision)
+        check(
+            "a configuration brings its release",
+            "ties" in decision or "NodeResourcesFit" in str(decision["scores"]),
+            decision,
+        )
         check("the release is named, too", 'emulatedVersion 1.13 and algorithmProvider "DefaultProvider"' in err, err)
     two = "\n".join(json.dumps(dict(own, name=n)) for n in ("a", "b"))
     code, out, err = schedsim("run", "-", "-o", "placements", "--algorithm-provider=DefaultProvider", feed=two)
-    check("several Scenarios in one line", code == 0 and err.count("\n") == 1 and "of 2 Scenarios, the first of which is a" in err, err)
+    check(
+        "several Scenarios in one line",
+        code == 0 and err.count("\n") == 1 and "of 2 Scenarios, the first of which is a" in err,
+        err,
+    )
 
 
 def test_summary_by_decisive_reason():
@@ -119,12 +166,22 @@ def test_detail():
         return json.loads(out)["decisions"]
 
     whole = decisions("all")
-    strip = lambda d, *keys: {k: v for k, v in d.items() if k not in keys}
+
+    def strip(d, *keys):
+        return {k: v for k, v in d.items() if k not in keys}
+
     check("none", decisions("none") == [strip(d, "failures", "scores", "totals") for d in whole])
-    check("pending", decisions("pending") == [strip(d, "scores", "totals", *([] if d["host"] == "" else ["failures"])) for d in whole])
+    check(
+        "pending",
+        decisions("pending")
+        == [strip(d, "scores", "totals", *([] if d["host"] == "" else ["failures"])) for d in whole],
+    )
     top = decisions("top=1")
     check("top=1 has the winner", all(list(d["totals"]) == [d["host"]] for d in top if "totals" in d), top[:3])
-    check("top=1 has its score", all(d["totals"][d["host"]] == w["totals"][d["host"]] for d, w in zip(top, whole) if "totals" in d))
+    check(
+        "top=1 has its score",
+        all(d["totals"][d["host"]] == w["totals"][d["host"]] for d, w in zip(top, whole) if "totals" in d),
+    )
     for bad in "some", "top=0", "top=x", "top":
         code, out, err = schedsim("run", "-", "-o", "json", "--detail", bad, feed=CLUSTER)
         check("--detail %s is refused" % bad, code == 2 and "should be none, pending, top=N or all" in err, err)
@@ -133,7 +190,9 @@ def test_detail():
 def test_streaming():
     """Tests that 2 GB of JSON about a production trace need little memory."""
     trace = os.path.join(ROOT, "test/testdata/traces/openb.json.gz")
-    run = subprocess.run([SCHEDSIM, "run", trace, "-o", "json", "--stats"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    run = subprocess.run(
+        [SCHEDSIM, "run", trace, "-o", "json", "--stats"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
     peak = json.loads(run.stderr)["peakRSSBytes"]
     check("under 200 MiB", run.returncode == 0 and peak < 200 << 20, peak)
 
@@ -149,7 +208,11 @@ def test_width():
     check("-o wide cuts nothing", "n-" + "x" * 200 in out and "y" * 200 in out, out)
     env = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
     out = subprocess.run([SCHEDSIM, "run", "-"], input=json.dumps(long), capture_output=True, text=True, env=env).stdout
-    check("into a pipe nothing is cut", "n-" + "x" * 200 in out and "0/1 nodes are available: 1 Insufficient cpu." in out, out)
+    check(
+        "into a pipe nothing is cut",
+        "n-" + "x" * 200 in out and "0/1 nodes are available: 1 Insufficient cpu." in out,
+        out,
+    )
 
 
 def test_exit_status():
@@ -162,50 +225,111 @@ def test_exit_status():
 
 def test_said():
     """What the input lacks, and what is left out, is reported on standard error."""
+
     def said(what, feed, text, *flags):
         code, out, err = schedsim("run", "-", *flags, feed=feed)
         check(what, code == 0 and text in err, err)
 
-    said("nothing to place", items(node("n1"), pod("b", nodeName="n1")), "nothing to place: the input has 1 node, 1 pod with a node, and no pending pod")
+    said(
+        "nothing to place",
+        items(node("n1"), pod("b", nodeName="n1")),
+        "nothing to place: the input has 1 node, 1 pod with a node, and no pending pod",
+    )
     with_spec = items(node("n1"), pod("b", nodeName="n1"))
-    for command in ("capacity", "-", "--pod-spec", write_file("spec.json", json.dumps(pod("x")))), ("what-if", "-", "--drain", "n1"):
+    for command in ("capacity", "-", "--pod-spec", write_file("spec.json", json.dumps(pod("x")))), (
+        "what-if",
+        "-",
+        "--drain",
+        "n1",
+    ):
         code, out, err = schedsim(*command, feed=with_spec)
-        check("pods that come from elsewhere are no mistake (%s)" % command[0], code == 0 and "nothing to place" not in err, err)
+        check(
+            "pods that come from elsewhere are no mistake (%s)" % command[0],
+            code == 0 and "nothing to place" not in err,
+            err,
+        )
     said("no node", items(pod("p")), "the input has no node")
     deleted = pod("gone", meta={"deletionTimestamp": "2024-01-01T00:00:00Z"})
     said("a pod being deleted", items(node("n1"), deleted, pod("p")), "left out 1 pending pod that is being deleted")
-    check("it is not placed", "gone" not in schedsim("run", "-", "-o", "placements", feed=items(node("n1"), deleted, pod("p")))[1])
-    owner = {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True}]}
-    said("a missing ReplicaSet", items(node("n1"), pod("w1", meta=owner), pod("w2", meta=owner)),
-         "2 pending pods refer to a ReplicaSet that is not in the input (ns/w1 to web): pods of the same controller are not spread")
+    check(
+        "it is not placed",
+        "gone" not in schedsim("run", "-", "-o", "placements", feed=items(node("n1"), deleted, pod("p")))[1],
+    )
+    owner = {
+        "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True}
+        ]
+    }
+    said(
+        "a missing ReplicaSet",
+        items(node("n1"), pod("w1", meta=owner), pod("w2", meta=owner)),
+        "2 pending pods refer to a ReplicaSet that is not in the input (ns/w1 to web): pods of the same controller are "
+        "not spread",
+    )
     claim = dict(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
-    said("a missing claim", items(node("n1"), pod("w1", **claim)), "1 pending pod refers to a PersistentVolumeClaim that is not in the input (ns/w1 to data)")
-    pvc = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "ns"},
-           "spec": {"volumeName": "pv1", "resources": {"requests": {"storage": "1Gi"}}}}
-    said("a missing volume", items(node("n1"), pvc, pod("w1", **claim)), "refers to a PersistentVolume that is not in the input (ns/w1 to pv1)")
+    said(
+        "a missing claim",
+        items(node("n1"), pod("w1", **claim)),
+        "1 pending pod refers to a PersistentVolumeClaim that is not in the input (ns/w1 to data)",
+    )
+    pvc = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "ns"},
+        "spec": {"volumeName": "pv1", "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    said(
+        "a missing volume",
+        items(node("n1"), pvc, pod("w1", **claim)),
+        "refers to a PersistentVolume that is not in the input (ns/w1 to pv1)",
+    )
     pvc["spec"] = {"storageClassName": "fast", "resources": {"requests": {"storage": "1Gi"}}}
-    said("a missing class", items(node("n1"), pvc, pod("w1", **claim)), "refers to a StorageClass that is not in the input (ns/w1 to fast)")
+    said(
+        "a missing class",
+        items(node("n1"), pvc, pod("w1", **claim)),
+        "refers to a StorageClass that is not in the input (ns/w1 to fast)",
+    )
 
 
 def test_places():
     """Errors name file, line and column of the value; an error about a duplicate names both places."""
     with tempfile.TemporaryDirectory() as d:
+
         def file(name, text):
             with open(os.path.join(d, name), "w") as f:
                 f.write(text)
             return os.path.join(d, name)
 
-        good = file("good.yaml", "# nodes\napiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n2}\n")
-        bad = file("bad.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: n3}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n"
-                               "  containers:\n  - name: c\n    resources:\n      requests:\n        cpu: 1x\n")
+        good = file(
+            "good.yaml",
+            "# nodes\napiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n---\napiVersion: v1\nkind: Node\n"
+            "metadata: {name: n2}\n",
+        )
+        bad = file(
+            "bad.yaml",
+            "apiVersion: v1\nkind: Node\nmetadata: {name: n3}\n---\napiVersion: v1\nkind: Pod\n"
+            "metadata: {name: p}\nspec:\n"
+            "  containers:\n  - name: c\n    resources:\n      requests:\n        cpu: 1x\n",
+        )
         code, _, err = schedsim("run", good, bad)
-        check("YAML has the line of the value", code == 1 and bad + ": line 13, column 14: Pod \"p\": spec.containers[0].resources.requests.cpu: \"1x\"" in err, err)
+        check(
+            "YAML has the line of the value",
+            code == 1
+            and bad + ": line 13, column 14: Pod \"p\": spec.containers[0].resources.requests.cpu: \"1x\"" in err,
+            err,
+        )
         pretty = file("bad.json", json.dumps(items(node("n1"), pod("p", cpu="1x")), indent=1))
         line = 1 + open(pretty).read().split('"1x"')[0].count("\n")
         code, _, err = schedsim("run", pretty)
         check("JSON has the line of the value", code == 1 and "%s: line %d, column " % (pretty, line) in err, err)
-        code, _, err = schedsim("run", good, file("again.yaml", "\n\n\napiVersion: v1\nkind: Node\nmetadata: {name: n2}\n"))
-        check("a double names both files", code == 1 and 'Node "n2" is there twice: %s:7 and %s/again.yaml:4' % (good, d) in err, err)
+        code, _, err = schedsim(
+            "run", good, file("again.yaml", "\n\n\napiVersion: v1\nkind: Node\nmetadata: {name: n2}\n")
+        )
+        check(
+            "a double names both files",
+            code == 1 and 'Node "n2" is there twice: %s:7 and %s/again.yaml:4' % (good, d) in err,
+            err,
+        )
 
 
 def test_validated_as_the_release_does():
@@ -213,15 +337,37 @@ def test_validated_as_the_release_does():
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "p.yaml")
         with open(path, "w") as f:
-            f.write("apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  schedulerName: mine\n"
-                    "  topologySpreadConstraints:\n  - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {a: b}}}\n"
-                    "  containers:\n  - {name: c, image: c}\n---\n"
-                    "apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  nodeName: nope\n  containers:\n  - {name: c, image: c}\n")
+            f.write(
+                "apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n---\napiVersion: v1\nkind: Pod\nmetadata:\n"
+                "  name: a\nspec:\n  schedulerName: mine\n"
+                "  topologySpreadConstraints:\n  - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, "
+                "labelSelector: {matchLabels: {a: b}}}\n"
+                "  containers:\n  - {name: c, image: c}\n---\n"
+                "apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  nodeName: nope\n  containers:\n"
+                "  - {name: c, image: c}\n"
+            )
         err = schedsim("run", path)[2]
-        check("a field that 1.10 ignores", path + ":13:3: Pod \"a\": spec.topologySpreadConstraints: is a field of Kubernetes 1.16 and later, which the emulated release does not understand" in err, err)
-        check("and waits for", "default/a" in schedsim("run", path)[1] and "--ignore-unknown-fields" in schedsim("run", path)[1])
-        check("a scheduler that is not ours", path + ':11:18: Pod "default/a": spec.schedulerName: "mine" is not default-scheduler' in err, err)
-        check("a node that is not there", path + ':22:13: Pod "default/b": spec.nodeName: the input has no node "nope"' in err, err)
+        check(
+            "a field that 1.10 ignores",
+            path
+            + ":13:3: Pod \"a\": spec.topologySpreadConstraints: is a field of Kubernetes 1.16 and later, which the "
+            "emulated release does not understand" in err,
+            err,
+        )
+        check(
+            "and waits for",
+            "default/a" in schedsim("run", path)[1] and "--ignore-unknown-fields" in schedsim("run", path)[1],
+        )
+        check(
+            "a scheduler that is not ours",
+            path + ':11:18: Pod "default/a": spec.schedulerName: "mine" is not default-scheduler' in err,
+            err,
+        )
+        check(
+            "a node that is not there",
+            path + ':22:13: Pod "default/b": spec.nodeName: the input has no node "nope"' in err,
+            err,
+        )
         err = schedsim("run", path, "--emulated-version=1.29")[2]
         check("1.29 knows it", "topologySpreadConstraints" not in err, err)
         check("strict", schedsim("run", path, "--validate=strict")[0] == 1)
@@ -229,42 +375,83 @@ def test_validated_as_the_release_does():
 
 def test_later_fields():
     """Release 1.10 does not place what the daemon does not place, and a Policy may have rules of later releases."""
-    spread = {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}]}
+    spread = {
+        "topologySpreadConstraints": [
+            {
+                "maxSkew": 1,
+                "topologyKey": "zone",
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"app": "a"}},
+            }
+        ]
+    }
+
     def with_spec(name, **spec):
         p = pod(name)
         p["metadata"]["labels"] = {"app": "a"}
         p["spec"].update(spec)
         return p
+
     nodes = []
     for i, zone in enumerate("aab"):
         nodes.append(node("n%d" % i))
         nodes[-1]["metadata"]["labels"] = {"zone": zone, "kubernetes.io/hostname": "n%d" % i}
-    feed = items(*nodes, *[with_spec("p%d" % i, **spread) for i in range(4)], with_spec("gated", schedulingGates=[{"name": "x"}]))
+    feed = items(
+        *nodes, *[with_spec("p%d" % i, **spread) for i in range(4)], with_spec("gated", schedulingGates=[{"name": "x"}])
+    )
+
     def hosts(*flags):
         code, out, err = schedsim("run", "-", "-o", "jsonl", *flags, feed=feed)
         check("run", code == 0, err)
         return {d["pod"][3:]: d for d in map(json.loads, out.splitlines())}
+
     of = hosts()
     check("spread waits", "DoNotSchedule" in of["p0"]["error"] and "--ignore-unknown-fields" in of["p0"]["error"], of)
     check("gated", of["gated"]["error"] == "waiting for scheduling gates: [x]", of)
     of = hosts("--ignore-unknown-fields")
     check("ignored", all(d["host"] for d in of.values()), of)
-    names = ["GeneralPredicates", "EvenPodsSpread", "MaxCSIVolumeCountPred", "MaxCinderVolumeCount", "CheckNodePIDPressure", "CheckNodeUnschedulable"]
-    policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": n} for n in names],
-              "priorities": [{"name": "EvenPodsSpreadPriority", "weight": 1}, {"name": "LeastRequestedPriority", "weight": 1}]}
+    names = [
+        "GeneralPredicates",
+        "EvenPodsSpread",
+        "MaxCSIVolumeCountPred",
+        "MaxCinderVolumeCount",
+        "CheckNodePIDPressure",
+        "CheckNodeUnschedulable",
+    ]
+    policy = {
+        "kind": "Policy",
+        "apiVersion": "v1",
+        "predicates": [{"name": n} for n in names],
+        "priorities": [
+            {"name": "EvenPodsSpreadPriority", "weight": 1},
+            {"name": "LeastRequestedPriority", "weight": 1},
+        ],
+    }
     with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
         json.dump(policy, f)
         f.flush()
         of = hosts("--policy-config-file", f.name, "--check-decisions")
-        check("two in each zone", sorted(of["p%d" % i]["host"] == "n2" for i in range(4)) == [False, False, True, True], of)
+        check(
+            "two in each zone",
+            sorted(of["p%d" % i]["host"] == "n2" for i in range(4)) == [False, False, True, True],
+            of,
+        )
         out = schedsim("check", f.name)[1]
         check("check knows the names", all(n in out for n in names), out)
 
 
 def workload(kind, name, replicas, group="apps/v1", **spec):
-    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "100m"}}}]}}
+    template = {
+        "metadata": {"labels": {"app": name}},
+        "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "100m"}}}]},
+    }
     spec = dict({"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}, **spec)
-    return {"apiVersion": group, "kind": kind, "metadata": {"name": name, "namespace": "ns", "uid": kind + name}, "spec": spec}
+    return {
+        "apiVersion": group,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "ns", "uid": kind + name},
+        "spec": spec,
+    }
 
 
 def test_expand():
@@ -275,28 +462,46 @@ def test_expand():
 
     nodes = [node("n1"), node("n2"), node("tainted", taints=[{"key": "k", "effect": "NoSchedule"}])]
     made, err = pods(*nodes, workload("ReplicaSet", "web", 3), workload("StatefulSet", "db", 2))
-    check("ReplicaSet and StatefulSet", made == ["ns/db-0", "ns/db-1", "ns/web-0000", "ns/web-0001", "ns/web-0002"], made)
+    check(
+        "ReplicaSet and StatefulSet", made == ["ns/db-0", "ns/db-1", "ns/web-0000", "ns/web-0001", "ns/web-0002"], made
+    )
     check("it is said", "made 3 pods of objects of kind ReplicaSet" in err, err)
     check("off", pods(*nodes, workload("ReplicaSet", "web", 3), flags=["--expand=off"])[0] == [])
     made, _ = pods(*nodes, workload("Deployment", "api", 2))
     check("Deployment", len(made) == 2, made)
-    spread = json.loads(schedsim("run", "-", "-o", "json", feed=items(*nodes, workload("Deployment", "api", 2)))[1])["decisions"]
+    spread = json.loads(schedsim("run", "-", "-o", "json", feed=items(*nodes, workload("Deployment", "api", 2)))[1])[
+        "decisions"
+    ]
     check("a Deployment's pods are spread", len({d["host"] for d in spread}) == 2, spread)
     set_ = workload("ReplicaSet", "api-1", 2)
-    set_["metadata"]["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "uid": "Deploymentapi", "controller": True}]
+    set_["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "uid": "Deploymentapi", "controller": True}
+    ]
     made, _ = pods(*nodes, workload("Deployment", "api", 2), set_)
     check("a Deployment with its ReplicaSet is expanded once", len(made) == 2, made)
     job = workload("Job", "sum", None, group="batch/v1", parallelism=3, completions=2)
     check("Job", len(pods(*nodes, job)[0]) == 2)
     code, out, _ = schedsim("run", "-", "-o", "placements", feed=items(*nodes, workload("DaemonSet", "agent", None)))
     check("DaemonSet", out.splitlines() == ["ns/agent-n1 n1", "ns/agent-n2 n2"], out)
-    owner = {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "ReplicaSetweb", "controller": True}]}
+    owner = {
+        "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "ReplicaSetweb", "controller": True}
+        ]
+    }
     there = pod("web-x", meta=owner)
-    check("not by default when pods are there", pods(*nodes, workload("ReplicaSet", "web", 3), there)[0] == ["ns/web-x"])
-    check("--expand makes the missing ones", len(pods(*nodes, workload("ReplicaSet", "web", 3), there, flags=["--expand"])[0]) == 3)
+    check(
+        "not by default when pods are there", pods(*nodes, workload("ReplicaSet", "web", 3), there)[0] == ["ns/web-x"]
+    )
+    check(
+        "--expand makes the missing ones",
+        len(pods(*nodes, workload("ReplicaSet", "web", 3), there, flags=["--expand"])[0]) == 3,
+    )
     selected = pod("web-y", meta={"labels": {"app": "web"}})
-    check("pods that a selector matches are theirs", pods(*nodes, workload("ReplicaSet", "web", 3), selected)[0] == ["ns/web-y"])
-    code, _, err = schedsim("run", "-", feed=items(*nodes, workload("ReplicaSet", "web", 10 ** 9)))
+    check(
+        "pods that a selector matches are theirs",
+        pods(*nodes, workload("ReplicaSet", "web", 3), selected)[0] == ["ns/web-y"],
+    )
+    code, _, err = schedsim("run", "-", feed=items(*nodes, workload("ReplicaSet", "web", 10**9)))
     check("too many replicas", code == 1 and "1000000000 replicas: should be 0 to 1000000" in err, err)
     code, out, _ = schedsim("run", os.path.join(DEMO, "nodes.yaml"), os.path.join(DEMO, "apps.yaml"), "-o", "summary")
     check("the demo", out.startswith("1528 of 1537 pods placed\n"), out)

@@ -24,8 +24,8 @@ def environment(**more):
 
 
 def on_terminal(*words, columns=0, streams=("stdout",), feed=None, interrupt=None, **env):
-    """Runs a command with these streams on one terminal, and interrupts it when it has shown its progress so often. Returns the exit
-    status and what the terminal shows."""
+    """Runs a command with these streams on one terminal, and interrupts it when it has shown its progress so often.
+    Returns the exit status and what the terminal shows."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     files = {s: slave if s in streams else subprocess.DEVNULL for s in ("stdin", "stdout", "stderr")}
@@ -66,9 +66,13 @@ def widest(text):
 
 NODES, APPS = os.path.join(DEMO, "nodes.yaml"), os.path.join(DEMO, "apps.yaml")
 EXPLAIN = ["explain", NODES, APPS, "--pod", "default/visitor-0000"]
-COMMANDS = [EXPLAIN, ["run", NODES, APPS], ["capacity", NODES, "--pod-spec", os.path.join(DEMO, "pod.yaml")],
-            ["what-if", NODES, APPS, "--remove", "general-a-000"],
-            ["compare", NODES, APPS, "--algorithm-provider", "ClusterAutoscalerProvider"]]
+COMMANDS = [
+    EXPLAIN,
+    ["run", NODES, APPS],
+    ["capacity", NODES, "--pod-spec", os.path.join(DEMO, "pod.yaml")],
+    ["what-if", NODES, APPS, "--remove", "general-a-000"],
+    ["compare", NODES, APPS, "--algorithm-provider", "ClusterAutoscalerProvider"],
+]
 
 
 def test_width_and_colour():
@@ -85,7 +89,11 @@ def test_width_and_colour():
             code, out = on_terminal(*words, columns=80, **env)
             check("%s with %s" % (words[0], env), "\033[" not in out, out)
         into_pipe = subprocess.run([SCHEDSIM, *words], capture_output=True, text=True, env=environment()).stdout
-        check("%s into a pipe: no colour, and nothing cut" % words[0], "\033[" not in into_pipe and "~" not in into_pipe, into_pipe)
+        check(
+            "%s into a pipe: no colour, and nothing cut" % words[0],
+            "\033[" not in into_pipe and "~" not in into_pipe,
+            into_pipe,
+        )
     wide, narrow = on_terminal(*EXPLAIN, columns=200)[1], on_terminal(*EXPLAIN, columns=60)[1]
     check("a wide terminal is used", widest(wide) > 120 and widest(narrow) <= 60)
     check("the same is said on both", "".join(plain(wide).split()) == "".join(plain(narrow).split()), narrow)
@@ -93,7 +101,11 @@ def test_width_and_colour():
 
 def test_list():
     code, out = on_terminal("run", NODES, APPS, columns=80)
-    check("on a terminal the summary is enough", "default/web-0000" not in out and "1528 of 1537 pods placed" in plain(out), out)
+    check(
+        "on a terminal the summary is enough",
+        "default/web-0000" not in out and "1528 of 1537 pods placed" in plain(out),
+        out,
+    )
     check("pending by owner", "ReplicaSet default/visitor" in plain(out) and "zone-b" in plain(out), out)
     code, out = on_terminal("run", NODES, APPS, "--all", columns=80)
     check("--all lists them", "default/web-0000" in out)
@@ -124,10 +136,20 @@ def test_simulated_time():
     words = ["simulate", NODES, "--generate", "count=400000,for=30d,duration=100d,cpu=500m"]
     code, out = on_terminal(*words, streams=("stderr",), columns=80, interrupt=4)
     shown = re.findall(r"simulating: (\S+) of (\S+) \[(#*)(-*)\]", out)
-    check("the time goes on, of that of the last event", len(shown) > 1 and {end for _, end, _, _ in shown} == {"130d"}, out[-500:])
-    check("the bar grows", [len(full) for _, _, full, _ in shown] == sorted(len(full) for _, _, full, _ in shown), shown)
+    check(
+        "the time goes on, of that of the last event",
+        len(shown) > 1 and {end for _, end, _, _ in shown} == {"130d"},
+        out[-500:],
+    )
+    check(
+        "the bar grows", [len(full) for _, _, full, _ in shown] == sorted(len(full) for _, _, full, _ in shown), shown
+    )
     check("the bar has 20 places", {len(full + rest) for _, _, full, rest in shown} == {20}, shown)
-    check("the line is wiped", re.search(r"\r\033\[K[^\r]*$", out) and "simulating" not in out.rsplit("\r\033[K", 1)[1], out[-300:])
+    check(
+        "the line is wiped",
+        re.search(r"\r\033\[K[^\r]*$", out) and "simulating" not in out.rsplit("\r\033[K", 1)[1],
+        out[-300:],
+    )
     check("ended by the signal", code == 0 and "cut at" in out, (code, out[-500:]))
 
 
@@ -136,16 +158,49 @@ def test_help():
     general = subprocess.run([SCHEDSIM, "--help"], capture_output=True, text=True).stdout
     check("help is --help", subprocess.run([SCHEDSIM, "help"], capture_output=True, text=True).stdout == general)
     names = re.findall(r"^  schedsim ([a-z-]+) ", general, re.M)
-    check("all commands", {"run", "explain", "capacity", "what-if", "compare", "tune", "check", "schema", "snapshot", "replay", "anonymise", "completion"} <= set(names), names)
+    check(
+        "all commands",
+        {
+            "run",
+            "explain",
+            "capacity",
+            "what-if",
+            "compare",
+            "tune",
+            "check",
+            "schema",
+            "snapshot",
+            "replay",
+            "anonymise",
+            "completion",
+        }
+        <= set(names),
+        names,
+    )
     for name in names:
         by_help = subprocess.run([SCHEDSIM, "help", name], capture_output=True, text=True)
         by_flag = subprocess.run([SCHEDSIM, name, "--help"], capture_output=True, text=True)
-        check("help %s is %s --help" % (name, name), by_help.returncode == by_flag.returncode == 0 and by_help.stdout == by_flag.stdout, by_help)
+        check(
+            "help %s is %s --help" % (name, name),
+            by_help.returncode == by_flag.returncode == 0 and by_help.stdout == by_flag.stdout,
+            by_help,
+        )
         wide = [line for line in (general + by_help.stdout).splitlines() if len(line) > 80]
         check("the help of %s fits 80 columns" % name, not wide, wide)
-        check("%s has examples" % name, "\nExamples:\n  " in by_help.stdout and "schedsim " + name in by_help.stdout.split("Examples:")[1], by_help.stdout)
-        check("%s --version" % name, subprocess.run([SCHEDSIM, name, "--version"], capture_output=True, text=True).stdout == version)
-    for program, begin in ("kube-scheduler", "Kubernetes v1."), ("hollow-apiserver", "Berth hollow-apiserver v1."), ("schedsim", "schedsim v1."):
+        check(
+            "%s has examples" % name,
+            "\nExamples:\n  " in by_help.stdout and "schedsim " + name in by_help.stdout.split("Examples:")[1],
+            by_help.stdout,
+        )
+        check(
+            "%s --version" % name,
+            subprocess.run([SCHEDSIM, name, "--version"], capture_output=True, text=True).stdout == version,
+        )
+    for program, begin in (
+        ("kube-scheduler", "Kubernetes v1."),
+        ("hollow-apiserver", "Berth hollow-apiserver v1."),
+        ("schedsim", "schedsim v1."),
+    ):
         run = subprocess.run([os.path.join(BIN, program), "--version"], capture_output=True, text=True)
         check("%s --version" % program, run.returncode == 0 and run.stdout.startswith(begin), run)
 

@@ -10,20 +10,42 @@ from harness import check, check_equal, schedsim
 
 def node(name, cpu="4", labels=None, **spec):
     amounts = {"cpu": cpu, "memory": "8Gi", "pods": "110"}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": dict({"kubernetes.io/hostname": name}, **(labels or {}))},
-            "spec": spec, "status": {"capacity": amounts, "allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": dict({"kubernetes.io/hostname": name}, **(labels or {}))},
+        "spec": spec,
+        "status": {"capacity": amounts, "allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]},
+    }
 
 
 def pod(name, cpu="1", meta=None, status=None, **spec):
     containers = [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}} if cpu else {}}]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": dict({"name": name}, **(meta or {})),
-            "spec": dict({"containers": containers}, **spec), **({"status": status} if status else {})}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": dict({"name": name}, **(meta or {})),
+        "spec": dict({"containers": containers}, **spec),
+        **({"status": status} if status else {}),
+    }
 
 
 def workload(kind, name, group="apps/v1", cpu="100m", template=None, **spec):
-    pod_spec = dict({"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}]}, **(template or {}))
-    return {"apiVersion": group, "kind": kind, "metadata": {"name": name},
-            "spec": dict({"selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": {"app": name}}, "spec": pod_spec}}, **spec)}
+    pod_spec = dict(
+        {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}]}, **(template or {})
+    )
+    return {
+        "apiVersion": group,
+        "kind": kind,
+        "metadata": {"name": name},
+        "spec": dict(
+            {
+                "selector": {"matchLabels": {"app": name}},
+                "template": {"metadata": {"labels": {"app": name}}, "spec": pod_spec},
+            },
+            **spec,
+        ),
+    }
 
 
 def documents(*objects):
@@ -31,7 +53,9 @@ def documents(*objects):
 
 
 def placements(*objects, flags=("--emulated-version=1.29",), text=None):
-    code, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=text if text is not None else documents(*objects))
+    code, out, err = schedsim(
+        "run", "-", "-o", "placements", *flags, feed=text if text is not None else documents(*objects)
+    )
     assert code == 0, err
     return dict(line.split() for line in out.splitlines()), err
 
@@ -39,80 +63,198 @@ def placements(*objects, flags=("--emulated-version=1.29",), text=None):
 def test_priority():
     gold = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "gold"}, "value": 1000}
     low = pod("low", cpu="3", meta={"uid": "u"}, nodeName="n1", priority=1)
+
     def victims(p, *more):
-        out = schedsim("run", "-", "-o", "json", "--preempt", "--emulated-version=1.29", feed=documents(node("n1"), low, p, *more))[1]
+        out = schedsim(
+            "run", "-", "-o", "json", "--preempt", "--emulated-version=1.29", feed=documents(node("n1"), low, p, *more)
+        )[1]
         d = json.loads(out)["decisions"][-1]
         return d.get("preemption", {}).get("victims", []), d.get("preemptionError", "")
+
     check("named class", victims(pod("p", cpu="2", priorityClassName="gold"), gold)[0] == ["default/low"])
-    check("built-in class", victims(pod("p", cpu="2", priorityClassName="system-cluster-critical"))[0] == ["default/low"])
+    check(
+        "built-in class", victims(pod("p", cpu="2", priorityClassName="system-cluster-critical"))[0] == ["default/low"]
+    )
     never = dict(gold, preemptionPolicy="Never")
     check("Never", "preemptionPolicy=Never" in victims(pod("p", cpu="2", priorityClassName="gold"), never)[1])
     check("globalDefault", victims(pod("p", cpu="2"), dict(gold, globalDefault=True))[0] == ["default/low"])
     placed, err = placements(node("n1"), pod("p", priorityClassName="none"))
-    check("an unknown class", placed == {} and 'pods "p" is forbidden: no PriorityClass with name none was found' in err, err)
-    code, _, err = schedsim("run", "-", "--emulated-version=1.29", "--validate=strict", feed=documents(node("n1"), pod("p", priorityClassName="none")))
+    check(
+        "an unknown class",
+        placed == {} and 'pods "p" is forbidden: no PriorityClass with name none was found' in err,
+        err,
+    )
+    code, _, err = schedsim(
+        "run",
+        "-",
+        "--emulated-version=1.29",
+        "--validate=strict",
+        feed=documents(node("n1"), pod("p", priorityClassName="none")),
+    )
     check("strict", code == 1 and "no PriorityClass" in err, err)
-    page = schedsim("explain", "-", "--pod", "p", "--emulated-version=1.29", feed=documents(node("n1"), gold, pod("p", priorityClassName="gold")))[1]
+    page = schedsim(
+        "explain",
+        "-",
+        "--pod",
+        "p",
+        "--emulated-version=1.29",
+        feed=documents(node("n1"), gold, pod("p", priorityClassName="gold")),
+    )[1]
     check("explain says where it comes from", "priority 1000 of PriorityClass gold" in page, page)
 
 
 def test_classes_and_limits():
-    runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "box"}, "handler": "h",
-               "overhead": {"podFixed": {"cpu": "3"}}, "scheduling": {"nodeSelector": {"pool": "box"}}}
+    runtime = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "box"},
+        "handler": "h",
+        "overhead": {"podFixed": {"cpu": "3"}},
+        "scheduling": {"nodeSelector": {"pool": "box"}},
+    }
     nodes = [node("n1"), node("n2", labels={"pool": "box"})]
     placed, err = placements(*nodes, runtime, pod("a", runtimeClassName="box"), pod("b", runtimeClassName="box"))
     check("RuntimeClass", placed == {"default/a": "n2", "default/b": "-"}, placed)
     placed, err = placements(*nodes, pod("a", runtimeClassName="box"))
     check("a RuntimeClass that is not there", "the input has no RuntimeClass box, which default/a names" in err, err)
-    limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "lr"}, "spec": {"limits": [
-        {"type": "Container", "defaultRequest": {"cpu": "2"}, "max": {"cpu": "3"}, "default": {"cpu": "2"}}]}}
+    limits = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "lr"},
+        "spec": {
+            "limits": [
+                {"type": "Container", "defaultRequest": {"cpu": "2"}, "max": {"cpu": "3"}, "default": {"cpu": "2"}}
+            ]
+        },
+    }
     placed, err = placements(node("n1"), limits, *[pod(n, cpu=None) for n in "abc"])
     check("LimitRange", sorted(placed.values()) == ["-", "n1", "n1"], placed)
     placed, err = placements(node("n1"), limits, pod("big", cpu="4"))
-    check("what a LimitRange refuses", placed == {} and "maximum cpu usage per Container is 3" in err or "must be less than" in err, err)
+    check(
+        "what a LimitRange refuses",
+        placed == {} and "maximum cpu usage per Container is 3" in err or "must be less than" in err,
+        err,
+    )
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"pods": "2"}}}
     placed, err = placements(node("n1"), quota, workload("Deployment", "web", replicas=5))
-    check("ResourceQuota", len(placed) == 2 and "refuse 3 objects" in err and "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2" in err, (placed, err))
+    check(
+        "ResourceQuota",
+        len(placed) == 2
+        and "refuse 3 objects" in err
+        and "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2" in err,
+        (placed, err),
+    )
     with tempfile.NamedTemporaryFile("w", suffix=".json") as spec:
         json.dump(pod("p", cpu=None), spec)
         spec.flush()
-        out = schedsim("capacity", "-", "--pod-spec", spec.name, "--emulated-version=1.29", feed=documents(node("n1"), limits))[1]
+        out = schedsim(
+            "capacity", "-", "--pod-spec", spec.name, "--emulated-version=1.29", feed=documents(node("n1"), limits)
+        )[1]
         check("capacity", "default/p: 2 more fit" in out, out)
 
 
 def test_storage():
     def sc(name, mode, **more):
-        return dict({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name, "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
-                     "provisioner": "d.example.com", "volumeBindingMode": mode}, **more)
-    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+        return dict(
+            {
+                "apiVersion": "storage.k8s.io/v1",
+                "kind": "StorageClass",
+                "metadata": {"name": name, "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+                "provisioner": "d.example.com",
+                "volumeBindingMode": mode,
+            },
+            **more,
+        )
+
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "c"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
     uses = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
-    check("default class", placements(node("n1"), sc("late", "WaitForFirstConsumer"), claim, uses)[0] == {"default/p": "n1"})
-    check("default class that binds at once", placements(node("n1"), sc("now", "Immediate"), claim, uses)[0] == {"default/p": "n1"})
+    check(
+        "default class",
+        placements(node("n1"), sc("late", "WaitForFirstConsumer"), claim, uses)[0] == {"default/p": "n1"},
+    )
+    check(
+        "default class that binds at once",
+        placements(node("n1"), sc("now", "Immediate"), claim, uses)[0] == {"default/p": "n1"},
+    )
     none = json.loads(json.dumps(claim))
     none["spec"]["storageClassName"] = ""
     check("no class", placements(node("n1"), sc("late", "WaitForFirstConsumer"), none, uses)[0] == {"default/p": "-"})
-    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}, "spec": {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "manual", "hostPath": {"path": "/x"}}}
+    volume = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "pv"},
+        "spec": {
+            "capacity": {"storage": "5Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "manual",
+            "hostPath": {"path": "/x"},
+        },
+    }
     manual = json.loads(json.dumps(claim))
     manual["spec"]["storageClassName"] = "manual"
-    check("a volume of a class that is not there", placements(node("n1"), volume, manual, uses)[0] == {"default/p": "n1"})
-    db = workload("StatefulSet", "db", replicas=2, serviceName="db", volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": claim["spec"]}])
+    check(
+        "a volume of a class that is not there", placements(node("n1"), volume, manual, uses)[0] == {"default/p": "n1"}
+    )
+    db = workload(
+        "StatefulSet",
+        "db",
+        replicas=2,
+        serviceName="db",
+        volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": claim["spec"]}],
+    )
     placed, err = placements(node("n1"), sc("late", "WaitForFirstConsumer"), db)
     check("claims of a StatefulSet", placed == {"default/db-0": "n1", "default/db-1": "n1"}, (placed, err))
     scratch = pod("e", volumes=[{"name": "tmp", "ephemeral": {"volumeClaimTemplate": {"spec": claim["spec"]}}}])
-    check("ephemeral volumes", placements(node("n1"), sc("late", "WaitForFirstConsumer"), scratch)[0] == {"default/e": "n1"})
+    check(
+        "ephemeral volumes",
+        placements(node("n1"), sc("late", "WaitForFirstConsumer"), scratch)[0] == {"default/e": "n1"},
+    )
 
 
 def test_workloads():
     nodes = [node("n1"), node("n2", unschedulable=True), node("n3", labels={"os": "win"})]
-    agent = workload("DaemonSet", "agent", template={"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-        {"matchExpressions": [{"key": "os", "operator": "DoesNotExist"}]}]}}}})
+    agent = workload(
+        "DaemonSet",
+        "agent",
+        template={
+            "affinity": {
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [{"matchExpressions": [{"key": "os", "operator": "DoesNotExist"}]}]
+                    }
+                }
+            }
+        },
+    )
     for release in ("1.10", "1.29"):
         placed, _ = placements(*nodes, agent, flags=[f"--emulated-version={release}"])
         check("DaemonSet in " + release, placed == {"default/agent-n1": "n1", "default/agent-n2": "n2"}, placed)
-    apart = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-        {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"job-name": "j"}}}]}}}
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"parallelism": 3, "completions": 2, "template": {
-        "spec": dict({"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}, **apart)}}}
+    apart = {
+        "affinity": {
+            "podAntiAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [
+                    {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"job-name": "j"}}}
+                ]
+            }
+        }
+    }
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": {
+            "parallelism": 3,
+            "completions": 2,
+            "template": {
+                "spec": dict({"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}, **apart)
+            },
+        },
+    }
     placed, _ = placements(node("n1"), node("n2"), job)
     check("labels of a Job", sorted(placed.values()) == ["n1", "n2"], placed)
     suspended = json.loads(json.dumps(job))
@@ -121,28 +263,91 @@ def test_workloads():
     check("a suspended Job", placed == {} and "Job default/j is suspended: no pod is made of it" in err, err)
     foreign = dict(job, apiVersion="batch.volcano.sh/v1alpha1")
     placed, err = placements(node("n1"), foreign)
-    check("a Job of another group", placed == {} and "skipped an object of kind Job of batch.volcano.sh/v1alpha1" in err, err)
-    cron = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"}, "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"parallelism": 2, "completions": 2, "template": job["spec"]["template"]}}}}
+    check(
+        "a Job of another group",
+        placed == {} and "skipped an object of kind Job of batch.volcano.sh/v1alpha1" in err,
+        err,
+    )
+    cron = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "c"},
+        "spec": {
+            "schedule": "* * * * *",
+            "jobTemplate": {"spec": {"parallelism": 2, "completions": 2, "template": job["spec"]["template"]}},
+        },
+    }
     placed, err = placements(node("n1"), cron)
-    check("CronJob", placed == {} and "CronJob default/c makes pods only at its times" in err and "2 pods a run" in err, err)
-    hpa = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "h"}, "spec": {"minReplicas": 3, "maxReplicas": 9, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}}
-    check("minReplicas of a target without replicas", len(placements(node("n1"), hpa, workload("Deployment", "web"))[0]) == 3)
+    check(
+        "CronJob",
+        placed == {} and "CronJob default/c makes pods only at its times" in err and "2 pods a run" in err,
+        err,
+    )
+    hpa = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "h"},
+        "spec": {
+            "minReplicas": 3,
+            "maxReplicas": 9,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+        },
+    }
+    check(
+        "minReplicas of a target without replicas",
+        len(placements(node("n1"), hpa, workload("Deployment", "web"))[0]) == 3,
+    )
     placed, err = placements(node("n1"), hpa, workload("Deployment", "web", replicas=1))
     check("minReplicas is said", len(placed) == 1 and "--autoscaled" in err, err)
-    check("minReplicas on request", len(placements(node("n1"), hpa, workload("Deployment", "web", replicas=1), flags=["--autoscaled"])[0]) == 3)
-    limited = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "d"}}, "template": {
-        "metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c", "image": "x", "resources": {"limits": {"cpu": "3"}}}]}}}}
-    for how, text in (("document", documents(node("n1"), limited)), ("List", documents(node("n1"), {"apiVersion": "v1", "kind": "List", "items": [limited]}))):
+    check(
+        "minReplicas on request",
+        len(placements(node("n1"), hpa, workload("Deployment", "web", replicas=1), flags=["--autoscaled"])[0]) == 3,
+    )
+    limited = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "d"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "d"}},
+            "template": {
+                "metadata": {"labels": {"app": "d"}},
+                "spec": {"containers": [{"name": "c", "image": "x", "resources": {"limits": {"cpu": "3"}}}]},
+            },
+        },
+    }
+    for how, text in (
+        ("document", documents(node("n1"), limited)),
+        ("List", documents(node("n1"), {"apiVersion": "v1", "kind": "List", "items": [limited]})),
+    ):
         check("requests from limits in a " + how, sorted(placements(text=text)[0].values()) == ["-", "n1"])
 
 
 def test_forms():
     nodes = {"apiVersion": "v1", "kind": "NodeList", "items": [{k: v for k, v in node("n1").items() if k != "kind"}]}
     pods = {"apiVersion": "v1", "kind": "PodList", "items": [{k: v for k, v in pod("p").items() if k != "kind"}]}
-    check("Lists in a List", placements({"apiVersion": "v1", "kind": "List", "items": [nodes, pods]})[0] == {"default/p": "n1"})
-    dump = json.dumps(nodes, indent=4) + "\n" + json.dumps(pods, indent=4) + "\n==== START logs for container c of pod default/p ====\nx {\n==== END logs for container c of pod default/p ====\n"
+    check(
+        "Lists in a List",
+        placements({"apiVersion": "v1", "kind": "List", "items": [nodes, pods]})[0] == {"default/p": "n1"},
+    )
+    dump = (
+        json.dumps(nodes, indent=4)
+        + "\n"
+        + json.dumps(pods, indent=4)
+        + "\n==== START logs for container c of pod default/p ====\nx {\n"
+        "==== END logs for container c of pod default/p ====\n"
+    )
     check("kubectl cluster-info dump", placements(text=dump)[0] == {"default/p": "n1"})
-    export = {"pods": pods["items"], "nodes": nodes["items"], "pvs": [], "pvcs": [], "storageClasses": [], "priorityClasses": [], "namespaces": [], "schedulerConfig": None}
+    export = {
+        "pods": pods["items"],
+        "nodes": nodes["items"],
+        "pvs": [],
+        "pvcs": [],
+        "storageClasses": [],
+        "priorityClasses": [],
+        "namespaces": [],
+        "schedulerConfig": None,
+    }
     check("an export of the simulator", placements(export)[0] == {"default/p": "n1"})
     with tempfile.TemporaryDirectory() as d:
         os.makedirs(d + "/deeper")
@@ -162,11 +367,23 @@ def test_forms():
     err = placements(node("n1"), lower)[1]
     check("a kind in small letters", 'kind "pod": did you mean Pod?' in err, err)
     check("strict", schedsim("run", "-", "--validate=strict", feed=documents(node("n1"), lower))[0] == 1)
-    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: c\n    image: x\n    resources:\n      requests: {cpu: 1}\n      requests: {cpu: 2}\n"
+    text = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: c\n    image: x\n"
+        "    resources:\n      requests: {cpu: 1}\n      requests: {cpu: 2}\n"
+    )
     err = schedsim("run", "-", feed=text)[2]
-    check("a key twice in YAML", ":10:17" in err and "spec.containers[0].resources.requests" in err and "line 9" in err, err)
+    check(
+        "a key twice in YAML",
+        ":10:17" in err and "spec.containers[0].resources.requests" in err and "line 9" in err,
+        err,
+    )
     check("strict", schedsim("run", "-", "--validate=strict", feed=text)[0] == 1)
-    err = schedsim("run", "-", feed='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","name":"b"},"spec":{"containers":[{"name":"c","image":"x"}]}}')[2]
+    err = schedsim(
+        "run",
+        "-",
+        feed='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","name":"b"},"spec":{"containers":[{"name":"c",'
+        '"image":"x"}]}}',
+    )[2]
     check("a key twice in JSON", "metadata.name: the key stands twice" in err, err)
 
 
@@ -175,106 +392,345 @@ def test_nodes():
     with tempfile.NamedTemporaryFile("w", suffix=".json") as spec:
         json.dump(pod("p", cpu="2"), spec)
         spec.flush()
+
         def needed(*objects, replicas=4):
-            return schedsim("capacity", "-", "--pod-spec", spec.name, "--add-node", "n1", "--replicas", str(replicas), "--emulated-version=1.29", feed=documents(*objects))[1]
-        check("new nodes have the pods of DaemonSets", needed(node("n1"), agent).startswith("3 nodes like n1"), needed(node("n1"), agent))
-        tainted = node("n1", unschedulable=True, taints=[{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}, {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}])
+            return schedsim(
+                "capacity",
+                "-",
+                "--pod-spec",
+                spec.name,
+                "--add-node",
+                "n1",
+                "--replicas",
+                str(replicas),
+                "--emulated-version=1.29",
+                feed=documents(*objects),
+            )[1]
+
+        check(
+            "new nodes have the pods of DaemonSets",
+            needed(node("n1"), agent).startswith("3 nodes like n1"),
+            needed(node("n1"), agent),
+        )
+        tainted = node(
+            "n1",
+            unschedulable=True,
+            taints=[
+                {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
+                {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"},
+            ],
+        )
         check("new nodes are not cordoned", needed(tainted).startswith("2 nodes like n1"), needed(tainted))
-    owner = lambda kind, name: {"ownerReferences": [{"apiVersion": "v1", "kind": kind, "name": name, "uid": "u" + name, "controller": True}]}
+
+    def owner(kind, name):
+        return {
+            "ownerReferences": [{"apiVersion": "v1", "kind": kind, "name": name, "uid": "u" + name, "controller": True}]
+        }
+
     running = {"phase": "Running"}
+
     def drained(*pods, flags=("--emulated-version=1.29",)):
-        return json.loads(schedsim("what-if", "-", "--drain", "n1", "-o", "json", *flags, feed=documents(node("n1"), node("n2", cpu="1"), *pods))[1])
-    d = drained(pod("static", meta=dict(owner("Node", "n1"), annotations={"kubernetes.io/config.mirror": "x"}), nodeName="n1", status=running),
-                pod("mirror", meta={"annotations": {"kubernetes.io/config.mirror": "x"}}, nodeName="n1", status=running),
-                pod("bare", nodeName="n1", status=running, volumes=[{"name": "v", "emptyDir": {}}]),
-                pod("going", meta=dict(owner("ReplicaSet", "web"), deletionTimestamp="2026-01-01T00:00:00Z"), nodeName="n1", status=running),
-                pod("web", meta=owner("ReplicaSet", "web"), nodeName="n1", status=running))
+        return json.loads(
+            schedsim(
+                "what-if",
+                "-",
+                "--drain",
+                "n1",
+                "-o",
+                "json",
+                *flags,
+                feed=documents(node("n1"), node("n2", cpu="1"), *pods),
+            )[1]
+        )
+
+    d = drained(
+        pod(
+            "static",
+            meta=dict(owner("Node", "n1"), annotations={"kubernetes.io/config.mirror": "x"}),
+            nodeName="n1",
+            status=running,
+        ),
+        pod("mirror", meta={"annotations": {"kubernetes.io/config.mirror": "x"}}, nodeName="n1", status=running),
+        pod("bare", nodeName="n1", status=running, volumes=[{"name": "v", "emptyDir": {}}]),
+        pod(
+            "going",
+            meta=dict(owner("ReplicaSet", "web"), deletionTimestamp="2026-01-01T00:00:00Z"),
+            nodeName="n1",
+            status=running,
+        ),
+        pod("web", meta=owner("ReplicaSet", "web"), nodeName="n1", status=running),
+    )
     check("drain", [(m["pod"], m["to"]) for m in d["moves"]] == [("default/web", "n2")], d)
     check("lost", d["withoutController"] == ["default/bare"] and d["withEmptyDir"] == ["default/bare"], d)
+
     def guarded(ready, budget, count=1, **more):
         status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True" if ready else "False"}]}
-        pods = [pod(f"w{i}", cpu="100m", meta=dict(owner("ReplicaSet", "web"), labels={"app": "web"}), nodeName="n1" if i < count else "n2", status=status) for i in range(3)]
-        pdb = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}, "spec": dict({"selector": {"matchLabels": {"app": "web"}}}, **budget), **more}
+        pods = [
+            pod(
+                f"w{i}",
+                cpu="100m",
+                meta=dict(owner("ReplicaSet", "web"), labels={"app": "web"}),
+                nodeName="n1" if i < count else "n2",
+                status=status,
+            )
+            for i in range(3)
+        ]
+        pdb = {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "b"},
+            "spec": dict({"selector": {"matchLabels": {"app": "web"}}}, **budget),
+            **more,
+        }
         return drained(*pods, pdb)["violatedBudgets"]
+
     check("a budget without a status", guarded(True, {"minAvailable": 2}) == [])
     check("and one that does not allow it", guarded(True, {"minAvailable": 3}) != [])
-    check("a percentage", guarded(True, {"maxUnavailable": "34%"}) == [] and guarded(True, {"maxUnavailable": "34%"}, count=3) != [])
+    check(
+        "a percentage",
+        guarded(True, {"maxUnavailable": "34%"}) == [] and guarded(True, {"maxUnavailable": "34%"}, count=3) != [],
+    )
     check("AlwaysAllow", guarded(False, {"minAvailable": 3, "unhealthyPodEvictionPolicy": "AlwaysAllow"}) == [])
-    check("a status counts", guarded(True, {"minAvailable": 2}, status={"observedGeneration": 1, "disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 3}) != [])
-
+    check(
+        "a status counts",
+        guarded(
+            True,
+            {"minAvailable": 2},
+            status={
+                "observedGeneration": 1,
+                "disruptionsAllowed": 0,
+                "currentHealthy": 2,
+                "desiredHealthy": 2,
+                "expectedPods": 3,
+            },
+        )
+        != [],
+    )
 
     def again(replicas):
         """The pods of a ReplicaSet that are made again, of three on the drained node."""
         of = workload("ReplicaSet", "web", replicas=replicas)
-        pods = [pod(f"w{i}", cpu="100m", meta=dict(owner("ReplicaSet", "web"), labels={"app": "web"}, uid=f"w{i}"), nodeName="n1", status=running) for i in range(3)]
+        pods = [
+            pod(
+                f"w{i}",
+                cpu="100m",
+                meta=dict(owner("ReplicaSet", "web"), labels={"app": "web"}, uid=f"w{i}"),
+                nodeName="n1",
+                status=running,
+            )
+            for i in range(3)
+        ]
         d = drained(of, *pods)
         return len(d["moves"]), d["notWanted"]
-    check("as many as the controller wants", again(3) == (3, []) and again(1) == (1, ["default/w0", "default/w1"]), again(1))
-    budgets = [{"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": n}, "spec": {"minAvailable": 0, "selector": {"matchLabels": {"app": "web"}}}} for n in "ab"]
-    d = drained(pod("w", meta=dict(owner("ReplicaSet", "web"), labels={"app": "web"}), nodeName="n1", status=running), *budgets)
+
+    check(
+        "as many as the controller wants",
+        again(3) == (3, []) and again(1) == (1, ["default/w0", "default/w1"]),
+        again(1),
+    )
+    budgets = [
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": n},
+            "spec": {"minAvailable": 0, "selector": {"matchLabels": {"app": "web"}}},
+        }
+        for n in "ab"
+    ]
+    d = drained(
+        pod("w", meta=dict(owner("ReplicaSet", "web"), labels={"app": "web"}), nodeName="n1", status=running), *budgets
+    )
     check("several budgets", d["withSeveralBudgets"] == ["default/w"], d)
 
 
 def test_budgets_in_preemption():
     """A budget without a status lets as many pods go as its controller would write."""
-    low = [pod(n, cpu="4", meta={"uid": n, "labels": {"app": app}}, nodeName=on, priority=p, status={"phase": "Running"})
-           for n, app, on, p in (("guarded", "w", "n1", 1), ("other", "x", "n2", 2), ("second", "w", "n3", 5000))]
+    low = [
+        pod(n, cpu="4", meta={"uid": n, "labels": {"app": app}}, nodeName=on, priority=p, status={"phase": "Running"})
+        for n, app, on, p in (("guarded", "w", "n1", 1), ("other", "x", "n2", 2), ("second", "w", "n3", 5000))
+    ]
+
     def victims(least):
-        pdb = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}, "spec": {"minAvailable": least, "selector": {"matchLabels": {"app": "w"}}}}
-        out = schedsim("run", "-", "-o", "json", "--preempt", "--emulated-version=1.29",
-                       feed=documents(*[node(n) for n in ("n1", "n2", "n3")], *low, pdb, pod("high", cpu="4", meta={"uid": "high"}, priority=1000)))[1]
+        pdb = {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "b"},
+            "spec": {"minAvailable": least, "selector": {"matchLabels": {"app": "w"}}},
+        }
+        out = schedsim(
+            "run",
+            "-",
+            "-o",
+            "json",
+            "--preempt",
+            "--emulated-version=1.29",
+            feed=documents(
+                *[node(n) for n in ("n1", "n2", "n3")],
+                *low,
+                pdb,
+                pod("high", cpu="4", meta={"uid": "high"}, priority=1000),
+            ),
+        )[1]
         return json.loads(out)["decisions"][-1]["preemption"]["victims"]
+
     check("one may go", victims(1) == ["default/guarded"], victims(1))
     check("none may go", victims(2) == ["default/other"], victims(2))
 
 
 def test_explain():
-    limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "lr"}, "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "100m"}}]}}
-    runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "vm"}, "handler": "h", "overhead": {"podFixed": {"cpu": "3"}}}
-    default = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "usual"}, "value": 7, "globalDefault": True}
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": {"metadata": {"labels": {"app": "j"}}, "spec": {
-        "restartPolicy": "Never", "runtimeClassName": "vm", "containers": [{"name": "c", "image": "x"}], "topologySpreadConstraints": [
-            {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["app"], "labelSelector": {"matchLabels": {"x": "y"}}}]}}}}
-    out = schedsim("explain", "-", "--pod", "j-0000", "--emulated-version=1.36", "-o", "json", feed=documents(node("n1"), limits, runtime, default, job))[1]
-    check("where all of it comes from", json.loads(out)["admission"] == [
-        "requests and limits of LimitRange lr", "priority 7 of PriorityClass usual", "tolerations of DefaultTolerationSeconds",
-        "overhead of RuntimeClass vm", "labels of matchLabelKeys in its selectors"], out)
-    out = schedsim("explain", "-", "--pod", "agent-n1", feed=documents(node("n1", unschedulable=True), workload("DaemonSet", "agent")))[1]
+    limits = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "lr"},
+        "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "100m"}}]},
+    }
+    runtime = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "vm"},
+        "handler": "h",
+        "overhead": {"podFixed": {"cpu": "3"}},
+    }
+    default = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "usual"},
+        "value": 7,
+        "globalDefault": True,
+    }
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": {
+            "template": {
+                "metadata": {"labels": {"app": "j"}},
+                "spec": {
+                    "restartPolicy": "Never",
+                    "runtimeClassName": "vm",
+                    "containers": [{"name": "c", "image": "x"}],
+                    "topologySpreadConstraints": [
+                        {
+                            "maxSkew": 1,
+                            "topologyKey": "kubernetes.io/hostname",
+                            "whenUnsatisfiable": "DoNotSchedule",
+                            "matchLabelKeys": ["app"],
+                            "labelSelector": {"matchLabels": {"x": "y"}},
+                        }
+                    ],
+                },
+            }
+        },
+    }
+    out = schedsim(
+        "explain",
+        "-",
+        "--pod",
+        "j-0000",
+        "--emulated-version=1.36",
+        "-o",
+        "json",
+        feed=documents(node("n1"), limits, runtime, default, job),
+    )[1]
+    check(
+        "where all of it comes from",
+        json.loads(out)["admission"]
+        == [
+            "requests and limits of LimitRange lr",
+            "priority 7 of PriorityClass usual",
+            "tolerations of DefaultTolerationSeconds",
+            "overhead of RuntimeClass vm",
+            "labels of matchLabelKeys in its selectors",
+        ],
+        out,
+    )
+    out = schedsim(
+        "explain",
+        "-",
+        "--pod",
+        "agent-n1",
+        feed=documents(node("n1", unschedulable=True), workload("DaemonSet", "agent")),
+    )[1]
     check("a node from the controller", "node n1 from its DaemonSet's controller" in " ".join(out.split()), out)
 
 
 def test_what_a_release_takes_of_a_runtime_class():
-    runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "vm"}, "handler": "h", "overhead": {"podFixed": {"cpu": "3"}},
-               "scheduling": {"nodeSelector": {"pool": "blue"}, "tolerations": [{"key": "k", "operator": "Exists"}]}}
+    runtime = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "vm"},
+        "handler": "h",
+        "overhead": {"podFixed": {"cpu": "3"}},
+        "scheduling": {"nodeSelector": {"pool": "blue"}, "tolerations": [{"key": "k", "operator": "Exists"}]},
+    }
     p = pod("p", runtimeClassName="vm")
-    for release, got in (("1.10", []), ("1.13", []), ("1.19", ["overhead and nodeSelector and tolerations of RuntimeClass vm"])):
-        out = schedsim("explain", "-", "--pod", "p", "--emulated-version=" + release, "-o", "json", feed=documents(node("n1"), runtime, p))[1]
+    for release, got in (
+        ("1.10", []),
+        ("1.13", []),
+        ("1.19", ["overhead and nodeSelector and tolerations of RuntimeClass vm"]),
+    ):
+        out = schedsim(
+            "explain",
+            "-",
+            "--pod",
+            "p",
+            "--emulated-version=" + release,
+            "-o",
+            "json",
+            feed=documents(node("n1"), runtime, p),
+        )[1]
         check_equal(release, [a for a in json.loads(out)["admission"] if "RuntimeClass" in a], got)
 
 
 def test_later_fields_of_templates_are_as_those_of_pods():
-    spread = [{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"a": "b"}}}]
-    where, err = placements(node("n1"), workload("Deployment", "d", replicas=1, template={"topologySpreadConstraints": spread}), flags=("--emulated-version=1.10",))
+    spread = [
+        {
+            "maxSkew": 1,
+            "topologyKey": "kubernetes.io/hostname",
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"a": "b"}},
+        }
+    ]
+    where, err = placements(
+        node("n1"),
+        workload("Deployment", "d", replicas=1, template={"topologySpreadConstraints": spread}),
+        flags=("--emulated-version=1.10",),
+    )
     check_equal("it waits", list(where.values()), ["-"])
-    check("and that is said", "spec.template.spec.topologySpreadConstraints: is a field of" in err and "a pod that demands something by it waits" in err, err)
+    check(
+        "and that is said",
+        "spec.template.spec.topologySpreadConstraints: is a field of" in err
+        and "a pod that demands something by it waits" in err,
+        err,
+    )
 
 
 def test_typed_lists():
     # Their items name neither kind nor version, as the API server sends them.
     def bare(w):
         return {k: v for k, v in w.items() if k not in ("kind", "apiVersion")}
+
     d, gold = workload("Deployment", "d"), {"metadata": {"name": "gold"}, "value": 9, "globalDefault": True}
     rc = bare(workload("ReplicationController", "rc"))
     rc["spec"]["selector"] = {"app": "rc"}
-    lists = [{"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [bare(d)]},
-             {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClassList", "items": [gold]},
-             {"apiVersion": "v1", "kind": "ReplicationControllerList", "items": [rc]}]
+    lists = [
+        {"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [bare(d)]},
+        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClassList", "items": [gold]},
+        {"apiVersion": "v1", "kind": "ReplicationControllerList", "items": [rc]},
+    ]
     for given in (lists, [{"apiVersion": "v1", "kind": "List", "items": lists}]):
         status, out, err = schedsim("run", "-", "--emulated-version=1.29", feed=documents(node("n1"), *given))
         for text in ("of kind Deployment,", "of kind ReplicationController,", "of PriorityClass gold"):
             check(text, status == 0 and text in err, err)
-    status, out, err = schedsim("run", "-", "--emulated-version=1.29", feed=documents(node("n1"), {
-        "apiVersion": "batch.volcano.sh/v1alpha1", "kind": "JobList", "items": [bare(workload("Job", "j"))]}))
+    status, out, err = schedsim(
+        "run",
+        "-",
+        "--emulated-version=1.29",
+        feed=documents(
+            node("n1"),
+            {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "JobList", "items": [bare(workload("Job", "j"))]},
+        ),
+    )
     check("another group's", "kind Job of batch.volcano.sh/v1alpha1" in err and "made" not in err, err)
 
 
@@ -283,15 +739,39 @@ def test_policies():
         with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
             f.write(policy)
             f.flush()
-            return schedsim("run", "-", "-o", "placements", "--policy-config-file", f.name, *flags, feed=documents(node("n1"), pod("p")))
+            return schedsim(
+                "run",
+                "-",
+                "-o",
+                "placements",
+                "--policy-config-file",
+                f.name,
+                *flags,
+                feed=documents(node("n1"), pod("p")),
+            )
+
     code, out, err = run('{"urlPrefix": "http://127.0.0.1:1", "filterVerb": "filter"}')
-    check("an extender alone has no effect, which is said", code == 0 and out == "default/p n1\n" and "is a single extender" in err, err)
-    for document, says in ((documents(pod("p")), "is a Pod, neither a Policy nor"), (documents({"apiVersion": "v1", "kind": "List", "items": [node("n1")]}), "is a List, neither"),
-                           ("apiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "is a Node, neither"),
-                           ("kind: Pod\n---\nkind: Pod\n", "has several YAML documents")):
+    check(
+        "an extender alone has no effect, which is said",
+        code == 0 and out == "default/p n1\n" and "is a single extender" in err,
+        err,
+    )
+    for document, says in (
+        (documents(pod("p")), "is a Pod, neither a Policy nor"),
+        (documents({"apiVersion": "v1", "kind": "List", "items": [node("n1")]}), "is a List, neither"),
+        ("apiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "is a Node, neither"),
+        ("kind: Pod\n---\nkind: Pod\n", "has several YAML documents"),
+    ):
         code, out, err = schedsim("check", "-", feed=document)
-        check("check says what it was given", code == 1 and out == "" and says in err and len(err.splitlines()) == 1, (document, err))
-    twice = '{"kind": "Policy", "predicates": [{"name": "PodFitsResources"}],\n"predicates": [{"name": "PodFitsHostPorts"}]}'
+        check(
+            "check says what it was given",
+            code == 1 and out == "" and says in err and len(err.splitlines()) == 1,
+            (document, err),
+        )
+    twice = (
+        '{"kind": "Policy", "predicates": [{"name": "PodFitsResources"}],\n'
+        '"predicates": [{"name": "PodFitsHostPorts"}]}'
+    )
     code, _, err = run(twice)
     check("a key twice", code == 0 and "line 2" in err and "predicates: given more than once" in err, err)
     code, _, err = run(twice, "--validate=strict")

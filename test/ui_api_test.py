@@ -16,10 +16,19 @@ def ask(port, path, method="GET", body=None, **headers):
     """Returns the status, the headers and the text or JSON of an answer."""
     c = http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE)
     try:
-        c.request(method, path, json.dumps(body) if body is not None else None, {k.replace("_", "-"): v for k, v in headers.items()})
+        c.request(
+            method,
+            path,
+            json.dumps(body) if body is not None else None,
+            {k.replace("_", "-"): v for k, v in headers.items()},
+        )
         r = c.getresponse()
         text = r.read().decode()
-        return r.status, dict(r.getheaders()), json.loads(text) if r.getheader("Content-Type") == "application/json" else text
+        return (
+            r.status,
+            dict(r.getheaders()),
+            json.loads(text) if r.getheader("Content-Type") == "application/json" else text,
+        )
     finally:
         c.close()
 
@@ -37,7 +46,9 @@ class Stream:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE)
         self.connection.request("GET", f"/ui/api/nodes?label={label}", headers={"Accept": "text/event-stream"})
         self.answer = self.connection.getresponse()
-        assert self.answer.status == 200 and self.answer.getheader("Content-Type") == "text/event-stream", self.answer.status
+        assert (
+            self.answer.status == 200 and self.answer.getheader("Content-Type") == "text/event-stream"
+        ), self.answer.status
 
     def next(self):
         """Returns the next event: its name and data."""
@@ -74,14 +85,22 @@ def test_answers():
         return s["pending"] == 1 and s["attempts"]["bound"] >= 3 and s["attempts"]["unschedulable"] > 0 and s
 
     summary = wait_until("the pods to be known as bound, and the large one as refused", settled)
-    assert (summary["nodes"], summary["pods"], summary["pending"], summary["live"], summary["leading"]) == (2, 3, 1, True, True), summary
+    assert (summary["nodes"], summary["pods"], summary["pending"], summary["live"], summary["leading"]) == (
+        2,
+        3,
+        1,
+        True,
+        True,
+    ), summary
     assert summary["attempts"]["bound"] == 3 and summary["latency"]["algorithm"]["count"] == 3, summary
 
     nodes = answer(port, "nodes?label=zone")
     assert nodes["resources"] == ["cpu", "memory", "pods"] and "zone" in nodes["labels"], nodes
     by_name = {n[1]: n for n in nodes["nodes"]}
     assert by_name["n1"][2] == "a" and by_name["n2"][2] == "b", by_name
-    assert [by_name[n][4][0] for n in ("n1", "n2")] == [2000, 4000] and sum(n[5][0] for n in nodes["nodes"]) == 1500, by_name
+    assert [by_name[n][4][0] for n in ("n1", "n2")] == [2000, 4000] and sum(
+        n[5][0] for n in nodes["nodes"]
+    ) == 1500, by_name
     placed = {}
     for p in api.pods().values():
         placed[p["spec"].get("nodeName")] = placed.get(p["spec"].get("nodeName"), 0) + 1
@@ -89,22 +108,31 @@ def test_answers():
 
     pending = wait_until("a reason", lambda: (lambda p: p["byReason"] and p)(answer(port, "pending")))
     assert [(r["reason"], r["pods"]) for r in pending["byReason"]] == [("Insufficient cpu", 1)], pending
-    assert pending["byReason"][0]["help"] == "These nodes do not have that much cpu left." and pending["pods"][0]["name"] == "large", pending
+    assert (
+        pending["byReason"][0]["help"] == "These nodes do not have that much cpu left."
+        and pending["pods"][0]["name"] == "large"
+    ), pending
     assert answer(port, "pending?reason=Insufficient+memory")["selected"] == 0
     assert answer(port, "pending?reason=Insufficient%20cpu&namespace=default")["selected"] == 1
 
     large = answer(port, "pods/default/large")
     e = large["explanation"]
     assert large["state"] == "pending" and e["node"] == "" and e["feasible"] == 0 and e["nodes"] == 2, large
-    assert [(f["reason"], f["nodes"]) for f in e["failures"]] == [("Insufficient cpu", 2)] and e["failures"][0]["question"], e
+    assert [(f["reason"], f["nodes"]) for f in e["failures"]] == [("Insufficient cpu", 2)] and e["failures"][0][
+        "question"
+    ], e
     assert "0/2 nodes are available" in large["attempts"][0]["message"], large
     small = answer(port, "pods/default/small-0")
-    assert small["state"] == "placed" and small["node"] == api.placements()["small-0"] == small["attempts"][0]["node"], small
+    assert (
+        small["state"] == "placed" and small["node"] == api.placements()["small-0"] == small["attempts"][0]["node"]
+    ), small
     e = small["explanation"]
     assert e["top"][0]["chosen"] and e["top"][0]["node"] == e["node"], e
     for t in e["top"]:
         assert t["total"] == sum(s["weighted"] for s in t["scores"]), t
-        assert [s["weighted"] for s in t["scores"]] == [s["raw"] * r["weight"] for s, r in zip(t["scores"], e["rules"])], (t, e["rules"])
+        assert [s["weighted"] for s in t["scores"]] == [
+            s["raw"] * r["weight"] for s, r in zip(t["scores"], e["rules"])
+        ], (t, e["rules"])
     assert ask(port, "/ui/api/pods/default/nobody")[0] == 404
 
     def backs_off():
@@ -112,17 +140,27 @@ def test_answers():
         return waits["place"] == "backoff" and waits
 
     waits = wait_until("the large one to be in back-off", backs_off)
-    assert waits["sentence"] == "It waits for the end of its back-off, and for a change in the cluster that makes it fit.", waits
+    assert (
+        waits["sentence"] == "It waits for the end of its back-off, and for a change in the cluster that makes it fit."
+    ), waits
     assert waits["until"] / 1000 > time.time() - 1 and waits["backsOff"], waits
     assert e["ways"][0]["text"] == e["wouldHelp"][0] if e["wouldHelp"] else True, e
     n1 = answer(port, "nodes/n1")
     assert {r["name"]: r["offered"] for r in n1["resources"]}["cpu"] == 2000 and not n1["troubles"], n1
-    assert sorted(p["pod"] for p in n1["pods"]) == sorted(f"default/{p}" for p, n in api.placements().items() if n == "n1"), n1
-    assert [(p["pod"], p["pods"], p["fits"], p["reasons"]) for p in n1["pending"]] == [("default/large", 1, False, ["Insufficient cpu"])], n1
+    assert sorted(p["pod"] for p in n1["pods"]) == sorted(
+        f"default/{p}" for p, n in api.placements().items() if n == "n1"
+    ), n1
+    assert [(p["pod"], p["pods"], p["fits"], p["reasons"]) for p in n1["pending"]] == [
+        ("default/large", 1, False, ["Insufficient cpu"])
+    ], n1
     assert ask(port, "/ui/api/nodes/nobody")[0] == 404
     fixes = answer(port, "fixes")
-    assert fixes["pending"] == 1 and [(r["reason"], r["pod"], r["alike"]) for r in fixes["byReason"]] == [("Insufficient cpu", "default/large", 1)], fixes
-    assert fixes["byReason"][0]["ways"] == ["ask for less cpu (64, more than the 4 there is) on n2, the nearest of 2 nodes"], fixes
+    assert fixes["pending"] == 1 and [(r["reason"], r["pod"], r["alike"]) for r in fixes["byReason"]] == [
+        ("Insufficient cpu", "default/large", 1)
+    ], fixes
+    assert fixes["byReason"][0]["ways"] == [
+        "ask for less cpu (64, more than the 4 there is) on n2, the nearest of 2 nodes"
+    ], fixes
     latency = answer(port, "summary")["latency"]["algorithm"]
     assert 0 < latency["p50Micros"] <= latency["p99Micros"] < 1000 or latency["meanMicros"] > 500, latency
 
@@ -139,7 +177,10 @@ def test_simulate():
     before = api.placements()
     status, _, body = ask(port, "/ui/api/simulate", "POST", {"pod": pod("new", cpu="1")})
     assert status == 200 and body["explanation"]["node"] in ("n1", "n2"), (status, body)
-    manifest = "kind: Deployment\nmetadata: {name: web}\nspec:\n  template:\n    spec:\n      containers: [{name: c, resources: {requests: {cpu: 64}}}]\n"
+    manifest = (
+        "kind: Deployment\nmetadata: {name: web}\nspec:\n  template:\n    spec:\n"
+        "      containers: [{name: c, resources: {requests: {cpu: 64}}}]\n"
+    )
     status, _, body = ask(port, "/ui/api/simulate", "POST", {"manifest": manifest})
     assert status == 200 and body["pod"].endswith("/web") and body["explanation"]["node"] == "", (status, body)
     status, _, body = ask(port, "/ui/api/simulate", "POST", {"manifest": "a: [b"})
@@ -148,7 +189,12 @@ def test_simulate():
     evicted = sorted(f"default/{name}" for name, n in before.items() if n == "n2")
     assert status == 200 and sorted(m["pod"] for m in body["moves"]) == evicted and body["complete"], (body, before)
     assert all(m["to"] in ("n1", "") for m in body["moves"]), body
-    for bad, text in (({}, "the body must be"), ({"drain": ["nobody"]}, "nobody"), ({"drain": [7]}, "strings"), ({"pod": {"spec": 3}}, "")):
+    for bad, text in (
+        ({}, "the body must be"),
+        ({"drain": ["nobody"]}, "nobody"),
+        ({"drain": [7]}, "strings"),
+        ({"pod": {"spec": 3}}, ""),
+    ):
         status, _, body = ask(port, "/ui/api/simulate", "POST", bad)
         assert status == 400 and text in body["error"], (bad, status, body)
     assert api.placements() == before  # nothing was written
@@ -194,7 +240,10 @@ def test_many_viewers():
     streams = [Stream(port) for _ in range(32)]
     for s in streams:
         assert s.next()[0] == "nodes"
-    refused = lambda: ask(port, "/ui/api/nodes", Accept="text/event-stream")
+
+    def refused():
+        return ask(port, "/ui/api/nodes", Accept="text/event-stream")
+
     status, _, body = refused()
     assert status == 503 and "Already 32" in body["error"], (status, body)
     assert answer(port, "nodes")["nodes"]  # requests without a stream are answered
@@ -221,10 +270,22 @@ def test_refusals():
     assert ask(port, "/ui")[0] == 301
     for host in (f"localhost:{port}", "localhost", f"127.0.0.1:{port}", f"[::1]:{port}"):
         assert ask(port, "/ui/api/summary", Host=host)[0] == 200, host
-    for host in ("example.com", f"localhost.example.com:{port}", "127.0.0.1.example.com", "[::2]", "", "[", "@localhost"):
+    for host in (
+        "example.com",
+        f"localhost.example.com:{port}",
+        "127.0.0.1.example.com",
+        "[::2]",
+        "",
+        "[",
+        "@localhost",
+    ):
         status, headers, _ = ask(port, "/ui/api/summary", Host=host)
         assert status in (400, 403), (host, status)
-    for other in ({"Origin": "http://example.com"}, {"Origin": "null"}, {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "no-cors"}):
+    for other in (
+        {"Origin": "http://example.com"},
+        {"Origin": "null"},
+        {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "no-cors"},
+    ):
         assert ask(port, "/ui/api/simulate", "POST", {"drain": ["n1"]}, **other)[0] == 403, other
         assert ask(port, "/ui/api/summary", **other)[0] == 403, other
     assert ask(port, "/ui/api/summary", Origin=f"http://127.0.0.1:{port}")[0] == 200
@@ -233,7 +294,11 @@ def test_refusals():
     for method in ("POST", "PUT", "DELETE", "PATCH"):
         assert ask(port, "/ui/api/summary", method, {})[0] == 405, method
     assert ask(port, "/ui/api/simulate")[0] == 405
-    assert ask(port, "/ui/../healthz")[0] == 404 and ask(port, "/ui/api/none")[0] == 404 and ask(port, "/ui/none.js")[0] == 404
+    assert (
+        ask(port, "/ui/../healthz")[0] == 404
+        and ask(port, "/ui/api/none")[0] == 404
+        and ask(port, "/ui/none.js")[0] == 404
+    )
     assert ask(port, "/ui/api/nodes?label=" + "x" * 5000)[0] == 414
     assert ask(port, "/ui/api/simulate", "POST", {"pod": "x" * (1 << 20)})[0] == 413
     assert ask(port, "/ui/api/pending?limit=many")[0] == 400
@@ -252,13 +317,24 @@ def test_secure_port():
             spec = json.loads(body)["spec"]
             what = spec["nonResourceAttributes"]
             asked.append((spec["user"], what["verb"], what["path"]))
-            return {"status": {"allowed": spec["user"] == "viewer" and what["path"].startswith("/ui/") and what["verb"] == "get"}}
+            return {
+                "status": {
+                    "allowed": spec["user"] == "viewer" and what["path"].startswith("/ui/") and what["verb"] == "get"
+                }
+            }
         return None
 
     asked = []
     proxy = Proxy(api.port, lambda method, path: None)
-    proxy.fault = lambda method, path: (201, {"Content-Type": "application/json"}, json.dumps(review(method, path, proxy.bodies[-1][2]))) \
-        if path.endswith("reviews") else None
+    proxy.fault = (
+        lambda method, path: (
+            201,
+            {"Content-Type": "application/json"},
+            json.dumps(review(method, path, proxy.bodies[-1][2])),
+        )
+        if path.endswith("reviews")
+        else None
+    )
     port = free_port()
     scheduler = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", "--enable-ui")
     scheduler.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
@@ -266,7 +342,12 @@ def test_secure_port():
 
     def page(path, token, method="GET"):
         c = http.client.HTTPSConnection("127.0.0.1", port, timeout=DEADLINE, context=ssl._create_unverified_context())
-        c.request(method, path, "{}" if method == "POST" else None, {"Authorization": f"Bearer {token}", "Host": "scheduler.example.com"} if token else {})
+        c.request(
+            method,
+            path,
+            "{}" if method == "POST" else None,
+            {"Authorization": f"Bearer {token}", "Host": "scheduler.example.com"} if token else {},
+        )
         r = c.getresponse()
         r.read()
         c.close()

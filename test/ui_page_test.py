@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The page in a real browser: every view with real data, no complaint of the browser or of axe-core, hostile names, the
-keyboard, a cluster of 10,000 nodes while pods are bound, a scheduler that stops or loses its lease, and the secure port.
+keyboard, a cluster of 10,000 nodes while pods are bound, a scheduler that stops or loses its lease, and the secure
+port.
 
 SCREENSHOTS=DIR keeps a picture of each view."""
 import gzip
@@ -11,7 +12,20 @@ import subprocess
 import threading
 
 import harness
-from harness import BIN, DEADLINE, Api, Proxy, Scheduler, free_port, node, pod, scratch, start, wait_until, write_objects
+from harness import (
+    BIN,
+    DEADLINE,
+    Api,
+    Proxy,
+    Scheduler,
+    free_port,
+    node,
+    pod,
+    scratch,
+    start,
+    wait_until,
+    write_objects,
+)
 from harness.browser import Browser
 
 SCRIPT = "<script>window.pwned=1</script>"
@@ -31,8 +45,11 @@ def screenshot(page, name):
 
 def show(page, base, view):
     # Until the event has come, the page says that it shows the view before, which may be of the same kind.
-    page.js("new Promise(shown => { addEventListener('hashchange', () => shown(), {once: true}); const before = location.href; "
-            f"location.hash = {json.dumps('#/' + view)}; if (location.href === before) shown() }})")
+    page.js(
+        "new Promise(shown => { addEventListener('hashchange', () => shown(), {once: true}); const before = "
+        "location.href; "
+        f"location.hash = {json.dumps('#/' + view)}; if (location.href === before) shown() }})"
+    )
     page.wait(f"document.body.dataset.view === {json.dumps(view.split('/')[0].split('?')[0])}")
 
 
@@ -44,7 +61,10 @@ def check_page(page, base, what):
     assert not other, (what, other)
     assert page.js("window.pwned") is None, what
     page.js("if (!window.axe) {" + axe_source() + "}; true")
-    found = page.js("axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.map(v => v.id + ': ' + v.help + ' ' + v.nodes.map(n => n.html).slice(0, 3).join(' ')))")
+    found = page.js(
+        "axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.map(v => v.id + ': ' + v.help + ' ' + "
+        "v.nodes.map(n => n.html).slice(0, 3).join(' ')))"
+    )
     assert found == [], (what, found)
 
 
@@ -65,7 +85,15 @@ class Served:
 
     def __init__(self, name, objects, *flags):
         with open(scratch(name + ".log"), "w") as log:
-            self.process = start(f"{BIN}/schedsim", "serve", write_objects(name, objects), *flags, stdout=subprocess.PIPE, stderr=log, text=True)
+            self.process = start(
+                f"{BIN}/schedsim",
+                "serve",
+                write_objects(name, objects),
+                *flags,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
         line = self.process.stdout.readline()
         assert line.startswith("Serving on http://127.0.0.1:"), line
         self.base = line.split()[2].removesuffix("/ui/")
@@ -79,11 +107,15 @@ class Served:
 
 
 def cluster(nodes=60):
-    """Returns nodes in three zones, some of them with problems, pods of several sizes, and pods that fit nowhere for various
-    reasons."""
+    """Returns nodes in three zones, some of them with problems, pods of several sizes, and pods that fit nowhere for
+    various reasons."""
     objects = []
     for i in range(nodes):
-        n = node(f"node-{i:03}", cpu="8", labels={"topology.kubernetes.io/zone": f"zone-{'abc'[i % 3]}", "pool": "blue" if i % 5 else "green"})
+        n = node(
+            f"node-{i:03}",
+            cpu="8",
+            labels={"topology.kubernetes.io/zone": f"zone-{'abc'[i % 3]}", "pool": "blue" if i % 5 else "green"},
+        )
         if i % 17 == 3:
             n["spec"] = {"unschedulable": True}
         if i % 13 == 5:
@@ -106,14 +138,29 @@ def test_views():
     with Served("views.json", cluster()) as served:
         page = open_page(served.base)
         assert page.js("document.body.dataset.nodes") == "60"
-        for view in VIEWS + ("pod/default/new-0", "pod/default/huge-0", "pod/default/selective", "node/node-000", "node/node-007", "search?q=node-00", "pending?reason=Insufficient%20cpu"):
+        for view in VIEWS + (
+            "pod/default/new-0",
+            "pod/default/huge-0",
+            "pod/default/selective",
+            "node/node-000",
+            "node/node-007",
+            "search?q=node-00",
+            "pending?reason=Insufficient%20cpu",
+        ):
             show(page, served.base, view)
             check_page(page, served.base, view)
             screenshot(page, "view-" + re.sub(r"\W+", "-", view))
-        text = lambda: page.js("document.getElementById('main').innerText")
+
+        def text():
+            return page.js("document.getElementById('main').innerText")
+
         show(page, served.base, "pending")
         page.wait("document.body.dataset.tried === 'yes'")
-        assert "6 pending pods" in text() and "Insufficient cpu" in text() and "These nodes do not have that much cpu left." in text(), text()
+        assert (
+            "6 pending pods" in text()
+            and "Insufficient cpu" in text()
+            and "These nodes do not have that much cpu left." in text()
+        ), text()
         # What would help names the pod that it was tried for, and says nothing that holds for no pod.
         assert "default/huge-0 and 4 pods like it: ask for less cpu (64, more than the 8 there is)" in text(), text()
         assert "default/selective: No node has the label pool=red" in text() and "add nodes" not in text(), text()
@@ -176,7 +223,10 @@ def test_keyboard():
     with Served("keyboard.json", cluster()) as served:
         page = open_page(served.base)
         page.js("document.querySelector('.map canvas').focus()")
-        selected = lambda: page.js("document.querySelector('.about strong').innerText")
+
+        def selected():
+            return page.js("document.querySelector('.about strong').innerText")
+
         page.press("Home")
         first = selected()
         page.press("ArrowRight")
@@ -205,18 +255,34 @@ def test_hostile():
     evil["spec"] = {"taints": [{"key": SCRIPT, "value": IMAGE, "effect": "NoSchedule"}]}
     evil["status"]["allocatable"][SCRIPT + "/gpu"] = "4"
     owner = {"kind": SCRIPT, "name": IMAGE, "uid": SCRIPT, "controller": True, "apiVersion": "v1"}
-    pods = [pod(IMAGE, namespace=SCRIPT, uid="1", on=evil["metadata"]["name"]), pod(SCRIPT, namespace=IMAGE, uid="2", cpu="64"), pod("plain", uid="3")]
+    pods = [
+        pod(IMAGE, namespace=SCRIPT, uid="1", on=evil["metadata"]["name"]),
+        pod(SCRIPT, namespace=IMAGE, uid="2", cpu="64"),
+        pod("plain", uid="3"),
+    ]
     for p in pods:
         p["metadata"]["ownerReferences"] = [owner]
         p["metadata"]["labels"] = {SCRIPT: IMAGE}
     pods[1]["spec"]["containers"][0]["resources"]["requests"][SCRIPT + "/gpu"] = "8"
     with Served("hostile.json", [evil, node("good"), *pods]) as served:
         page = open_page(served.base)
-        page.js(f"(() => {{ const g = document.getElementById('group'); g.value = {json.dumps(SCRIPT)}; g.dispatchEvent(new Event('change')); return g.value }})()")
+        page.js(
+            f"(() => {{ const g = document.getElementById('group'); g.value = {json.dumps(SCRIPT)}; "
+            f"g.dispatchEvent(new Event('change')); return g.value }})()"
+        )
         quoted = urllib_quote
-        key = lambda p: f"{quoted(p['metadata']['namespace'])}/{quoted(p['metadata']['name'])}"
-        for view in VIEWS + (f"nodes/{quoted(SCRIPT + '-node')}", f"pod/{key(pods[0])}", f"pod/{key(pods[1])}", f"pod/{key(pods[2])}",
-                             f"search?q={quoted(SCRIPT)}", f"pending?owner={quoted(SCRIPT + '/' + IMAGE)}"):
+
+        def key(p):
+            return f"{quoted(p['metadata']['namespace'])}/{quoted(p['metadata']['name'])}"
+
+        for view in VIEWS + (
+            f"nodes/{quoted(SCRIPT + '-node')}",
+            f"pod/{key(pods[0])}",
+            f"pod/{key(pods[1])}",
+            f"pod/{key(pods[2])}",
+            f"search?q={quoted(SCRIPT)}",
+            f"pending?owner={quoted(SCRIPT + '/' + IMAGE)}",
+        ):
             show(page, served.base, view)
             if view == "nodes":
                 page.js("document.getElementById('as-table').click()")
@@ -232,12 +298,15 @@ def test_hostile():
 
 def urllib_quote(text):
     import urllib.parse
+
     return urllib.parse.quote(text, safe="")
 
 
 def test_large():
     """10,000 nodes and 50,000 pods that fit nowhere, while others are bound."""
-    objects = [node(f"node-{i:05}", cpu="8", labels={"topology.kubernetes.io/zone": f"zone-{i % 8}"}) for i in range(10000)]
+    objects = [
+        node(f"node-{i:05}", cpu="8", labels={"topology.kubernetes.io/zone": f"zone-{i % 8}"}) for i in range(10000)
+    ]
     objects += [pod(f"waits-{i:05}", cpu="64", uid=f"p{i}") for i in range(50000)]
     api = Api.start(write_objects("large.json", objects))
     scheduler = Scheduler(api.url, "--enable-ui", "--kube-api-qps=5000", "--kube-api-burst=5000", "-v=0")
@@ -248,10 +317,16 @@ def test_large():
     for i in range(300):
         api.add_pod(f"bound-{i:03}", cpu="1")
     # Meanwhile 50,000 pods that fit nowhere are tried on 10,000 nodes, which takes a busy machine some time.
-    wait_until("the pods to be bound", lambda: scheduler.metrics()['scheduler_schedule_attempts_total{result="scheduled"}'] >= 300,
-               deadline=300)
+    wait_until(
+        "the pods to be bound",
+        lambda: scheduler.metrics()['scheduler_schedule_attempts_total{result="scheduled"}'] >= 300,
+        deadline=300,
+    )
     page.wait(f"performance.getEntriesByName('map-update').length > {before}")
-    page.wait("[...document.querySelectorAll('dt')].some(e => e.innerText === 'Pods with a node' && e.nextSibling.innerText === '300')")
+    page.wait(
+        "[...document.querySelectorAll('dt')].some(e => e.innerText === 'Pods with a node' && e.nextSibling.innerText "
+        "=== '300')"
+    )
     screenshot(page, "large-nodes")
     show(page, base, "pending")
     page.wait("document.body.dataset.pending === '50000'")
@@ -267,7 +342,12 @@ def test_stops():
     """The page says so when the scheduler stops, and when another one leads or takes the lease."""
     api = Api.start()
     api.add_node("n1")
-    quick = ("--enable-ui", "--leader-elect-lease-duration=10s", "--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=500ms")
+    quick = (
+        "--enable-ui",
+        "--leader-elect-lease-duration=10s",
+        "--leader-elect-renew-deadline=8s",
+        "--leader-elect-retry-period=500ms",
+    )
     first = Scheduler(api.url, *quick, name="first", leader_elect=True)
     one = open_page(address(first))
     one.wait("document.body.dataset.connected === 'yes'")
@@ -277,12 +357,14 @@ def test_stops():
     screenshot(two, "stops-standby")
     # Somebody else takes the lease, so the first one ends.
     path = "/api/v1/namespaces/kube-system/endpoints/kube-scheduler"
+
     def take():
         lock = api.get(path)
         record = json.loads(lock["metadata"]["annotations"]["control-plane.alpha.kubernetes.io/leader"])
         record["holderIdentity"] = "somebody-else"
         lock["metadata"]["annotations"]["control-plane.alpha.kubernetes.io/leader"] = json.dumps(record)
         return api.call("PUT", path, lock)[0] == 200
+
     wait_until("the lease to be taken", take)
     assert first.process.wait(DEADLINE) == 1 and "lost lease" in first.log()
     one.wait("document.getElementById('state').innerText.includes('does not answer')")
@@ -296,8 +378,8 @@ def test_stops():
 
 
 class OwnBody(threading.local):
-    """Takes the place of a proxy's list of bodies, and keeps that of the request which the calling thread serves: the scheduler and the
-    browser cause several at a time."""
+    """Takes the place of a proxy's list of bodies, and keeps that of the request which the calling thread serves: the
+    scheduler and the browser cause several at a time."""
 
     last = b""
 
@@ -306,20 +388,33 @@ class OwnBody(threading.local):
 
 
 def test_secure():
-    """Tests the page over the secure port: users who may see /ui see it live, a rejection by the API server is shown with
-    its text, and users who may see nothing get no page."""
+    """Tests the page over the secure port: users who may see /ui see it live, a rejection by the API server is shown
+    with its text, and users who may see nothing get no page."""
     api = Api.start(write_objects("secure.json", [node(f"n{i}", cpu="4") for i in range(3)]))
 
     def review(path, body):
         if path.endswith("/tokenreviews"):
             return {"status": {"authenticated": True, "user": {"username": body["spec"]["token"]}}}
         what = body["spec"]["nonResourceAttributes"]
-        return {"status": {"allowed": body["spec"]["user"] == "viewer" and what["path"].startswith("/ui/") and what["verb"] == "get"}}
+        return {
+            "status": {
+                "allowed": body["spec"]["user"] == "viewer"
+                and what["path"].startswith("/ui/")
+                and what["verb"] == "get"
+            }
+        }
 
     proxy = Proxy(api.port, lambda method, path: None)
     proxy.bodies = bodies = OwnBody()
-    proxy.fault = lambda method, path: (201, {"Content-Type": "application/json"}, json.dumps(review(path, json.loads(bodies.last)))) \
-        if path.endswith("reviews") else None
+    proxy.fault = (
+        lambda method, path: (
+            201,
+            {"Content-Type": "application/json"},
+            json.dumps(review(path, json.loads(bodies.last))),
+        )
+        if path.endswith("reviews")
+        else None
+    )
     port = free_port()
     scheduler = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", "--enable-ui")
     scheduler.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
@@ -339,13 +434,19 @@ def test_secure():
     page.go(base + "/ui/")
     page.wait("document.body.dataset.nodes === '3' && document.body.dataset.connected === 'yes'")
     api.add_pod("seen", cpu="1")
-    page.wait("[...document.querySelectorAll('dt')].some(e => e.innerText === 'Pods with a node' && e.nextSibling.innerText === '1')")
+    page.wait(
+        "[...document.querySelectorAll('dt')].some(e => e.innerText === 'Pods with a node' && "
+        "e.nextSibling.innerText === '1')"
+    )
     for view in VIEWS:
         show(page, base, view)
         check_page(page, base, "secure " + view)
     show(page, base, "try")
     page.js("document.getElementById('ask-pod').click()")
-    page.wait("document.querySelector('#result [role=alert]').innerText.includes('You may not do this (status 403). Forbidden')")
+    page.wait(
+        "document.querySelector('#result [role=alert]').innerText.includes('You may not do this (status 403). "
+        "Forbidden')"
+    )
     screenshot(page, "secure-refused")
     assert scheduler.stop() == 0
 

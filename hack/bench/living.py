@@ -1,5 +1,6 @@
-"""What simulated controllers and kubelets cost (`bench.py --only living`): hollow-apiserver of release 1.36 with 5,000 nodes, at
-rest, with a Deployment of 10,000 pods that kube-scheduler binds, and with 50,000 pods that are bound already."""
+"""What simulated controllers and kubelets cost (`bench.py --only living`): hollow-apiserver of release 1.36 with 5,000
+nodes, at rest, with a Deployment of 10,000 pods that kube-scheduler binds, and with 50,000 pods that are bound
+already."""
 import http.client, json, os, subprocess, time
 
 SECONDS = 600
@@ -7,8 +8,11 @@ RELEASE = "--emulated-version=1.36"
 SIMULATE = ["--simulate=kubelets,controllers", "--pod-start-delay=0s"]
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 # name, what, goal and its unit
-GOALS = {"idle": ("5,000 nodes at rest", 10, "% of a core"), "deployment": ("a Deployment of 10,000 pods runs", 20, "s"),
-         "stages": ("pods from bound to Running on one core", 10000, "pods a second")}
+GOALS = {
+    "idle": ("5,000 nodes at rest", 10, "% of a core"),
+    "deployment": ("a Deployment of 10,000 pods runs", 20, "s"),
+    "stages": ("pods from bound to Running on one core", 10000, "pods a second"),
+}
 
 
 def cpu_seconds(pid):
@@ -21,14 +25,32 @@ class Server:
     """hollow-apiserver over a file of objects, and perhaps kube-scheduler."""
 
     def __init__(self, bin_dir, load, *flags, scheduler=False):
-        self.processes = [subprocess.Popen([os.path.join(bin_dir, "hollow-apiserver"), RELEASE, "--insecure-port=0", "--load=" + load, *flags],
-                                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)]
+        self.processes = [
+            subprocess.Popen(
+                [os.path.join(bin_dir, "hollow-apiserver"), RELEASE, "--insecure-port=0", "--load=" + load, *flags],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+        ]
         line = self.processes[0].stdout.readline()
         self.port = int(line.rsplit(":", 1)[1])
         if scheduler:
-            self.processes.append(subprocess.Popen(
-                [os.path.join(bin_dir, "kube-scheduler"), RELEASE, "--master=http://127.0.0.1:%d" % self.port, "--leader-elect=false",
-                 "--secure-port=0", "--kube-api-qps=1e6", "--kube-api-burst=1000000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            self.processes.append(
+                subprocess.Popen(
+                    [
+                        os.path.join(bin_dir, "kube-scheduler"),
+                        RELEASE,
+                        "--master=http://127.0.0.1:%d" % self.port,
+                        "--leader-elect=false",
+                        "--secure-port=0",
+                        "--kube-api-qps=1e6",
+                        "--kube-api-burst=1000000",
+                    ],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
 
     def __enter__(self):
         return self
@@ -61,9 +83,16 @@ class Server:
 
 def idle(bin_dir, load):
     with Server(bin_dir, load, *SIMULATE) as s:
-        s.wait("ready nodes", lambda: all(
-            any(c["type"] == "Ready" and c["status"] == "True" and c.get("lastHeartbeatTime") for c in n["status"]["conditions"])
-            for n in s.call("GET", "/api/v1/nodes")["items"]))
+        s.wait(
+            "ready nodes",
+            lambda: all(
+                any(
+                    c["type"] == "Ready" and c["status"] == "True" and c.get("lastHeartbeatTime")
+                    for c in n["status"]["conditions"]
+                )
+                for n in s.call("GET", "/api/v1/nodes")["items"]
+            ),
+        )
         begin, cpu = time.monotonic(), s.cpu()
         time.sleep(20)  # what is measured: two renewals of each lease, four looks of the node monitor
         return 100 * (s.cpu() - cpu) / (time.monotonic() - begin)
@@ -73,10 +102,23 @@ def deployment(bin_dir, load):
     n = 10000
     with Server(bin_dir, load, *SIMULATE, scheduler=True) as s:
         begin = time.monotonic()
-        s.call("POST", DEPLOYMENTS, {"metadata": {"name": "web"}, "spec": {
-            "replicas": n, "selector": {"matchLabels": {"app": "web"}}, "template": {
-                "metadata": {"labels": {"app": "web"}},
-                "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "10m"}}}]}}}})
+        s.call(
+            "POST",
+            DEPLOYMENTS,
+            {
+                "metadata": {"name": "web"},
+                "spec": {
+                    "replicas": n,
+                    "selector": {"matchLabels": {"app": "web"}},
+                    "template": {
+                        "metadata": {"labels": {"app": "web"}},
+                        "spec": {
+                            "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "10m"}}}]
+                        },
+                    },
+                },
+            },
+        )
         s.wait("ready pods", lambda: s.call("GET", DEPLOYMENTS + "/web").get("status", {}).get("readyReplicas") == n)
         return time.monotonic() - begin
 
@@ -94,8 +136,13 @@ def stages(bin_dir, load, pods):
 
 
 def measure(bin_dir, nodes, bound, pods):
-    """`nodes` and `bound` are files of objects; in `bound` so many pods have a node. Returns a number for each of GOALS."""
-    return {"idle": idle(bin_dir, nodes), "deployment": deployment(bin_dir, nodes), "stages": stages(bin_dir, bound, pods)}
+    """`nodes` and `bound` are files of objects; in `bound` so many pods have a node. Returns a number for each of
+    GOALS."""
+    return {
+        "idle": idle(bin_dir, nodes),
+        "deployment": deployment(bin_dir, nodes),
+        "stages": stages(bin_dir, bound, pods),
+    }
 
 
 def is_missed(name, value):

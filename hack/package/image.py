@@ -80,8 +80,12 @@ def make_layer(program, mtime):
     layer.file("/usr/bin/kube-scheduler", stripped(program), 0o755)
     for path in closure(program):
         # Libraries are put where the linker finds them without a cache or configuration.
-        layer.file(path if "/ld-linux" in path else "/usr/lib/" + os.path.basename(path), read(os.path.realpath(path)), 0o755)
-    layer.file("/etc/passwd", b"root:x:0:0:root:/:/sbin/nologin\nnonroot:x:%d:%d:nonroot:/:/sbin/nologin\n" % (USER, USER))
+        layer.file(
+            path if "/ld-linux" in path else "/usr/lib/" + os.path.basename(path), read(os.path.realpath(path)), 0o755
+        )
+    layer.file(
+        "/etc/passwd", b"root:x:0:0:root:/:/sbin/nologin\nnonroot:x:%d:%d:nonroot:/:/sbin/nologin\n" % (USER, USER)
+    )
     layer.file("/etc/group", b"root:x:0:\nnonroot:x:%d:\n" % USER)
     layer.file("/etc/nsswitch.conf", b"hosts: files dns\n")
     layer.file(CERTIFICATES, read(CERTIFICATES))
@@ -112,7 +116,9 @@ def main(out, folder=None):
     if not os.path.exists(program):
         sys.exit("image.py: %s is not there; run make first" % program)
     mtime = commit_time()
-    created = subprocess.run(["date", "-u", "-d", "@%d" % mtime, "+%Y-%m-%dT%H:%M:%SZ"], check=True, capture_output=True, text=True).stdout.strip()
+    created = subprocess.run(
+        ["date", "-u", "-d", "@%d" % mtime, "+%Y-%m-%dT%H:%M:%SZ"], check=True, capture_output=True, text=True
+    ).stdout.strip()
     machine = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
     layer = make_layer(program, mtime)
     tar = layer.close()
@@ -120,22 +126,46 @@ def main(out, folder=None):
     shutil.rmtree(folder, ignore_errors=True)
     layout = Layout(os.path.join(folder, "oci"))
     layer_blob = layout.blob(gzip.compress(tar, 6, mtime=0), "application/vnd.oci.image.layer.v1.tar+gzip")
-    config = layout.json({
-        "created": created, "architecture": machine, "os": "linux",
-        "config": {
-            "User": "%d:%d" % (USER, USER), "Entrypoint": [], "Cmd": ["kube-scheduler"], "WorkingDir": "/",
-            "Env": ["PATH=/usr/bin"], "ExposedPorts": {"10251/tcp": {}, "10259/tcp": {}}, "StopSignal": "SIGTERM",
-            "Labels": {"org.opencontainers.image.title": "kube-scheduler (Berth)", "org.opencontainers.image.version": version,
-                       "org.opencontainers.image.revision": commit(), "org.opencontainers.image.licenses": "Apache-2.0"}},
-        "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(tar).hexdigest()]},
-        "history": [{"created": created, "created_by": "hack/package/image.py"}],
-    }, "application/vnd.oci.image.config.v1+json")
-    manifest = layout.json({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config,
-                            "layers": [layer_blob]}, "application/vnd.oci.image.manifest.v1+json")
+    config = layout.json(
+        {
+            "created": created,
+            "architecture": machine,
+            "os": "linux",
+            "config": {
+                "User": "%d:%d" % (USER, USER),
+                "Entrypoint": [],
+                "Cmd": ["kube-scheduler"],
+                "WorkingDir": "/",
+                "Env": ["PATH=/usr/bin"],
+                "ExposedPorts": {"10251/tcp": {}, "10259/tcp": {}},
+                "StopSignal": "SIGTERM",
+                "Labels": {
+                    "org.opencontainers.image.title": "kube-scheduler (Berth)",
+                    "org.opencontainers.image.version": version,
+                    "org.opencontainers.image.revision": commit(),
+                    "org.opencontainers.image.licenses": "Apache-2.0",
+                },
+            },
+            "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(tar).hexdigest()]},
+            "history": [{"created": created, "created_by": "hack/package/image.py"}],
+        },
+        "application/vnd.oci.image.config.v1+json",
+    )
+    manifest = layout.json(
+        {
+            "schemaVersion": 2,
+            "mediaType": "application/vnd.oci.image.manifest.v1+json",
+            "config": config,
+            "layers": [layer_blob],
+        },
+        "application/vnd.oci.image.manifest.v1+json",
+    )
     manifest["platform"] = {"architecture": machine, "os": "linux"}
     manifest["annotations"] = {"org.opencontainers.image.ref.name": "berth/kube-scheduler:" + version}
     with open(os.path.join(layout.root, "index.json"), "w") as f:
-        json.dump({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [manifest]}, f)
+        json.dump(
+            {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [manifest]}, f
+        )
     with open(os.path.join(layout.root, "oci-layout"), "w") as f:
         json.dump({"imageLayoutVersion": "1.0.0"}, f)
     archive = os.path.join(folder, "berth-%s.tar" % version)

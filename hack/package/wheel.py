@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Makes a wheel of the module berth with its library: usage: hack/package/wheel.py OUT [FOLDER] (OUT: the folder with python/; the wheel comes into
-FOLDER, OUT/package). `pip install --no-index --no-deps FILE` needs no network; the library needs the Debian packages that libberth1 needs."""
+"""Makes a wheel of the module berth with its library: usage: hack/package/wheel.py OUT [FOLDER] (OUT: the folder with
+python/; the wheel comes into FOLDER, OUT/package). `pip install --no-index --no-deps FILE` needs no network; the
+library needs the Debian packages that libberth1 needs."""
 import base64
 import hashlib
 import os
@@ -23,16 +24,24 @@ def version():
 def main():
     name, tag = "berth-" + version(), "py3-none-linux_" + platform.machine()
     folder = os.path.join(OUT, "python", "berth")
-    members = {"berth/" + f: os.path.join(folder, f) for f in sorted(os.listdir(folder)) if f.endswith((".py", ".typed", ".so.1"))}
+    members = {
+        "berth/" + f: os.path.join(folder, f)
+        for f in sorted(os.listdir(folder))
+        if f.endswith((".py", ".typed", ".so.1"))
+    }
     if "berth/libberth.so.1" not in members:
         sys.exit("wheel.py: %s has no libberth.so.1; run make python" % folder)
-    texts = {"METADATA": "Metadata-Version: 2.1\nName: berth\nVersion: %s\nSummary: The decisions of kube-scheduler, release by release\n"
-                         "License: Apache-2.0\nRequires-Python: >=3.9\nRequires-Dist: numpy\n" % version(),
-             "WHEEL": "Wheel-Version: 1.0\nGenerator: berth\nRoot-Is-Purelib: false\nTag: %s\n" % tag}
+    texts = {
+        "METADATA": "Metadata-Version: 2.1\nName: berth\nVersion: %s\nSummary: The decisions of kube-scheduler, release "
+        "by release\n"
+        "License: Apache-2.0\nRequires-Python: >=3.9\nRequires-Dist: numpy\n" % version(),
+        "WHEEL": "Wheel-Version: 1.0\nGenerator: berth\nRoot-Is-Purelib: false\nTag: %s\n" % tag,
+    }
     os.makedirs(DEST, exist_ok=True)
     path = os.path.join(DEST, "%s-%s.whl" % (name, tag))
     record = []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+
         def add(member, data, mode):
             info = zipfile.ZipInfo(member, MOMENT)
             info.external_attr, info.compress_type = mode << 16, zipfile.ZIP_DEFLATED

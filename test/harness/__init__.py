@@ -10,12 +10,35 @@ A test script holds functions named test_... and ends with
 
     harness.main(globals())
 
-It runs all of them in the order of the file, or those that the command line names: test/schedsim_run_test.py test_preempt.
-A function checks with check() and check_equal(), which go on after a failure, or with assert, which ends the function. The
-script prints failures only, and its exit status is 0 when there were none.
+It runs all of them in the order of the file, or those that the command line names: test/schedsim_run_test.py
+test_preempt. A function checks with check() and check_equal(), which go on after a failure, or with assert, which ends
+the function. The script prints failures only, and its exit status is 0 when there were none.
 """
 from harness.objects import cpu, items, node, pod, write_objects
-from harness.programs import Api, ExtenderServer, Kubectl, Scheduler, all_placed, check_bound_once, schedsim, secure_flags
+from harness.programs import (
+    Api,
+    ExtenderServer,
+    Kubectl,
+    Scheduler,
+    all_placed,
+    check_bound_once,
+    schedsim,
+    secure_flags,
+)
 from harness.proxy import Proxy, relay, status_body
-from harness.running import (BIN, DEADLINE, ROOT, TLS, check, check_equal, free_port, main, run, scratch, start, stop_all, wait_until,
-                             write_file)
+from harness.running import (
+    BIN,
+    DEADLINE,
+    ROOT,
+    TLS,
+    check,
+    check_equal,
+    free_port,
+    main,
+    run,
+    scratch,
+    start,
+    stop_all,
+    wait_until,
+    write_file,
+)

@@ -27,13 +27,33 @@ class Browser:
         to_read, self.to = os.pipe()
         self.come, come_write = os.pipe()
         # Chromium reads commands from descriptor 3 and writes answers to descriptor 4.
-        command = ["bash", "-c", f'exec "$@" 3<&{to_read} 4>&{come_write}', "bash", program, "--headless=new", "--no-sandbox",
-                   "--remote-debugging-pipe", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
-                   "--disable-background-networking", "--disable-component-update", "--force-color-profile=srgb",
-                   f"--user-data-dir={self.profile.name}", "about:blank"]
+        command = [
+            "bash",
+            "-c",
+            f'exec "$@" 3<&{to_read} 4>&{come_write}',
+            "bash",
+            program,
+            "--headless=new",
+            "--no-sandbox",
+            "--remote-debugging-pipe",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--disable-extensions",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--force-color-profile=srgb",
+            f"--user-data-dir={self.profile.name}",
+            "about:blank",
+        ]
         self.log = open(os.path.join(self.profile.name, "log"), "w+")
-        self.process = subprocess.Popen(command, pass_fds=(to_read, come_write), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=self.log)
+        self.process = subprocess.Popen(
+            command,
+            pass_fds=(to_read, come_write),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self.log,
+        )
         os.close(to_read)
         os.close(come_write)
         self.buffer = b""
@@ -84,7 +104,7 @@ class Browser:
             request["sessionId"] = session
         data = json.dumps(request).encode() + b"\0"
         while data:
-            data = data[os.write(self.to, data):]
+            data = data[os.write(self.to, data) :]
         deadline = time.monotonic() + DEADLINE
         while True:
             message = self.receive(deadline)
@@ -130,7 +150,10 @@ class Page:
 
     def prefer(self, **features):
         """prefer(prefers_color_scheme="dark")"""
-        self.call("Emulation.setEmulatedMedia", features=[{"name": k.replace("_", "-"), "value": v} for k, v in features.items()])
+        self.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": k.replace("_", "-"), "value": v} for k, v in features.items()],
+        )
 
     def js(self, expression):
         """Returns the value of a JavaScript expression; a promise is waited for."""
@@ -142,19 +165,38 @@ class Page:
         """Polls until the expression is true, and returns its value; fails with what the page shows."""
         end = time.monotonic() + deadline
         while True:
-            value = self.js(f"(() => {{ try {{ const v = {expression}; return v instanceof Node || v }} catch {{ return false }} }})()")
+            value = self.js(
+                f"(() => {{ try {{ const v = {expression}; return v instanceof Node || v }} catch {{ return "
+                f"false }} }})()"
+            )
             if value:
                 return value
             if time.monotonic() > end:
                 shown = self.js("document.body ? document.body.innerText : ''")
-                raise AssertionError(f"not within {deadline} s: {expression}\nthe page shows: {shown[:3000]}\n{self.problems()}")
+                raise AssertionError(
+                    f"not within {deadline} s: {expression}\nthe page shows: {shown[:3000]}\n{self.problems()}"
+                )
             time.sleep(0.02)
 
     def press(self, key):
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode={
-                "Enter": 13, "Tab": 9, "ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40, "ArrowUp": 38, "Home": 36, "End": 35}[key],
-                text="\r" if key == "Enter" else "")
+            self.call(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                code=key,
+                windowsVirtualKeyCode={
+                    "Enter": 13,
+                    "Tab": 9,
+                    "ArrowRight": 39,
+                    "ArrowLeft": 37,
+                    "ArrowDown": 40,
+                    "ArrowUp": 38,
+                    "Home": 36,
+                    "End": 35,
+                }[key],
+                text="\r" if key == "Enter" else "",
+            )
 
     def type(self, text):
         self.call("Input.insertText", text=text)
@@ -166,7 +208,9 @@ class Page:
         for e in self.events:
             p = e["params"]
             if e["method"] == "Runtime.exceptionThrown":
-                out.append(p["exceptionDetails"].get("exception", {}).get("description") or p["exceptionDetails"]["text"])
+                out.append(
+                    p["exceptionDetails"].get("exception", {}).get("description") or p["exceptionDetails"]["text"]
+                )
             elif e["method"] == "Runtime.consoleAPICalled" and p["type"] in ("error", "warning", "assert"):
                 out.append(" ".join(str(a.get("value", a.get("description"))) for a in p["args"]))
             elif e["method"] == "Log.entryAdded" and p["entry"]["level"] == "error":
@@ -180,7 +224,11 @@ class Page:
     def screenshot(self, path):
         height = self.js("document.documentElement.scrollHeight")
         width = self.js("innerWidth")
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True,
-                         clip={"x": 0, "y": 0, "width": width, "height": min(height, 6000), "scale": 1})["data"]
+        data = self.call(
+            "Page.captureScreenshot",
+            format="png",
+            captureBeyondViewport=True,
+            clip={"x": 0, "y": 0, "width": width, "height": min(height, 6000), "scale": 1},
+        )["data"]
         with open(path, "wb") as f:
             f.write(base64.b64decode(data))

@@ -18,14 +18,19 @@ _started = itertools.count(1)
 
 
 def schedsim(*words, feed=None, env=None):
-    """Runs schedsim; returns its exit status, standard output and standard error. `feed` is its standard input: bytes, a
-    text, or an object to be written as JSON."""
+    """Runs schedsim; returns its exit status, standard output and standard error. `feed` is its standard input: bytes,
+    a text, or an object to be written as JSON."""
     if isinstance(feed, (dict, list)):
         feed = json.dumps(feed)
     if isinstance(feed, str):
         feed = feed.encode()
-    done = subprocess.run([os.path.join(BIN, "schedsim"), *words], input=feed, stdin=subprocess.DEVNULL if feed is None else None,
-                          capture_output=True, env=dict(os.environ, **(env or {})))
+    done = subprocess.run(
+        [os.path.join(BIN, "schedsim"), *words],
+        input=feed,
+        stdin=subprocess.DEVNULL if feed is None else None,
+        capture_output=True,
+        env=dict(os.environ, **(env or {})),
+    )
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
@@ -43,8 +48,16 @@ class Api:
         with Api.start() as api: ..."""
         log = scratch("hollow-%d.log" % next(_started))
         with open(log, "w") as f:
-            p = start(f"{BIN}/hollow-apiserver", f"--insecure-port={port or free_port()}", *flags, *[f"--load={f}" for f in files],
-                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=f, text=True)
+            p = start(
+                f"{BIN}/hollow-apiserver",
+                f"--insecure-port={port or free_port()}",
+                *flags,
+                *[f"--load={f}" for f in files],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=f,
+                text=True,
+            )
         ready, _, _ = select.select([p.stdout], [], [], DEADLINE)
         line = p.stdout.readline() if ready else ""
         api = cls(int(line.rsplit(":", 1)[1]) if line.startswith("Serving insecurely on ") else 0)
@@ -79,11 +92,13 @@ class Api:
         return int(found.group(1))
 
     def call(self, method, path, body=None, content_type="application/json", headers=None):
-        """Sends a request whose body is a text, bytes, or an object to be written as JSON; returns the status, and the body: JSON
-        parsed, what is no JSON as text."""
+        """Sends a request whose body is a text, bytes, or an object to be written as JSON; returns the status, and the
+        body: JSON parsed, what is no JSON as text."""
         c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)
         data = body if body is None or isinstance(body, (bytes, str)) else json.dumps(body)
-        c.request(method, path, data, {**({"Content-Type": content_type} if data is not None else {}), **(headers or {})})
+        c.request(
+            method, path, data, {**({"Content-Type": content_type} if data is not None else {}), **(headers or {})}
+        )
         r = c.getresponse()
         text = r.read()
         c.close()
@@ -120,27 +135,38 @@ class Api:
         return self.post("/api/v1/nodes", node(*args, **kw))
 
     def add_priority_class(self, name, value):
-        return self.post("/apis/scheduling.k8s.io/v1alpha1/priorityclasses", {
-            "apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "PriorityClass", "metadata": {"name": name},
-            "value": value})
+        return self.post(
+            "/apis/scheduling.k8s.io/v1alpha1/priorityclasses",
+            {
+                "apiVersion": "scheduling.k8s.io/v1alpha1",
+                "kind": "PriorityClass",
+                "metadata": {"name": name},
+                "value": value,
+            },
+        )
 
     def restart(self, more=()):
-        """Kills the server and starts another one on the same port, with the same flags, nodes and pods. `more` names other objects
-        that are kept: tuples of a kind, its apiVersion and the path of its list."""
+        """Kills the server and starts another one on the same port, with the same flags, nodes and pods. `more` names
+        other objects that are kept: tuples of a kind, its apiVersion and the path of its list."""
         kinds = [("Node", "v1", "/api/v1/nodes"), ("Pod", "v1", "/api/v1/pods"), *more]
-        kept = write_objects("kept.json", [dict(o, apiVersion=version, kind=kind) for kind, version, path in kinds
-                                           for o in self.get(path)["items"]])
+        kept = write_objects(
+            "kept.json",
+            [dict(o, apiVersion=version, kind=kind) for kind, version, path in kinds for o in self.get(path)["items"]],
+        )
         self.process.kill()
         self.process.wait()
         self.__dict__.update(Api.start(kept, port=self.port, flags=self.flags).__dict__)
 
     def check_not_overcommitted(self):
-        allocatable = {n["metadata"]["name"]: cpu(n["status"]["allocatable"]["cpu"]) for n in self.get("/api/v1/nodes")["items"]}
+        allocatable = {
+            n["metadata"]["name"]: cpu(n["status"]["allocatable"]["cpu"]) for n in self.get("/api/v1/nodes")["items"]
+        }
         used = dict.fromkeys(allocatable, 0)
         for p in self.get("/api/v1/pods")["items"]:
             if p["spec"].get("nodeName"):
                 used[p["spec"]["nodeName"]] += sum(
-                    cpu(c.get("resources", {}).get("requests", {}).get("cpu", "0")) for c in p["spec"]["containers"])
+                    cpu(c.get("resources", {}).get("requests", {}).get("cpu", "0")) for c in p["spec"]["containers"]
+                )
         bad = {n: (used[n], allocatable[n]) for n in allocatable if used[n] > allocatable[n]}
         assert not bad, f"overcommitted nodes (used, allocatable): {bad}"
 
@@ -149,8 +175,13 @@ class ExtenderServer:
     """test/testdata/extender_server.py, which says what the paths below its address do."""
 
     def __init__(self):
-        self.process = start(sys.executable, os.path.join(ROOT, "test", "testdata", "extender_server.py"), stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE, text=True)
+        self.process = start(
+            sys.executable,
+            os.path.join(ROOT, "test", "testdata", "extender_server.py"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         self.url = "http://127.0.0.1:%d" % int(self.process.stdout.readline())
 
 
@@ -160,11 +191,16 @@ def all_placed(api, names):
 
 
 def check_bound_once(names, *proxies):
-    """Checks that exactly one of the bindings that the server carried out was for each pod. A proxy sees an answer after the
-    server has given it, so that a pod may have its node before its binding is seen here."""
+    """Checks that exactly one of the bindings that the server carried out was for each pod. A proxy sees an answer
+    after the server has given it, so that a pod may have its node before its binding is seen here."""
+
     def done():
-        return sorted(path.split("/")[6] for p in proxies for method, path, status in p.answers
-                      if method == "POST" and path.endswith("/binding") and status == 201)
+        return sorted(
+            path.split("/")[6]
+            for p in proxies
+            for method, path, status in p.answers
+            if method == "POST" and path.endswith("/binding") and status == 201
+        )
 
     wait_until("an answer for each binding", lambda: len(done()) >= len(names))
     assert done() == sorted(names), (done(), sorted(names))
@@ -172,7 +208,13 @@ def check_bound_once(names, *proxies):
 
 def secure_flags(*more):
     """Returns the flags for a hollow-apiserver that serves TLS as well, with the certificates of the tests."""
-    return ["--bind-address=127.0.0.1", "--secure-port=0", f"--tls-cert-file={TLS}/server.crt", f"--tls-private-key-file={TLS}/server.key", *more]
+    return [
+        "--bind-address=127.0.0.1",
+        "--secure-port=0",
+        f"--tls-cert-file={TLS}/server.crt",
+        f"--tls-private-key-file={TLS}/server.key",
+        *more,
+    ]
 
 
 class Kubectl:
@@ -184,10 +226,16 @@ class Kubectl:
         self.env = {**os.environ, "HOME": scratch("."), "KUBECONFIG": scratch("no-kubeconfig")}
 
     def __call__(self, *args, stdin=None, status=0, out=(), err=()):
-        """Runs kubectl and returns its standard output. Checks the exit status, and the texts that standard output and standard
-        error must contain: one, or a list."""
-        done = subprocess.run(["kubectl", "--server=" + self.api.url, *args], input=stdin, env=self.env, text=True, capture_output=True,
-                              timeout=DEADLINE)
+        """Runs kubectl and returns its standard output. Checks the exit status, and the texts that standard output and
+        standard error must contain: one, or a list."""
+        done = subprocess.run(
+            ["kubectl", "--server=" + self.api.url, *args],
+            input=stdin,
+            env=self.env,
+            text=True,
+            capture_output=True,
+            timeout=DEADLINE,
+        )
         name = "kubectl " + " ".join(args)
         check(name, done.returncode == status, "exit %d: %s%s" % (done.returncode, done.stdout, done.stderr))
         for wanted, text in ((out, done.stdout), (err, done.stderr)):
@@ -200,7 +248,8 @@ class Kubectl:
 
 
 class Scheduler:
-    """kube-scheduler, fast; with bare=True it has no other flags than those given. `env` is added to the environment."""
+    """kube-scheduler, fast; with bare=True it has no other flags than those given. `env` is added to the
+    environment."""
 
     def __init__(self, master, *flags, name="scheduler", leader_elect=False, bare=False, env=None):
         self.log_path = scratch(f"{name}.log")
@@ -208,18 +257,29 @@ class Scheduler:
         if master:
             command.append(f"--master={master}")
         if not bare:
-            command += [f"--leader-elect={'true' if leader_elect else 'false'}", "--kube-api-qps=1000",
-                        "--kube-api-burst=1000"]
+            command += [
+                f"--leader-elect={'true' if leader_elect else 'false'}",
+                "--kube-api-qps=1000",
+                "--kube-api-burst=1000",
+            ]
         with open(self.log_path, "w") as log:
-            self.process = start(*command, *flags, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
-                                 env={**os.environ, **(env or {})})
+            self.process = start(
+                *command,
+                *flags,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                env={**os.environ, **(env or {})},
+            )
 
     def log(self):
         with open(self.log_path, errors="replace") as f:
             return f.read()
 
     def wait_for_log(self, text, deadline=DEADLINE):
-        wait_until(f"{text!r} in the log:\n{self.log()[-3000:]}", lambda: text in self.log() or self._died(text), deadline)
+        wait_until(
+            f"{text!r} in the log:\n{self.log()[-3000:]}", lambda: text in self.log() or self._died(text), deadline
+        )
 
     def _died(self, text):
         assert self.process.poll() is None or text in self.log(), f"exited {self.process.returncode}:\n{self.log()}"
@@ -229,6 +289,7 @@ class Scheduler:
         def find():
             m = re.search(r"(?:starting healthz server|Serving healthz insecurely) on 127\.0\.0\.1:(\d+)", self.log())
             return m and int(m.group(1))
+
         return wait_until("a healthz server", find)
 
     def page(self, path, method="GET"):
@@ -240,13 +301,18 @@ class Scheduler:
         return r.status, dict(r.getheaders()), body
 
     def metrics(self, whole=True):
-        """Returns the metrics by name and labels; unless whole=False, including those of the watches, which exist once the
-        algorithm is known."""
+        """Returns the metrics by name and labels; unless whole=False, including those of the watches, which exist once
+        the algorithm is known."""
+
         def read():
             _, _, text = self.page("/metrics")
-            found = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
-                     if not line.startswith("#")}
+            found = {
+                line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1])
+                for line in text.splitlines()
+                if not line.startswith("#")
+            }
             return found if not whole or any(k.startswith("scheduler_watch_open") for k in found) else None
+
         return wait_until("metrics of the watches", read)
 
     def stop(self, how=signal.SIGTERM):

@@ -53,8 +53,8 @@ class Proxy:
         self.cut_all()
 
     def cut_all(self):
-        """Breaks all connections of clients. The server's answers to writes that are under way are still noted in `answers`, because
-        the server carries them out."""
+        """Breaks all connections of clients. The server's answers to writes that are under way are still noted in
+        `answers`, because the server carries them out."""
         for s in list(self.connections):
             try:
                 s.shutdown(socket.SHUT_RDWR)
@@ -107,8 +107,12 @@ class Proxy:
         if isinstance(fault, tuple) and isinstance(fault[0], int):
             status, headers, text = fault
             text = text if isinstance(text, bytes) else text.encode()
-            s.sendall(f"HTTP/1.1 {status} Injected\r\nContent-Length: {len(text)}\r\n".encode() +
-                      b"".join(f"{k}: {v}\r\n".encode() for k, v in headers.items()) + b"\r\n" + text)
+            s.sendall(
+                f"HTTP/1.1 {status} Injected\r\nContent-Length: {len(text)}\r\n".encode()
+                + b"".join(f"{k}: {v}\r\n".encode() for k, v in headers.items())
+                + b"\r\n"
+                + text
+            )
             return True
         up = socket.create_connection(("127.0.0.1", self.upstream))
         write = int(method != "GET")
@@ -116,8 +120,11 @@ class Proxy:
             self.connections.add(up)
         self._count(write)
         try:
-            up.sendall(b"".join(h for h in head if not h.lower().startswith(b"connection:")) +
-                       b"Connection: close\r\n\r\n" + body)
+            up.sendall(
+                b"".join(h for h in head if not h.lower().startswith(b"connection:"))
+                + b"Connection: close\r\n\r\n"
+                + body
+            )
             kind, value = fault if isinstance(fault, tuple) else (fault, None)
             limit = value if kind == "cut" else None
             answer = b""
@@ -138,21 +145,21 @@ class Proxy:
             if kind == "dribble":
                 while answer:
                     for i in range(len(answer)):
-                        s.sendall(answer[i:i + 1])
+                        s.sendall(answer[i : i + 1])
                         time.sleep(value)
                     answer = up.recv(65536)
                 return False
             head_end = answer.index(b"\r\n\r\n") + 4
             sent = len(answer) - head_end
             if limit is not None and sent > limit:
-                answer = answer[:head_end + limit]
+                answer = answer[: head_end + limit]
             s.sendall(answer)
             while limit is None or sent < limit:
                 more = up.recv(65536)
                 if not more:
                     return False
                 if limit is not None:
-                    more = more[:limit - sent]
+                    more = more[: limit - sent]
                 s.sendall(more)
                 sent += len(more)
             return False
@@ -167,5 +174,14 @@ class Proxy:
 
 
 def status_body(code, reason, message):
-    return json.dumps({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message,
-                       "reason": reason, "code": code})
+    return json.dumps(
+        {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": message,
+            "reason": reason,
+            "code": code,
+        }
+    )

@@ -17,11 +17,21 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 OUT = os.environ["OUT"] = os.path.abspath(os.environ.get("OUT") or os.path.join(ROOT, "_output"))
 os.chdir(ROOT)
 BIN = os.path.join(OUT, "bin")
-TLS = os.path.join(ROOT, "test", "testdata", "hollow-tls")  # certificates of an authority, a server, a client and a stranger
+TLS = os.path.join(
+    ROOT, "test", "testdata", "hollow-tls"
+)  # certificates of an authority, a server, a client and a stranger
 DEADLINE = 60  # seconds: for anything that should happen soon
 # For programs built with SAN=tsan.
-os.environ["TSAN_OPTIONS"] = ":".join(filter(None, [os.environ.get("TSAN_OPTIONS"), "report_thread_leaks=0", "suppressions=" +
-                                                    os.path.join(ROOT, "test", "testdata", "daemon.tsan.supp")]))
+os.environ["TSAN_OPTIONS"] = ":".join(
+    filter(
+        None,
+        [
+            os.environ.get("TSAN_OPTIONS"),
+            "report_thread_leaks=0",
+            "suppressions=" + os.path.join(ROOT, "test", "testdata", "daemon.tsan.supp"),
+        ],
+    )
+)
 _failed = []
 _processes = []
 _ports = []  # what keeps other tests from using the ports of this one
@@ -78,16 +88,19 @@ def stop_all():
 
 
 def free_port():
-    """Returns a port that nobody listens on, and that no other test gets while this script runs. It is none that the system gives to
-    connections or to listeners that ask for any port; such a port could be taken again before a program listens on it."""
+    """Returns a port that nobody listens on, and that no other test gets while this script runs. It is none that the
+    system gives to connections or to listeners that ask for any port; such a port could be taken again before a program
+    listens on it.
+    """
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as f:
         low, high = map(int, f.read().split())
     for port in random.sample([p for p in range(10000, 65536) if not low <= p <= high], 1000):
         claim = socket.socket(socket.AF_UNIX)
         try:
             claim.bind(f"\0berth-test-port-{port}")  # an abstract socket, which ends with the process
-            # It is bound, which fails while somebody listens there, but does not listen. Another thread may be starting a program,
-            # which holds a copy of the socket for a moment; a copy of one that listens would keep the port from its user.
+            # It is bound, which fails while somebody listens there, but does not listen. Another thread may be starting
+            # a program, which holds a copy of the socket for a moment; a copy of one that listens would keep the port
+            # from its user.
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind(("127.0.0.1", port))
@@ -114,7 +127,8 @@ def wait_until(what, condition, deadline=DEADLINE):
 
 
 def _logs(since=0.0):
-    """Yields name and text of each log in the scratch folder that a program has written to since then (seconds of time.time())."""
+    """Yields name and text of each log in the scratch folder that a program has written to since then (seconds of
+    time.time())."""
     for name in sorted(os.listdir(_scratch.name)):
         if name.endswith(".log") and os.stat(scratch(name)).st_mtime >= since:
             with open(scratch(name), errors="replace") as f:
@@ -139,10 +153,11 @@ def _run_test(name, test):
 
 
 def main(functions, at_once=False, afterwards=None):
-    """Runs the test functions among these (a script's globals()), or those that the command line names, and ends the process.
+    """Runs the test functions among these (a script's globals()), or those that the command line names, and ends the
+    process.
 
-    at_once=True runs all at the same time, for tests that mostly wait. `afterwards` is a check of what all tests have done
-    together; it does not run when the command line names some.
+    at_once=True runs all at the same time, for tests that mostly wait. `afterwards` is a check of what all tests have
+    done together; it does not run when the command line names some.
     """
     tests = {name: f for name, f in functions.items() if name.startswith("test_") and callable(f)}
     chosen = sys.argv[1:] or list(tests)
@@ -161,7 +176,10 @@ def main(functions, at_once=False, afterwards=None):
             passed = _run_test(name, tests[name]) and _run_test(name, _check_sanitizers)
             stop_all()
             if not passed:
-                print("".join("---- the end of %s ----\n%s\n" % (log, text[-3000:]) for log, text in _logs(began)), flush=True)
+                print(
+                    "".join("---- the end of %s ----\n%s\n" % (log, text[-3000:]) for log, text in _logs(began)),
+                    flush=True,
+                )
     stop_all()
     _run_test("sanitizers", _check_sanitizers)
     if afterwards and not sys.argv[1:]:

@@ -6,12 +6,13 @@
     r.placements                   # {"default/web-0": "node-7", "default/web-1": None}
     m = c.scores("default/web-1")  # m.feasible[n], m.total[n], m.rule["NodeResourcesFit"][n]
 
-Arrays over nodes are in the order of Cluster.nodes. Amounts are in the unit of the resource: cpu in thousandths, memory and
-storage in bytes, all else as counted. Mistakes raise berth.Error. A cluster is used by one thread at a time; calls release the
-GIL. Clusters are pickled as snapshots of what they are then. They do not work in a forked child: open or restore one there.
+Arrays over nodes are in the order of Cluster.nodes. Amounts are in the unit of the resource: cpu in thousandths, memory
+and storage in bytes, all else as counted. Mistakes raise berth.Error. A cluster is used by one thread at a time; calls
+release the GIL. Clusters are pickled as snapshots of what they are then. They do not work in a forked child: open or
+restore one there.
 
-A rule of your own is a function of a pod and of all nodes at once (priority, predicate). It is an experiment in Python; what a
-daemon is to run is configured, or written in C++ (plugin/README.md).
+A rule of your own is a function of a pod and of all nodes at once (priority, predicate). It is an experiment in Python;
+what a daemon is to run is configured, or written in C++ (plugin/README.md).
 
     @berth.priority(weight=5)
     def best_fit(pod, nodes):      # nodes.free[n, resource], nodes.allocatable, pod.requests[resource]
@@ -33,8 +34,21 @@ from ._env import Env
 from ._library import Error
 from ._rules import Columns, Nodes, Pod, Predicate, Priority, attach, hook, predicate, priority
 
-__all__ = ["Cluster", "Env", "Error", "Nodes", "Pod", "Predicate", "Preemption", "Priority", "Result", "Scores", "predicate", "priority",
-           "version"]
+__all__ = [
+    "Cluster",
+    "Env",
+    "Error",
+    "Nodes",
+    "Pod",
+    "Predicate",
+    "Preemption",
+    "Priority",
+    "Result",
+    "Scores",
+    "predicate",
+    "priority",
+    "version",
+]
 __version__ = _c.LIBRARY.berth_version().decode()
 
 _AT_ONCE = 512  # pods decided in one call; Ctrl-C works between calls
@@ -86,15 +100,21 @@ class Result:
         return _c.sized_text("reason", self._list.handle, self._index(pod))
 
     def explain(self, pod: str) -> Dict[str, Any]:
-        """Returns a dict that says why the pod would go where it would in the cluster as it is now: `schedsim explain -o json`."""
+        """Returns a dict that says why the pod would go where it would in the cluster as it is now: `schedsim explain
+        -o json`."""
         return self._cluster._explain(self._list, self._index(pod))
 
     def frame(self):
         """Returns a pandas.DataFrame with a row for each pod: pod, node (None if it has none), reason. Needs pandas."""
         import pandas
 
-        return pandas.DataFrame({"pod": self.pods, "node": [self.placements[p] for p in self.pods],
-                                 "reason": [self.reason(p) if n < 0 else "" for p, n in zip(self.pods, self.nodes.tolist())]})
+        return pandas.DataFrame(
+            {
+                "pod": self.pods,
+                "node": [self.placements[p] for p in self.pods],
+                "reason": [self.reason(p) if n < 0 else "" for p, n in zip(self.pods, self.nodes.tolist())],
+            }
+        )
 
     def _index(self, pod):
         if pod not in self.placements:
@@ -108,18 +128,18 @@ class Result:
 class Preemption(NamedTuple):
     """Whom to evict so that a pod fits."""
 
-    node: Optional[str]             # None: evicting helps nowhere
-    victims: List[str]              # "namespace/name"
-    nominated_to_clear: List[str]   # pods that lose their promise of the node
-    error: str                      # what the release says when it finds nothing
+    node: Optional[str]  # None: evicting helps nowhere
+    victims: List[str]  # "namespace/name"
+    nominated_to_clear: List[str]  # pods that lose their promise of the node
+    error: str  # what the release says when it finds nothing
 
 
 class Scores:
     """Where a pod fits, and how well.
 
     feasible  bool[nodes]
-    total     float64[nodes]: the weighted sum of all scores by the rules of the release; 0 where the pod does not fit, and
-              everywhere if fewer than two nodes fit, because such a pod is not scored
+    total     float64[nodes]: the weighted sum of all scores by the rules of the release; 0 where the pod does not fit,
+              and everywhere if fewer than two nodes fit, because such a pod is not scored
     rule      dict: name of the rule to float64[nodes], computed when it is read first
     weight    dict: name of the rule to its weight
     """
@@ -141,7 +161,9 @@ class Scores:
         scores = numpy.zeros((count, len(self.total)))
         self._rule, self._weight = {}, {}
         if count:
-            _c.call("rule_scores", c._handle, self._pods.handle, self._index, count, len(self.total), _c.address(scores))
+            _c.call(
+                "rule_scores", c._handle, self._pods.handle, self._index, count, len(self.total), _c.address(scores)
+            )
         for i in range(count):
             name, weight = _c.c_char_p(), _c.c_int64()
             _c.call("rule", c._handle, self._pods.handle, self._index, i, _c.byref(name), _c.byref(weight))
@@ -161,8 +183,8 @@ class Scores:
 
 
 class Cluster:
-    """Nodes, the pods on them, and the scheduler of a release. Opened by load, from_objects, from_frames or restore; close() ends
-    it."""
+    """Nodes, the pods on them, and the scheduler of a release. Opened by load, from_objects, from_frames or restore;
+    close() ends it."""
 
     def __init__(self, inputs, options):
         text = _options(options)
@@ -177,7 +199,14 @@ class Cluster:
         return self
 
     def _begin(self):
-        self._handle, self._names, self._changes, self._rules, self._error, self._columns = None, None, 0, [], None, None
+        self._handle, self._names, self._changes, self._rules, self._error, self._columns = (
+            None,
+            None,
+            0,
+            [],
+            None,
+            None,
+        )
         self._hook = self._log = None
 
     @classmethod
@@ -185,8 +214,8 @@ class Cluster:
         """Opens a cluster with the objects of files or folders, which are what `schedsim run` reads.
 
         paths          a path, or a list of them
-        release        "1.8", "1.9", "1.10", "1.13", "1.19", "1.29" or "1.36"; None: that of the Scenario, the first that reads
-                       the configuration, or 1.10
+        release        "1.8", "1.9", "1.10", "1.13", "1.19", "1.29" or "1.36"; None: that of the Scenario, the first
+                       that reads the configuration, or 1.10
         policy         a Policy (releases that have them): a dict, or the path of a file in JSON or YAML
         configuration  a KubeSchedulerConfiguration: a dict, or the path of a file in JSON or YAML
         ties           "turn" (as the release takes turns; the default), "first" or "random", with seed
@@ -195,30 +224,42 @@ class Cluster:
         if isinstance(paths, (str, bytes, os.PathLike)):
             paths = [paths]
         inputs = [_c.Input(path=_c.encoded(os.fspath(p), "path")) for p in paths]
-        return cls(inputs, dict(options, release=release, policy=_document(policy), configuration=_document(configuration)))
+        return cls(
+            inputs, dict(options, release=release, policy=_document(policy), configuration=_document(configuration))
+        )
 
     @classmethod
-    def from_objects(cls, objects, release: Optional[str] = None, policy=None, configuration=None, **options) -> "Cluster":
-        """Opens a cluster with Kubernetes objects: dicts as `kubectl get -o json` prints them. Options are those of load."""
+    def from_objects(
+        cls, objects, release: Optional[str] = None, policy=None, configuration=None, **options
+    ) -> "Cluster":
+        """Opens a cluster with Kubernetes objects: dicts as `kubectl get -o json` prints them. Options are those of
+        load."""
         text = _text_of(objects)
         inputs = [_c.Input(text=text, size=len(text), name=b"objects")]
-        return cls(inputs, dict(options, release=release, policy=_document(policy), configuration=_document(configuration)))
+        return cls(
+            inputs, dict(options, release=release, policy=_document(policy), configuration=_document(configuration))
+        )
 
     @classmethod
-    def from_frames(cls, nodes: Any, pods: Any = None, release: Optional[str] = None, policy=None, configuration=None, **options) -> "Cluster":
-        """Opens a cluster with tables: pandas.DataFrames, dicts of columns, or lists of dicts. Options are those of load.
+    def from_frames(
+        cls, nodes: Any, pods: Any = None, release: Optional[str] = None, policy=None, configuration=None, **options
+    ) -> "Cluster":
+        """Opens a cluster with tables: pandas.DataFrames, dicts of columns, or lists of dicts. Options are those of
+        load.
 
-        nodes  columns: name; cpu (thousandths), memory (bytes) and any other resource (as counted), whole numbers; labels (a
-               dict); unschedulable. Without a column pods, a node takes 110
-        pods   columns: name; namespace ("default"); resources as above; labels, node_selector (dicts); node (of a pod that
-               is placed, by name); priority. The columns arrival and duration are left to Env
+        nodes  columns: name; cpu (thousandths), memory (bytes) and any other resource (as counted), whole numbers;
+               labels (a dict); unschedulable. Without a column pods, a node takes 110
+        pods   columns: name; namespace ("default"); resources as above; labels, node_selector (dicts); node (of a pod
+               that is placed, by name); priority. The columns arrival and duration are left to Env
         """
-        text = _options(dict(options, release=release, policy=_document(policy), configuration=_document(configuration)))
+        text = _options(
+            dict(options, release=release, policy=_document(policy), configuration=_document(configuration))
+        )
         return cls.__new__(cls)._take(_frames.opened(text, nodes, pods))
 
     def snapshot(self) -> bytes:
-        """Returns the cluster as it is now as bytes, from which restore makes one that is as a copy would be. It has the inputs,
-        so that no file is needed; rules, hooks and results are not in it. Pickling does the same."""
+        """Returns the cluster as it is now as bytes, from which restore makes one that is as a copy would be. It has
+        the inputs, so that no file is needed; rules, hooks and results are not in it. Pickling does the same."""
         return gzip.compress(_c.sized_bytes("snapshot", self._open()), 1)
 
     @classmethod
@@ -253,7 +294,9 @@ class Cluster:
 
     def __reduce__(self):
         if self._rules or self._hook:
-            raise Error("a Cluster with rules or hooks of Python cannot be pickled: pickle its snapshot(), and add them again")
+            raise Error(
+                "a Cluster with rules or hooks of Python cannot be pickled: pickle its snapshot(), and add them again"
+            )
         return type(self).restore, (self.snapshot(),)
 
     def copy(self) -> "Cluster":
@@ -295,12 +338,19 @@ class Cluster:
     def amounts(self, resource: str) -> Tuple[numpy.ndarray, numpy.ndarray]:
         """Returns float64[nodes] twice: what nodes offer of a resource, and what the pods on them request."""
         allocatable, requested = numpy.zeros(self._node_count()), numpy.zeros(self._node_count())
-        _c.call("amounts", self._handle, _c.encoded(resource, "resource"), len(allocatable), _c.address(allocatable),
-                _c.address(requested))
+        _c.call(
+            "amounts",
+            self._handle,
+            _c.encoded(resource, "resource"),
+            len(allocatable),
+            _c.address(allocatable),
+            _c.address(requested),
+        )
         return allocatable, requested
 
     def apply(self, objects) -> int:
-        """Adds objects (dicts or text), or replaces those of the same name: nodes, pods with a node, and what rules read."""
+        """Adds objects (dicts or text), or replaces those of the same name: nodes, pods with a node, and what rules
+        read."""
         text = _text_of(objects)
         count = _c.c_size_t()
         self._columns = None
@@ -319,8 +369,8 @@ class Cluster:
         self._changed()
 
     def schedule(self, pods=None, progress: bool = False) -> Result:
-        """Decides for pods, one after another, and assumes each on its node. Returns a Result. Ctrl-C ends it between two
-        decisions; what was placed until then is placed.
+        """Decides for pods, one after another, and assumes each on its node. Returns a Result. Ctrl-C ends it between
+        two decisions; what was placed until then is placed.
 
         pods      None (the pending ones of the input), the path of a file, or objects (dicts)
         progress  whether tqdm, if it is installed, shows a bar
@@ -336,15 +386,18 @@ class Cluster:
         return Result(self, batch, nodes)
 
     def scores(self, pod) -> Scores:
-        """Returns the Scores of a pod, and decides nothing. pod: "namespace/name" of a pending pod, or an object (dict)."""
+        """Returns the Scores of a pod, and decides nothing. pod: "namespace/name" of a pending pod, or an object
+        (dict)."""
         pods, index = self._one(pod)
         if self._rules:
             self._use_columns(pods)
         return Scores(self, pods, index)
 
     def preempt(self, pod, apply: bool = False) -> Preemption:
-        """Finds out whom the release would evict so that a pod fits that does not fit now; apply: takes them from their node.
-        The cluster is to be opened with preempt=True; releases up to 1.13 need featureGates={"PodPriority": True} too."""
+        """Finds out whom the release would evict so that a pod fits that does not fit now; apply: takes them from their
+        node. The cluster is to be opened with preempt=True; releases up to 1.13 need featureGates={"PodPriority": True}
+        too.
+        """
         pods, index = self._one(pod)
         text, size = _c.c_char_p(), _c.c_size_t()
         self._call("preempt", self._open(), pods.handle, index, int(apply), _c.byref(text), _c.byref(size))
@@ -354,8 +407,8 @@ class Cluster:
         return Preemption(found["node"] or None, found["victims"], found["nominatedToClear"], found["error"])
 
     def columns(self) -> Nodes:
-        """Returns the nodes as arrays (Nodes), as they are now; the next decision of a rule, or call of this function, changes
-        them."""
+        """Returns the nodes as arrays (Nodes), as they are now; the next decision of a rule, or call of this function,
+        changes them."""
         columns = self._use_columns(None)
         _c.call("refresh", self._handle)
         return columns.nodes
@@ -370,9 +423,11 @@ class Cluster:
         return values
 
     def on_change(self, function: Optional[Callable]) -> None:
-        """Sets what is called when a pod comes to a node or leaves it: function(pod, node, placed), with a Pod, the index of the
-        node, and whether it came. It is called at once for the pods that are on nodes, so that a rule can keep a state of its
-        own, such as that of devices. It must not use the cluster. What it raises is raised by the call that moved the pod."""
+        """Sets what is called when a pod comes to a node or leaves it: function(pod, node, placed), with a Pod, the
+        index of the node, and whether it came. It is called at once for the pods that are on nodes, so that a rule can
+        keep a state of its own, such as that of devices. It must not use the cluster. What it raises is raised by the
+        call that moved the pod.
+        """
         self._use_columns(None)
         self._hook = _c.HOOK() if function is None else hook(self, function)
         self._call("set_hook", self._open(), self._hook, None)
@@ -380,8 +435,13 @@ class Cluster:
             self._hook = None
 
     def on_log(self, function: Optional[Callable]) -> None:
-        """Sets what gets the messages of the engine: function(severity, text), severity 0 (information) to 3 (a defect)."""
-        self._log = _c.LOG() if function is None else _c.LOG(lambda _user, severity, text: function(severity, text.decode(errors="replace")))
+        """Sets what gets the messages of the engine: function(severity, text), severity 0 (information) to 3 (a
+        defect)."""
+        self._log = (
+            _c.LOG()
+            if function is None
+            else _c.LOG(lambda _user, severity, text: function(severity, text.decode(errors="replace")))
+        )
         _c.call("set_log", self._open(), self._log, None)
 
     def explain(self, pod) -> Dict[str, Any]:

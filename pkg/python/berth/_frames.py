@@ -104,8 +104,10 @@ def _begin(rows, others, what: str, keep) -> Any:
 
 def _node_table(rows, keep):
     table = _begin(rows, _OF_NODES, "node", keep)
-    labels, = _codes(rows, ["labels"], table, "node", keep)
-    cordoned = numpy.array([row.get("unschedulable") is True or row.get("unschedulable") is numpy.True_ for row in rows], numpy.uint8)
+    (labels,) = _codes(rows, ["labels"], table, "node", keep)
+    cordoned = numpy.array(
+        [row.get("unschedulable") is True or row.get("unschedulable") is numpy.True_ for row in rows], numpy.uint8
+    )
     keep.append(cordoned)
     table.labels, table.unschedulable = _c.address(labels), _c.address(cordoned)
     return table
@@ -124,7 +126,9 @@ def _pod_table(rows, index: Dict[str, int], keep):
             if not -(2**31) <= int(row["priority"]) < 2**31:
                 raise Error("pod %r: column priority: %r: must fit 32 bits" % (row["name"], row["priority"]))
             priorities[i] = int(row["priority"])
-    table.spaces = _strings([row["namespace"] if _given(row.get("namespace")) else "default" for row in rows], "namespace")
+    table.spaces = _strings(
+        [row["namespace"] if _given(row.get("namespace")) else "default" for row in rows], "namespace"
+    )
     keep.extend([nodes, priorities])
     table.labels, table.selectors, table.nodes = _c.address(labels), _c.address(selectors), _c.address(nodes)
     if any(_given(row.get("priority")) for row in rows):

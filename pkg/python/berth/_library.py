@@ -19,20 +19,48 @@ class Input(ctypes.Structure):
 
 
 class Table(ctypes.Structure):
-    _fields_ = [("rows", c_size_t), ("names", POINTER(c_char_p)), ("resources", POINTER(c_char_p)), ("resources_count", c_size_t),
-                ("amounts", c_void_p), ("keys", POINTER(c_char_p)), ("keys_count", c_size_t), ("values", POINTER(c_char_p)),
-                ("values_count", c_size_t), ("labels", c_void_p), ("unschedulable", c_void_p), ("spaces", POINTER(c_char_p)),
-                ("selectors", c_void_p), ("nodes", c_void_p), ("priorities", c_void_p)]
+    _fields_ = [
+        ("rows", c_size_t),
+        ("names", POINTER(c_char_p)),
+        ("resources", POINTER(c_char_p)),
+        ("resources_count", c_size_t),
+        ("amounts", c_void_p),
+        ("keys", POINTER(c_char_p)),
+        ("keys_count", c_size_t),
+        ("values", POINTER(c_char_p)),
+        ("values_count", c_size_t),
+        ("labels", c_void_p),
+        ("unschedulable", c_void_p),
+        ("spaces", POINTER(c_char_p)),
+        ("selectors", c_void_p),
+        ("nodes", c_void_p),
+        ("priorities", c_void_p),
+    ]
 
 
 class Question(ctypes.Structure):
-    _fields_ = [("pod", c_char_p), ("template", c_uint64), ("nodes", c_size_t), ("feasible", c_void_p), ("scores", c_void_p),
-                ("requests", POINTER(c_double)), ("resources", c_size_t), ("error", c_void_p), ("error_size", c_size_t)]
+    _fields_ = [
+        ("pod", c_char_p),
+        ("template", c_uint64),
+        ("nodes", c_size_t),
+        ("feasible", c_void_p),
+        ("scores", c_void_p),
+        ("requests", POINTER(c_double)),
+        ("resources", c_size_t),
+        ("error", c_void_p),
+        ("error_size", c_size_t),
+    ]
 
 
 class Event(ctypes.Structure):
-    _fields_ = [("pod", c_char_p), ("template", c_uint64), ("node", c_size_t), ("placed", c_int32), ("resources", c_size_t),
-                ("requests", POINTER(c_double))]
+    _fields_ = [
+        ("pod", c_char_p),
+        ("template", c_uint64),
+        ("node", c_size_t),
+        ("placed", c_int32),
+        ("resources", c_size_t),
+        ("requests", POINTER(c_double)),
+    ]
 
 
 RULE = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(Question))
@@ -81,8 +109,20 @@ _SIGNATURES = {
     "preempt": [_HANDLE, _HANDLE, c_size_t, c_int32, _TEXT, _SIZE],
     "node_label": [_HANDLE, c_size_t, c_char_p, _TEXT],
     "pod_label": [_HANDLE, c_size_t, c_char_p, _TEXT],
-    "begin": [_HANDLE, _HANDLE, c_void_p, c_void_p, c_char_p, c_size_t, POINTER(c_char_p), c_size_t, c_size_t, c_void_p, c_void_p,
-              POINTER(c_void_p)],
+    "begin": [
+        _HANDLE,
+        _HANDLE,
+        c_void_p,
+        c_void_p,
+        c_char_p,
+        c_size_t,
+        POINTER(c_char_p),
+        c_size_t,
+        c_size_t,
+        c_void_p,
+        c_void_p,
+        POINTER(c_void_p),
+    ],
     "next": [_HANDLE, c_int32, c_size_t, _TEXT, c_void_p, c_void_p, POINTER(c_double)],
     "outcome": [_HANDLE, _TEXT, _SIZE],
     "end": [_HANDLE],
@@ -163,5 +203,30 @@ def address(array):
     return array.ctypes.data
 
 
-__all__ = ["Error", "Event", "HOOK", "Input", "LIBRARY", "LOG", "Question", "RULE", "Table", "address", "byref", "c_char_p", "c_double", "c_int32", "c_int64", "c_uint8",
-           "call", "encoded", "handle", "last_error", "number", "c_size_t", "sized_bytes", "sized_text", "text_at"]
+__all__ = [
+    "Error",
+    "Event",
+    "HOOK",
+    "Input",
+    "LIBRARY",
+    "LOG",
+    "Question",
+    "RULE",
+    "Table",
+    "address",
+    "byref",
+    "c_char_p",
+    "c_double",
+    "c_int32",
+    "c_int64",
+    "c_uint8",
+    "call",
+    "encoded",
+    "handle",
+    "last_error",
+    "number",
+    "c_size_t",
+    "sized_bytes",
+    "sized_text",
+    "text_at",
+]

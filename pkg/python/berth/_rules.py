@@ -38,7 +38,13 @@ class Nodes:
     __slots__ = ("names", "resources", "allocatable", "free", "feasible")
 
     def __init__(self, names: Sequence[str], resources: Sequence[str], allocatable: numpy.ndarray, free: numpy.ndarray):
-        self.names, self.resources, self.allocatable, self.free, self.feasible = names, resources, allocatable, free, None
+        self.names, self.resources, self.allocatable, self.free, self.feasible = (
+            names,
+            resources,
+            allocatable,
+            free,
+            None,
+        )
 
     def index(self, resource: str) -> int:
         """Returns the column of a resource."""
@@ -56,8 +62,8 @@ class Nodes:
 
 
 class Priority:
-    """A function that returns a score for each node: finite numbers of any size, float64[nodes]. The total of a node is that
-    of the release plus weight times score."""
+    """A function that returns a score for each node: finite numbers of any size, float64[nodes]. The total of a node is
+    that of the release plus weight times score."""
 
     def __init__(self, function: Callable, name: str, weight: float):
         self.function, self.name, self.weight = function, name, weight
@@ -107,8 +113,15 @@ class Columns:
             a.flags.writeable = False
         self.nodes = Nodes(names, self.resources, shown[0], shown[1])
         texts = (_c.c_char_p * len(resources))(*[r.encode() for r in resources])
-        _c.call("use_columns", cluster._open(), texts, len(resources), len(names), _c.address(self.written[0]),
-                _c.address(self.written[1]))
+        _c.call(
+            "use_columns",
+            cluster._open(),
+            texts,
+            len(resources),
+            len(names),
+            _c.address(self.written[0]),
+            _c.address(self.written[1]),
+        )
 
 
 def _array(at: int, size: int, kind) -> numpy.ndarray:
@@ -119,7 +132,7 @@ def _array(at: int, size: int, kind) -> numpy.ndarray:
 
 def pod_of(q) -> Pod:
     """Returns the pod of a question or an event of the library."""
-    return Pod(q.pod.decode(errors="replace"), q.template, numpy.array(q.requests[:q.resources]))
+    return Pod(q.pod.decode(errors="replace"), q.template, numpy.array(q.requests[: q.resources]))
 
 
 class _Asker:
@@ -161,7 +174,7 @@ class _Asker:
         except BaseException as e:  # whatever it is, it must not pass through C
             if owner is not None:
                 owner._error = e
-            text = ("%s: %s" % (type(e).__name__, e)).encode(errors="replace")[:q.error_size - 1]
+            text = ("%s: %s" % (type(e).__name__, e)).encode(errors="replace")[: q.error_size - 1]
             ctypes.memmove(q.error, text + b"\0", len(text) + 1)
             return 1
 

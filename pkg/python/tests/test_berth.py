@@ -19,20 +19,31 @@ OPENB = os.path.join(DATA, "traces", "openb.json.gz")
 
 
 def node(name, cpu="4", labels=None):
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "uid": name, "labels": labels or {}},
-            "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "uid": name, "labels": labels or {}},
+        "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}},
+    }
 
 
 def pod(name, cpu="1", on=None):
     spec = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}]}
     if on:
         spec["nodeName"] = on
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default", "uid": name}, "spec": spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default", "uid": name},
+        "spec": spec,
+    }
 
 
 def small(pods=3, **options):
     options.setdefault("release", "1.29")
-    return berth.Cluster.from_objects([node("a"), node("b"), node("c", "8")] + [pod("p%d" % i) for i in range(pods)], **options)
+    return berth.Cluster.from_objects(
+        [node("a"), node("b"), node("c", "8")] + [pod("p%d" % i) for i in range(pods)], **options
+    )
 
 
 def recorded(path):
@@ -70,18 +81,29 @@ class Decisions(unittest.TestCase):
 class Options(unittest.TestCase):
     def test_files_are_json_or_yaml_and_name_their_release(self):
         with tempfile.TemporaryDirectory() as folder:
+
             def file(name, text):
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
                     f.write(text)
                 return f.name
+
             head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-            packs = file("c.yaml", head + "profiles:\n- schedulerName: default-scheduler\n  plugins: {score: {disabled: [{name: '*'}], enabled: "
-                         "[{name: NodeResourcesFit}]}}\n  pluginConfig:\n  - name: NodeResourcesFit\n    args: {scoringStrategy: "
-                         "{type: MostAllocated, resources: [{name: cpu, weight: 1}]}}\n")
+            packs = file(
+                "c.yaml",
+                head + "profiles:\n- schedulerName: default-scheduler\n  plugins: {score: {disabled: [{name: "
+                "'*'}], enabled: "
+                "[{name: NodeResourcesFit}]}}\n  pluginConfig:\n  - name: NodeResourcesFit\n"
+                "    args: {scoringStrategy: "
+                "{type: MostAllocated, resources: [{name: cpu, weight: 1}]}}\n",
+            )
             for options in (dict(release="1.29"), dict(release=None)):
                 placed = small(3, configuration=packs, **options).schedule().placements
                 self.assertEqual(len(set(placed.values())), 1)
-            policy = file("p.yaml", "kind: Policy\npredicates: [{name: GeneralPredicates}]\npriorities: [{name: MostRequestedPriority, weight: 1}]\n")
+            policy = file(
+                "p.yaml",
+                "kind: Policy\npredicates: [{name: GeneralPredicates}]\n"
+                "priorities: [{name: MostRequestedPriority, weight: 1}]\n",
+            )
             self.assertEqual(len(set(small(3, policy=policy, release="1.10").schedule().placements.values())), 1)
             with self.assertRaisesRegex(berth.Error, "options: configuration: .*line"):
                 small(configuration=file("bad.yaml", "a: [\n"))
@@ -149,8 +171,11 @@ class Rules(unittest.TestCase):
         self.assertEqual(c.schedule([pod("y")]).placements, {"default/y": "b"})
 
     def test_what_a_rule_does_wrong_is_an_error(self):
-        wrong = {"shape": lambda pod, nodes: [1.0], "finite": lambda pod, nodes: [float("nan")] * len(nodes),
-                 "ZeroDivisionError": lambda pod, nodes: 1 // 0}
+        wrong = {
+            "shape": lambda pod, nodes: [1.0],
+            "finite": lambda pod, nodes: [float("nan")] * len(nodes),
+            "ZeroDivisionError": lambda pod, nodes: 1 // 0,
+        }
         for what, function in wrong.items():
             c = small()
             c.add(berth.priority(function, name="wrong"))
@@ -163,20 +188,34 @@ class Rules(unittest.TestCase):
         with self.assertRaisesRegex(berth.Error, "in use"):
             c.schedule()
 
-
     def test_a_rule_reads_columns(self):
         c = small(0)
         seen = []
 
         @berth.priority(weight=1000)
         def best_fit(pod, nodes):
-            seen.append((pod.name, dict(zip(nodes.resources, pod.requests.tolist())), nodes.free[:, 0].tolist(), nodes.feasible.all()))
+            seen.append(
+                (
+                    pod.name,
+                    dict(zip(nodes.resources, pod.requests.tolist())),
+                    nodes.free[:, 0].tolist(),
+                    nodes.feasible.all(),
+                )
+            )
             return 100 - (nodes.free - pod.requests).clip(0).sum(axis=1) / nodes.allocatable.sum(axis=1) * 100
 
         c.add(best_fit)
         c.place(pod("first"), "b")
         self.assertEqual(c.schedule([pod("x"), pod("y")]).placements, {"default/x": "b", "default/y": "b"})
-        self.assertEqual(seen[0], ("default/x", {"cpu": 1000, "memory": 2**30, "ephemeral-storage": 0, "pods": 1}, [4000, 3000, 8000], True))
+        self.assertEqual(
+            seen[0],
+            (
+                "default/x",
+                {"cpu": 1000, "memory": 2**30, "ephemeral-storage": 0, "pods": 1},
+                [4000, 3000, 8000],
+                True,
+            ),
+        )
         self.assertEqual(seen[1][2], [4000, 2000, 8000])
         with self.assertRaises(ValueError):
             c.columns().free[0, 0] = 1
@@ -193,8 +232,16 @@ class Rules(unittest.TestCase):
         c.forget("default/p0")
         c.delete_pod("default/there")
         where = c.schedule().placements["default/p0"]
-        self.assertEqual(told, [("default/there", "a", True, 1000), ("default/p0", "b", True, 1000), ("default/p0", "b", False, 1000),
-                                ("default/there", "a", False, 1000), ("default/p0", where, True, 1000)])
+        self.assertEqual(
+            told,
+            [
+                ("default/there", "a", True, 1000),
+                ("default/p0", "b", True, 1000),
+                ("default/p0", "b", False, 1000),
+                ("default/there", "a", False, 1000),
+                ("default/p0", where, True, 1000),
+            ],
+        )
 
         def fails(p, n, placed):
             raise KeyError("of the hook")
@@ -224,10 +271,20 @@ class Rules(unittest.TestCase):
 
 class Frames(unittest.TestCase):
     def test_columns_make_a_cluster(self):
-        nodes = {"name": ["a", "b"], "cpu": [4000, 8000], "memory": [2**33, 2**33], "example.com/gpu": [0, 2],
-                 "labels": [{"disk": "ssd"}, None]}
-        pods = {"name": ["x", "y", "z"], "cpu": [1000] * 3, "example.com/gpu": [2, None, None], "node_selector": [None, {"disk": "ssd"}, None],
-                "node": [None, None, "b"]}
+        nodes = {
+            "name": ["a", "b"],
+            "cpu": [4000, 8000],
+            "memory": [2**33, 2**33],
+            "example.com/gpu": [0, 2],
+            "labels": [{"disk": "ssd"}, None],
+        }
+        pods = {
+            "name": ["x", "y", "z"],
+            "cpu": [1000] * 3,
+            "example.com/gpu": [2, None, None],
+            "node_selector": [None, {"disk": "ssd"}, None],
+            "node": [None, None, "b"],
+        }
         c = berth.Cluster.from_frames(nodes, pods, release="1.29")
         self.assertEqual(c.columns().resources, ("cpu", "memory", "ephemeral-storage", "pods", "example.com/gpu"))
         self.assertEqual(c.columns().requested[:, 0].tolist(), [0, 1000])
@@ -235,9 +292,14 @@ class Frames(unittest.TestCase):
         self.assertEqual(c.schedule().placements, {"default/x": "b", "default/y": "a"})
 
     def test_wrong_tables(self):
-        for nodes, text in (({"name": ["a"], "cpu": [-1]}, "column cpu: -1"), ({"name": ["a", "b"], "cpu": [1]}, "different lengths"),
-                            ({"name": [1]}, "column name"), ({"name": ["a"], "cpu": [1.5]}, "whole number"),
-                            ({"name": ["a"], "labels": ["x"]}, "must be a dict"), ({"name": ["a\0b"]}, "NUL")):
+        for nodes, text in (
+            ({"name": ["a"], "cpu": [-1]}, "column cpu: -1"),
+            ({"name": ["a", "b"], "cpu": [1]}, "different lengths"),
+            ({"name": [1]}, "column name"),
+            ({"name": ["a"], "cpu": [1.5]}, "whole number"),
+            ({"name": ["a"], "labels": ["x"]}, "must be a dict"),
+            ({"name": ["a\0b"]}, "NUL"),
+        ):
             with self.assertRaisesRegex(berth.Error, text):
                 berth.Cluster.from_frames(nodes)
         with self.assertRaisesRegex(berth.Error, "no such node"):
@@ -266,7 +328,10 @@ class Environment(unittest.TestCase):
         self.assertEqual((info["pod"], o["mask"].tolist(), o["requests"][0]), ("default/p0", [True] * 3, 1000))
         before = berth.Env.copy_of(o)
         o, reward, done, truncated, info = env.step(1)
-        self.assertEqual((reward, done, truncated, info["pod"], o["free"][1, 0], before["free"][1, 0]), (1.0, False, False, "default/p1", 3000, 4000))
+        self.assertEqual(
+            (reward, done, truncated, info["pod"], o["free"][1, 0], before["free"][1, 0]),
+            (1.0, False, False, "default/p1", 3000, 4000),
+        )
         o, reward, done, _, _ = env.step(-1)
         self.assertEqual((reward, done), (0.0, False))
         env.step(1)
@@ -299,7 +364,9 @@ class Environment(unittest.TestCase):
 
     def test_pods_leave_when_their_time_is_over(self):
         objects = [node("a", "1")] + [pod("p%d" % i) for i in range(3)]
-        env = berth.Env(berth.Cluster.from_objects(objects, release="1.29"), arrivals=[0, 5, 10], durations=[10, 1, numpy.inf])
+        env = berth.Env(
+            berth.Cluster.from_objects(objects, release="1.29"), arrivals=[0, 5, 10], durations=[10, 1, numpy.inf]
+        )
         env.reset()
         o, _, _, _, info = env.step(0)
         self.assertEqual((info["time"], o["mask"].tolist()), (5.0, [False]))
@@ -330,10 +397,14 @@ class SimulatedTime(unittest.TestCase):
             env = berth.Env(c, arrivals=[0, 5, 7], durations=[60, 30, numpy.inf], simulate={})
             steps = self.run_to_the_end(env, self.first)
             # The second pod comes at 5 and finds no room; it is asked about when there is some.
-            self.assertEqual([(name, at) for _, name, at in steps], [("default/p0", 0), ("default/p1", 0), ("default/p2", 0)])
+            self.assertEqual(
+                [(name, at) for _, name, at in steps], [("default/p0", 0), ("default/p1", 0), ("default/p2", 0)]
+            )
             self.assertEqual([time for time, _, _ in steps], [0, 60, 90])
             outcome = env.outcome()
-            self.assertEqual((outcome["pods"], outcome["placed"], outcome["neverPlaced"], outcome["cut"]), (3, 3, 0, False))
+            self.assertEqual(
+                (outcome["pods"], outcome["placed"], outcome["neverPlaced"], outcome["cut"]), (3, 3, 0, False)
+            )
             self.assertEqual((outcome["waitSeconds"]["max"], outcome["makespanSeconds"]), (83, 90))
             self.assertEqual(c.amounts("cpu")[1].tolist(), [0])
             with self.assertRaisesRegex(berth.Error, "over"):
@@ -342,7 +413,9 @@ class SimulatedTime(unittest.TestCase):
 
     def test_what_is_left_waits_for_a_change(self):
         objects = [node("a"), node("b")] + [pod("p%d" % i) for i in range(2)]
-        env = berth.Env(berth.Cluster.from_objects(objects, release="1.29"), arrivals=[0, 100], durations=[50, 50], simulate={})
+        env = berth.Env(
+            berth.Cluster.from_objects(objects, release="1.29"), arrivals=[0, 100], durations=[50, 50], simulate={}
+        )
         o, info = env.reset()
         self.assertEqual((info, o["free"][:, 0].tolist()), ({"pod": "default/p0", "time": 0.0}, [4000, 4000]))
         o, reward, done, _, info = env.step(-1)
@@ -361,11 +434,21 @@ class SimulatedTime(unittest.TestCase):
 
     def test_many_pods_wait_and_no_node_is_overcommitted(self):
         rng = numpy.random.default_rng(5)
-        arrivals, durations = numpy.sort(rng.integers(0, 900, 60)).astype(float), rng.integers(30, 400, 60).astype(float)
-        objects = [node("n%d" % i, str(2 + i)) for i in range(4)] + [pod("p%02d" % i, "%dm" % rng.integers(200, 1500)) for i in range(60)]
+        arrivals, durations = numpy.sort(rng.integers(0, 900, 60)).astype(float), rng.integers(30, 400, 60).astype(
+            float
+        )
+        objects = [node("n%d" % i, str(2 + i)) for i in range(4)] + [
+            pod("p%02d" % i, "%dm" % rng.integers(200, 1500)) for i in range(60)
+        ]
         c = berth.Cluster.from_objects(objects, release="1.29")
-        policy = lambda o: int(numpy.flatnonzero(o["mask"])[-1])
-        runs = [self.run_to_the_end(berth.Env(c, arrivals=arrivals, durations=durations, simulate={}), policy) for _ in range(2)]
+
+        def policy(o):
+            return int(numpy.flatnonzero(o["mask"])[-1])
+
+        runs = [
+            self.run_to_the_end(berth.Env(c, arrivals=arrivals, durations=durations, simulate={}), policy)
+            for _ in range(2)
+        ]
         self.assertEqual(runs[0], runs[1])
         self.assertEqual(len(runs[0]), 60)
         self.assertTrue(any(time > arrivals[int(name[-2:])] for time, name, _ in runs[0]))
@@ -373,14 +456,23 @@ class SimulatedTime(unittest.TestCase):
         # No node ever has more than it offers.
         held = []
         for time, name, at in runs[0]:
-            held.append((time, time + durations[int(name[-2:])], at, next(o for o in objects if o["metadata"]["name"] == name.split("/")[1])))
+            held.append(
+                (
+                    time,
+                    time + durations[int(name[-2:])],
+                    at,
+                    next(o for o in objects if o["metadata"]["name"] == name.split("/")[1]),
+                )
+            )
             there = [h for h in held if h[2] == at and h[1] > time]
             used = sum(int(h[3]["spec"]["containers"][0]["resources"]["requests"]["cpu"][:-1]) for h in there)
             self.assertLessEqual(used, 1000 * (2 + at))
 
     def test_generated_pods_follow_the_seed(self):
-        env = berth.Env(berth.Cluster.from_objects([node("a"), node("b")], release="1.29"),
-                        simulate={"generate": ["count=30,for=1h,duration=10m,cpu=500m"], "startDelay": "1s"})
+        env = berth.Env(
+            berth.Cluster.from_objects([node("a"), node("b")], release="1.29"),
+            simulate={"generate": ["count=30,for=1h,duration=10m,cpu=500m"], "startDelay": "1s"},
+        )
         runs = [self.run_to_the_end(env, self.first, seed) for seed in (1, 1, 2)]
         self.assertEqual(runs[0], runs[1])
         self.assertNotEqual(runs[0], runs[2])
@@ -389,17 +481,25 @@ class SimulatedTime(unittest.TestCase):
 
     def test_files_of_arrivals(self):
         import tempfile
+
         with tempfile.NamedTemporaryFile("w", suffix=".csv") as f:
             f.write("time,duration,name,cpu\n10,60,x,1\n5,60,p0,\n")
             f.flush()
             env = berth.Env(small(2), simulate={"arrivals": f.name})
             steps = self.run_to_the_end(env, self.first)
-            self.assertEqual([(time, name) for time, name, _ in steps], [(0, "default/p1"), (5, "default/p0"), (10, "default/x")])
+            self.assertEqual(
+                [(time, name) for time, name, _ in steps], [(0, "default/p1"), (5, "default/p0"), (10, "default/x")]
+            )
 
     def test_mistakes(self):
         c = small()
-        for simulate, text in (({"arrivals": "/nowhere.csv"}, "nowhere"), ({"generate": ["count=x"]}, "count"), ({"nonsense": 1}, "no such option"),
-                               ({"until": "soon"}, "until"), ({"generate": "x"}, "must be a list")):
+        for simulate, text in (
+            ({"arrivals": "/nowhere.csv"}, "nowhere"),
+            ({"generate": ["count=x"]}, "count"),
+            ({"nonsense": 1}, "no such option"),
+            ({"until": "soon"}, "until"),
+            ({"generate": "x"}, "must be a list"),
+        ):
             with self.assertRaisesRegex(berth.Error, text):
                 berth.Env(c, simulate=simulate).reset()
         with self.assertRaisesRegex(berth.Error, "shuffle"):
@@ -418,12 +518,18 @@ class Misuse(unittest.TestCase):
         for version, readers in (("v1alpha2", "release 1.18"), ("v1beta2", "releases 1.22 to 1.27")):
             given = {"kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/" + version}
             for release in (None, "1.8", "1.13", "1.19", "1.29", "1.36"):
-                with self.assertRaisesRegex(berth.Error, "is read by %s of Kubernetes: convert the file with schedsim convert" % readers):
+                with self.assertRaisesRegex(
+                    berth.Error, "is read by %s of Kubernetes: convert the file with schedsim convert" % readers
+                ):
                     berth.Cluster.from_objects([node("a")], release=release, configuration=given)
 
     def test_bad_input(self):
-        for options, text in (({"release": "1.2"}, "1.2"), ({"nonsense": 1}, "there is no such option"), ({"ties": "x"}, "turn, first"),
-                              ({"policy": {"kind": "Policy"}, "release": "1.29"}, "has no Policies")):
+        for options, text in (
+            ({"release": "1.2"}, "1.2"),
+            ({"nonsense": 1}, "there is no such option"),
+            ({"ties": "x"}, "turn, first"),
+            ({"policy": {"kind": "Policy"}, "release": "1.29"}, "has no Policies"),
+        ):
             with self.assertRaisesRegex(berth.Error, text):
                 small(**options)
         with self.assertRaisesRegex(berth.Error, "nowhere"):
@@ -445,9 +551,12 @@ class Misuse(unittest.TestCase):
 
     def test_a_rule_that_terminates_ends_the_call_and_not_the_process(self):
         from berth import _library
+
         terminate = ctypes.cast(ctypes.CDLL("libstdc++.so.6")._ZSt9terminatev, _library.RULE)
         c = small()
-        self.assertEqual(_library.LIBRARY.berth_add_priority(c._handle, b"Ends", ctypes.c_double(1), terminate, None), 0)
+        self.assertEqual(
+            _library.LIBRARY.berth_add_priority(c._handle, b"Ends", ctypes.c_double(1), terminate, None), 0
+        )
         with self.assertRaisesRegex(berth.Error, "terminated without an exception"):
             c.schedule()
         with self.assertRaisesRegex(berth.Error, "can only be closed"):
@@ -458,7 +567,13 @@ class Misuse(unittest.TestCase):
         for release in ("1.10", "1.13", "1.19", "1.29", "1.36"):
             c = small(6, release=release)
             c.remove_node(c.nodes[1])
-            c.apply([node("late"), pod("before", "1", on="late"), {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}}])
+            c.apply(
+                [
+                    node("late"),
+                    pod("before", "1", on="late"),
+                    {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}},
+                ]
+            )
             c.place("default/p0", "late")
             c.place(pod("loose", "1"), "late")
             c.delete_pod("default/before")
@@ -484,10 +599,19 @@ class Misuse(unittest.TestCase):
 
     def test_wrong_snapshots(self):
         good = gzip.decompress(small().snapshot())
-        for bad in (b"", b"{}", b"[]", good[:-20], good.replace(b'"Snapshot"', b'"List"'), good.replace(b'"turn": "0"', b'"turn": 0.5'),
-                    good.replace(b'"lists": []', b'"lists": 3'), good.replace(b'"pods": []', b'"pods": [["a", 7, 7]]'),
-                    good.replace(b'"pods": []', b'"pods": [["a", -1, 99]]'), good.replace(b'"pods": []', b'"pods": [["a", "x"]]'),
-                    good.replace(b'"nodes": [', b'"nodes": ["none", ')):
+        for bad in (
+            b"",
+            b"{}",
+            b"[]",
+            good[:-20],
+            good.replace(b'"Snapshot"', b'"List"'),
+            good.replace(b'"turn": "0"', b'"turn": 0.5'),
+            good.replace(b'"lists": []', b'"lists": 3'),
+            good.replace(b'"pods": []', b'"pods": [["a", 7, 7]]'),
+            good.replace(b'"pods": []', b'"pods": [["a", -1, 99]]'),
+            good.replace(b'"pods": []', b'"pods": [["a", "x"]]'),
+            good.replace(b'"nodes": [', b'"nodes": ["none", '),
+        ):
             self.assertNotEqual(bad, good)
             with self.assertRaises(berth.Error):
                 berth.Cluster.restore(bad)
@@ -518,7 +642,12 @@ class Misuse(unittest.TestCase):
 
     def test_a_rule_keeps_its_arrays_after_the_cluster_is_closed(self):
         c, kept = small(), []
-        c.add(berth.priority(lambda pod, nodes: kept.extend((nodes.free, nodes.feasible, pod.requests)) or numpy.zeros(len(nodes)), name="keeps"))
+        c.add(
+            berth.priority(
+                lambda pod, nodes: kept.extend((nodes.free, nodes.feasible, pod.requests)) or numpy.zeros(len(nodes)),
+                name="keeps",
+            )
+        )
         c.schedule()
         c.close()
         self.assertEqual([a.shape for a in kept[:3]], [(3, 4), (3,), (4,)])
@@ -526,6 +655,7 @@ class Misuse(unittest.TestCase):
 
     def test_handles_that_are_none(self):
         from berth import _library
+
         for handle in (None, 0, 1, 12345678, 2**63):
             with self.assertRaisesRegex(berth.Error, "not one of open"):
                 _library.call("close", handle)
@@ -540,8 +670,13 @@ class Misuse(unittest.TestCase):
 
         def work(release):
             with berth.Cluster.load(OPENB, release=release) as c:
-                results.append((release, c.schedule().placements == recorded(os.path.join(DATA, "traces", "placements-" + release,
-                                                                                         "openb.placements.gz"))))
+                results.append(
+                    (
+                        release,
+                        c.schedule().placements
+                        == recorded(os.path.join(DATA, "traces", "placements-" + release, "openb.placements.gz")),
+                    )
+                )
 
         threads = [threading.Thread(target=work, args=(r,)) for r in ("1.19", "1.29", "1.36")]
         [t.start() for t in threads], [t.join() for t in threads]

@@ -17,8 +17,14 @@ def best_fit(pod, nodes):
 def main():
     args = openb.arguments(__doc__)
     document = openb.scenario(args)
-    openb.report({"as the release, in turn": openb.run(document, ties="turn"), "as the release": openb.run(document),
-                  "best fit": openb.run(document, best_fit)}, args.curve)
+    openb.report(
+        {
+            "as the release, in turn": openb.run(document, ties="turn"),
+            "as the release": openb.run(document),
+            "best fit": openb.run(document, best_fit),
+        },
+        args.curve,
+    )
 
 
 if __name__ == "__main__":

@@ -37,7 +37,10 @@ def main():
     env = berth.Env(openb.cluster(openb.scenario(args)), shuffle=True)
     for agent in (at_random, packing):
         total, steps, seconds = episode(env, agent, seed=1)
-        print("%-10s %d of %d pods placed, %.0f us a step with the agent's own time" % (agent.__name__, total, steps, 1e6 * seconds / steps))
+        print(
+            "%-10s %d of %d pods placed, %.0f us a step with the agent's own time"
+            % (agent.__name__, total, steps, 1e6 * seconds / steps)
+        )
 
 
 if __name__ == "__main__":

@@ -19,7 +19,9 @@ def main():
     copy.remove_node(busiest)
     objects = {"%(namespace)s/%(name)s" % p["metadata"]: p for p in document["pods"]}
     moved = copy.schedule([objects[pod] for pod in leaving])
-    print("without %s: %d of its %d pods find another node" % (busiest, len(leaving) - len(moved.pending), len(leaving)))
+    print(
+        "without %s: %d of its %d pods find another node" % (busiest, len(leaving) - len(moved.pending), len(leaving))
+    )
 
     # What if there were ten more of the largest node: how many of the pending pods fit then?
     nodes = [i for i in document["cluster"]["items"] if i["kind"] == "Node"]
@@ -30,7 +32,10 @@ def main():
         copy.apply([dict(largest, metadata=dict(largest["metadata"], name=name, uid=name))])
     if placed.pending:
         more = copy.schedule([objects[pod] for pod in placed.pending])
-        print("with 10 more like %s: %d of %d pending pods fit" % (largest["metadata"]["name"], len(placed.pending) - len(more.pending), len(more.pods)))
+        print(
+            "with 10 more like %s: %d of %d pending pods fit"
+            % (largest["metadata"]["name"], len(placed.pending) - len(more.pending), len(more.pods))
+        )
     print("the cluster itself still has %d nodes" % sum(1 for n in c.nodes if n))
 
 
