@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # To be run by contributors before they commit, and by CI before it builds. Takes seconds and needs no compiler.
-# Checks includes, lengths of files and functions, scripts, and the format of changed C++ (where clang-format is installed).
+# Checks includes, lengths of files and functions, scripts, and the format of changed C++ and Python (where clang-format and
+# black are installed).
 # usage: verify.sh             (in the project's root; BASE=COMMIT: files that have changed since then are checked)
 #        verify.sh --places    prints each place outside pkg/releases that names or compares a release of Kubernetes
 set -euo pipefail
@@ -112,6 +113,16 @@ if command -v clang-format >/dev/null 2>&1 && [ -n "$base" ]; then
     [ -f "$f" ] || continue
     clang-format --dry-run -Werror "$f" >/dev/null 2>&1 || problem "$f: not formatted; run make fmt"
   done < <({ git diff --name-only "$base" -- '*.cc' '*.h'; git ls-files --others --exclude-standard -- '*.cc' '*.h'; } | sort -u)
+fi
+
+# ---- Python: 120 columns, functions with names, and black's format ----
+status=0
+form=$(hack/python-sources.sh | xargs hack/python-form.py) || status=$?
+[ "$status" -eq 0 ] || problem "mend the form of these (hack/python-form.py):
+$form"
+if command -v black >/dev/null 2>&1 && [ -n "$base" ]; then
+  mapfile -t python < <(comm -12 <(hack/python-sources.sh) <({ git diff --name-only "$base"; git ls-files --others --exclude-standard; } | sort -u))
+  [ ${#python[@]} -eq 0 ] || black --quiet --check "${python[@]}" || problem "not formatted; run make fmt: $(black --check "${python[@]}" 2>&1 | sed -n 's/^would reformat //p' | xargs)"
 fi
 
 if [ "$problems" -gt 0 ]; then

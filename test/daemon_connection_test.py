@@ -143,10 +143,8 @@ def test_certificates_are_replaced():
             shutil.copy(f"{TLS}/{name}{end}", mine + end)
 
     take("stranger")
-    s = Scheduler(
-        None,
-        f"--kubeconfig={kubeconfig(f'https://127.0.0.1:{api.secure_port()}', mine, **{'certificate-authority': TLS + '/ca.crt'})}",
-    )
+    config = kubeconfig(f"https://127.0.0.1:{api.secure_port()}", mine, **{"certificate-authority": TLS + "/ca.crt"})
+    s = Scheduler(None, "--kubeconfig=" + config)
     s.wait_for_log("Failed to list *v1.Node")
     assert s.page("/healthz")[2] == "ok"
     take("client")

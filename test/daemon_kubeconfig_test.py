@@ -174,10 +174,8 @@ def test_the_name_of_the_server():
 def test_impersonation():
     """The headers are sent. hollow-apiserver does not impersonate, and says so instead of answering as the sender."""
     api, server = secure_api()
-    s = Scheduler(
-        None,
-        f"--kubeconfig={kubeconfig(server, {'token': 'good', 'as': 'jane', 'as-groups': ['a', 'b'], 'as-user-extra': {'k': ['v']}})}",
-    )
+    jane = {"as": "jane", "as-groups": ["a", "b"], "as-user-extra": {"k": ["v"]}}
+    s = Scheduler(None, "--kubeconfig=" + kubeconfig(server, {"token": "good", **jane}))
     s.wait_for_log('users "jane" is forbidden: impersonation is not served here')
     assert s.stop() == 0
     # A server that records requests receives all of them.
@@ -191,10 +189,7 @@ def test_impersonation():
 
     threading.Thread(target=keep, daemon=True).start()
     plain = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    s = Scheduler(
-        None,
-        f"--kubeconfig={kubeconfig(plain, {'as': 'jane', 'as-uid': '7', 'as-groups': ['a', 'b'], 'as-user-extra': {'k': ['v']}})}",
-    )
+    s = Scheduler(None, "--kubeconfig=" + kubeconfig(plain, {"as-uid": "7", **jane}))
     wait_until("a request", lambda: heads)
     for header in (
         "Impersonate-User: jane",

@@ -32,8 +32,8 @@ def main():
     if "berth/libberth.so.1" not in members:
         sys.exit("wheel.py: %s has no libberth.so.1; run make python" % folder)
     texts = {
-        "METADATA": "Metadata-Version: 2.1\nName: berth\nVersion: %s\nSummary: The decisions of kube-scheduler, release "
-        "by release\n"
+        "METADATA": "Metadata-Version: 2.1\nName: berth\nVersion: %s\n"
+        "Summary: The decisions of kube-scheduler, release by release\n"
         "License: Apache-2.0\nRequires-Python: >=3.9\nRequires-Dist: numpy\n" % version(),
         "WHEEL": "Wheel-Version: 1.0\nGenerator: berth\nRoot-Is-Purelib: false\nTag: %s\n" % tag,
     }
