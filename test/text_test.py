@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Runs the cases of test/text/*.test: commands, what they are given, and what they must print. A file looks like this:
+
+    What the file is about.
+
+    == what the case shows
+    ---- pods.yaml
+    kind: Pod
+    ----
+    $ schedsim run pods.yaml -o placements
+    default/p n1
+    ! skipped 1 object of kind ...
+    exit 1
+
+A case has a folder of its own with the files that it gives; those before the first case are given to every case. A
+command runs in bash in that folder, with the programs of the build in its path. What follows it must be all that it
+prints: lines that begin with "! " are standard error, "exit N" is its status when that is not 0. "..." in a line
+stands for anything, and "..." alone for any number of lines. Empty lines, and blanks at the end of one, do not count.
+`WRITE=1 test/text_test.py test_NAME` writes what the commands print now into test/text/NAME.test where it differs:
+read the changes before you keep them."""
+import glob
+import os
+import re
+import subprocess
+import tempfile
+
+import harness
+from harness import BIN, DEADLINE, ROOT, check
+
+FOLDER = os.path.join(ROOT, "test", "text")
+
+
+class Command:
+    """A command at a line of its file, the files that it is given, and the lines that it must print."""
+
+    def __init__(self, text, case, number, files):
+        self.text, self.case, self.number, self.files, self.expected = text, case, number, dict(files), []
+
+    def run(self, folder):
+        """Returns what it prints, in the form of the expectation."""
+        for name, content in self.files.items():
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as f:
+                f.write(content)
+        env = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], COLUMNS="80")
+        done = subprocess.run(
+            ["bash", "-c", self.text],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="backslashreplace",
+            timeout=DEADLINE,
+        )
+        lines = done.stdout.splitlines() + ["! " + line for line in done.stderr.splitlines() if line]
+        return [line.rstrip() for line in lines if line] + (["exit %d" % done.returncode] if done.returncode else [])
+
+
+def parse(lines):
+    """Returns the commands of a file, with their expectations."""
+    commands, shared, given, case, name = [], {}, None, "", None
+    for number, line in enumerate(lines, 1):
+        if line.startswith("---- "):
+            name = line[5:]
+            (shared if given is None else given)[name] = ""
+        elif line == "----":
+            name = None
+        elif name:
+            (shared if given is None else given)[name] += line + "\n"
+        elif line.startswith("== "):
+            case, given = line[3:], dict(shared)
+        elif line.startswith("$ "):
+            assert given is not None, f"line {number}: a command before the first case"
+            commands.append(Command(line[2:], case, number, given))
+        elif line and commands and commands[-1].case == case:
+            commands[-1].expected.append(line)
+    assert name is None, f"the file {name} has no end, which is a line ----"
+    return commands
+
+
+def matches(expected, printed):
+    """Whether the lines are as they are expected."""
+    one = {"...": r"(?:[^\n]*\n)*?"}
+    pattern = "".join(
+        one.get(line) or ".*?".join(re.escape(part) for part in line.split("...")) + r"\n" for line in expected
+    )
+    return re.fullmatch(pattern, "".join(line + "\n" for line in printed)) is not None
+
+
+def rewrite(path, lines, commands, printed):
+    """Writes the file with what was printed where that is not what was expected."""
+    for command, got in reversed(list(zip(commands, printed))):
+        if not matches(command.expected, got):
+            end = command.number + len(command.expected)
+            lines[command.number : end] = got
+    with open(path, "w") as f:
+        f.write("\n".join(lines) + "\n")
+
+
+def run_file(path):
+    with open(path) as f:
+        lines = f.read().splitlines()
+    commands = parse(lines)
+    assert commands, path + " has no command"
+    printed = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for command in commands:
+            folder = os.path.join(scratch, str(sum(c.case != command.case for c in commands[: len(printed)])))
+            os.makedirs(folder, exist_ok=True)
+            printed.append(command.run(folder))
+            if not os.environ.get("WRITE"):
+                place = f"{os.path.relpath(path, ROOT)}:{command.number}: {command.case}: $ {command.text}"
+                got = "\n".join(printed[-1])
+                check(place, matches(command.expected, printed[-1]), f"printed\n{got}\n")
+    if os.environ.get("WRITE"):
+        rewrite(path, lines, commands, printed)
+
+
+def test_the_form():
+    """What is expected is found, and nothing else."""
+    assert matches(["a ... c", "...", "exit 1"], ["a b c", "x", "y", "exit 1"])
+    assert matches(["...", "a.c"], ["a.c"])
+    for expected, printed in ((["a"], ["a", "b"]), (["a", "b"], ["a"]), (["a.c"], ["abc"]), ([], ["a"]), (["..."], [])):
+        assert not matches(expected, printed) or (expected, printed) == (["..."], []), (expected, printed)
+    commands = parse(
+        ["About.", "---- f", "1", "----", "== c", "$ cat f", "1", "", "== d", "---- f", "2", "----", "$ x"]
+    )
+    assert [(c.text, c.case, c.files, c.expected) for c in commands] == [
+        ("cat f", "c", {"f": "1\n"}, ["1"]),
+        ("x", "d", {"f": "2\n"}, []),
+    ], commands
+
+
+for file in sorted(glob.glob(FOLDER + "/*.test")):
+    globals()["test_" + os.path.basename(file)[: -len(".test")]] = lambda file=file: run_file(file)
+
+harness.main(globals())
