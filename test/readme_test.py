@@ -113,6 +113,21 @@ def test_table_of_bugs():
         )
 
 
+def test_mended_bugs_have_tests():
+    """A bug that is fixed is named in a test by its number, B-01, in the name of a Python function b_01."""
+    tests = "\n".join(
+        text(f)
+        for f in subprocess.run(KNOWN_FILES, check=True, stdout=subprocess.PIPE, text=True).stdout.split("\0")
+        if re.search(r"_test\.(cc|py)$|\.test$", f) and os.path.isfile(f) and not f.endswith("readme_test.py")
+    )
+    mended = re.findall(r"^\| (\w+-\d+) \|.*\| fixed[^|]*\|$", text("pkg/scheduler/BUGS.md"), re.M)
+    check("pkg/scheduler/BUGS.md has rows of mended bugs", len(mended) > 20, mended)
+    for number in mended:
+        name = number.lower().replace("-", "_")
+        named = re.search(r"\b%s\b|test_%s_" % (number, name), tests)
+        check("pkg/scheduler/BUGS.md: %s is fixed, and a test names it" % number, named)
+
+
 def test_what_does_not_run_has_a_reason():
     for doc in documents():
         for line, words, before, _ in blocks(doc, "sh"):

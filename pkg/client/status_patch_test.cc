@@ -33,7 +33,7 @@ TEST_CASE("status patch: of a condition that is there only what changed is writt
                      R"("nominatedNodeName":null}})");
 }
 
-TEST_CASE("status patch: a condition that is added beside others comes last") {
+TEST_CASE("M-12, status patch: a condition that is added beside others of the victim comes last") {
   PodStatusPatch p;
   p.types = ConditionTypes(R"({"status":{"conditions":[{"type":"PodScheduled","status":"True"}]}})");
   p.condition = {"DisruptionTarget",
