@@ -4,7 +4,6 @@
 // selection. Both use one round-robin counter, so a sequence of decisions does not depend on which of them decides.
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/algorithm/reasons.h"
-#include "pkg/scheduler/algorithm/volumes/missing_object.h"
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -30,7 +29,9 @@ RuleError ClaimProblem(const api::Pod& pod, const Listers& listers) {
   for (const api::Volume& v : pod.tmpl->volumes) {
     if (v.kind != api::Volume::Kind::kClaim) continue;
     auto claim = listers.claims.Get(pod.meta.ns, v.id);
-    if (claim == nullptr) return volumes::NoClaim(v.id);
+    if (claim == nullptr) {
+      return {absl::StrCat("persistentvolumeclaim \"", v.id, "\" not found"), reasons::kNoClaim};
+    }
     if (claim->meta.deleting()) {
       return {absl::StrCat("persistentvolumeclaim \"", v.id, "\" is being deleted"), reasons::kClaimIsDeleted};
     }
