@@ -179,7 +179,7 @@ class AffinityCheck final : public DomainCheck {
   void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
     NumberBySums(rows, numbers, [&](std::span<const DomainSum> sums) {
       const FailureReason* why = Why(sums);
-      return why == nullptr ? 0u : why == &kAffinity ? 1u : why == &kAntiAffinity ? 2u : 3u;
+      return why == nullptr ? 0u : why == &reasons::kRequiredPodAffinity ? 1u : why == &kAntiAffinity ? 2u : 3u;
     });
   }
   void Explain(Row row, std::vector<FailureReason>* out) override {

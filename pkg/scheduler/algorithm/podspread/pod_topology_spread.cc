@@ -288,7 +288,7 @@ class SpreadCheck final : public DomainCheck {
   void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
     NumberBySums(rows, numbers, [&](std::span<const DomainSum> sums) {
       const FailureReason* why = Why(sums);
-      return why == nullptr ? 0u : why == &kSkew ? 1u : 2u;
+      return why == nullptr ? 0u : why == &reasons::kSpreadSkew ? 1u : 2u;
     });
   }
   void Explain(Row row, std::vector<FailureReason>* out) override {
