@@ -282,6 +282,10 @@ void SayWhatHappened(const SimulatedCase& c) {
   const auto say = [&](const std::string& what) { std::cerr << "schedsim: " << c.name << ": " << what << "\n"; };
   if (!c.error.empty()) say(c.error);
   if (c.outcome.cut) say(absl::StrCat("cut at ", simulate::TimeText(c.outcome.end), " of simulated time"));
+  if (c.outcome.idle_steps > 0) {
+    say(absl::StrCat("steps of --events with nothing to do: ", c.outcome.idle_steps, ", the first at ",
+                     c.outcome.first_idle_step));
+  }
   if (c.outcome.renamed > 0) {
     say(absl::StrCat("pods whose name another pod had when they arrived, and that got another one: ",
                      c.outcome.renamed));

@@ -59,9 +59,7 @@ absl::StatusOr<std::vector<Decider>> OfProfiles(const Algorithm& algorithm, sche
     if (profile.Has(ExtensionPoint::kReserve, "VolumeBinding")) d.assumes_claims = parts->claim_binder.get();
     d.claims_failed = "running Reserve plugin \"VolumeBinding\": ";
     d.preempts = algorithm.preempt && Preempts(profile, release);
-    // A release that is older than gates waits for them as well.
-    d.waits_for_gates =
-        !release.plugins().Has("SchedulingGates") || profile.Has(ExtensionPoint::kPreEnqueue, "SchedulingGates");
+    d.waits_for_gates = !d.scheduler->config().passes_gates;
     d.waits_for_claims = profile.Has(ExtensionPoint::kPreEnqueue, "DynamicResources");
     out.push_back(std::move(d));
   }

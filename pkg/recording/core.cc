@@ -123,6 +123,10 @@ absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::conf
   return absl::OkStatus();
 }
 
+void Core::SetTurn(uint64_t turn) {
+  for (auto& [name, profile] : profiles) profile.algorithm->set_last_node_index(turn);
+}
+
 Core::Profile* Core::ProfileOf(const api::Pod& pod) {
   auto it = profiles.find(pod.tmpl->scheduler_name.string());
   return it == profiles.end() ? nullptr : &it->second;

@@ -42,6 +42,8 @@ class Core : public scheduler::Assembly {
 
   // Returns the profile that decides about the pod, or null if no profile has its scheduler name.
   Profile* ProfileOf(const api::Pod& pod);
+  // Sets, for all profiles, whose turn it is among several best nodes (GenericScheduler::set_last_node_index).
+  void SetTurn(uint64_t turn);
 
  private:
   explicit Core(const scheduler::AssemblyConfig& parts) : Assembly(parts) {}

@@ -55,10 +55,9 @@ class DecisionsSession final : public Session {
     const std::map<std::string, InFlight::Assumed> in_order(f.assumed.begin(), f.assumed.end());
     for (const auto& [uid, assumed] : in_order) Assume(uid, assumed.node.string());
     for (const auto& [uid, nomination] : f.nominated) Nominate(uid, nomination.first);
-    for (const auto& [name, n] : f.round_robin) {
-      if (auto it = core_->profiles.find(name.string()); it != core_->profiles.end())
-        it->second.algorithm->set_last_node_index(n);
-    }
+    uint64_t turn = 0;
+    for (const auto& [name, n] : f.round_robin) turn = std::max(turn, n);
+    core_->SetTurn(turn);
     return absl::OkStatus();
   }
 
@@ -272,7 +271,9 @@ class DecisionsSession final : public Session {
     auto* nominated = core_->queue->nominated();
     if (nominated != nullptr) nominated->Remove(*pod);
     const scheduler::Decision decision = profile->algorithm->Schedule(pod);
-    DecisionOutput out(pod, decision, profile->algorithm->last_node_index());
+    const uint64_t turn = profile->algorithm->last_node_index();
+    core_->SetTurn(turn);
+    DecisionOutput out(pod, decision, turn);
     if (nominated != nullptr) nominated->Add(pod);
     result->placed += !node.empty();
     if (absl::StrContains(line, "\"unfit\":")) refused_ = pod->meta.uid;
@@ -294,7 +295,7 @@ class DecisionsSession final : public Session {
     // What follows is as recorded.
     api::Document doc;
     if (doc.Parse(line).ok()) {
-      profile->algorithm->set_last_node_index(static_cast<uint64_t>(doc.root().FindExact("counter").Int()));
+      core_->SetTurn(static_cast<uint64_t>(doc.root().FindExact("counter").Int()));
     }
     // Whether a nomination counts depends on where the nominated pod is just then, which is not recorded.
     if (nominated == nullptr || !AnyNominated()) return Different(key, line, replayed);

@@ -48,9 +48,11 @@ SchedulerLog::Failure WhyFailed(const Decision& d) {
 Decision Scheduler::Decide(const api::PodPtr& pod, GenericScheduler& algorithm) {
   algorithm.set_cycle(++decisions_);
   checks_due_ += s_.options.check_decisions;
-  if (checks_due_ < 1) return algorithm.Schedule(pod);
+  const bool checked = checks_due_ >= 1;
+  Decision d = algorithm.Schedule(pod, checked ? DecisionMode::kBoth : DecisionMode::kIncremental);
+  for (auto& [name, other] : s_.profiles) other->set_last_node_index(algorithm.last_node_index());
+  if (!checked) return d;
   checks_due_ -= 1;
-  Decision d = algorithm.Schedule(pod, DecisionMode::kBoth);
   ++s_.metrics.checked_decisions;
   if (!d.difference.empty()) {
     ++s_.metrics.decision_differences;

@@ -30,7 +30,7 @@ std::string SchedulingState::WallTime() const {
 
 void SchedulingState::Enqueue(PendingPod& p) {
   pending.StopWaiting(p);
-  if (!p.pod->tmpl->scheduling_gates.empty()) {
+  if (!p.pod->tmpl->scheduling_gates.empty() && !AlgorithmOf(*p.pod).config().passes_gates) {
     pending.SetPlace(p, PendingPlace::kGated);
     log.Gated(*p.pod);
     return;

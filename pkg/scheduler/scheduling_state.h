@@ -53,7 +53,8 @@ struct SchedulingState {
   void ClusterChanged(ClusterEvent::Kind kind) { queue->ClusterChanged({kind}, now); }
   // Tells the queue that a pod loses its nomination, if it has one and the release minds.
   void NominationEnded(const api::PodPtr& pod);
-  // Adds a pod to the queue as ready. A pod with scheduling gates becomes kGated instead.
+  // Adds a pod to the queue as ready. A pod with scheduling gates becomes kGated instead, unless its profile does not
+  // hold it.
   void Enqueue(PendingPod& p);
   // Lets a pod that failed be tried again without waiting for the end of its back-off.
   void TryAgainNow(PendingPod& p);

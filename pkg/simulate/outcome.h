@@ -47,6 +47,8 @@ struct Outcome {
   int64_t lost = 0;         // evicted pods that nothing creates again
   int64_t renamed = 0;      // pods whose name another pod had when they arrived
   int64_t not_deleted = 0;  // pods that were to go when a workload was scaled, but were not there
+  int64_t idle_steps = 0;   // of nodes in steps, those with which there was nothing to do
+  std::string first_idle_step;
   std::vector<Drain> drains;
   // The time, summed over pods, from an eviction until the pod that came in the place of the evicted one had started.
   Micros absent = 0;

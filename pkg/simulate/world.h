@@ -148,6 +148,8 @@ class World final : public scheduler::Actions, public scheduler::DecisionObserve
   // world_nodes.cc: steps.
   void Do(const Step& step);
   void Join(const api::NodePtr& node);
+  // Notes a step that finds nothing to do, so that people learn of it.
+  void NoteIdleStep(std::string_view event, const std::string& node, std::string_view why);
   void StartDaemons(const api::Node& node);
   void LeaveNode(NodeState* node);
   void Fail(NodeState* node, Micros back_after);

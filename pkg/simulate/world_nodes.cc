@@ -6,7 +6,9 @@
 #include "pkg/api/validation/value.h"
 #include "pkg/lab/edit.h"
 #include "pkg/lab/expand.h"
+#include "pkg/simulate/times.h"
 #include "pkg/simulate/world.h"
+#include "pkg/util/status.h"
 #include "pkg/world/budget.h"
 
 namespace berth::simulate {
@@ -35,11 +37,28 @@ void World::Do(const Step& step) {
   }
   for (const std::string& name : step.nodes) {
     NodeState* const node = FindNode(name);
-    if (node == nullptr || node->shown == nullptr) continue;
-    if (step.kind == Step::Kind::kLeave) LeaveNode(node);
-    if (step.kind == Step::Kind::kFail) Fail(node, step.back_after);
-    if (step.kind == Step::Kind::kDrain) StartDrain(node, step.back_after, {});
+    const bool fails = step.kind == Step::Kind::kFail, drains = step.kind == Step::Kind::kDrain;
+    const char* const event = fails ? "fail" : drains ? "drain" : "leave";
+    if (node == nullptr || node->shown == nullptr) {
+      NoteIdleStep(event, name, "is not there");
+    } else if (fails && node->failed) {
+      NoteIdleStep(event, name, "has failed already");
+    } else if (drains && node->draining) {
+      NoteIdleStep(event, name, "is being drained already");
+    } else if (fails) {
+      Fail(node, step.back_after);
+    } else if (drains) {
+      StartDrain(node, step.back_after, {});
+    } else {
+      LeaveNode(node);
+    }
   }
+}
+
+void World::NoteIdleStep(std::string_view event, const std::string& node, std::string_view why) {
+  if (out_.idle_steps++ > 0) return;
+  out_.first_idle_step =
+      absl::StrCat(TimeText(clock_.now()), ": ", util::ToAbsl(event), " ", node, ": the node ", util::ToAbsl(why));
 }
 
 void World::Join(const api::NodePtr& node) {
@@ -106,7 +125,6 @@ void World::LeaveNode(NodeState* node) {
 }
 
 void World::Fail(NodeState* node, Micros back_after) {
-  if (node->failed) return;
   node->failed = true;
   const uint64_t failure = ++node->failures;
   ShowNode(node);
@@ -146,15 +164,17 @@ bool World::StaysAtDrain(const PodState& p) const {
 // Drains the last of the nodes; the others follow when it is back.
 void World::Roll(Micros back_after, std::vector<std::string> nodes) {
   while (!nodes.empty()) {
-    NodeState* const node = FindNode(nodes.back());
+    const std::string name = std::move(nodes.back());
     nodes.pop_back();
-    if (node == nullptr || node->shown == nullptr || node->draining) continue;
-    return StartDrain(node, back_after, std::move(nodes));
+    NodeState* const node = FindNode(name);
+    if (node != nullptr && node->shown != nullptr && !node->draining) {
+      return StartDrain(node, back_after, std::move(nodes));
+    }
+    NoteIdleStep("roll", name, node != nullptr && node->draining ? "is being drained already" : "is not there");
   }
 }
 
 void World::StartDrain(NodeState* node, Micros back_after, std::vector<std::string> next) {
-  if (node->draining) return;
   node->draining = node->cordoned = true;
   node->back_after = back_after;
   node->next = std::move(next);

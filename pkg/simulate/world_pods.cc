@@ -231,10 +231,13 @@ void World::NotePlacement(PodState* p, std::string_view node) {
 }
 
 std::string World::WhyNotTried(const api::Pod& pod) const {
-  if (core_->ProfileOf(pod) == nullptr) {
+  const recording::Core::Profile* const profile = core_->ProfileOf(pod);
+  if (profile == nullptr) {
     return absl::StrCat("no scheduler is called ", pod.tmpl->scheduler_name.string());
   }
-  if (!pod.tmpl->scheduling_gates.empty()) return "it has scheduling gates";
+  if (!pod.tmpl->scheduling_gates.empty() && !profile->algorithm->config().passes_gates) {
+    return "it has scheduling gates";
+  }
   return "it was not tried";
 }
 

@@ -237,9 +237,7 @@ void World::Decided(const api::PodPtr& pod, const scheduler::Decision& decision,
 }
 
 void World::BreakNextTie() {
-  const auto number = ties_.Next();
-  if (!number) return;
-  for (auto& [name, profile] : core_->profiles) profile.algorithm->set_last_node_index(*number);
+  if (const auto number = ties_.Next()) core_->SetTurn(*number);
 }
 
 void World::PreemptionChosen(const api::PodPtr& /*pod*/, const scheduler::Preemption& preemption) {

@@ -163,6 +163,9 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
     }
   }
   for (const auto& plugin : profile.at(ExtensionPoint::kPostFilter)) config.post_filters.push_back(plugin.name);
+  // A release that is older than gates waits for them as well.
+  constexpr std::string_view kGates = "SchedulingGates";
+  config.passes_gates = release.plugins().Has(kGates) && !profile.Has(ExtensionPoint::kPreEnqueue, kGates);
   if (release.batches && profile.gates.opportunistic_batching) config.batch = BatchPartsOf(release, profile);
   for (const auto& plugin : profile.at(ExtensionPoint::kPreScore)) {
     // Without any Score plugin, every node has the total 1; a priority would change that.

@@ -54,10 +54,12 @@ struct AlgorithmConfig {
   // Whether all decisions are made by calling the predicates in their order: one of them fails wherever it is reached.
   bool always_in_order = false;
   std::map<Symbol, QueueingHint> hints;  // by name of predicate
-  std::optional<BatchParts> batch;       // set if pods may be placed in batches
-  const Release* release = nullptr;      // never null in a scheduler
-  NodeSampler* sampler = nullptr;        // null: every decision looks at all nodes; outlives the scheduler
-  size_t enough_nodes = 0;               // with a sampler: how many nodes end the search; 0: as its percentage says
+  // Whether pods with scheduling gates are tried all the same, because the profile lacks the plugin that holds them.
+  bool passes_gates = false;
+  std::optional<BatchParts> batch;   // set if pods may be placed in batches
+  const Release* release = nullptr;  // never null in a scheduler
+  NodeSampler* sampler = nullptr;    // null: every decision looks at all nodes; outlives the scheduler
+  size_t enough_nodes = 0;           // with a sampler: how many nodes end the search; 0: as its percentage says
 
   // Returns the names of the rules whose answers the incremental scheduler cannot keep between decisions. A composite
   // predicate is represented by its parts.
