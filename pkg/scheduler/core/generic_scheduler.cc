@@ -583,7 +583,11 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
       if (config_.release->reports_first_error_only) break;
       continue;
     }
-    for (size_t i = 0; i < rows.size(); ++i) totals[i] += scores[i] * p.weight;
+    if (p.weight == 1) {  // compilers vectorize additions only
+      for (size_t i = 0; i < rows.size(); ++i) totals[i] += scores[i];
+    } else {
+      for (size_t i = 0; i < rows.size(); ++i) totals[i] += scores[i] * p.weight;
+    }
     if (trace != nullptr) trace->priorities.push_back({p.name, p.weight, scores});
   }
   if (!errors.empty()) {

@@ -20,6 +20,10 @@ class ImageLocalityScoring final : public Scoring {
     for (const api::Container& c : ctx_.pod.tmpl->containers) {
       if (const auto* nodes = ctx_.cache.Image(c.image)) images.push_back(nodes);
     }
+    if (images.empty()) {
+      std::fill(scores.begin(), scores.end(), 0);
+      return absl::OkStatus();
+    }
     const std::vector<int64_t> totals = ImageTotals(
         ctx_.cache, rows, images, [](const auto&, const Cache::ImageNodes::Size& size) { return size.bytes; });
     for (size_t i = 0; i < rows.size(); ++i) {

@@ -38,6 +38,10 @@ class ImageScoring final : public Scoring {
     for (const util::SharedSymbol& name : names_) {
       if (const auto* nodes = cache_.Image(name)) images.push_back(nodes);
     }
+    if (images.empty()) {
+      std::fill(scores.begin(), scores.end(), 0);
+      return absl::OkStatus();
+    }
     const double all = static_cast<double>(cache_.node_count());
     const std::vector<int64_t> totals = ImageTotals(cache_, rows, images, [&](const auto& nodes, const auto& on_node) {
       const size_t having = spread_ == Spread::kNow ? nodes.sizes.size() : on_node.nodes;
