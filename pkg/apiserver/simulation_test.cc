@@ -17,7 +17,7 @@ using testing::PlayAll;
 using testing::PlayedCluster;
 using world::living::TextAt;
 
-TEST_CASE("ReplicaSets and Deployments do what was recorded") {
+TEST_CASE("ReplicaSets and Deployments do what was recorded", "[no-threads]") {
   PlayAll({"00-deployment", "02-deployment-rolling-update", "04-deployment-recreate", "05-deployment-paused",
            "21-replicationcontroller", "40-deployment-min-ready", "41-deployment-rollback",
            "42-deployment-stuck-then-scaled", "44-deployment-progress-deadline", "46-deployment-percent-rounding",
@@ -25,7 +25,7 @@ TEST_CASE("ReplicaSets and Deployments do what was recorded") {
            "123-replicaset-refused-by-quota", "47-deployment-selector-changed"});
 }
 
-TEST_CASE("StatefulSets and DaemonSets do what was recorded") {
+TEST_CASE("StatefulSets and DaemonSets do what was recorded", "[no-threads]") {
   PlayAll({
       "07-statefulset-ordered",
       "08-statefulset-parallel-ordinals",
@@ -42,14 +42,14 @@ TEST_CASE("StatefulSets and DaemonSets do what was recorded") {
   });
 }
 
-TEST_CASE("Jobs and CronJobs do what was recorded") {
+TEST_CASE("Jobs and CronJobs do what was recorded", "[no-threads]") {
   PlayAll({"15-job", "16-job-indexed", "17-job-suspended-then-resumed", "20-cronjob", "63-job-ttl", "64-job-no-retries",
            "65-job-deadline", "71-job-suspended-while-running", "73-job-replace-when-failed", "74-job-pod-deleted",
            "77-job-on-failure-restart", "79-cronjob-forbid", "66-job-fail-policy", "68-job-index-retries",
            "75-job-managed-by-another", "76-job-own-selector", "78-cronjob-suspended-and-zone"});
 }
 
-TEST_CASE("budgets and deletions are what was recorded") {
+TEST_CASE("budgets and deletions are what was recorded", "[no-threads]") {
   PlayAll({"22-pdb-of-deployment", "24-pdb-unhealthy-always-allow", "25-pdb-unhealthy-default", "26-pdb-of-bare-pods",
            "81-pdb-percent-of-statefulset", "84-pdb-bare-pods-max-unavailable", "86-pdb-mixed-owners",
            "90-pdb-nothing-allowed", "91-pdb-healthy-enough", "39-orphan", "96-orphaned-replicaset-adopted-again",
@@ -57,7 +57,7 @@ TEST_CASE("budgets and deletions are what was recorded") {
            "99-namespace-deleted"});
 }
 
-TEST_CASE("classes that change are read as was recorded") {
+TEST_CASE("classes that change are read as was recorded", "[no-threads]") {
   PlayAll({"33-default-storage-class", "110-admission-priority-errors"});
   // The claims that wait get the newer of two classes, because the controller looks when both are there.
   testing::RecordedCase("138-default-class-later").After(absl::Seconds(8)).Play();
@@ -65,13 +65,13 @@ TEST_CASE("classes that change are read as was recorded") {
 
 // Two recordings with a class that provisions, 09 and 36, were made without a provisioner, and are of claims alone that
 // wait for ever; pkg/world's tests have the objects that are made in them.
-TEST_CASE("volumes are bound, kept and deleted as was recorded") {
+TEST_CASE("volumes are bound, kept and deleted as was recorded", "[no-threads]") {
   PlayAll({"34-volumes-static", "35-volumes-wait", "100-claim-class-missing", "101-static-smallest-fits",
            "103-provisioned-immediate", "105-reclaim-retain", "106-claim-in-use-deleted",
            "108-ephemeral-claim-goes-with-pod"});
 }
 
-TEST_CASE("nodes that are lost, under pressure, tainted, new and gone do what was recorded") {
+TEST_CASE("nodes that are lost, under pressure, tainted, new and gone do what was recorded", "[no-threads]") {
   PlayAll({"130-node-lost-and-back", "132-node-pressure-and-cordon", "136-node-joins-and-leaves",
            "125-topology-labels-at-binding"});
 }
@@ -123,7 +123,7 @@ TEST_CASE("while no node is ready nothing is evicted") {
   CHECK(world::living::IsTerminating(played.All("Pod").at(0)));
 }
 
-TEST_CASE("before there were taints, pods went five minutes after their node") {
+TEST_CASE("before there were taints, pods went five minutes after their node", "[no-threads]") {
   PlayedCluster played(Version{10});
   played.Create(PodOn("n4"));
   played.Run(absl::Seconds(1));

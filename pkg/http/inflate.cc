@@ -17,7 +17,7 @@ Inflater::~Inflater() {
 }
 
 Inflater::Result Inflater::Feed(std::string_view piece, const std::function<bool(std::string_view)>& sink) {
-  const auto out = std::make_unique<unsigned char[]>(kMostAtOnce);
+  const auto out = std::make_unique_for_overwrite<unsigned char[]>(kMostAtOnce);
   z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
   z_.avail_in = static_cast<uInt>(piece.size());
   // A full buffer may hide that there is more, although all input has been taken.
