@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests schedsim simulate: equal arguments give equal bytes, first attempts are those of run, recordings replay, a trace of months
-takes a second, and bad input is named with its place."""
+"""Tests schedsim simulate: equal arguments give equal bytes, first attempts are those of run, recordings replay, a
+trace of months takes a second, and bad input is named with its place."""
 import csv
 import gzip
 import io
@@ -27,7 +27,9 @@ def arrivals(rows=400, seed=5, length=600):
     times = sorted(chance.randrange(length) for _ in range(rows))
     lines = ["time,duration,name,cpu,memory,priority,namespace"]
     for i, t in enumerate(times):
-        lines.append("%d,%d,p%d,%dm,256Mi,%d,team-%d" % (t, chance.randrange(5, 90), i, chance.randrange(100, 3000), 0, i % 3))
+        lines.append(
+            "%d,%d,p%d,%dm,256Mi,%d,team-%d" % (t, chance.randrange(5, 90), i, chance.randrange(100, 3000), 0, i % 3)
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -44,8 +46,19 @@ def placements(*words):
 def test_equal_arguments_give_equal_bytes():
     cluster, table = write_objects("same.json", NODES), write_file("same.csv", arrivals())
     for output in "summary", "json", "csv":
-        words = [cluster, "--arrivals", table, "-o", output, "--generate", "count=50,for=5m,duration=1m,cpu=1", "--seed", "7",
-                 "--emulated-version=1.10", "--emulated-version=1.29"]
+        words = [
+            cluster,
+            "--arrivals",
+            table,
+            "-o",
+            output,
+            "--generate",
+            "count=50,for=5m,duration=1m,cpu=1",
+            "--seed",
+            "7",
+            "--emulated-version=1.10",
+            "--emulated-version=1.29",
+        ]
         first = simulate(*words)[0]
         check("equal bytes of -o " + output, first and first == simulate(*words)[0])
     words[words.index("7")] = "8"
@@ -67,11 +80,23 @@ def test_outputs_agree():
     check_equal("namespaces", sorted(result["waitSecondsByNamespace"]), ["team-0", "team-1", "team-2"])
     ends = max(float(r["placed"]) + 0 for r in rows)
     check("makespan", result["makespanSeconds"] >= ends - 1, (result["makespanSeconds"], ends))
-    check("series", result["series"] and result["series"][-1]["untilSeconds"] == result["endSeconds"], result["series"][-1:])
+    check(
+        "series",
+        result["series"] and result["series"][-1]["untilSeconds"] == result["endSeconds"],
+        result["series"][-1:],
+    )
     check("utilisation", 0 < result["mean"]["utilisation"]["cpu"] <= 1, result["mean"])
-    several = [json.loads(line) for line in simulate(cluster, "--arrivals", table, "-o", "json", *["--emulated-version=" + r for r in RELEASES])[0].splitlines()]
+    several = [
+        json.loads(line)
+        for line in simulate(
+            cluster, "--arrivals", table, "-o", "json", *["--emulated-version=" + r for r in RELEASES]
+        )[0].splitlines()
+    ]
     check_equal("a line a release", [r["release"] for r in several], list(RELEASES))
-    check("the default release gives the same", dict(several[RELEASES.index("1.10")], policy="") == dict(result, policy=""))
+    check(
+        "the default release gives the same",
+        dict(several[RELEASES.index("1.10")], policy="") == dict(result, policy=""),
+    )
     svg = scratch("simulate.svg")
     out, _ = simulate(cluster, "--arrivals", table, "--svg", svg, "--algorithm-provider", "DefaultProvider")
     check("a summary", "WAIT P50" in out and "DefaultProvider" in out, out)
@@ -91,7 +116,11 @@ def test_first_attempts_are_those_of_run():
     for release in RELEASES:
         _, want, err = schedsim("run", cluster, "-o", "placements", "--emulated-version=" + release)
         want = dict(line.split() for line in want.splitlines())
-        check_equal("first attempts of " + release, first_attempts_of(placements(cluster, "--emulated-version=" + release)), want)
+        check_equal(
+            "first attempts of " + release,
+            first_attempts_of(placements(cluster, "--emulated-version=" + release)),
+            want,
+        )
 
 
 # Several profiles take one of several best nodes in turn; pods with gates that their profile does not hold.
@@ -99,16 +128,26 @@ PROFILES = "g-s1291-004", "g-s1291-006", "i-s1291-001"
 
 
 def is_comparable(line):
-    """Whether priorities are equal, no pod has a node, and nothing is preempted or chosen otherwise than by the daemon's defaults."""
+    """Whether priorities are equal, no pod has a node, and nothing is preempted or chosen otherwise than by the
+    daemon's defaults."""
     if line["name"] in PROFILES:
         return False
     s, text = line["scenario"], json.dumps(line["scenario"])
-    plain = lambda p: not any(p["spec"].get(k) for k in ("nodeName", "priority", "volumes", "schedulingGates", "resourceClaims")) and \
-        p["spec"].get("schedulerName", "default-scheduler") == "default-scheduler"
+
+    def plain(p):
+        return (
+            not any(p["spec"].get(k) for k in ("nodeName", "priority", "volumes", "schedulingGates", "resourceClaims"))
+            and p["spec"].get("schedulerName", "default-scheduler") == "default-scheduler"
+        )
+
     pods = s.get("pods") or []
     names = {p["metadata"].get("namespace", "") + "/" + p["metadata"]["name"] for p in pods}
-    return len(pods) > 1 and len(names) == len(pods) and all(map(plain, pods)) and not any(
-        word in text for word in ('"preempt":', '"extenders"', '"nominatedNodeName"', '"featureGates"'))
+    return (
+        len(pods) > 1
+        and len(names) == len(pods)
+        and all(map(plain, pods))
+        and not any(word in text for word in ('"preempt":', '"extenders"', '"nominatedNodeName"', '"featureGates"'))
+    )
 
 
 def test_first_attempts_of_recorded_scenarios():
@@ -120,7 +159,9 @@ def test_first_attempts_of_recorded_scenarios():
                 continue
             with gzip.open(os.path.join(folder, name), "rt") as f:
                 lines = [json.loads(line) for line in f if line.strip()]
-            for line in [line for line in lines if line["name"] in PROFILES] + [line for line in lines if is_comparable(line)][:4]:
+            for line in [line for line in lines if line["name"] in PROFILES] + [
+                line for line in lines if is_comparable(line)
+            ][:4]:
                 want = {d["pod"]: d.get("host") or "-" for d in line["want"]["decisions"]}
                 rows = placements(write_file("golden.json", json.dumps(dict(line["scenario"], name=line["name"]))))
                 check_equal("%s %s" % (release, line["name"]), first_attempts_of(rows), want)
@@ -130,7 +171,9 @@ def test_first_attempts_of_recorded_scenarios():
 
 def test_a_part_of_the_nodes():
     # As in run, a release that looks at a part of the nodes does so on request.
-    cluster = write_objects("part.json", [node("n%d" % i) for i in range(300)] + [pod("p%d" % i, cpu="100m") for i in range(20)])
+    cluster = write_objects(
+        "part.json", [node("n%d" % i) for i in range(300)] + [pod("p%d" % i, cpu="100m") for i in range(20)]
+    )
     for release in "1.13", "1.19", "1.29":
         flags = ["--emulated-version=" + release, "--percentage-of-nodes-to-score=20"]
         want = dict(line.split() for line in schedsim("run", cluster, "-o", "placements", *flags)[1].splitlines())
@@ -142,12 +185,18 @@ def test_a_part_of_the_nodes():
 
 
 def test_recordings_replay():
-    cluster, table = write_objects("recorded.json", NODES), write_file("recorded.csv", arrivals(300).replace(",0,team", ",%d,team"))
+    cluster, table = write_objects("recorded.json", NODES), write_file(
+        "recorded.csv", arrivals(300).replace(",0,team", ",%d,team")
+    )
     lines = open(table).read().splitlines()
     write_file("recorded.csv", "\n".join([lines[0]] + [l % (i % 3) for i, l in enumerate(lines[1:])]) + "\n")
     for release in RELEASES:
         folder = scratch("recording-" + release)
-        out = json.loads(simulate(cluster, "--arrivals", table, "-o", "json", "--emulated-version=" + release, "--record-dir", folder)[0])
+        out = json.loads(
+            simulate(
+                cluster, "--arrivals", table, "-o", "json", "--emulated-version=" + release, "--record-dir", folder
+            )[0]
+        )
         code, text, err = schedsim("replay", folder)
         check("replay of release " + release, code == 0, text[-500:] + err[-500:])
         plain = json.loads(simulate(cluster, "--arrivals", table, "-o", "json", "--emulated-version=" + release)[0])
@@ -165,8 +214,14 @@ def test_openb_in_a_second():
 
 
 def test_steps():
-    cluster = write_objects("steps.json", NODES[:3] + [pod("web-%d" % i, cpu="1", owner="ReplicaSet") for i in range(6)])
-    steps = write_file("steps.csv", "time,event,object,value\n1h,roll,*,5m\n3h,scale,ReplicaSet default/o,9\n4h,fail,n1,1h\n6h,join,n9,n1\n7h,leave,n2,\n")
+    cluster = write_objects(
+        "steps.json", NODES[:3] + [pod("web-%d" % i, cpu="1", owner="ReplicaSet") for i in range(6)]
+    )
+    steps = write_file(
+        "steps.csv",
+        "time,event,object,value\n1h,roll,*,5m\n3h,scale,ReplicaSet default/o,9\n4h,fail,n1,1h\n6h,join,n9,n1\n"
+        "7h,leave,n2,\n",
+    )
     result = json.loads(simulate(cluster, "--events", steps, "-o", "json", "--start-delay", "10s")[0])
     check_equal("drained", [d["node"] for d in result["drains"]], ["n0", "n1", "n2"])
     check("all empty", all("emptySeconds" in d for d in result["drains"]), result["drains"])
@@ -178,20 +233,33 @@ def test_steps():
 def test_steps_with_nothing_to_do_are_said():
     cluster = write_objects("idle.json", NODES[:3])
     for events, said in (
-            ("1h,leave,n1,\n2h,drain,n1,\n3h,fail,n1,\n", "2, the first at 2h: drain n1: the node is not there"),
-            ("1h,leave,n1,\n2h,leave,*,\n", "1, the first at 2h: leave n1: the node is not there"),
-            ("1h,fail,n1,\n2h,fail,n1,1h\n", "1, the first at 2h: fail n1: the node has failed already"),
-            ("1h,leave,n1,\n2h,roll,*,1m\n", "1, the first at 2h1m: roll n1: the node is not there"),
-            ("1h,fail,n1,30m\n2h,fail,n1,1h\n2h,leave,n0,\n", "")):
+        ("1h,leave,n1,\n2h,drain,n1,\n3h,fail,n1,\n", "2, the first at 2h: drain n1: the node is not there"),
+        ("1h,leave,n1,\n2h,leave,*,\n", "1, the first at 2h: leave n1: the node is not there"),
+        ("1h,fail,n1,\n2h,fail,n1,1h\n", "1, the first at 2h: fail n1: the node has failed already"),
+        ("1h,leave,n1,\n2h,roll,*,1m\n", "1, the first at 2h1m: roll n1: the node is not there"),
+        ("1h,fail,n1,30m\n2h,fail,n1,1h\n2h,leave,n0,\n", ""),
+    ):
         out, err = simulate(cluster, "--events", write_file("idle.csv", "time,event,object,value\n" + events))
-        check(events, ("steps of --events with nothing to do: " + said if said else "") in err and bool(said) == ("nothing to do" in err), err)
+        check(
+            events,
+            ("steps of --events with nothing to do: " + said if said else "") in err
+            and bool(said) == ("nothing to do" in err),
+            err,
+        )
 
 
 def test_a_deployment_is_scaled():
     # It is the Deployment that people name, whose ReplicaSet was made for its pods.
-    d = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
-        "replicas": 3, "selector": {"matchLabels": {"app": "web"}},
-        "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}}
+    d = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 3,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+        },
+    }
     cluster = write_file("deployment.json", json.dumps(node("n0")) + "\n" + json.dumps(d))
     for replicas in 5, 1:
         events = "1h,scale,Deployment default/web,%d\n2h,scale,Deployment default/web,%d\n" % (replicas, replicas)
@@ -201,45 +269,72 @@ def test_a_deployment_is_scaled():
 
 
 def test_a_node_that_joins_has_the_pods_of_daemon_sets():
-    d = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent"}, "spec": {
-        "selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {
-            "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]}}}}
+    d = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "agent"}},
+            "template": {
+                "metadata": {"labels": {"app": "agent"}},
+                "spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]},
+            },
+        },
+    }
     cluster = write_file("daemons.json", json.dumps(node("n0")) + "\n" + json.dumps(d))
     steps = write_file("join.csv", "time,event,object,value\n1h,join,n1,n0\n2h,leave,n1,\n3h,join,n1,\n")
     table = write_file("large.csv", "time,duration,name,cpu\n4h,1h,large,2\n4h,1h,small,1\n")
     for release in "1.10", "1.29":
         rows = placements(cluster, "--events", steps, "--arrivals", table, "--emulated-version=" + release)
-        check_equal("only what is left of it, in " + release, {r["pod"]: bool(r["node"]) for r in rows if "agent" not in r["pod"]},
-                    {"default/large": False, "default/small": True})
+        check_equal(
+            "only what is left of it, in " + release,
+            {r["pod"]: bool(r["node"]) for r in rows if "agent" not in r["pod"]},
+            {"default/large": False, "default/small": True},
+        )
 
 
 def test_bad_input():
     cluster = write_objects("bad.json", NODES[:1])
     for text, message in (
-            ("time,duration,name\n0,-5,a\n", ':2: column duration: "-5" is not a time'),
-            ("time,name\n0,a\n", ':1: there is no column "duration"'),
-            ("time,duration,name,cpu\n0,1,a,3Q\n", ':2: column cpu: "3Q" is not a quantity'),
-            ("time,duration,name\n0,1,a\n1,5parsecs,b\n", ':3: column duration: "5parsecs" is not a time: the units are'),
-            ("name,cpu_milli,memory_mib,creation_time,deletion_time\na,1,1,9,8\n", ":2: column deletion_time: \"8\": the pod ends before it arrives")):
+        ("time,duration,name\n0,-5,a\n", ':2: column duration: "-5" is not a time'),
+        ("time,name\n0,a\n", ':1: there is no column "duration"'),
+        ("time,duration,name,cpu\n0,1,a,3Q\n", ':2: column cpu: "3Q" is not a quantity'),
+        ("time,duration,name\n0,1,a\n1,5parsecs,b\n", ':3: column duration: "5parsecs" is not a time: the units are'),
+        (
+            "name,cpu_milli,memory_mib,creation_time,deletion_time\na,1,1,9,8\n",
+            ":2: column deletion_time: \"8\": the pod ends before it arrives",
+        ),
+    ):
         out, err = simulate(cluster, "--arrivals", write_file("bad.csv", text), ok=False)
         check(message, message in err and "bad.csv" in err and not out, (out, err))
     for text, message in (
-            ("time,event,object,value\n0,leave,nowhere,\n", ':2: column object: "nowhere" is no node of the input'),
-            ("time,event,object,value\n0,explode,n0,\n", ':2: column event: "explode" is no event'),
-            ("time,event,object,value\n-1,leave,n0,\n", ':2: column time: "-1" is not a time: it must not be negative'),
-            ("time,event,object,value\n0,scale,Deployment default/x,3\n", ':2: column object: "Deployment default/x" is no workload'),
-            ("time,event,object\n", ":1: there is no column value")):
+        ("time,event,object,value\n0,leave,nowhere,\n", ':2: column object: "nowhere" is no node of the input'),
+        ("time,event,object,value\n0,explode,n0,\n", ':2: column event: "explode" is no event'),
+        ("time,event,object,value\n-1,leave,n0,\n", ':2: column time: "-1" is not a time: it must not be negative'),
+        (
+            "time,event,object,value\n0,scale,Deployment default/x,3\n",
+            ':2: column object: "Deployment default/x" is no workload',
+        ),
+        ("time,event,object\n", ":1: there is no column value"),
+    ):
         out, err = simulate(cluster, "--events", write_file("bad.csv", text), ok=False)
         check(message, message in err and not out, (out, err))
-    out, err = simulate(write_objects("bad.json", [node("n0"), pod("p", meta={"annotations": {"schedsim/time": "-4"}})]), ok=False)
+    out, err = simulate(
+        write_objects("bad.json", [node("n0"), pod("p", meta={"annotations": {"schedsim/time": "-4"}})]), ok=False
+    )
     check("an annotation", 'Pod "default/p": metadata.annotations[schedsim/time]: "-4" is not a time' in err, err)
     cluster = write_objects("bad.json", NODES[:1])
-    out, err = simulate(cluster, "--arrivals", write_file("late.csv", "time,duration,name\n5,1,a\n3,1,b\n"), "-o", "csv")
+    out, err = simulate(
+        cluster, "--arrivals", write_file("late.csv", "time,duration,name\n5,1,a\n3,1,b\n"), "-o", "csv"
+    )
     check("sorted, and said", "1 of 2 pods arrive earlier" in err and out.index("/b,") < out.index("/a,"), (out, err))
 
 
 def test_annotations():
-    cluster = write_objects("annotated.json", [node("n0"), pod("p", meta={"annotations": {"schedsim/time": "90s", "schedsim/duration": "1h"}})])
+    cluster = write_objects(
+        "annotated.json",
+        [node("n0"), pod("p", meta={"annotations": {"schedsim/time": "90s", "schedsim/duration": "1h"}})],
+    )
     rows = placements(cluster)
     check_equal("it arrives when it says", [(r["arrived"], r["placed"]) for r in rows], [("90", "90")])
     check_equal("it ends", json.loads(simulate(cluster, "-o", "json")[0])["makespanSeconds"], 3600)
@@ -248,10 +343,27 @@ def test_annotations():
 def test_interrupt():
     """SIGINT prints what there is."""
     cluster = write_objects("long.json", NODES)
-    child = subprocess.Popen([SCHEDSIM, "simulate", cluster, "--generate", "rate=1000/h,for=100000d,duration=1m,cpu=100m", "-o", "json",
-                              "--until", "100000d"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    harness.wait_until("it catches SIGINT", lambda: "SigCgt" in (s := open("/proc/%d/status" % child.pid).read())
-                       and int(s.split("SigCgt:")[1].split()[0], 16) >> (signal.SIGINT - 1) & 1)
+    child = subprocess.Popen(
+        [
+            SCHEDSIM,
+            "simulate",
+            cluster,
+            "--generate",
+            "rate=1000/h,for=100000d,duration=1m,cpu=100m",
+            "-o",
+            "json",
+            "--until",
+            "100000d",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    harness.wait_until(
+        "it catches SIGINT",
+        lambda: "SigCgt" in (s := open("/proc/%d/status" % child.pid).read())
+        and int(s.split("SigCgt:")[1].split()[0], 16) >> (signal.SIGINT - 1) & 1,
+    )
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=harness.DEADLINE)
     result = json.loads(out)
