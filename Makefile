@@ -67,14 +67,14 @@ test: deps-test  ## build and run every test; the last line is "N passed, N fail
 	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(PACKAGE)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)
 check:  ## what is worth its time after each change: lint, unit tests of what changed, recorded decisions, one daemon (BASE=COMMIT)
 	+@hack/check.sh
-test-programs: $(TEST_PROGRAMS) $(if $(PACKAGE),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay $(BIN)/berth $(ALIASED) $(FAKED))
+test-programs: $(TEST_PROGRAMS) $(if $(PACKAGE),,$(OUT)/test/simulate $(OUT)/test/churn $(OUT)/test/fuzz-replay $(BIN)/berth $(ALIASED) $(FAKED))
 	@:
 
 run: all  ## a demo cluster on hollow-apiserver, scheduled before your eyes (KEEP=1: leave it running; RELEASE=1.29)
 	@OUT=$(OUT) RELEASE=$(RELEASE) hack/demo.py
 
 bench: all  ## benchmarks, with a table at the end
-	+@$(BUILD_WITH) $(if $(BENCH_SOURCES),$(OUT)/bin/bench,programs)
+	+@$(BUILD_WITH) $(if $(BENCH_SOURCES),$(OUT)/bin/bench,programs) $(OUT)/test/churn
 	@OUT=$(OUT) hack/bench.py $(BENCHARGS)
 	@$(if $(BENCHARGS),:,echo; hack/cost-slopes --bin $(OUT)/bin --releases all --json $(OUT)/bench/slopes.json)
 	@if [ -x $(OUT)/bin/bench ]; then echo; $(OUT)/bin/bench --benchmark_filter='$(or $(KERNELS),.)' \

@@ -93,6 +93,9 @@ $(eval $(call link_rule,$(BIN)/bench,$(call objects,$(BENCH_SOURCES)) $(PLUGIN_O
 SIMULATION := $(call objects,$(call sources,test/simulation) $(filter-out %/main.cc,$(call sources,cmd/kube-scheduler)))
 $(eval $(call link_rule,$(OUT)/test/simulate,$(SIMULATION),$(call libraries,test/simulation cmd/kube-scheduler)))
 
+# Decides while the cluster changes (hack/bench/README.md).
+$(eval $(call link_rule,$(OUT)/test/churn,$(call objects,$(call sources,test/churn)) $(PLUGIN_OBJECTS),$(call libraries,test/churn)))
+
 # One program with all fuzz targets: for libFuzzer, and for make test with a main that runs the corpus.
 FUZZ_SOURCES := $(wildcard test/fuzz/*_fuzz.cc test/fuzz/fuzz.cc) $(filter-out %/main.cc,$(call sources,cmd/kube-scheduler))
 FUZZ_LIBRARIES := $(call libraries,test/fuzz cmd/kube-scheduler)
