@@ -77,16 +77,17 @@ constexpr std::string_view kKnownKinds[] = {"Pod",
                                             "PodSecurityPolicy"};
 
 struct ExportedList {
-  std::string_view member, kind;
+  std::string_view member;
+  ExportedKind kind;
 };
 constexpr ExportedList kExported[] = {
-    {"pods", "Pod"},
-    {"nodes", "Node"},
-    {"pvs", "PersistentVolume"},
-    {"pvcs", "PersistentVolumeClaim"},
-    {"storageClasses", "StorageClass"},
-    {"priorityClasses", "PriorityClass"},
-    {"namespaces", "Namespace"},
+    {"pods", {"Pod", "v1"}},
+    {"nodes", {"Node", "v1"}},
+    {"pvs", {"PersistentVolume", "v1"}},
+    {"pvcs", {"PersistentVolumeClaim", "v1"}},
+    {"storageClasses", {"StorageClass", "storage.k8s.io/v1"}},
+    {"priorityClasses", {"PriorityClass", "scheduling.k8s.io/v1"}},
+    {"namespaces", {"Namespace", "v1"}},
 };
 
 bool IsObjectFile(const fs::path& path) {
@@ -248,19 +249,22 @@ bool LooksLikeSimulatorExport(std::string_view text) {
   if (!rest.starts_with("schedulerConfig") && std::none_of(std::begin(kExported), std::end(kExported), begins)) {
     return false;
   }
+  const auto has = [&](std::string_view member) {
+    return rest.starts_with(member) || rest.find(absl::StrCat("\"", util::ToAbsl(member), "\"")) != rest.npos ||
+           rest.find(absl::StrCat("\n", util::ToAbsl(member), ":")) != rest.npos;
+  };
   int64_t lists = 0;
   for (std::string_view member : {"pvs", "pvcs", "storageClasses", "priorityClasses", "schedulerConfig"}) {
-    lists += rest.find(absl::StrCat("\"", util::ToAbsl(member), "\"")) != std::string_view::npos ||
-             rest.find(absl::StrCat("\n", util::ToAbsl(member), ":")) != std::string_view::npos;
+    lists += has(member);
   }
-  return lists >= 2;
+  return lists >= 2 || (has("pods") && has("nodes") && !LooksLikeScenario(text));
 }
 
-std::string_view KindOfExported(std::string_view member) {
+ExportedKind KindOfExported(std::string_view member) {
   for (const ExportedList& e : kExported) {
     if (e.member == member) return e.kind;
   }
-  return "";
+  return {};
 }
 
 std::string WhatItIs(api::Json j, std::string_view kind, std::string_view version) {
@@ -279,6 +283,16 @@ std::string WhatItIs(api::Json j, std::string_view kind, std::string_view versio
   }
   const bool makes_pods = j.Find("spec").Find("template").Find("spec").Find("containers").IsArray() ||
                           (kind == "Job" && j.Find("spec").Find("tasks").IsArray());
+  if (kind == "Kustomization" && group == "kustomize.config.k8s.io") {
+    return "is a Kustomization, whose objects are not read: render it first (kubectl kustomize)";
+  }
+  if (kind == "Status" && version == "v1") {
+    return "is the answer to a request that failed, not an object of a cluster";
+  }
+  if (kind == "Table" && group == "meta.k8s.io") {
+    return "is a table that a server has made for people: give the objects that kubectl get -o json prints";
+  }
+  if (!KindMeant(j, kind).empty()) return "";
   if (!world::IsOwnGroup(kind, version) || makes_pods) {
     if (version.find('/') == std::string_view::npos && !world::IsOwnGroup(kind, version)) {
       return absl::StrCat("skipped an object of kind ", util::ToAbsl(kind), ": apiVersion \"", util::ToAbsl(version),

@@ -34,10 +34,14 @@ size_t NextScenarioLine(std::string_view text);
 std::string MoveDown(std::string_view message, size_t lines);
 
 // Returns whether a text is an export of kube-scheduler-simulator: an object without a kind, with lists of pods, nodes,
-// pvs, pvcs, storageClasses, priorityClasses and namespaces.
+// pvs, pvcs, storageClasses, priorityClasses and namespaces. Exports from which people have cut all but pods and nodes
+// count as well.
 bool LooksLikeSimulatorExport(std::string_view text);
-// Returns the kind of the objects in a list of such an export; empty for members that are no such lists.
-std::string_view KindOfExported(std::string_view member);
+struct ExportedKind {
+  std::string_view kind, version;
+};
+// Returns what the objects in a list of such an export are; empty for members that are no such lists.
+ExportedKind KindOfExported(std::string_view member);
 
 // Returns a sentence that says what an object is and what to do with it, if it is one that is often given by mistake or
 // makes pods in a way that is not known here; otherwise an empty text. Its kind and version may be those of a list.

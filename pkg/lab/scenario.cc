@@ -313,9 +313,15 @@ class Collector final : public api::JsonSink {
 
   // Takes the lists of a file that kube-scheduler-simulator has exported.
   absl::Status TakeExport(Json j) {
-    for (auto [member, list] : j.Children()) {
-      const std::string_view kind = KindOfExported(member);
-      for (auto item : list.Children()) {
+    for (auto [member, value] : j.Children()) {
+      if (member == "schedulerConfig" && value.IsObject()) {
+        out_->warnings.push_back(absl::StrCat(lines_.At(value.begin_offset()),
+                                              ": the schedulerConfig of the export does not decide here: write it to a "
+                                              "file (jq .schedulerConfig) and give that with --config"));
+      }
+      const auto [kind, version] = KindOfExported(member);
+      list_version_ = version;
+      for (auto item : value.Children()) {
         if (!kind.empty()) BERTH_RETURN_IF_ERROR(Take(item.value, kind, From::kList, &plain_));
       }
     }
@@ -380,10 +386,7 @@ class Collector final : public api::JsonSink {
     // Extenders receive complete pods and nodes.
     options.keep_raw = options.keep_node_raw = defaults_.call_extenders() || options_.keep_raw;
     // Scenarios are written by programs and contain objects as an API server has stored them.
-    if (options_.validate == Validate::kStrict || plain) {
-      const bool looked_at = validator_.Check(j, kind, [&](size_t at) { return lines_.LineAndColumnAt(at); });
-      if (looked_at) NoteDuplicates(j, name);
-    }
+    if (options_.validate == Validate::kStrict || plain) NoteMistakes(j, kind, plain);
     if (name.empty() && j.Find("type").IsString() && j.Find("object").IsObject()) {
       return util::InvalidArgument(absl::StrCat(lines_.At(j.begin_offset()),
                                                 ": is an event of a watch (kubectl get --watch --output-watch-events): "
@@ -437,6 +440,15 @@ class Collector final : public api::JsonSink {
     return absl::OkStatus();
   }
 
+  // Notes what an API server would refuse and what looks like a mistake. `kind` is that of list elements.
+  void NoteMistakes(Json j, std::string_view kind, bool plain) {
+    const auto place = [&](size_t at) { return lines_.LineAndColumnAt(at); };
+    if (!validator_.Check(j, kind, VersionOf(j), place)) return;
+    const std::string_view own_kind = j.Find("kind").Text(), name = own_kind.empty() ? kind : own_kind;
+    NoteDuplicates(j, name);
+    if (plain) NoteTemplateOfHelm(j, name);
+  }
+
   // Notes keys that stand twice in one object. The decoder takes the second value.
   void NoteDuplicates(Json j, std::string_view kind) {
     EachDuplicate(j, [&](const std::string& path, Json first, Json second) {
@@ -446,6 +458,19 @@ class Collector final : public api::JsonSink {
           absl::StrCat(util::ToAbsl(kind), " \"", util::ToAbsl(j.Find("metadata").Find("name").Text()), "\": ", path,
                        ": the key stands twice, first in line ", line, "; the second one counts"));
     });
+  }
+
+  // Notes a template of Helm that happens to be an object, because what is not rendered stands in quotes.
+  void NoteTemplateOfHelm(Json j, std::string_view kind) {
+    const Json spec = world::IsWorkload(kind) ? j.Find("spec").Find("template").Find("spec") : j.Find("spec");
+    for (auto container : spec.Find("containers").Children()) {
+      const Json image = container.value.Find("image");
+      const std::string what = WhyUnreadable(image.Text());
+      if (what.empty()) continue;
+      validator_.Add(lines_.LineAndColumnAt(image.begin_offset()), "template of Helm",
+                     absl::StrCat(util::ToAbsl(kind), " \"", util::ToAbsl(j.Find("metadata").Find("name").Text()),
+                                  "\": ", what.substr(what.find(": ") + 2)));
+    }
   }
 
   // Keeps what edits of the cluster read of a budget.

@@ -159,12 +159,13 @@ void FaultlessObjects::Remember() {
 
 // In release 1.10, fields of later releases that it honours anyway are not reported, and those for which a pod may have
 // to wait get a message of their own.
-bool Validator::Check(Json object, std::string_view kind, const std::function<std::string(size_t)>& place) {
+bool Validator::Check(Json object, std::string_view kind, std::string_view version,
+                      const std::function<std::string(size_t)>& place) {
   if (mode_ == Validate::kOff || !object.IsObject() || faultless_.Has(object, kind)) return false;
   validation::Value value = validation::FromJson(object);
   if (value.Str("kind").empty()) {
     value.Set("kind", validation::Value::String(kind));
-    if (value.Str("apiVersion").empty()) value.Set("apiVersion", validation::Value::String("v1"));
+    if (value.Str("apiVersion").empty()) value.Set("apiVersion", validation::Value::String(version));
   }
   const std::string shown_kind(value.Str("kind"));
   std::vector<Problem> problems = CheckObject(validation::Catalog::Of(release_), value);

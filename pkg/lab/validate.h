@@ -40,10 +40,11 @@ class Validator {
  public:
   Validator(Validate mode, release::Version release) : mode_(mode), release_(release) {}
 
-  // Checks one object. `kind` is the kind of list elements that do not name theirs. `place` converts an offset to
-  // "FILE:LINE:COLUMN"; it is called only for what is reported. Returns false if the object was not looked at, because
-  // nothing is validated or one like it is known to have no mistake.
-  bool Check(api::Json object, std::string_view kind, const std::function<std::string(size_t offset)>& place);
+  // Checks one object. `kind` and `version` are those of list elements that do not name theirs. `place` converts an
+  // offset to "FILE:LINE:COLUMN"; it is called only for what is reported. Returns false if the object was not looked
+  // at, because nothing is validated or one like it is known to have no mistake.
+  bool Check(api::Json object, std::string_view kind, std::string_view version,
+             const std::function<std::string(size_t offset)>& place);
   // Adds a mistake that only the whole input reveals, such as a node that does not exist. `place` is "FILE:LINE".
   void Add(const std::string& place, const std::string& what, const std::string& message);
 

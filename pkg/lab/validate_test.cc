@@ -60,9 +60,9 @@ TEST_CASE("a validator that has seen objects reports what a new one reports") {
     const std::string text = RandomObject(random), kind = Pick(random, kKinds);
     REQUIRE(d.Parse(text).ok());
     Validator fresh(Validate::kStrict, release::Version{10});
-    fresh.Check(d.root(), kind, place);
+    fresh.Check(d.root(), kind, "v1", place);
     for (std::string& e : fresh.Errors()) expected.push_back(std::move(e));
-    remembers.Check(d.root(), kind, place);
+    remembers.Check(d.root(), kind, "v1", place);
     INFO(text);
     REQUIRE(remembers.Errors() == expected);
     if (asked.Has(d.root(), kind)) ++known;
