@@ -13,7 +13,7 @@ namespace berth::apiserver {
 namespace {
 
 using world::living::DeleteHow;
-using world::living::Refused;
+using Failed = world::living::Refused;
 using world::living::Written;
 
 // The kinds whose changes controllers and kubelets are told.
@@ -36,7 +36,7 @@ constexpr std::string_view kFollowed[] = {"Namespace",
                                           "Secret"};
 
 Written ErrorOf(const ApiError& e) {
-  return Refused{e.code, e.message};
+  return Failed{e.code, e.message};
 }
 
 std::string MicroTimeText(absl::Time t) {
@@ -48,7 +48,8 @@ std::string MicroTimeText(absl::Time t) {
 // The objects of the store as controllers see and write them.
 class Simulation::Access final : public world::living::Cluster {
  public:
-  Access(Registry* registry, const util::Clock* clock) : registry_(registry), clock_(clock) {
+  Access(Registry* registry, const util::Clock* clock, decltype(SimulationOptions::refuses) refuses)
+      : registry_(registry), clock_(clock), refuses_(std::move(refuses)) {
     for (const ResourceInfo& r : registry->catalog().resources()) {
       // The first resource of a kind is the one of the group that everybody means.
       kinds_.try_emplace(r.kind, &r);
@@ -85,7 +86,8 @@ class Simulation::Access final : public world::living::Cluster {
 
   Written Create(std::string_view kind, Value object, Value* stored) override {
     const ResourceInfo* r = Of(kind);
-    if (r == nullptr) return Refused{404, absl::StrCat("the server does not serve ", util::ToAbsl(kind))};
+    if (r == nullptr) return Failed{404, absl::StrCat("the server does not serve ", util::ToAbsl(kind))};
+    if (auto refused = Refused(kind, true)) return refused;
     const std::string ns(world::NamespaceOf(object));
     auto made = registry_->Create(*r, VersionOf(*r), ns, std::move(object));
     if (auto* error = std::get_if<ApiError>(&made)) return ErrorOf(*error);
@@ -93,6 +95,7 @@ class Simulation::Access final : public world::living::Cluster {
     return std::nullopt;
   }
   Written Update(std::string_view kind, Value object) override {
+    if (auto refused = Refused(kind)) return refused;
     const ResourceInfo& r = *Of(kind);
     const std::string ns(world::NamespaceOf(object)), name(world::NameOf(object));
     auto changed = registry_->Update(r, VersionOf(r), ns, name, std::move(object), {});
@@ -100,10 +103,12 @@ class Simulation::Access final : public world::living::Cluster {
     return std::nullopt;
   }
   Written UpdateStatus(std::string_view kind, Value object) override {
+    if (auto refused = Refused(kind)) return refused;
     if (auto refused = registry_->Replace(*Of(kind), std::move(object))) return ErrorOf(*refused);
     return std::nullopt;
   }
   Written Delete(std::string_view kind, std::string_view ns, std::string_view name, const DeleteHow& how) override {
+    if (auto refused = Refused(kind)) return refused;
     const ResourceInfo& r = *Of(kind);
     DeleteRequest request;
     request.grace_seconds = how.grace_seconds;
@@ -114,6 +119,7 @@ class Simulation::Access final : public world::living::Cluster {
     return std::nullopt;
   }
   Written Bind(std::string_view ns, std::string_view pod, std::string_view node) override {
+    if (auto refused = Refused("Pod")) return refused;
     if (auto refused = registry_->Bind(ns, pod, node, nullptr)) return ErrorOf(*refused);
     return std::nullopt;
   }
@@ -141,8 +147,12 @@ class Simulation::Access final : public world::living::Cluster {
 
  private:
   const apiserver::Store& Store() const { return registry_->store(); }
+  Written Refused(std::string_view kind, bool creates = false) const {
+    return refuses_ ? refuses_(kind, creates) : std::nullopt;
+  }
   Registry* registry_;
   const util::Clock* clock_;
+  const decltype(SimulationOptions::refuses) refuses_;
   absl::flat_hash_map<std::string, const ResourceInfo*> kinds_;
 };
 
@@ -166,7 +176,7 @@ class Simulation::Follower final : public EventListener {
 };
 
 Simulation::Simulation(Registry* registry, const util::Clock* clock, SimulationOptions options)
-    : access_(std::make_unique<Access>(registry, clock)),
+    : access_(std::make_unique<Access>(registry, clock, std::move(options.refuses))),
       world_(
           std::make_unique<world::living::World>(access_.get(), clock, world::RulesOf(registry->catalog().release()))) {
   if (options.controllers) {

@@ -19,6 +19,9 @@ struct SimulationOptions {
   bool kubelets = false, controllers = false;
   world::living::KubeletOptions kubelet;
   std::optional<absl::Duration> node_grace{};  // how long a node may be silent; none: as long as in the release
+  // Asked before each write of a kind by controllers and kubelets, whether it creates an object or not: what it returns
+  // is the answer, and nothing is written. Null in servers; tests let writes fail.
+  std::function<world::living::Written(std::string_view kind, bool creates)> refuses{};
   bool any() const { return kubelets || controllers; }
 };
 

@@ -68,6 +68,9 @@ class PlayedCluster {
     options.kubelet.plan = PlanByLabels;
     options.kubelet.lease_period = absl::Seconds(2);
     options.node_grace = absl::Seconds(8);
+    options.refuses = [this](std::string_view kind, bool creates) {
+      return refuses ? refuses(kind, creates) : std::nullopt;
+    };
     simulation_.emplace(&registry_, &clock_, options);
     Run(absl::Seconds(1));
   }
@@ -76,7 +79,7 @@ class PlayedCluster {
   void Run(absl::Duration time) {
     for (; time > absl::ZeroDuration(); time -= kTick) {
       Settle();
-      Schedule();
+      if (has_scheduler) Schedule();
       Settle();
       Note();
       clock_.Advance(kTick);
@@ -84,7 +87,8 @@ class PlayedCluster {
   }
   // Lets the controllers do what is due now.
   void Settle() {
-    while (simulation_->world().RunDue(1000) > 0) {
+    while (simulation_->world().RunDue(between ? 1 : 1000) > 0) {
+      if (between) between();
     }
   }
 
@@ -187,6 +191,12 @@ class PlayedCluster {
   }
   Registry& registry() { return registry_; }
   const util::Clock& clock() const { return clock_; }
+  const world::living::World& world() { return simulation_->world(); }
+
+  // What makes writes of controllers and kubelets fail, and what others do after each piece of their work.
+  std::function<world::living::Written(std::string_view kind, bool creates)> refuses;
+  std::function<void()> between;
+  bool has_scheduler = true;
 
   // The number of pods by image, readiness and deletion, whenever they changed.
   std::vector<std::map<std::string, int64_t>> seen;

@@ -77,8 +77,15 @@ class CronJobs final : public Actor {
     const int64_t late = NumberAt(*cron, {"spec", "startingDeadlineSeconds"}, -1);
     if (late >= 0) since = std::max(since, world_->Now() - absl::Seconds(late));
     const auto time = schedule->LastBetween(since, world_->Now(), zone);
-    if (!time || !MayStart(*jobs, *cron)) return;
+    if (!time) return;
     Value job = JobOfCronJob(*cron, absl::ToUnixSeconds(*time), world_->rules());
+    // The Job of this time may be there, and the status that says so could not be written.
+    const auto is_it = [&](const Value& other) { return NameOf(other) == NameOf(job); };
+    if (std::any_of(jobs->begin(), jobs->end(), is_it)) {
+      cron->Child("status").Set("lastScheduleTime", Value::String(TimeText(*time)));
+      return;
+    }
+    if (!MayStart(*jobs, *cron)) return;
     if (world_->rules().cron_names_in_minutes) {
       job.Child("metadata")
           .Child("annotations")

@@ -114,7 +114,9 @@ bool SetCondition(const Condition& c, absl::Time now, Value* object) {
   v.Set("type", Value::String(c.type));
   v.Set("status", Value::String(c.status));
   if (c.has_update_time) v.Set("lastUpdateTime", Value::String(TimeText(now)));
-  v.Set("lastTransitionTime", turns ? Value::String(TimeText(now)) : *same->Find("lastTransitionTime"));
+  // Somebody may have written a condition without its time.
+  const Value* since = turns ? nullptr : same->Find("lastTransitionTime");
+  v.Set("lastTransitionTime", since == nullptr || since->IsNull() ? Value::String(TimeText(now)) : *since);
   if (!c.reason.empty()) v.Set("reason", Value::String(c.reason));
   if (!c.message.empty()) v.Set("message", Value::String(c.message));
   if (same == list->items.end()) {

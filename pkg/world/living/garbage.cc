@@ -93,14 +93,17 @@ class GarbageCollector final : public Actor {
     return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
   }
 
+  // A dependent that still names its owner when that is gone would be deleted, so the owner stays until none does.
   void Orphan(const ObjectName& what, const Value& object) {
+    bool any_left = false;
     for (const ObjectName& d : world_->Dependents(UidOf(object))) {
       const ValuePtr found = world_->cluster().Get(d.kind, d.ns, d.name);
       if (found == nullptr) continue;
       Value v = *found;
-      if (RemoveOwner(UidOf(object), &v)) world_->cluster().UpdateStatus(d.kind, std::move(v));
+      if (!RemoveOwner(UidOf(object), &v)) continue;
+      any_left = world_->cluster().UpdateStatus(d.kind, std::move(v)).has_value() || any_left;
     }
-    Release(what, kOrphan);
+    if (!any_left) Release(what, kOrphan);
   }
 
   void DeleteBelow(const ObjectName& what, const Value& object) {
@@ -211,6 +214,8 @@ class Namespaces final : public Actor {
                                                 "Service",
                                                 "Endpoints",
                                                 "EndpointSlice",
+                                                "Ingress",
+                                                "NetworkPolicy",
                                                 "ConfigMap",
                                                 "Secret",
                                                 "ServiceAccount",

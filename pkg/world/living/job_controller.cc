@@ -1,4 +1,5 @@
 // Jobs (pkg/controller/job, 1.36).
+#include <absl/container/node_hash_map.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -29,11 +30,14 @@ class Jobs final : public Actor {
     if (c.kind == "Job") {
       if (c.gone) {
         failures_.erase(std::string(UidOf(*c.object)));
+        histories_.erase(std::string(UidOf(*c.object)));
         return;
       }
       world_->Enqueue(this, {"Job", std::string(NamespaceOf(*c.object)), std::string(NameOf(*c.object))});
     }
     if (c.kind != "Pod") return;
+    if (c.before != nullptr && c.before->controller_kind == "Job" && (c.gone || !c.after->is_tracked))
+      Forget(*c.before);
     for (const PodFactsPtr& pod : {c.before, c.after}) {
       if (pod == nullptr || pod->controller_kind != "Job") continue;
       world_->Enqueue(this, {"Job", pod->ns, pod->controller_name},
@@ -61,7 +65,12 @@ class Jobs final : public Actor {
       Manage(what, suspended, &look, &job);
     }
     Report(&job);
-    WriteStatus(world_, "Job", *found, std::move(job));
+    // A pod's finalizer says that it is not counted yet, so it stays until the status has been written.
+    if (WriteStatus(world_, "Job", *found, std::move(job))) return;
+    if (world_->rules().job_finalizer) {
+      History& history = histories_[std::string(UidOf(*found))];
+      for (const PodFactsPtr& pod : look.counted) history.counted.insert(pod->uid);
+    }
     for (const PodFactsPtr& pod : look.counted) Release(*pod);
   }
 
@@ -70,6 +79,12 @@ class Jobs final : public Actor {
     std::vector<PodFactsPtr> active, terminating, counted;
     std::set<int64_t> in_use;  // completion indexes of active pods
     std::string failed_by;     // the rule of podFailurePolicy by which the Job has failed; "" if it has not
+  };
+  // The end of a pod is seen again when the status that counts it could not be written, and when the pod could not be
+  // released afterwards.
+  struct History {
+    std::set<std::string> noted;    // uids of pods whose end is in the failures
+    std::set<std::string> counted;  // uids of pods that the status counts, and that still have their finalizer
   };
   struct Failures {
     int64_t in_a_row = 0;
@@ -101,6 +116,7 @@ class Jobs final : public Actor {
     std::set<int64_t> done = IndexesOf(status.Str("completedIndexes"));
     const Value selector = validation::OrEmpty(job->At({"spec", "selector"}));
     Failures& failures = failures_[std::string(UidOf(*job))];
+    History& history = histories_[std::string(UidOf(*job))];
     for (const PodFactsPtr& p : ClaimPods(world_, *job, &selector)) {
       const bool ended = p->IsFinished();
       if (!ended && !p->terminating) {
@@ -112,13 +128,15 @@ class Jobs final : public Actor {
       if (world_->rules().job_finalizer && !p->is_tracked) continue;
       if (!ended && waits_for_end) continue;
       look.counted.push_back(p);
+      if (history.counted.contains(p->uid)) continue;
+      const bool is_news = history.noted.insert(p->uid).second;
       if (p->phase == "Succeeded") {
         const bool again = IsIndexed(*job) && p->index >= 0 && !done.insert(p->index).second;
         succeeded += !again;
-        failures.in_a_row = 0;
-        failures.wait_until = absl::ZeroDuration();
+        if (is_news) failures.in_a_row = 0;
+        if (is_news) failures.wait_until = absl::ZeroDuration();
       } else {
-        failed += CountFailure(*p, *job, &failures, &look);
+        failed += CountFailure(*p, *job, is_news ? &failures : nullptr, &look);
       }
     }
     SetCount("succeeded", succeeded, &status);
@@ -142,7 +160,7 @@ class Jobs final : public Actor {
     }
   }
 
-  // Returns whether the failure counts in the status.
+  // Returns whether the failure counts in the status. Adds it to the failures unless they are null.
   bool CountFailure(const PodFacts& pod, const Value& job, Failures* failures, Look* look) {
     using Action = FailureVerdict::Action;
     FailureVerdict verdict;
@@ -151,11 +169,12 @@ class Jobs final : public Actor {
     }
     if (verdict.action == Action::kFailJob && look->failed_by.empty()) look->failed_by = verdict.message;
     const auto limit = LimitPerIndex(job);
-    if (limit && pod.index >= 0) {
+    const bool of_index = limit && pod.index >= 0;
+    if (failures != nullptr && of_index) {
       Failures& own = failures->of_index[pod.index];
       if (verdict.action == Action::kFailIndex) own.in_a_row = *limit;
       if (verdict.action != Action::kIgnore) own.Add(world_->Steady());
-    } else {
+    } else if (failures != nullptr) {
       failures->Add(world_->Steady());
     }
     return verdict.action != Action::kIgnore;
@@ -232,8 +251,7 @@ class Jobs final : public Actor {
            const std::string& reason, const std::string& message, Value* job) {
     SetCondition({decided, "True", reason, message}, world_->Now(), job);
     for (const PodFactsPtr& p : look.active) {
-      DeletePod(world_, *job, kComponent, *p);
-      world_->Enqueue(this, what);
+      if (!DeletePod(world_, *job, kComponent, *p)) world_->Enqueue(this, what);
     }
     const bool left = !look.active.empty() || std::any_of(look.terminating.begin(), look.terminating.end(),
                                                           [](const PodFactsPtr& p) { return !p->IsFinished(); });
@@ -280,7 +298,7 @@ class Jobs final : public Actor {
       });
       for (int64_t i = 0; i < active - wanted; ++i) {
         const PodFactsPtr& p = pods[static_cast<size_t>(i)];
-        DeletePod(world_, *job, kComponent, *p);
+        if (DeletePod(world_, *job, kComponent, *p)) continue;
         // What the Job itself deletes is no failure.
         Release(*p);
         std::erase(look->active, p);
@@ -385,8 +403,16 @@ class Jobs final : public Actor {
                              {.grace_seconds = {}, .uid = std::string(UidOf(job)), .propagation = "Foreground"});
   }
 
+  void Forget(const PodFacts& pod) {
+    auto it = histories_.find(pod.controller_uid);
+    if (it == histories_.end()) return;
+    it->second.noted.erase(pod.uid);
+    it->second.counted.erase(pod.uid);
+  }
+
   World* world_;
   absl::flat_hash_map<std::string, Failures> failures_;  // by uid
+  absl::node_hash_map<std::string, History> histories_;  // by uid; references stay good while others are added
 };
 
 }  // namespace

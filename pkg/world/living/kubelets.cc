@@ -73,6 +73,7 @@ class Kubelets final : public Actor {
     absl::Duration seen_at, running_at, stopping_at = -absl::InfiniteDuration(), restart_at;
     absl::Duration back_off = absl::ZeroDuration();
     bool counted = false;
+    bool told = false;  // that its containers have started
     int64_t generation = 0;
   };
 
@@ -136,8 +137,9 @@ class Kubelets final : public Actor {
     if (node.heartbeat_at <= world_->Steady() || !IsConditionTrue(*found, "Ready")) {
       Value v = *found;
       WriteNodeStatus(node.ip, world_->Now(), &v);
-      world_->cluster().UpdateStatus("Node", std::move(v));
-      node.heartbeat_at = world_->Steady() + (world_->rules().node_leases ? kHeartbeat : kHeartbeatWithoutLeases);
+      if (!world_->cluster().UpdateStatus("Node", std::move(v))) {
+        node.heartbeat_at = world_->Steady() + (world_->rules().node_leases ? kHeartbeat : kHeartbeatWithoutLeases);
+      }
     }
     world_->cluster().RenewLease(what.name);
     world_->Enqueue(this, what, world_->rules().node_leases ? options_.lease_period : kHeartbeatWithoutLeases);
@@ -244,9 +246,12 @@ class Kubelets final : public Actor {
     if (world_->rules().resizes_pods) WriteResources(&v);
     p.running_at = world_->Steady();
     p.restart_at = absl::InfiniteDuration();
-    TellContainers(object, {{"Pulled", "Container image \"$i\" already present on machine"},
-                            {"Created", "Created container: $c"},
-                            {"Started", "Started container $c"}});
+    if (!p.told) {
+      TellContainers(object, {{"Pulled", "Container image \"$i\" already present on machine"},
+                              {"Created", "Created container: $c"},
+                              {"Started", "Started container $c"}});
+    }
+    p.told = true;
     world_->cluster().UpdateStatus("Pod", std::move(v));
   }
 
@@ -273,17 +278,24 @@ class Kubelets final : public Actor {
     } else {
       if (!IsTime(p.running_at + *plan.runs_for, what)) return;
       if (restarts) {
-        if (world_->Steady() - p.running_at >= kBackOffEnds) p.back_off = absl::ZeroDuration();
-        p.back_off = p.back_off == absl::ZeroDuration() ? kFirstBackOff : std::min(p.back_off * 2, kLongestBackOff);
-        p.restart_at = world_->Steady() + p.back_off;
-        WriteWaiting(plan.exit_code, p.back_off, world_->Now(), &v);
-        TellContainers(object, {{"BackOff", "Back-off restarting failed container $c"}});
-      } else {
-        WriteFinished(plan.exit_code, world_->Now(), &v);
+        return BackOff(what, object, plan, &p);
       }
+      WriteFinished(plan.exit_code, world_->Now(), &v);
     }
-    world_->cluster().UpdateStatus("Pod", std::move(v));
-    if (restarts) world_->Enqueue(this, what, absl::ZeroDuration());
+    if (!world_->cluster().UpdateStatus("Pod", std::move(v)) && restarts) world_->Enqueue(this, what);
+  }
+
+  // The containers have ended, and start again later.
+  void BackOff(const ObjectName& what, const Value& object, const PodPlan& plan, Pod* p) {
+    absl::Duration wait = world_->Steady() - p->running_at >= kBackOffEnds ? absl::ZeroDuration() : p->back_off;
+    wait = wait == absl::ZeroDuration() ? kFirstBackOff : std::min(wait * 2, kLongestBackOff);
+    Value v = object;
+    WriteWaiting(plan.exit_code, wait, world_->Now(), &v);
+    if (world_->cluster().UpdateStatus("Pod", std::move(v))) return;
+    p->back_off = wait;
+    p->restart_at = world_->Steady() + wait;
+    TellContainers(object, {{"BackOff", "Back-off restarting failed container $c"}});
+    world_->Enqueue(this, what);
   }
 
   // Gives a running pod what its spec asks for by now, or says why not. Returns whether it has written.
@@ -341,7 +353,8 @@ class Kubelets final : public Actor {
       world_->cluster().UpdateStatus("Pod", std::move(v));
       return;
     }
-    world_->cluster().Delete("Pod", what.ns, what.name, {.grace_seconds = 0, .uid = std::string(UidOf(object))});
+    const DeleteHow how{.grace_seconds = 0, .uid = std::string(UidOf(object)), .propagation = ""};
+    if (world_->cluster().Delete("Pod", what.ns, what.name, how)) return;
     // Finalizers may keep the object: then it is told that its containers have ended.
     if (const PodFactsPtr left = world_->Pod(what.ns, what.name); left != nullptr && !left->IsFinished()) {
       world_->Enqueue(this, what);

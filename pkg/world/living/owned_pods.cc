@@ -52,17 +52,18 @@ Written CreatePod(World* world, const Value& owner, std::string_view component, 
   return std::nullopt;
 }
 
-void DeletePod(World* world, const Value& owner, std::string_view component, const PodFacts& pod) {
+Written DeletePod(World* world, const Value& owner, std::string_view component, const PodFacts& pod) {
   const std::string name = pod.name;
-  if (world->cluster().Delete("Pod", pod.ns, pod.name, {.grace_seconds = {}, .uid = pod.uid, .propagation = ""}))
-    return;
+  const DeleteHow how{.grace_seconds = {}, .uid = pod.uid, .propagation = ""};
+  if (Written refused = world->cluster().Delete("Pod", pod.ns, pod.name, how)) return refused;
   world->Record(owner, component, "", "Normal", "SuccessfulDelete", absl::StrCat("Deleted pod: ", name));
+  return std::nullopt;
 }
 
-void WriteStatus(World* world, std::string_view kind, const Value& before, Value after) {
+Written WriteStatus(World* world, std::string_view kind, const Value& before, Value after) {
   const Value *was = before.Find("status"), *is = after.Find("status");
-  if (was != nullptr && is != nullptr && *was == *is) return;
-  world->cluster().UpdateStatus(kind, std::move(after));
+  if (was != nullptr && is != nullptr && *was == *is) return std::nullopt;
+  return world->cluster().UpdateStatus(kind, std::move(after));
 }
 
 absl::Duration CalmFor(size_t pods) {

@@ -14,11 +14,11 @@ std::vector<PodFactsPtr> ClaimPods(World* world, const Value& owner, const Value
 
 // Creates a pod for its owner and says so in an event (SuccessfulCreate, FailedCreate).
 Written CreatePod(World* world, const Value& owner, std::string_view component, Value pod);
-// The same for a deletion (SuccessfulDelete). A pod that is gone already is no error.
-void DeletePod(World* world, const Value& owner, std::string_view component, const PodFacts& pod);
+// The same for a deletion (SuccessfulDelete).
+Written DeletePod(World* world, const Value& owner, std::string_view component, const PodFacts& pod);
 
 // Writes the object's status if it differs from that of `before`.
-void WriteStatus(World* world, std::string_view kind, const Value& before, Value after);
+Written WriteStatus(World* world, std::string_view kind, const Value& before, Value after);
 
 // Returns a delay after which the owner of `pods` pods looks at them again when one has changed: owners of many are
 // not woken by each.

@@ -110,10 +110,24 @@ class Volumes final : public Actor {
   void MakeEphemeral(const Value& pod) {
     if (!world_->rules().ephemeral_claims || IsTerminating(pod)) return;
     for (Value& claim : EphemeralClaims(pod)) {
-      if (world_->cluster().Get(kClaim, NamespaceOf(claim), NameOf(claim)) == nullptr) {
+      const ValuePtr there = world_->cluster().Get(kClaim, NamespaceOf(claim), NameOf(claim));
+      if (there == nullptr) {
         world_->cluster().Create(kClaim, std::move(claim));
+        continue;
       }
+      const Value* owner = ControllerOf(*there);
+      if (owner == nullptr || owner->Str("uid") != UidOf(pod)) TellTaken(pod, *there);
     }
+  }
+  // The claim of an ephemeral volume has a name that another claim has.
+  void TellTaken(const Value& pod, const Value& claim) {
+    if (!told_.insert(absl::StrCat(util::ToAbsl(UidOf(pod)), "/", util::ToAbsl(UidOf(claim)))).second) return;
+    const std::string volume(NameOf(claim).substr(NameOf(pod).size() + 1));  // the claim is POD-VOLUME
+    const absl::string_view ns = util::ToAbsl(NamespaceOf(pod));
+    world_->Record(
+        pod, "ephemeral_volume", "", "Warning", "FailedBinding",
+        absl::StrCat("ephemeral volume ", volume, ": PVC ", ns, "/", util::ToAbsl(NameOf(claim)),
+                     " was not created for pod ", ns, "/", util::ToAbsl(NameOf(pod)), " (pod is not owner)"));
   }
 
   void SyncClaim(const ObjectName& what, const Value& claim) {

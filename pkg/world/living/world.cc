@@ -6,6 +6,7 @@
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "pkg/api/decode.h"
 #include "pkg/util/status.h"
@@ -25,6 +26,62 @@ std::string GroupOf(std::string_view controller_uid, std::string_view ns) {
 }
 
 }  // namespace
+
+// The cluster, with a note whether it has refused a write for a reason that passes. Events are no work of anybody.
+class World::Watched final : public Cluster {
+ public:
+  explicit Watched(Cluster* to) : to_(to) {}
+  bool TakeRefused() { return std::exchange(refused_, false); }
+
+  ValuePtr Get(std::string_view kind, std::string_view ns, std::string_view name) const override {
+    return to_->Get(kind, ns, name);
+  }
+  void Each(std::string_view kind, std::string_view ns, const std::function<void(const Value&)>& f) const override {
+    to_->Each(kind, ns, f);
+  }
+  void EachOf(std::string_view kind, const std::function<void(const Value&)>& f) const override {
+    to_->EachOf(kind, f);
+  }
+  bool Serves(std::string_view kind) const override { return to_->Serves(kind); }
+  void RenewLease(std::string_view node) override { to_->RenewLease(node); }
+  // What exists already stays so; that is no conflict that passes.
+  Written Create(std::string_view kind, Value object, Value* stored) override {
+    Written refused = to_->Create(kind, std::move(object), stored);
+    if (kind != "Event") Note(refused, false);
+    return refused;
+  }
+  Written Update(std::string_view kind, Value object) override { return Note(to_->Update(kind, std::move(object))); }
+  Written UpdateStatus(std::string_view kind, Value object) override {
+    return Note(to_->UpdateStatus(kind, std::move(object)));
+  }
+  Written Delete(std::string_view kind, std::string_view ns, std::string_view name, const DeleteHow& how) override {
+    return Note(to_->Delete(kind, ns, name, how));
+  }
+  Written Bind(std::string_view ns, std::string_view pod, std::string_view node) override {
+    return Note(to_->Bind(ns, pod, node));
+  }
+
+ private:
+  Written Note(Written refused, bool conflicts_pass = true) {
+    constexpr int kConflict = 409, kTooMany = 429, kServerFails = 500;
+    if (refused && (refused->code >= kServerFails || refused->code == kTooMany ||
+                    (conflicts_pass && refused->code == kConflict))) {
+      refused_ = true;
+    }
+    return refused;
+  }
+
+  Cluster* to_;
+  bool refused_ = false;
+};
+
+World::World(Cluster* cluster, const util::Clock* clock, const Rules& rules)
+    : cluster_(std::make_unique<Watched>(cluster)), clock_(clock), rules_(rules) {}
+World::~World() = default;
+
+Cluster& World::cluster() {
+  return *cluster_;
+}
 
 PodFacts FactsOf(const Value& pod) {
   PodFacts f;
@@ -179,8 +236,28 @@ size_t World::RunDue(size_t most) {
     due_.erase(due_.begin());
     queued_.erase({work.actor, work.what});
     work.actor->Sync(work.what);
+    DoAgainIfRefused(work);
   }
   return done;
+}
+
+void World::DoAgainIfRefused(const Work& work) {
+  constexpr absl::Duration kFirst = absl::Milliseconds(100), kLongest = absl::Seconds(30);
+  constexpr int kMostDoublings = 10;
+  const bool refused = cluster_->TakeRefused();
+  if (!refused && refused_.empty()) return;
+  const std::pair<Actor*, ObjectName> key(work.actor, work.what);
+  if (!refused) {
+    refused_.erase(key);
+    return;
+  }
+  const int before = std::min(refused_[key]++, kMostDoublings);
+  // What the work itself has enqueued for now would be refused again.
+  if (auto it = queued_.find(key); it != queued_.end()) {
+    due_.erase(it->second);
+    queued_.erase(it);
+  }
+  Enqueue(work.actor, work.what, std::min(kFirst * (1 << before), kLongest));
 }
 
 std::vector<ObjectName> World::Dependents(std::string_view uid) const {
@@ -233,7 +310,7 @@ void World::Record(const Value& about, std::string_view component, std::string_v
   event.Set("count", Value::Int(1));
   event.Set("reportingComponent", Value::String(component));
   event.Set("reportingInstance", Value::String(host));
-  cluster_->Create("Event", std::move(event));
+  cluster_->Create("Event", std::move(event), nullptr);
 }
 
 }  // namespace berth::world::living

@@ -72,8 +72,8 @@ class Actor {
 class World {
  public:
   // Both must outlive the world.
-  World(Cluster* cluster, const util::Clock* clock, const Rules& rules)
-      : cluster_(cluster), clock_(clock), rules_(rules) {}
+  World(Cluster* cluster, const util::Clock* clock, const Rules& rules);
+  ~World();
   void Add(std::unique_ptr<Actor> actor) { actors_.push_back(std::move(actor)); }
 
   // ---- for whoever keeps the objects ----
@@ -87,7 +87,9 @@ class World {
   void OnEarlier(std::function<void()> f) { earlier_ = std::move(f); }
 
   // ---- for actors ----
-  Cluster& cluster() { return *cluster_; }
+  // When it refuses a write of an actor's work for a reason that passes (a conflict, a server that cannot), the work is
+  // done again later: after 0.1 s, and then after twice as long each time, up to 30 s.
+  Cluster& cluster();
   const Rules& rules() const { return rules_; }
   absl::Time Now() const { return clock_->Wall(); }
   absl::Duration Steady() const { return clock_->Steady(); }
@@ -130,7 +132,10 @@ class World {
     bool Take(double most, double per_second, absl::Duration now);
   };
 
-  Cluster* cluster_;
+  class Watched;
+  void DoAgainIfRefused(const Work& work);
+
+  std::unique_ptr<Watched> cluster_;
   const util::Clock* clock_;
   const Rules rules_;
   std::vector<std::unique_ptr<Actor>> actors_;
@@ -138,6 +143,7 @@ class World {
 
   absl::btree_map<Due, Work> due_;
   absl::btree_map<std::pair<Actor*, ObjectName>, Due> queued_;
+  absl::btree_map<std::pair<Actor*, ObjectName>, int> refused_;  // how often in a row
   uint64_t sequence_ = 0;
 
   absl::flat_hash_map<std::string, PodFactsPtr> pods_;  // by namespace/name

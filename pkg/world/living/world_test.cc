@@ -18,14 +18,15 @@ class NoCluster final : public Cluster {
     ++events;
     return std::nullopt;
   }
-  Written Update(std::string_view, Value) override { return std::nullopt; }
-  Written UpdateStatus(std::string_view, Value) override { return std::nullopt; }
+  Written Update(std::string_view, Value) override { return refuses; }
+  Written UpdateStatus(std::string_view, Value) override { return refuses; }
   Written Delete(std::string_view, std::string_view, std::string_view, const DeleteHow&) override {
     return std::nullopt;
   }
   Written Bind(std::string_view, std::string_view, std::string_view) override { return std::nullopt; }
   void RenewLease(std::string_view) override {}
   int events = 0;
+  Written refuses;
 };
 
 class Notes final : public Actor {
@@ -33,8 +34,12 @@ class Notes final : public Actor {
   void OnChange(const Change& c) override {
     changes.push_back(std::string(c.kind) + (c.gone ? " gone" : c.is_new ? " new" : " changed"));
   }
-  void Sync(const ObjectName& what) override { synced.push_back(what.name); }
+  void Sync(const ObjectName& what) override {
+    synced.push_back(what.name);
+    if (writes_to != nullptr) writes_to->cluster().UpdateStatus("Pod", Value::Object());
+  }
   std::vector<std::string> changes, synced;
+  World* writes_to = nullptr;
 };
 
 struct Around {
@@ -79,6 +84,35 @@ TEST_CASE("what is due twice is done once, at the earlier time") {
   a.Enqueue("x", absl::Seconds(3));
   a.clock.Advance(absl::Seconds(10));
   CHECK(a.world.RunDue(10) == 1);
+}
+
+TEST_CASE("work whose writes are refused for a reason that passes is done again, later each time") {
+  Around a;
+  a.notes->writes_to = &a.world;
+  a.Enqueue("x", absl::ZeroDuration());
+  a.cluster.refuses = Refused{409, "the object has been modified"};
+  for (int64_t ms : {100, 200, 400}) {
+    CHECK(a.world.RunDue(10) == 1);
+    CHECK(a.world.NextDue() == a.clock.Steady() + absl::Milliseconds(ms));
+    a.clock.Advance(absl::Milliseconds(ms));
+  }
+  a.cluster.refuses = Refused{503, "not now"};
+  for (int i = 0; i < 20; ++i) {
+    CHECK(a.world.RunDue(10) == 1);
+    a.clock.Advance(absl::Seconds(30));
+  }
+  a.cluster.refuses.reset();
+  CHECK(a.world.RunDue(10) == 1);
+  CHECK(!a.world.NextDue());
+  // After it went well the first time is short again; what is forbidden is not tried again.
+  a.Enqueue("x", absl::ZeroDuration());
+  a.cluster.refuses = Refused{429, "too many requests"};
+  CHECK(a.world.RunDue(10) == 1);
+  CHECK(a.world.NextDue() == a.clock.Steady() + absl::Milliseconds(100));
+  a.clock.Advance(absl::Milliseconds(100));
+  a.cluster.refuses = Refused{403, "exceeded quota"};
+  CHECK(a.world.RunDue(10) == 1);
+  CHECK(!a.world.NextDue());
 }
 
 TEST_CASE("pods are found by their controller and node") {
