@@ -21,7 +21,6 @@ DIFFERENCES = {
     r"PATCH .* application/apply-patch\+yaml": 415,
     r"PATCH .*/app\?fieldManager=kubectl&fieldValidation=Strict application/json-patch": None,  # depends on it
     r"POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews": 404,
-    r"POST /apis/authentication.k8s.io/v1/selfsubjectreviews": 404,
     # Discovery has no ETags for caching.
     r"GET /apis?\?timeout=32s": 200,
 }

@@ -165,6 +165,11 @@ bool AuthGate::Allows(const HttpRequest& request, const std::optional<User>& cer
                      [&](const PolicyRule& rule) { return rule.Allows(*user, what); });
 }
 
+User AuthGate::SenderOf(const HttpRequest& request, const std::optional<User>& certificate) const {
+  bool known = false;
+  return Sender(request, certificate, &known).value_or(User{});
+}
+
 std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const std::optional<User>& certificate) const {
   bool known = false;
   std::optional<User> sender = Sender(request, certificate, &known);
@@ -179,8 +184,10 @@ std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const s
   if (!what.is_resource && what.verb == "get" &&
       (what.path.starts_with("/healthz") || what.path == "/livez" || what.path == "/readyz" || what.path == "/version"))
     return std::nullopt;
-  // Every authenticated user may send a review of their own rights.
-  if (known && what.resource == "selfsubjectaccessreviews") return std::nullopt;
+  // Every authenticated user may ask for their own rights and who they are.
+  if (known && (what.resource == "selfsubjectaccessreviews" || what.resource == "selfsubjectreviews")) {
+    return std::nullopt;
+  }
   for (const PolicyRule& rule : *options_.policy) {
     if (rule.Allows(user, what)) return std::nullopt;
   }

@@ -39,6 +39,7 @@ class AuthGate final : public Gate {
   std::optional<HttpResponse> Refuse(const HttpRequest& request, const std::optional<User>& certificate) const override;
   bool Allows(const HttpRequest& request, const std::optional<User>& certificate,
               const RequestInfo& what) const override;
+  User SenderOf(const HttpRequest& request, const std::optional<User>& certificate) const override;
 
  private:
   // Returns the sender of the request. `*known` is false if the request has no credentials. Returns nothing if its

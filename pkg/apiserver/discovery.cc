@@ -92,6 +92,9 @@ std::string ResourceList(const Catalog& catalog, const GroupVersion& gv) {
       }
     }
   }
+  if (gv.group == "authentication.k8s.io") {
+    out.Append(Entry("selfsubjectreviews", false, "SelfSubjectReview", Strings({"create"})));
+  }
   if (gv.group == "authorization.k8s.io") {
     out.Append(Entry("selfsubjectaccessreviews", false, "SelfSubjectAccessReview", Strings({"create"})));
   }

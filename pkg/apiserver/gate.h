@@ -17,6 +17,8 @@ class Gate {
   // the request.
   virtual bool Allows(const HttpRequest& request, const std::optional<User>& certificate,
                       const RequestInfo& what) const = 0;
+  // Returns the sender of `request`, for a SelfSubjectReview. REQUIRES: Refuse() allowed the request.
+  virtual User SenderOf(const HttpRequest& request, const std::optional<User>& certificate) const = 0;
 };
 
 }  // namespace berth::apiserver

@@ -45,6 +45,8 @@ struct HttpRequest {
   std::string_view body;
   // Returns whether the sender may do something. If empty, everything is allowed.
   std::function<bool(const RequestInfo&)> allowed;
+  // Returns the sender. If empty, the request came to the insecure port.
+  std::function<User()> sender;
 };
 
 struct WatchStart {

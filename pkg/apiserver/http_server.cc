@@ -123,6 +123,7 @@ void HttpServer::Handle(const http::ServerRequest& r, const Gate* gate, http::Re
   if (gate != nullptr) {
     if (!last_try) refusal = gate->Refuse(request, certificate);
     request.allowed = [&](const RequestInfo& what) { return gate->Allows(request, certificate, what); };
+    request.sender = [&] { return gate->SenderOf(request, certificate); };
   }
   HttpResponse response = refusal.has_value()          ? *std::move(refusal)
                           : request.path == "/metrics" ? Metrics()

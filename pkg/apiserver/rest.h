@@ -50,6 +50,7 @@ class Api {
   HttpResponse Evict(Call& call);
   // POST selfsubjectaccessreviews: answers whether the sender may do something.
   HttpResponse ReviewAccess(const HttpRequest& request);
+  HttpResponse ReviewSender(const HttpRequest& request);
   HttpResponse Scale(Call& call);
   // POST serviceaccounts/NAME/token.
   HttpResponse Token(Call& call);

@@ -33,6 +33,11 @@ void ForEachPart(std::string_view s, char sep, F f) {
   }
 }
 
+bool ServesReviewsOfSenders(const Catalog& catalog) {
+  return std::any_of(catalog.groups().begin(), catalog.groups().end(),
+                     [](const Group& g) { return g.name == "authentication.k8s.io"; });
+}
+
 struct Route {
   enum class Kind : uint8_t { kPage, kUnknownPath, kUnknownGroup, kUnknownResource, kResource };
   Kind kind = Kind::kUnknownPath;
@@ -275,6 +280,26 @@ HttpResponse Api::Error(const Call& call, const ApiError& error) const {
   return ErrorResponse(*call.request, error);
 }
 
+HttpResponse Api::ReviewSender(const HttpRequest& request) {
+  if (request.method != "POST") return ErrorResponse(request, MethodNotAllowed());
+  const User user =
+      request.sender ? request.sender() : User{"system:unsecured", {"system:masters", "system:authenticated"}};
+  Value review = Value::Object();
+  review.Set("kind", Value::String("SelfSubjectReview"));
+  review.Set("apiVersion", Value::String("authentication.k8s.io/v1"));
+  review.Child("metadata")
+      .Set("creationTimestamp",
+           Value::String(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", clock_->Wall(), absl::UTCTimeZone())));
+  Value& info = review.Child("status").Child("userInfo");
+  info.Set("username", Value::String(user.name));
+  Value& groups = info.Set("groups", Value::Array());
+  for (const std::string& g : user.groups) groups.Append(Value::String(g));
+  HttpResponse out;
+  out.status = 201;
+  out.body = ToJson(review) + "\n";
+  return out;
+}
+
 HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
   // Rejected because the response would be for a user other than the one in the request if impersonation were ignored.
   if (!request.impersonate.empty()) {
@@ -284,6 +309,9 @@ HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
   }
   std::string_view path = request.path;
   if (path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") return ReviewAccess(request);
+  if (path == "/apis/authentication.k8s.io/v1/selfsubjectreviews" && ServesReviewsOfSenders(registry_->catalog())) {
+    return ReviewSender(request);
+  }
   Route route = Find(registry_->catalog(), path);
   switch (route.kind) {
     case Route::Kind::kUnknownGroup: {

@@ -560,6 +560,39 @@ void EndpointSliceRow(const Value& v, absl::Time now, Row* out) {
   out->Text(CreatedAge(v, now));
 }
 
+void IngressRow(const Value& v, absl::Time now, Row* out) {
+  std::vector<std::string> hosts;
+  for (const Value& rule : validation::OrEmpty(v.At({"spec", "rules"})).items) {
+    if (!rule.Str("host").empty()) hosts.emplace_back(rule.Str("host"));
+  }
+  const Value* tls = v.At({"spec", "tls"});
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Or(Str(v, {"spec", "ingressClassName"}), "<none>"));
+  out->Text(hosts.empty() ? "*" : absl::StrJoin(hosts, ","));
+  out->Text("");
+  out->Text(tls == nullptr || tls->empty() ? "80" : "80, 443");
+  out->Text(CreatedAge(v, now));
+}
+
+void IngressClassRow(const Value& v, absl::Time now, Row* out) {
+  const std::string_view kind = Str(v, {"spec", "parameters", "kind"});
+  std::string parameters(kind);
+  if (const std::string_view group = Str(v, {"spec", "parameters", "apiGroup"}); !group.empty()) {
+    absl::StrAppend(&parameters, ".", std::string(group));
+  }
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"spec", "controller"}));
+  out->Text(kind.empty() ? "<none>"
+                         : absl::StrCat(parameters, "/", std::string(Str(v, {"spec", "parameters", "name"}))));
+  out->Text(CreatedAge(v, now));
+}
+
+void NetworkPolicyRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(SelectorText(v.At({"spec", "podSelector"})));
+  out->Text(CreatedAge(v, now));
+}
+
 void NameAndTimeRow(const Value& v, absl::Time, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(Str(v, {"metadata", "creationTimestamp"}));

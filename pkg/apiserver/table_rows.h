@@ -47,6 +47,9 @@ void EndpointsRow(const Value& v, absl::Time now, Row* out);
 void NamespaceRow(const Value& v, absl::Time now, Row* out);
 void AutoscalerRow(const Value& v, absl::Time now, Row* out);
 void EndpointSliceRow(const Value& v, absl::Time now, Row* out);
+void IngressRow(const Value& v, absl::Time now, Row* out);
+void IngressClassRow(const Value& v, absl::Time now, Row* out);
+void NetworkPolicyRow(const Value& v, absl::Time now, Row* out);
 void NameAndTimeRow(const Value& v, absl::Time now, Row* out);
 
 }  // namespace berth::apiserver

@@ -35,6 +35,8 @@ constexpr KindRow kKinds[] = {
     {"CronJob", "cronjobs", "batch"},
     {"HorizontalPodAutoscaler", "horizontalpodautoscalers", "autoscaling extensions"},
     {"PodDisruptionBudget", "poddisruptionbudgets", "policy"},
+    {"Ingress", "ingresses", "networking.k8s.io extensions"},
+    {"NetworkPolicy", "networkpolicies", "networking.k8s.io extensions"},
     {"PriorityClass", "priorityclasses", "scheduling.k8s.io"},
     {"RuntimeClass", "runtimeclasses", "node.k8s.io"},
     {"StorageClass", "storageclasses", "storage.k8s.io"},

@@ -35,7 +35,8 @@ constexpr release::Span kSince13 = release::Since(13), kRuntimeClasses = release
                         kCsiNodes = release::Since(17), kCsiDrivers = release::Since(18),
                         kCronJobs = release::Since(21), kEndpointSlices = release::Since(21),
                         kResizes = release::Since(33), kTokenRequests = release::Since(22),
-                        kCsiCapacities = release::Since(24), kDevices = release::Since(34);
+                        kCsiCapacities = release::Since(24), kDevices = release::Since(34),
+                        kIngresses = release::Since(19);
 
 // Returns those versions of a list that a release serves. "apps/v1beta1@-16" is served until 1.16, and
 // "policy/v1@21-" since 1.21.
@@ -270,12 +271,26 @@ void AddDevices(Maker* m) {
   classes.answers_object = true;
 }
 
+void AddNetworking(Maker* m) {
+  if (!kIngresses.Has(m->release())) return;
+  constexpr std::string_view kV1 = "networking.k8s.io/v1";
+  ResourceInfo& ingresses = m->Add("ingresses", "Ingress", kV1);
+  ingresses.subresources = {"status"};
+  ingresses.short_names = {"ing"};
+  ingresses.has_generation = true;
+  m->AddClusterWide("ingressclasses", "IngressClass", kV1).has_generation = true;
+  ResourceInfo& policies = m->Add("networkpolicies", "NetworkPolicy", kV1);
+  policies.short_names = {"netpol"};
+  policies.has_generation = true;
+}
+
 std::vector<ResourceInfo> Make(Version release) {
   Maker m(release);
   AddCore(&m);
   AddWorkloads(&m);
   AddStorage(&m);
   AddDevices(&m);
+  AddNetworking(&m);
   m.Add("leases", "Lease", "coordination.k8s.io/v1 coordination.k8s.io/v1beta1@-22").unconditional_update =
       !kLeasesNeedVersions.Has(release);
   constexpr std::string_view rbac_versions = "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1@-22";
@@ -295,23 +310,23 @@ std::vector<Group> GroupsOf(Version release) {
        "authorization.k8s.io/v1 autoscaling/v1"},
       {{16},
        "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v1 policy/v1beta1/v1 "
-       "rbac.authorization.k8s.io/v1/v1beta1 storage.k8s.io/v1/v1beta1 scheduling.k8s.io/v1/v1beta1 "
-       "coordination.k8s.io/v1/v1beta1 node.k8s.io/v1beta1"},
+       "networking.k8s.io/v1 rbac.authorization.k8s.io/v1/v1beta1 storage.k8s.io/v1/v1beta1 "
+       "scheduling.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 node.k8s.io/v1beta1"},
       {{20},
        "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v1 policy/v1beta1/v1 "
-       "rbac.authorization.k8s.io/v1/v1beta1 storage.k8s.io/v1/v1beta1 scheduling.k8s.io/v1/v1beta1 "
-       "coordination.k8s.io/v1/v1beta1 node.k8s.io/v1/v1beta1"},
+       "networking.k8s.io/v1 rbac.authorization.k8s.io/v1/v1beta1 storage.k8s.io/v1/v1beta1 "
+       "scheduling.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 node.k8s.io/v1/v1beta1"},
       {{22},
        "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v1 policy/v1/v1beta1 "
-       "rbac.authorization.k8s.io/v1 storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 "
-       "discovery.k8s.io/v1 node.k8s.io/v1/v1beta1"},
+       "networking.k8s.io/v1 rbac.authorization.k8s.io/v1 storage.k8s.io/v1 scheduling.k8s.io/v1 "
+       "coordination.k8s.io/v1 discovery.k8s.io/v1 node.k8s.io/v1/v1beta1"},
       {{25},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2/v1 policy/v1 "
-       "rbac.authorization.k8s.io/v1 "
+       "events.k8s.io/v1 authentication.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2/v1 "
+       "networking.k8s.io/v1 policy/v1 rbac.authorization.k8s.io/v1 "
        "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 discovery.k8s.io/v1 node.k8s.io/v1"},
       {{34},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2/v1 policy/v1 "
-       "rbac.authorization.k8s.io/v1 "
+       "events.k8s.io/v1 authentication.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2/v1 "
+       "networking.k8s.io/v1 policy/v1 rbac.authorization.k8s.io/v1 "
        "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 discovery.k8s.io/v1 resource.k8s.io/v1 "
        "node.k8s.io/v1"}};
   std::vector<Group> out;

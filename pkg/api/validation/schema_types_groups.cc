@@ -314,6 +314,29 @@ PortOfSlice
   protocol *string
   port *int32
   appProtocol *string
+Ingress
+  metadata ObjectMeta
+  spec IngressSpec!
+  status any
+IngressSpec
+  ingressClassName *string
+  defaultBackend any
+  tls []any
+  rules []any
+IngressClass
+  metadata ObjectMeta
+  spec IngressClassSpec!
+IngressClassSpec
+  controller string
+  parameters any
+NetworkPolicy
+  metadata ObjectMeta
+  spec NetworkPolicySpec!
+NetworkPolicySpec
+  podSelector any
+  policyTypes []string
+  ingress []any
+  egress []any
 ControllerRevision
   metadata ObjectMeta
   data any
