@@ -79,7 +79,10 @@ std::string NodeJson(const NodeSpec& n) {
 std::string ReplicaSetJson(const std::string& name, const PodSpec& spec, int replicas) {
   return absl::StrCat("{\"apiVersion\":\"extensions/v1beta1\",\"kind\":\"ReplicaSet\",\"metadata\":{\"name\":\"", name,
                       "\",\"namespace\":\"default\"},\"spec\":{\"replicas\":", replicas,
-                      ",\"selector\":{\"matchLabels\":{\"app\":\"", spec.app, "\"}}},\"status\":{\"replicas\":0}}");
+                      ",\"selector\":{\"matchLabels\":{\"app\":\"", spec.app,
+                      "\"}},\"template\":{\"metadata\":{\"labels\":{\"app\":\"", spec.app,
+                      "\"},\"annotations\":{\"runs-seconds\":\"", spec.runs_seconds, "\"}},\"spec\":", Spec(spec),
+                      "}},\"status\":{\"replicas\":0}}");
 }
 
 std::string BudgetJson(const std::string& name, const std::string& app, int allowed) {

@@ -48,6 +48,8 @@ Plan MakePlan(uint64_t seed) {
     p.pod_priority = true;
   }
   p.claims = r.Chance(0.5);
+  p.living =
+      Random(seed * 0x9e3779b97f4a7c15ull).Chance(0.5);  // of its own, so that the rest of old seeds is as it was
   p.schedulers = static_cast<int>(r.Between(1, 3));
   p.servers = static_cast<int>(r.Between(1, 3));
   p.length_millis = r.Between(60, 900) * 1000;
@@ -72,9 +74,10 @@ Plan MakePlan(uint64_t seed) {
 }
 
 std::string WritePlan(const Plan& p) {
-  std::string out = absl::StrCat("world seed=", p.seed, " release=", p.release, " priority=", p.pod_priority ? 1 : 0,
-                                 " claims=", p.claims ? 1 : 0, " schedulers=", p.schedulers, " servers=", p.servers,
-                                 " length=", p.length_millis, "\n");
+  std::string out =
+      absl::StrCat("world seed=", p.seed, " release=", p.release, " priority=", p.pod_priority ? 1 : 0,
+                   " claims=", p.claims ? 1 : 0, " living=", p.living ? 1 : 0, " schedulers=", p.schedulers,
+                   " servers=", p.servers, " length=", p.length_millis, "\n");
   for (const Step& s : p.steps) absl::StrAppend(&out, s.at_millis, " ", s.actor, " ", s.seed, "\n");
   return out;
 }
@@ -101,6 +104,7 @@ absl::StatusOr<Plan> ReadPlan(std::string_view text) {
         if (kv.first == "seed") p.seed = v;
         if (kv.first == "priority") p.pod_priority = v != 0;
         if (kv.first == "claims") p.claims = v != 0;
+        if (kv.first == "living") p.living = v != 0;
         if (kv.first == "schedulers") p.schedulers = static_cast<int>(v);
         if (kv.first == "servers") p.servers = static_cast<int>(v);
         if (kv.first == "length") p.length_millis = static_cast<int64_t>(v);
@@ -124,6 +128,7 @@ Outcome RunPlan(const Plan& plan, bool verbose, const std::string& record_dir) {
   options.release = plan.release;
   options.pod_priority = plan.pod_priority || plan.release == "1.29";
   options.claims = plan.claims;
+  options.living = plan.living;
   options.schedulers = static_cast<size_t>(std::max(1, plan.schedulers));
   options.servers = static_cast<size_t>(std::max(1, plan.servers));
   options.record_dir = record_dir;

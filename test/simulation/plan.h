@@ -27,6 +27,7 @@ struct Plan {
   std::string release = "1.10";  // that the schedulers emulate
   bool pod_priority = false;     // always in 1.29
   bool claims = false;           // whether there are pods with claims
+  bool living = false;           // whether controllers and kubelets are those of pkg/world/living
   int schedulers = 2, servers = 2;
   int64_t length_millis = 0;
   std::vector<Step> steps;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pkg/api/decode.h"
+#include "test/simulation/living.h"
 #include "test/simulation/scheduler_process.h"
 #include "test/simulation/storage.h"
 
@@ -27,6 +28,7 @@ World::World(WorldOptions o) : options(o), network_random(o.seed ^ 0x6e6574), ra
   processes_.resize(options.schedulers);
   for (size_t i = 0; i < options.schedulers; ++i) loop.In(absl::Milliseconds(10), [this, i] { StartScheduler(i); });
   if (options.claims) CreateStorageClasses(&etcd);
+  if (options.living) living_ = std::make_unique<LivingActors>(this);
   loop.In(absl::Seconds(1), [this] { ControllerTurn(); });
   loop.In(absl::Seconds(60), [this] { Bookmarks(); });
 }
@@ -133,6 +135,7 @@ void World::OnCommit(const Commit& c) {
     if (c.after == nullptr) loop.In(absl::Seconds(120), [this, uid = c.before->uid] { created_.erase(uid); });
     KubeletSees(c);
   }
+  if (living_ != nullptr) living_->OnCommit(c);
   if (c.resource == "nodes" && c.before != nullptr &&
       (c.after == nullptr || ReadNode(c.key, *c.before).milli_cpu != ReadNode(c.key, *c.after).milli_cpu)) {
     Excuse();
@@ -149,6 +152,8 @@ void World::KubeletSees(const Commit& c) {
   };
   if (!now.node.empty() && before.node.empty()) {
     CheckPlacement(now);
+  }
+  if (living_ == nullptr && !now.node.empty() && before.node.empty()) {
     loop.In(absl::Milliseconds(random_.Between(300, 3000)), [this, still_there, key = c.key] {
       // A pod that was evicted meanwhile stays so: no kubelet leaves Failed or Succeeded.
       if (!still_there() || ReadPod(key, *etcd.Get("pods", key)).Finished()) return;
@@ -163,7 +168,8 @@ void World::KubeletSees(const Commit& c) {
       });
     }
   }
-  const bool ends = (now.deleting && !before.deleting) || (now.Finished() && !before.Finished());
+  // Finished pods are deleted by the garbage collector of those that have ended.
+  const bool ends = (living_ == nullptr && now.deleting && !before.deleting) || (now.Finished() && !before.Finished());
   if (ends) {
     loop.In(absl::Milliseconds(random_.Between(500, 8000)), [this, still_there, key = c.key] {
       if (still_there()) etcd.Delete("pods", key);
@@ -171,7 +177,7 @@ void World::KubeletSees(const Commit& c) {
   }
 }
 
-void World::ControllerTurn() {
+void World::SimpleReplicaSetTurn() {
   std::map<std::string, std::vector<std::string>> owned;
   for (const auto& [key, o] : etcd.List("pods")) {
     const PodView& p = ReadPod(key, *o);
@@ -191,6 +197,10 @@ void World::ControllerTurn() {
     if (replica_sets.contains(name)) continue;
     for (const std::string& key : pods) DeletePod(key);
   }
+}
+
+void World::ControllerTurn() {
+  if (living_ == nullptr) SimpleReplicaSetTurn();
   // The garbage collector: pods of nodes that are gone.
   for (const std::string& key : Keys("pods")) {
     const PodView p = ReadPod(key, *etcd.Get("pods", key));
@@ -423,6 +433,7 @@ void World::CheckAtRest() {
     ++leaders;
     CheckProcessAtRest(*p, pods);
   }
+  if (living_ != nullptr) living_->CheckAtRest();
   if (leaders != 1) Fail(absl::StrCat(leaders, " schedulers lead at rest"));
 }
 

@@ -22,6 +22,7 @@
 
 namespace berth::simulation {
 
+class LivingActors;
 class SchedulerProcess;
 
 struct WorldOptions {
@@ -29,6 +30,7 @@ struct WorldOptions {
   std::string release = "1.10";  // that the schedulers emulate
   bool pod_priority = false;
   bool claims = false;  // whether there are pods with claims (storage.h)
+  bool living = false;  // whether controllers and kubelets are those of pkg/world/living (living.h)
   size_t schedulers = 2, servers = 2;
   std::string record_dir;  // where the schedulers are recorded, each in a folder of its name; empty: nowhere
 };
@@ -104,6 +106,8 @@ class World {
   void OnExecuted(const std::string& process, const client::Request& request, int status);
   void OnEnded(size_t scheduler, absl::Duration restart_in);
   void CountFault() { ++faults_; }
+  // Rest begins anew.
+  void NoteUnrest() { last_change_ = loop.now(); }
   // The pod as the oracle sees it: what it was created with, on the node that `pod` names.
   PodView View(const api::Pod& pod) const;
   // Who holds the lock, as etcd has it; "" when nobody does.
@@ -122,6 +126,7 @@ class World {
  private:
   void OnCommit(const Commit& c);
   void KubeletSees(const Commit& c);
+  void SimpleReplicaSetTurn();
   void ControllerTurn();
   void Bookmarks();
   void StartScheduler(size_t i);
@@ -129,6 +134,7 @@ class World {
   void CheckAtRest();
   void CheckProcessAtRest(const SchedulerProcess& p, const std::vector<PodView>& pods);
 
+  std::unique_ptr<LivingActors> living_;  // null: the simple ones of world.cc
   std::map<std::string, std::shared_ptr<bool>> alive_;
   std::vector<std::unique_ptr<SchedulerProcess>> processes_;
   std::vector<std::unique_ptr<SchedulerProcess>> graveyard_;  // destroyed when none of their code is running
