@@ -147,8 +147,8 @@ class Scores:
     def __init__(self, cluster, pods, index):
         self._cluster, self._pods, self._index, self._changes = cluster, pods, index, cluster._changes
         n = cluster._node_count()
-        feasible = numpy.zeros(n, numpy.uint8)
-        self.total = numpy.zeros(n)
+        feasible = numpy.empty(n, numpy.uint8)
+        self.total = numpy.empty(n)
         _c.call("scores", cluster._handle, pods.handle, index, n, _c.address(feasible), _c.address(self.total))
         self.feasible = feasible.view(numpy.bool_)
         self._rule = self._weight = None
