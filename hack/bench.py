@@ -18,20 +18,45 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "hack/bench"))
 import churn
 import living
+
 OUT = os.path.join(ROOT, os.environ.get("OUT") or "_output")
 
-# name, what, arguments of gen-workload or a file, goal in microseconds, 1.10 in microseconds (CPU per decision on 2 cores,
-# Zen 4)
+# name, what, arguments of gen-workload or a file, goal in microseconds, 1.10 in microseconds (CPU per decision on 2
+# cores, Zen 4)
 CASES = [
-    ("w1", "plain pods of one ReplicaSet with a Service", "--nodes 5000 --pods 1000 --preload 10 --like w1", 20, 46_100),
+    (
+        "w1",
+        "plain pods of one ReplicaSet with a Service",
+        "--nodes 5000 --pods 1000 --preload 10 --like w1",
+        20,
+        46_100,
+    ),
     ("w2", "required node affinity", "--nodes 5000 --pods 1000 --preload 10 --like w2", 20, 56_400),
     ("w3", "required anti-affinity by hostname", "--nodes 5000 --pods 1000 --preload 10 --like w3", 100, 48_960_000),
     ("w4", "preferred pod affinity by zone", "--nodes 5000 --pods 1000 --preload 10 --like w4", 100, 41_153_000),
-    ("w5", "mixed services, taints, requests: 400 kinds", "--nodes 5000 --pods 1000 --preload 10 --like w5", 25, 35_800),
+    (
+        "w5",
+        "mixed services, taints, requests: 400 kinds",
+        "--nodes 5000 --pods 1000 --preload 10 --like w5",
+        25,
+        35_800,
+    ),
     ("openb", "a production trace, whole: 0.5 s are its goal", "test/testdata/traces/openb.json.gz", 61, 5_720),
     ("alone", "each pod of a template of its own", "--nodes 5000 --pods 2000 --templates 2000", None, None),
-    ("claims", "pods with a bound claim each, volumes in zones", "--nodes 5000 --pods 1000 --preload 10 --like claims", None, None),
-    ("local", "claims bound late, a local volume on each node", "--nodes 5000 --pods 1000 --preload 10 --like local", None, None),
+    (
+        "claims",
+        "pods with a bound claim each, volumes in zones",
+        "--nodes 5000 --pods 1000 --preload 10 --like claims",
+        None,
+        None,
+    ),
+    (
+        "local",
+        "claims bound late, a local volume on each node",
+        "--nodes 5000 --pods 1000 --preload 10 --like local",
+        None,
+        None,
+    ),
     ("full", "preemption: all nodes full, 20 pods each", "--nodes 5000 --pods 20 --full", 5000, None),
     ("1k", "scaling: 100 templates", "--nodes 1000 --pods 10000 --templates 100", None, None),
     ("5k", "scaling: 100 templates", "--nodes 5000 --pods 10000 --templates 100", None, None),
@@ -40,13 +65,37 @@ CASES = [
 ]
 # The same in release 1.29; the last column is the real 1.29 with every node scored.
 LATER_CASES = [
-    ("w1@1.29", "plain pods of one ReplicaSet with a Service", "--nodes 5000 --pods 1000 --preload 10 --like w1", 20, 57_000),
+    (
+        "w1@1.29",
+        "plain pods of one ReplicaSet with a Service",
+        "--nodes 5000 --pods 1000 --preload 10 --like w1",
+        20,
+        57_000,
+    ),
     ("w2@1.29", "required node affinity", "--nodes 5000 --pods 1000 --preload 10 --like w2", 20, 52_000),
     ("w3@1.29", "required anti-affinity by hostname", "--nodes 5000 --pods 1000 --preload 10 --like w3", 25, 61_000),
     ("w4@1.29", "preferred pod affinity by zone", "--nodes 5000 --pods 1000 --preload 10 --like w4", 25, 70_000),
-    ("w5@1.29", "mixed services, taints, requests: 400 kinds", "--nodes 5000 --pods 1000 --preload 10 --like w5", 25, 39_000),
-    ("w6@1.29", "spread over zones (hard) and nodes (soft)", "--nodes 5000 --pods 1000 --preload 10 --like w6", 25, 53_000),
-    ("w7@1.29", "CSI claims, every other one to be provisioned", "--nodes 5000 --pods 1000 --preload 10 --like w7", 200, 840_000),
+    (
+        "w5@1.29",
+        "mixed services, taints, requests: 400 kinds",
+        "--nodes 5000 --pods 1000 --preload 10 --like w5",
+        25,
+        39_000,
+    ),
+    (
+        "w6@1.29",
+        "spread over zones (hard) and nodes (soft)",
+        "--nodes 5000 --pods 1000 --preload 10 --like w6",
+        25,
+        53_000,
+    ),
+    (
+        "w7@1.29",
+        "CSI claims, every other one to be provisioned",
+        "--nodes 5000 --pods 1000 --preload 10 --like w7",
+        200,
+        840_000,
+    ),
     ("100k@1.29", "w6's constraints", "--nodes 100000 --pods 2000 --like w6", 100, None),
 ]
 BIG = ("1m", "scaling: 1,000 templates", "--nodes 1000000 --pods 1000000 --templates 1000", 600, None)
@@ -81,8 +130,8 @@ SHAPES = [
     ("preempt-1000", "the same with 1,000", "preempt 5000 100 pdbs=1000", 5_000),
     ("preempt-anti", "preemption with anti-affinity", "preempt 5000 100 anti=1", 5_000),
 ]
-# Pods about which an extender is asked: name, what, whether it knows the nodes (nodeCacheCapable), goal in microseconds of our
-# own CPU.
+# Pods about which an extender is asked: name, what, whether it knows the nodes (nodeCacheCapable), goal in microseconds
+# of our own CPU.
 EXTENDERS = [
     ("extender-names", "an extender that is sent names", True, 1_000),
     ("extender-nodes", "an extender that is sent whole nodes", False, 10_000),
@@ -115,29 +164,54 @@ def make_shape(arguments):
 def measure(path, runs, output="placements", flags=()):
     got = []
     for _ in range(runs):
-        done = subprocess.run([os.path.join(OUT, "bin/schedsim"), "run", path, "-o", output, "--stats", "--validate=off", *flags],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            [os.path.join(OUT, "bin/schedsim"), "run", path, "-o", output, "--stats", "--validate=off", *flags],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         line = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else ""
         if done.returncode != 0 or not line.startswith("{"):
             raise RuntimeError("schedsim run %s: exit %d: %s" % (path, done.returncode, done.stderr[-500:]))
         got.append(json.loads(line))
-    median = lambda f: statistics.median(f(s) for s in got)
+
+    def median(f):
+        return statistics.median(f(s) for s in got)
+
     return {
-        "nodes": got[0]["nodes"], "pods": got[0]["pods"], "scheduled": got[0]["scheduled"], "runs": runs,
+        "nodes": got[0]["nodes"],
+        "pods": got[0]["pods"],
+        "scheduled": got[0]["scheduled"],
+        "runs": runs,
         "cpuMicros": median(lambda s: 1e6 * s["cpuSeconds"] / s["pods"]),
         "cpuMicrosLow": min(1e6 * s["cpuSeconds"] / s["pods"] for s in got),
         "cpuMicrosHigh": max(1e6 * s["cpuSeconds"] / s["pods"] for s in got),
-        "wallSeconds": median(lambda s: s["wallSeconds"]), "p50Micros": median(lambda s: s["p50Micros"]),
-        "p99Micros": median(lambda s: s["p99Micros"]), "peakRSSBytes": max(s["peakRSSBytes"] for s in got),
+        "wallSeconds": median(lambda s: s["wallSeconds"]),
+        "p50Micros": median(lambda s: s["p50Micros"]),
+        "p99Micros": median(lambda s: s["p99Micros"]),
+        "peakRSSBytes": max(s["peakRSSBytes"] for s in got),
     }
 
 
 # name, what, input, flags of `schedsim simulate`, goals in seconds of CPU and bytes.
 OPENB = "test/testdata/traces/openb"
 SIMULATED = [
-    ("days", "openb with its real times, 149 days", OPENB + ".json.gz", ["--arrivals", OPENB + "-pods.csv.gz", "--only-arrivals"], 1, 1 << 30),
-    ("month", "a million pods in a month, 2,000 at a time", "--nodes 5000 --pods 1", ["--only-arrivals", "--generate",
-     "count=1000000,for=30d,duration=90m,cpu=500m,memory=1Gi"], 60, 1 << 30),
+    (
+        "days",
+        "openb with its real times, 149 days",
+        OPENB + ".json.gz",
+        ["--arrivals", OPENB + "-pods.csv.gz", "--only-arrivals"],
+        1,
+        1 << 30,
+    ),
+    (
+        "month",
+        "a million pods in a month, 2,000 at a time",
+        "--nodes 5000 --pods 1",
+        ["--only-arrivals", "--generate", "count=1000000,for=30d,duration=90m,cpu=500m,memory=1Gi"],
+        60,
+        1 << 30,
+    ),
 ]
 
 
@@ -146,22 +220,45 @@ def simulated(path, flags, runs):
     got = []
     for _ in range(runs):
         with tempfile.TemporaryFile() as err:
-            process = subprocess.Popen([os.path.join(OUT, "bin/schedsim"), "simulate", path, *flags, "--emulated-version=1.29", "-o", "json",
-                                        "--stats", "--validate=off"], stdout=subprocess.DEVNULL, stderr=err)
+            process = subprocess.Popen(
+                [
+                    os.path.join(OUT, "bin/schedsim"),
+                    "simulate",
+                    path,
+                    *flags,
+                    "--emulated-version=1.29",
+                    "-o",
+                    "json",
+                    "--stats",
+                    "--validate=off",
+                ],
+                stdout=subprocess.DEVNULL,
+                stderr=err,
+            )
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             err.seek(0)
             text = err.read().decode()
         if process.returncode != 0:
             raise RuntimeError("schedsim simulate %s: exit %d: %s" % (path, process.returncode, text[-500:]))
-        got.append({"pods": json.loads(text.strip().splitlines()[-1])["pods"], "cpuSeconds": usage.ru_utime + usage.ru_stime,
-                    "peakRSSBytes": usage.ru_maxrss << 10})
-    return {"pods": got[0]["pods"], "runs": runs, "cpuSeconds": statistics.median(g["cpuSeconds"] for g in got),
-            "peakRSSBytes": max(g["peakRSSBytes"] for g in got)}
+        got.append(
+            {
+                "pods": json.loads(text.strip().splitlines()[-1])["pods"],
+                "cpuSeconds": usage.ru_utime + usage.ru_stime,
+                "peakRSSBytes": usage.ru_maxrss << 10,
+            }
+        )
+    return {
+        "pods": got[0]["pods"],
+        "runs": runs,
+        "cpuSeconds": statistics.median(g["cpuSeconds"] for g in got),
+        "peakRSSBytes": max(g["peakRSSBytes"] for g in got),
+    }
 
 
 class LetAllPass(http.server.BaseHTTPRequestHandler):
     """An extender that lets all nodes pass and sends them back as it was sent them."""
+
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_):
@@ -182,8 +279,20 @@ def measure_extender(knows_nodes, runs):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         with tempfile.NamedTemporaryFile("w", suffix=".json") as policy:
-            json.dump({"kind": "Policy", "apiVersion": "v1", "extenders": [
-                {"urlPrefix": "http://127.0.0.1:%d" % server.server_port, "filterVerb": "filter", "nodeCacheCapable": knows_nodes}]}, policy)
+            json.dump(
+                {
+                    "kind": "Policy",
+                    "apiVersion": "v1",
+                    "extenders": [
+                        {
+                            "urlPrefix": "http://127.0.0.1:%d" % server.server_port,
+                            "filterVerb": "filter",
+                            "nodeCacheCapable": knows_nodes,
+                        }
+                    ],
+                },
+                policy,
+            )
             policy.flush()
             path = make_input("extender", "--nodes 5000 --pods 100 --like w1")
             return measure(path, runs, flags=["--policy-config-file=" + policy.name])
@@ -222,8 +331,8 @@ def cpu_seconds(pid):
 
 
 def recording(runs):
-    """Measures what --record-dir costs the daemon: CPU of all its threads for each pod, with and without it, alternating,
-    and bytes. Medians are used, because the timing of its threads changes a run by up to a fifth."""
+    """Measures what --record-dir costs the daemon: CPU of all its threads for each pod, with and without it,
+    alternating, and bytes. Medians are used, because the timing of its threads changes a run by up to a fifth."""
     cpu, size, pods = {False: [], True: []}, 0, 50000
     for _ in range(runs):
         for recorded in (False, True):
@@ -232,18 +341,28 @@ def recording(runs):
                 size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
             cpu[recorded].append(1e6 * r["cpuSeconds"] / pods)
     without, with_it = statistics.median(cpu[False]), statistics.median(cpu[True])
-    return {"pods": pods, "runs": runs, "cpuMicros": without, "recordedCpuMicros": with_it,
-            "morePercent": 100 * (with_it / without - 1), "bytesPerPod": size / pods}
+    return {
+        "pods": pods,
+        "runs": runs,
+        "cpuMicros": without,
+        "recordedCpuMicros": with_it,
+        "morePercent": 100 * (with_it / without - 1),
+        "bytesPerPod": size / pods,
+    }
 
 
 def end_to_end(nodes, bound, pending, flags=None):
-    """Runs hollow-apiserver with everything loaded, then kube-scheduler, and returns seconds until it is synced, binds per
-    second, and memory."""
+    """Runs hollow-apiserver with everything loaded, then kube-scheduler, and returns seconds until it is synced, binds
+    per second, and memory."""
     load = make_input("e2e", "--nodes %d --pods %d --templates 50 --preload %d" % (nodes, pending, bound))
     programs = []
     try:
-        server = subprocess.Popen([os.path.join(OUT, "bin/hollow-apiserver"), "--insecure-port=0", "--load=" + load],
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        server = subprocess.Popen(
+            [os.path.join(OUT, "bin/hollow-apiserver"), "--insecure-port=0", "--load=" + load],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         programs.append(server)
         port = int(server.stdout.readline().rsplit(":", 1)[1])
         with socket.socket() as s:
@@ -251,17 +370,30 @@ def end_to_end(nodes, bound, pending, flags=None):
             own = s.getsockname()[1]
         begin = time.monotonic()
         scheduler = subprocess.Popen(
-            [os.path.join(OUT, "bin/kube-scheduler"), "--master=http://127.0.0.1:%d" % port, "--leader-elect=false",
-             "--address=127.0.0.1", "--port=%d" % own, "--kube-api-qps=1e6", "--kube-api-burst=1000000", "--logtostderr",
-             *(flags or [])],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            [
+                os.path.join(OUT, "bin/kube-scheduler"),
+                "--master=http://127.0.0.1:%d" % port,
+                "--leader-elect=false",
+                "--address=127.0.0.1",
+                "--port=%d" % own,
+                "--kube-api-qps=1e6",
+                "--kube-api-burst=1000000",
+                "--logtostderr",
+                *(flags or []),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         programs.append(scheduler)
         first, done, synced = None, None, []
         threading.Thread(target=note_synced, args=(scheduler.stderr, synced, begin), daemon=True).start()
         while True:
             now = time.monotonic()
             if scheduler.poll() is not None or now - begin > 600:
-                raise RuntimeError("the scheduler ended" if scheduler.poll() is not None else "not done after 10 minutes")
+                raise RuntimeError(
+                    "the scheduler ended" if scheduler.poll() is not None else "not done after 10 minutes"
+                )
             try:
                 m = metrics(own)
             except (OSError, http.client.HTTPException):
@@ -277,10 +409,16 @@ def end_to_end(nodes, bound, pending, flags=None):
             if done is not None and (flags is None or left == 0):
                 break
             time.sleep(0.05)  # a scrape costs the scheduler CPU, too
-        return {"nodes": nodes, "boundBefore": nodes * bound, "pods": pending, "startSeconds": synced[0] if synced else None,
-                "bindsPerSecond": (pending - first_binds) / (done - first) if pending and done > first else None,
-                "cpuSeconds": cpu_seconds(scheduler.pid), "peakRSSBytes": 1024 * status_kib(scheduler.pid, "VmHWM"),
-                "serverPeakRSSBytes": 1024 * status_kib(server.pid, "VmHWM")}
+        return {
+            "nodes": nodes,
+            "boundBefore": nodes * bound,
+            "pods": pending,
+            "startSeconds": synced[0] if synced else None,
+            "bindsPerSecond": (pending - first_binds) / (done - first) if pending and done > first else None,
+            "cpuSeconds": cpu_seconds(scheduler.pid),
+            "peakRSSBytes": 1024 * status_kib(scheduler.pid, "VmHWM"),
+            "serverPeakRSSBytes": 1024 * status_kib(server.pid, "VmHWM"),
+        }
     finally:
         for p in reversed(programs):
             p.terminate()
@@ -292,7 +430,15 @@ def end_to_end(nodes, bound, pending, flags=None):
 
 
 def micros(us):
-    return "-" if us is None else "%.1f us" % us if us < 1000 else "%.1f ms" % (us / 1e3) if us < 1e6 else "%.1f s" % (us / 1e6)
+    return (
+        "-"
+        if us is None
+        else "%.1f us" % us
+        if us < 1000
+        else "%.1f ms" % (us / 1e3)
+        if us < 1e6
+        else "%.1f s" % (us / 1e6)
+    )
 
 
 def mib(n):
@@ -302,7 +448,10 @@ def mib(n):
 def table(rows):
     widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
     for r in rows:
-        print("  " + "  ".join(c.ljust(w) if i in (0, 1) else c.rjust(w) for i, (c, w) in enumerate(zip(r, widths))).rstrip())
+        print(
+            "  "
+            + "  ".join(c.ljust(w) if i in (0, 1) else c.rjust(w) for i, (c, w) in enumerate(zip(r, widths))).rstrip()
+        )
 
 
 # Lines of the picture: name, class, and points, which are either given (nodes, microseconds) because they were measured
@@ -314,7 +463,12 @@ MEASURED_LINES = [
 OWN_LINES = [
     ("claims bound late, 4 local volumes a node", "worst", lambda n: "wffc-local %d 500 V=4" % n, (1000, 5000, 20000)),
     ("each pod with requests of its own", "own", lambda n: "own-req %d 1000" % n, (1000, 5000, 20000)),
-    ("mixed pods, 400 kinds", "mixed", lambda n: "--nodes %d --pods %d --preload 2 --like w5" % (n, 1000), (1000, 5000, 20000, 100000)),
+    (
+        "mixed pods, 400 kinds",
+        "mixed",
+        lambda n: "--nodes %d --pods %d --preload 2 --like w5" % (n, 1000),
+        (1000, 5000, 20000, 100000),
+    ),
 ]
 
 
@@ -344,19 +498,33 @@ text { fill: #333 } .grid { stroke: #ddd } .line { fill: none; stroke-width: 2 }
 def svg(drawn):
     """Draws CPU per decision over the number of nodes, both logarithmic. Readable on light and dark backgrounds."""
     import math
+
     left, top, width, height = 64, 34, 620, 300
     points = [p for _, _, line in drawn for p in line]
     x0, x1 = 2.9, max(5.1, math.log10(max(n for n, _ in points)) + 0.1)
     y0, y1 = 0, math.ceil(math.log10(max(us for _, us in points)) + 0.1)
-    x = lambda n: left + width * (math.log10(n) - x0) / (x1 - x0)
-    y = lambda us: top + height * (1 - (math.log10(us) - y0) / (y1 - y0))
+
+    def x(n):
+        return left + width * (math.log10(n) - x0) / (x1 - x0)
+
+    def y(us):
+        return top + height * (1 - (math.log10(us) - y0) / (y1 - y0))
+
     bottom = top + height
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 %d" font-family="sans-serif" font-size="12">' % (bottom + 60 + 20 * ((len(drawn) + 1) // 2)),
-           STYLE, '<text x="%d" y="20" font-size="15">CPU for one decision, every node scored</text>' % left]
+    out = [
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 %d" font-family="sans-serif" font-size="12">'
+        % (bottom + 60 + 20 * ((len(drawn) + 1) // 2)),
+        STYLE,
+        '<text x="%d" y="20" font-size="15">CPU for one decision, every node scored</text>' % left,
+    ]
     for e in range(y0, y1 + 1):
-        out.append('<line class="grid" x1="%d" y1="%.1f" x2="%d" y2="%.1f"/>' % (left, y(10**e), left + width, y(10**e)))
-        out.append('<text x="%d" y="%.1f" text-anchor="end">%s</text>'
-                   % (left - 8, y(10**e) + 4, "%d \u00b5s" % 10**e if e < 3 else "%d ms" % 10**(e - 3)))
+        out.append(
+            '<line class="grid" x1="%d" y1="%.1f" x2="%d" y2="%.1f"/>' % (left, y(10**e), left + width, y(10**e))
+        )
+        out.append(
+            '<text x="%d" y="%.1f" text-anchor="end">%s</text>'
+            % (left - 8, y(10**e) + 4, "%d \u00b5s" % 10**e if e < 3 else "%d ms" % 10 ** (e - 3))
+        )
     for n in (1000, 5000, 20000, 100000, 1000000):
         if math.log10(n) < x1:
             out.append('<line class="grid" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>' % (x(n), top, x(n), bottom))
@@ -364,7 +532,9 @@ def svg(drawn):
     out.append('<text x="%d" y="%d" text-anchor="middle">nodes</text>' % (left + width // 2, bottom + 38))
     labels = []
     for i, (name, kind, line) in enumerate(drawn):
-        out.append('<polyline class="line %s" points="%s"/>' % (kind, " ".join("%.1f,%.1f" % (x(n), y(us)) for n, us in line)))
+        out.append(
+            '<polyline class="line %s" points="%s"/>' % (kind, " ".join("%.1f,%.1f" % (x(n), y(us)) for n, us in line))
+        )
         n, us = line[-1]
         at = y(us) + 4
         while any(n == m and abs(at - other) < 13 for m, other in labels):
@@ -372,13 +542,17 @@ def svg(drawn):
         labels.append((n, at))
         out.append('<text x="%.1f" y="%.1f">%s</text>' % (x(n) + 5, at, micros(us).replace("us", "\u00b5s")))
         at_x, at_y = left + 330 * (i % 2), bottom + 60 + 20 * (i // 2)
-        out.append('<line class="line %s" x1="%d" y1="%d" x2="%d" y2="%d"/><text x="%d" y="%d">%s</text>'
-                   % (kind, at_x, at_y - 4, at_x + 24, at_y - 4, at_x + 30, at_y, name))
+        out.append(
+            '<line class="line %s" x1="%d" y1="%d" x2="%d" y2="%d"/><text x="%d" y="%d">%s</text>'
+            % (kind, at_x, at_y - 4, at_x + 24, at_y - 4, at_x + 30, at_y, name)
+        )
     return "\n".join(out) + "\n</svg>\n"
 
 
 def main():
-    p = argparse.ArgumentParser(usage="bench.py [--runs N] [--only NAME,...] [--big] [--svg FILE] [-o FILE] [WORKLOAD ...]")
+    p = argparse.ArgumentParser(
+        usage="bench.py [--runs N] [--only NAME,...] [--big] [--svg FILE] [-o FILE] [WORKLOAD ...]"
+    )
     p.add_argument("--runs", type=int, default=5)
     p.add_argument("--only", default="")
     p.add_argument("--big", action="store_true")
@@ -391,40 +565,78 @@ def main():
     shapes = [s for s in SHAPES if not only or s[0] in only or "shapes" in only]
     extenders = [e for e in EXTENDERS if not only or e[0] in only or "shapes" in only]
     later = [c for c in LATER_CASES if not only or c[0] in only or "1.29" in only]
-    known = {c[0] for c in CASES + LATER_CASES} | {"1.29"} | {s[0] for s in SHAPES + EXTENDERS} | {s[0] for s in SIMULATED} | {BIG[0], "e2e", "start", "record", "living", "shapes", "simulate", "drawn", "day"}
+    known = (
+        {c[0] for c in CASES + LATER_CASES}
+        | {"1.29"}
+        | {s[0] for s in SHAPES + EXTENDERS}
+        | {s[0] for s in SIMULATED}
+        | {BIG[0], "e2e", "start", "record", "living", "shapes", "simulate", "drawn", "day"}
+    )
     if only - known:
         p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))
     months = [m for m in SIMULATED if not only or m[0] in only or "simulate" in only]
-    if only and not cases and not later and not shapes and not extenders and not months and not only & {"e2e", "start", "record", "living", "drawn", "day"} and not args.workloads:
+    if (
+        only
+        and not cases
+        and not later
+        and not shapes
+        and not extenders
+        and not months
+        and not only & {"e2e", "start", "record", "living", "drawn", "day"}
+        and not args.workloads
+    ):
         p.error("--only leaves nothing to measure")
 
     results = {"schedsim": {}, "shapes": {}, "simulate": {}, "daemon": {}, "cpu": cpu_name(), "cores": os.cpu_count()}
     for name, what, arguments, goal, reference in cases:
         print("measuring %s: %s" % (name, what), file=sys.stderr)
-        results["schedsim"][name] = {"what": what, "goalMicros": goal, "referenceMicros": reference,
-                                     **measure(make_input(name, arguments), 1 if name == "1m" else args.runs)}
+        results["schedsim"][name] = {
+            "what": what,
+            "goalMicros": goal,
+            "referenceMicros": reference,
+            **measure(make_input(name, arguments), 1 if name == "1m" else args.runs),
+        }
     for name, what, arguments, goal, reference in later:
         print("measuring %s: %s" % (name, what), file=sys.stderr)
-        results["schedsim"][name] = {"what": what, "goalMicros": goal, "referenceMicros": reference,
-                                     **measure(make_input(name, arguments), args.runs, flags=["--emulated-version=1.29"])}
+        results["schedsim"][name] = {
+            "what": what,
+            "goalMicros": goal,
+            "referenceMicros": reference,
+            **measure(make_input(name, arguments), args.runs, flags=["--emulated-version=1.29"]),
+        }
     for name, what, arguments, goal in shapes:
         print("measuring %s: %s" % (name, what), file=sys.stderr)
         # Only -o json runs preemption.
         output = "json" if arguments.startswith("preempt") else "placements"
-        results["shapes"][name] = {"what": what, "goalMicros": goal, **measure(make_shape(arguments), min(args.runs, 3), output)}
+        results["shapes"][name] = {
+            "what": what,
+            "goalMicros": goal,
+            **measure(make_shape(arguments), min(args.runs, 3), output),
+        }
     for name, what, knows_nodes, goal in extenders:
         print("measuring %s: %s" % (name, what), file=sys.stderr)
         results["shapes"][name] = {"what": what, "goalMicros": goal, **measure_extender(knows_nodes, min(args.runs, 3))}
     for name, what, arguments, flags, goal, most in months:
         print("measuring %s: %s" % (name, what), file=sys.stderr)
-        results["simulate"][name] = {"what": what, "goalSeconds": goal, "goalBytes": most,
-                                     **simulated(make_input(name, arguments), flags, min(args.runs, 3))}
+        results["simulate"][name] = {
+            "what": what,
+            "goalSeconds": goal,
+            "goalBytes": most,
+            **simulated(make_input(name, arguments), flags, min(args.runs, 3)),
+        }
     for path in args.workloads:
         name = re.sub(r"\.json(\.gz)?$", "", os.path.basename(path))
         print("measuring %s" % name, file=sys.stderr)
-        results["schedsim"][name] = {"what": "given", "goalMicros": None, "referenceMicros": None, **measure(path, args.runs)}
-    for name, what, nodes, bound, pending in (("e2e", "5,000 nodes, 50,000 pods to bind (goal 10,000 a second)", 5000, 0, 50000),
-                                              ("start", "5,000 nodes, 150,000 pods bound already (goal 3 s, 300 MiB)", 5000, 30, 1000)):
+        results["schedsim"][name] = {
+            "what": "given",
+            "goalMicros": None,
+            "referenceMicros": None,
+            **measure(path, args.runs),
+        }
+    for name, what, nodes, bound, pending in (
+        ("e2e", "5,000 nodes, 50,000 pods to bind (goal 10,000 a second)", 5000, 0, 50000),
+        ("start", "5,000 nodes, 150,000 pods bound already (goal 3 s, 300 MiB)", 5000, 30, 1000),
+    ):
         if (only and name not in only) or not os.access(os.path.join(OUT, "bin/hollow-apiserver"), os.X_OK):
             continue
         print("measuring %s: %s" % (name, what), file=sys.stderr)
@@ -432,7 +644,9 @@ def main():
 
     if not only or "living" in only:
         print("measuring living: simulated controllers and kubelets", file=sys.stderr)
-        nodes, bound = make_input("living", "--nodes 5000 --pods 1"), make_input("living", "--nodes 5000 --pods 1 --preload 10")
+        nodes, bound = make_input("living", "--nodes 5000 --pods 1"), make_input(
+            "living", "--nodes 5000 --pods 1 --preload 10"
+        )
         results["living"] = living.measure(os.path.join(OUT, "bin"), nodes, bound, 50000)
     if not only or "drawn" in only:
         print("measuring drawn: shapes that nothing was tuned for", file=sys.stderr)
@@ -441,18 +655,35 @@ def main():
         print("measuring day: 1,000,000 pods of 100,000 templates come and go", file=sys.stderr)
         results["day"] = churn.day(OUT)
     if not only or "record" in only:
-        print("measuring record: what --record-dir costs (goal less than 10 % more CPU, 300 bytes a pod)", file=sys.stderr)
+        print(
+            "measuring record: what --record-dir costs (goal less than 10 % more CPU, 300 bytes a pod)", file=sys.stderr
+        )
         results["recording"] = recording(args.runs)
 
     print("\nMeasured on %s, %d cores" % (results["cpu"], results["cores"]))
     if results["schedsim"]:
         print("\nCPU for one decision (schedsim, median of %d runs, all nodes scored)\n" % args.runs)
-    rows = [("work", "what", "nodes", "pods", "CPU", "lowest", "highest", "p99", "goal", "Kubernetes", "faster", "memory")]
+    rows = [
+        ("work", "what", "nodes", "pods", "CPU", "lowest", "highest", "p99", "goal", "Kubernetes", "faster", "memory")
+    ]
     for name, r in results["schedsim"].items():
         ref = r["referenceMicros"]
-        rows.append((name, r["what"], "{:,}".format(r["nodes"]), "{:,}".format(r["pods"]), micros(r["cpuMicros"]),
-                     micros(r["cpuMicrosLow"]), micros(r["cpuMicrosHigh"]), micros(r["p99Micros"]), micros(r["goalMicros"]),
-                     micros(ref), "{:,.0f}x".format(ref / r["cpuMicros"]) if ref else "-", mib(r["peakRSSBytes"])))
+        rows.append(
+            (
+                name,
+                r["what"],
+                "{:,}".format(r["nodes"]),
+                "{:,}".format(r["pods"]),
+                micros(r["cpuMicros"]),
+                micros(r["cpuMicrosLow"]),
+                micros(r["cpuMicrosHigh"]),
+                micros(r["p99Micros"]),
+                micros(r["goalMicros"]),
+                micros(ref),
+                "{:,.0f}x".format(ref / r["cpuMicros"]) if ref else "-",
+                mib(r["peakRSSBytes"]),
+            )
+        )
     if len(rows) > 1:
         table(rows)
     if results["shapes"]:
@@ -460,48 +691,104 @@ def main():
         rows = [("shape", "what", "nodes", "pods", "CPU", "goal", "")]
         for name, r in results["shapes"].items():
             missed = "missed" if r["cpuMicros"] > r["goalMicros"] else ""
-            rows.append((name, r["what"], "{:,}".format(r["nodes"]), "{:,}".format(r["pods"]), micros(r["cpuMicros"]),
-                         micros(r["goalMicros"]), missed))
+            rows.append(
+                (
+                    name,
+                    r["what"],
+                    "{:,}".format(r["nodes"]),
+                    "{:,}".format(r["pods"]),
+                    micros(r["cpuMicros"]),
+                    micros(r["goalMicros"]),
+                    missed,
+                )
+            )
         table(rows)
     if results["simulate"]:
         print("\nDays and months in simulated time (schedsim simulate, release 1.29, the whole command)\n")
         rows = [("work", "what", "pods", "CPU", "goal", "memory", "")]
         for name, r in results["simulate"].items():
-            missed = r["goalSeconds"] is not None and r["cpuSeconds"] > r["goalSeconds"] or r["peakRSSBytes"] > r["goalBytes"]
-            rows.append((name, r["what"], "{:,}".format(r["pods"]), "%.2f s" % r["cpuSeconds"],
-                         "%d s" % r["goalSeconds"] if r["goalSeconds"] is not None else "-", mib(r["peakRSSBytes"]), "missed" if missed else ""))
+            missed = (
+                r["goalSeconds"] is not None
+                and r["cpuSeconds"] > r["goalSeconds"]
+                or r["peakRSSBytes"] > r["goalBytes"]
+            )
+            rows.append(
+                (
+                    name,
+                    r["what"],
+                    "{:,}".format(r["pods"]),
+                    "%.2f s" % r["cpuSeconds"],
+                    "%d s" % r["goalSeconds"] if r["goalSeconds"] is not None else "-",
+                    mib(r["peakRSSBytes"]),
+                    "missed" if missed else "",
+                )
+            )
         table(rows)
     if results["daemon"]:
         print("\nkube-scheduler against hollow-apiserver, both on this machine\n")
         rows = [("work", "what", "start", "binds/s", "memory", "server's memory")]
         for name, r in results["daemon"].items():
-            rows.append((name, r["what"], "%.2f s" % r["startSeconds"] if r["startSeconds"] is not None else "-",
-                         "{:,.0f}".format(r["bindsPerSecond"]) if name == "e2e" else "-",
-                         mib(r["peakRSSBytes"]), mib(r["serverPeakRSSBytes"])))
+            rows.append(
+                (
+                    name,
+                    r["what"],
+                    "%.2f s" % r["startSeconds"] if r["startSeconds"] is not None else "-",
+                    "{:,.0f}".format(r["bindsPerSecond"]) if name == "e2e" else "-",
+                    mib(r["peakRSSBytes"]),
+                    mib(r["serverPeakRSSBytes"]),
+                )
+            )
         table(rows)
     if "living" in results:
         print("\nhollow-apiserver with simulated controllers and kubelets, release 1.36\n")
         rows = [("work", "what", "measured", "goal", "")]
         for name, value in results["living"].items():
             what, goal, unit = living.GOALS[name]
-            rows.append((name, what, "{:,.1f} {}".format(value, unit), "{:,} {}".format(goal, unit), "missed" if living.is_missed(name, value) else ""))
+            rows.append(
+                (
+                    name,
+                    what,
+                    "{:,.1f} {}".format(value, unit),
+                    "{:,} {}".format(goal, unit),
+                    "missed" if living.is_missed(name, value) else "",
+                )
+            )
         table(rows)
     if "drawn" in results:
         print("\nDrawn shapes (hack/draw-shape): CPU for one decision, of all shapes of a kind\n")
         rows = [("shapes", "what", "release", "median", "p90", "most", "goal", "")]
         for r in results["drawn"]:
-            rows.append((r["name"], r["what"], r["release"], *(micros(r[k]) for k in ("median", "p90", "most", "goal")),
-                         "missed" if r["median"] > r["goal"] else ""))
+            rows.append(
+                (
+                    r["name"],
+                    r["what"],
+                    r["release"],
+                    *(micros(r[k]) for k in ("median", "p90", "most", "goal")),
+                    "missed" if r["median"] > r["goal"] else "",
+                )
+            )
         table(rows)
     if "day" in results:
         r = results["day"]
-        print("\nA day of churn, %s pods: %s of memory after a fifth, %s at the end, %.1f %% more (goal %.0f %%)%s" % (
-            "{:,}".format(r["pods"]), mib(r["firstBytes"]), mib(r["lastBytes"]), 100 * r["grown"], 100 * churn.MOST_GROWTH,
-            ", missed" if r["grown"] > churn.MOST_GROWTH else ""))
+        print(
+            "\nA day of churn, %s pods: %s of memory after a fifth, %s at the end, %.1f %% more (goal %.0f %%)%s"
+            % (
+                "{:,}".format(r["pods"]),
+                mib(r["firstBytes"]),
+                mib(r["lastBytes"]),
+                100 * r["grown"],
+                100 * churn.MOST_GROWTH,
+                ", missed" if r["grown"] > churn.MOST_GROWTH else "",
+            )
+        )
     if "recording" in results:
         r = results["recording"]
-        print("\nA recording (--record-dir) of 50,000 pods on 5,000 nodes costs the daemon %.0f %% more CPU: %s a pod instead of %s;"
-              " %.0f bytes a pod." % (r["morePercent"], micros(r["recordedCpuMicros"]), micros(r["cpuMicros"]), r["bytesPerPod"]))
+        print(
+            "\nA recording (--record-dir) of 50,000 pods on 5,000 nodes costs the daemon %.0f %% more CPU: %s a pod "
+            "instead of %s;"
+            " %.0f bytes a pod."
+            % (r["morePercent"], micros(r["recordedCpuMicros"]), micros(r["cpuMicros"]), r["bytesPerPod"])
+        )
     os.makedirs(os.path.dirname(os.path.abspath(args.o)), exist_ok=True)
     with open(args.o, "w") as f:
         json.dump(results, f, indent=1)

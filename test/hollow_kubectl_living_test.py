@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""kubectl at home on a living cluster: the commands that people try, one after another, with their exit statuses and outputs."""
+"""kubectl at home on a living cluster: the commands that people try, one after another, with their exit statuses and
+outputs."""
 import harness
 from harness import Api, Kubectl, Scheduler, check_equal, node, write_file
 
@@ -44,7 +45,11 @@ COMMANDS = (
     (("run", "a", "--image=x"), 0, ["pod/a created"]),
     (("create", "job", "j", "--image=x"), 0, ["job.batch/j created"]),
     (("create", "cronjob", "cj", "--image=x", "--schedule=* * * * *"), 0, ["cronjob.batch/cj created"]),
-    (("create", "cronjob", "bad", "--image=x", "--schedule=61 * * * *"), 1, ["end of range (61) above maximum (59): 61"]),
+    (
+        ("create", "cronjob", "bad", "--image=x", "--schedule=61 * * * *"),
+        1,
+        ["end of range (61) above maximum (59): 61"],
+    ),
     (("apply", "-f", "MANIFEST"), 0, ["configmap/cm created", "pod/applied created"]),
     (("apply", "-f", "MANIFEST"), 0, ["configmap/cm unchanged", "pod/applied unchanged"]),
     (("apply", "--server-side", "-f", "MANIFEST"), 1, ["use kubectl apply without --server-side"]),
@@ -85,10 +90,22 @@ COMMANDS = (
     (("set", "resources", "deploy", "web", "--requests=cpu=100m"), 0, ["resource requirements updated"]),
     (("annotate", "pod", "a", "x=y"), 0, ["annotated"]),
     (("edit", "deploy", "web"), 0, []),
-    (("autoscale", "deployment", "web", "--min=1", "--max=5", "--cpu-percent=70"), 0, ["horizontalpodautoscaler.autoscaling/web autoscaled"]),
+    (
+        ("autoscale", "deployment", "web", "--min=1", "--max=5", "--cpu-percent=70"),
+        0,
+        ["horizontalpodautoscaler.autoscaling/web autoscaled"],
+    ),
     (("get", "hpa"), 0, ["REFERENCE", "TARGETS", "Deployment/web", "<unknown>"]),
-    (("get", "horizontalpodautoscalers.v1.autoscaling", "web", "-o", "yaml"), 0, ["apiVersion: autoscaling/v1", "targetCPUUtilizationPercentage: 70"]),
-    (("get", "horizontalpodautoscalers.v2.autoscaling", "web", "-o", "yaml"), 0, ["apiVersion: autoscaling/v2", "averageUtilization: 70", "type: Utilization"]),
+    (
+        ("get", "horizontalpodautoscalers.v1.autoscaling", "web", "-o", "yaml"),
+        0,
+        ["apiVersion: autoscaling/v1", "targetCPUUtilizationPercentage: 70"],
+    ),
+    (
+        ("get", "horizontalpodautoscalers.v2.autoscaling", "web", "-o", "yaml"),
+        0,
+        ["apiVersion: autoscaling/v2", "averageUtilization: 70", "type: Utilization"],
+    ),
     (("auth", "can-i", "*", "*"), 0, ["yes"]),
     (("auth", "whoami"), 0, ["system:unsecured", "system:masters"]),
     (("apply", "-f", "INGRESS"), 0, ["ingress.networking.k8s.io/web created"]),
@@ -113,9 +130,20 @@ COMMANDS = (
 
 
 def test_commands():
-    files = {"MANIFEST": write_file("manifest.yaml", MANIFEST), "DAEMON": write_file("daemon.yaml", DAEMON), "INGRESS": write_file("ingress.yaml", INGRESS)}
-    api = Api.start(flags=["--emulated-version=1.36", "--simulate=kubelets,controllers", "--pod-start-delay=100ms", "--pod-stop-delay=50ms",
-                           "--job-duration=100ms"])
+    files = {
+        "MANIFEST": write_file("manifest.yaml", MANIFEST),
+        "DAEMON": write_file("daemon.yaml", DAEMON),
+        "INGRESS": write_file("ingress.yaml", INGRESS),
+    }
+    api = Api.start(
+        flags=[
+            "--emulated-version=1.36",
+            "--simulate=kubelets,controllers",
+            "--pod-start-delay=100ms",
+            "--pod-stop-delay=50ms",
+            "--job-duration=100ms",
+        ]
+    )
     kubectl = Kubectl(api)
     kubectl.env["KUBE_EDITOR"] = "true"
     kubectl.create(node("n1"), node("n2"))

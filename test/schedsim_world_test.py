@@ -353,13 +353,30 @@ def test_forms():
     check("what is left of an export", placements(cut)[0] == {"default/p": "n1"})
     urgent = dict(pod("p", priorityClassName="high"))
     del urgent["kind"]
-    full = dict(export, pods=[urgent], priorityClasses=[{"metadata": {"name": "high"}, "value": 7}], schedulerConfig={"kind": "KubeSchedulerConfiguration"})
+    full = dict(
+        export,
+        pods=[urgent],
+        priorityClasses=[{"metadata": {"name": "high"}, "value": 7}],
+        schedulerConfig={"kind": "KubeSchedulerConfiguration"},
+    )
     deployments = {"apiVersion": "apps/v1", "kind": "DeploymentList", "items": []}
     placed, err = placements(text=documents(deployments, full), flags=["--emulated-version=1.29"])
     check("its classes", placed == {"default/p": "n1"} and "priority of a PriorityClass" in err, err)
-    check("its configuration is named", "schedulerConfig of the export does not decide here" in err and "--config" in err, err)
-    wrong = {"metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
-        "metadata": {"labels": {"a": "b"}}, "spec": {"nodeSelectr": {"x": "y"}, "containers": [{"name": "c", "image": "x"}]}}}}
+    check(
+        "its configuration is named",
+        "schedulerConfig of the export does not decide here" in err and "--config" in err,
+        err,
+    )
+    wrong = {
+        "metadata": {"name": "web"},
+        "spec": {
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {
+                "metadata": {"labels": {"a": "b"}},
+                "spec": {"nodeSelectr": {"x": "y"}, "containers": [{"name": "c", "image": "x"}]},
+            },
+        },
+    }
     typed = documents(node("n1"), {"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [wrong]})
     err = schedsim("run", "-", feed=typed)[2]
     check("an item of a typed list is validated", 'Deployment "web": spec.template.spec.nodeSelectr' in err, err)
@@ -381,10 +398,20 @@ def test_forms():
     err = placements(node("n1"), pod("p", containers=[{"name": "c", "image": "{{ .Values.image }}"}]))[1]
     check("one that is an object all the same", "helm template" in err, err)
     err = placements(node("n1"), dict(workload("Deployment", "web"), kind="deployment"))[1]
-    check("a workload in small letters", 'kind "deployment": did you mean Deployment?' in err and "not known here" not in err, err)
-    for what, o, said in (("Kustomization", {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": ["a.yaml"]}, "kubectl kustomize"),
-                          ("a failed request", {"apiVersion": "v1", "kind": "Status", "status": "Failure"}, "a request that failed"),
-                          ("a table", {"apiVersion": "meta.k8s.io/v1", "kind": "Table", "rows": []}, "kubectl get -o json")):
+    check(
+        "a workload in small letters",
+        'kind "deployment": did you mean Deployment?' in err and "not known here" not in err,
+        err,
+    )
+    for what, o, said in (
+        (
+            "Kustomization",
+            {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": ["a.yaml"]},
+            "kubectl kustomize",
+        ),
+        ("a failed request", {"apiVersion": "v1", "kind": "Status", "status": "Failure"}, "a request that failed"),
+        ("a table", {"apiVersion": "meta.k8s.io/v1", "kind": "Table", "rows": []}, "kubectl get -o json"),
+    ):
         err = placements(node("n1"), pod("p"), o)[1]
         check(what, said in err, err)
     lower = dict(pod("p"), kind="pod")

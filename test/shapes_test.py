@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests clusters of many shapes (hack/gen-shape, hack/draw-shape): the incremental and the reference scheduler place the same."""
+"""Tests clusters of many shapes (hack/gen-shape, hack/draw-shape): the incremental and the reference scheduler place
+the same."""
 import json
 import os
 
@@ -11,9 +12,21 @@ GENERATOR = os.path.join(ROOT, "hack", "gen-shape")
 # Settings that make a shape effective with few nodes: more domains than groups allow, and fewer kinds than pods, so
 # that kinds repeat.
 KEYS = {
-    "aff-zone": ["zones=33"], "pref-zone": ["zones=20"], "w1": ["zones=20"], "rs-many": ["T=30"], "infeasible": ["T=20"],
-    "infeasible-sel": ["T=20"], "image": ["T=20"], "avoid": ["T=20"], "anti-terms": ["T=40"], "nominated": ["K=30"],
-    "preempt": ["pdbs=20"], "wffc-any": ["K=60"], "wffc-local": ["V=2"], "unlike": ["T=30"], "terms": ["T=50"],
+    "aff-zone": ["zones=33"],
+    "pref-zone": ["zones=20"],
+    "w1": ["zones=20"],
+    "rs-many": ["T=30"],
+    "infeasible": ["T=20"],
+    "infeasible-sel": ["T=20"],
+    "image": ["T=20"],
+    "avoid": ["T=20"],
+    "anti-terms": ["T=40"],
+    "nominated": ["K=30"],
+    "preempt": ["pdbs=20"],
+    "wffc-any": ["K=60"],
+    "wffc-local": ["V=2"],
+    "unlike": ["T=30"],
+    "terms": ["T=50"],
 }
 MORE = [("preempt", ["anti=1"]), ("preempt", []), ("wffc-local", ["V=1"]), ("w1", []), ("pref10", ["zones=30"])]
 
@@ -37,33 +50,79 @@ def compare(shape, keys, nodes=40, pods=120):
     decisions = json.loads(decide(path, "-o", "json") or "{}").get("decisions", [])
     reference = [[d["pod"], d["host"] or "-"] for d in decisions]
     different = next((a for a in zip(incremental, reference) if a[0] != a[1]), (len(incremental), len(reference)))
-    check("%s: both schedulers place the same" % " ".join([shape, str(nodes), str(pods), *keys]), reference and incremental == reference, different)
+    check(
+        "%s: both schedulers place the same" % " ".join([shape, str(nodes), str(pods), *keys]),
+        reference and incremental == reference,
+        different,
+    )
     return len(reference)
 
 
 def test_shapes():
     cases = [(s, KEYS.get(s, [])) for s in shapes()] + MORE
     decided = sum(compare(shape, keys) for shape, keys in cases)
-    check("enough was compared", len(cases) >= 35 and decided >= 100 * len(cases), "%d decisions in %d shapes" % (decided, len(cases)))
+    check(
+        "enough was compared",
+        len(cases) >= 35 and decided >= 100 * len(cases),
+        "%d decisions in %d shapes" % (decided, len(cases)),
+    )
 
 
 def test_drawn_shapes():
-    """Whether decisions from kept answers and others agree is checked by the program itself, which fails when they do not."""
+    """Whether decisions from kept answers and others agree is checked by the program itself, which fails when they do
+    not."""
     for release in ("1.10", "1.13", "1.19", "1.29", "1.36"):
-        status, out, err = run(os.path.join(ROOT, "hack", "draw-shape"), "measure", "1..6", "nodes=60", "pods=90", "release=" + release, "check=1")
-        check("draw-shape of release " + release, status == 0 and "over 6 shapes" in out, (status, out[-300:], err[-1000:]))
+        status, out, err = run(
+            os.path.join(ROOT, "hack", "draw-shape"),
+            "measure",
+            "1..6",
+            "nodes=60",
+            "pods=90",
+            "release=" + release,
+            "check=1",
+        )
+        check(
+            "draw-shape of release " + release,
+            status == 0 and "over 6 shapes" in out,
+            (status, out[-300:], err[-1000:]),
+        )
         for like in ("own", "teams"):
-            status, out, err = run(os.path.join(ROOT, "hack", "draw-shape"), "measure", "1..2", "nodes=60", "pods=90", "release=" + release, "check=1",
-                                   "like=" + like, "changes=2")
-            check("draw-shape like %s of release %s" % (like, release), status == 0 and "over 2 shapes" in out, (status, out[-300:], err[-1000:]))
+            status, out, err = run(
+                os.path.join(ROOT, "hack", "draw-shape"),
+                "measure",
+                "1..2",
+                "nodes=60",
+                "pods=90",
+                "release=" + release,
+                "check=1",
+                "like=" + like,
+                "changes=2",
+            )
+            check(
+                "draw-shape like %s of release %s" % (like, release),
+                status == 0 and "over 2 shapes" in out,
+                (status, out[-300:], err[-1000:]),
+            )
 
 
 def test_drawn_shapes_by_a_sample():
     """With 160 nodes a search ends after 100; `evaluated` is compared, too."""
     for release in ("1.13", "1.19", "1.29", "1.36"):
-        status, out, err = run(os.path.join(ROOT, "hack", "draw-shape"), "measure", "1..6", "nodes=160", "pods=150", "release=" + release, "check=1",
-                               "percentage=20")
-        check("draw-shape of release %s, by a sample" % release, status == 0 and "over 6 shapes" in out, (status, out[-300:], err[-1000:]))
+        status, out, err = run(
+            os.path.join(ROOT, "hack", "draw-shape"),
+            "measure",
+            "1..6",
+            "nodes=160",
+            "pods=150",
+            "release=" + release,
+            "check=1",
+            "percentage=20",
+        )
+        check(
+            "draw-shape of release %s, by a sample" % release,
+            status == 0 and "over 6 shapes" in out,
+            (status, out[-300:], err[-1000:]),
+        )
 
 
 harness.main(globals())

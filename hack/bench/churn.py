@@ -20,11 +20,26 @@ def drawn(releases=("1.10", "1.29")):
     results = []
     for name, what, arguments, goal in DRAWN:
         for release in releases:
-            done = subprocess.run([os.path.join(ROOT, "hack", "draw-shape"), "measure", *arguments, "release=" + release],
-                                  stdout=subprocess.PIPE, text=True, check=True)
-            median, p90, most = re.search(r"CPU us a decision over .*: median ([\d.]+), p90 ([\d.]+), most ([\d.]+)", done.stdout).groups()
-            results.append({"name": name, "what": what, "release": release, "median": float(median), "p90": float(p90), "most": float(most),
-                            "goal": goal})
+            done = subprocess.run(
+                [os.path.join(ROOT, "hack", "draw-shape"), "measure", *arguments, "release=" + release],
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
+            median, p90, most = re.search(
+                r"CPU us a decision over .*: median ([\d.]+), p90 ([\d.]+), most ([\d.]+)", done.stdout
+            ).groups()
+            results.append(
+                {
+                    "name": name,
+                    "what": what,
+                    "release": release,
+                    "median": float(median),
+                    "p90": float(p90),
+                    "most": float(most),
+                    "goal": goal,
+                }
+            )
     return results
 
 
