@@ -84,8 +84,7 @@ Flag& FlagSet::Duration(absl::Duration* v, std::string name, std::string usage) 
 std::string FlagSet::SuggestionFor(const std::string& name) const {
   std::vector<std::string_view> names;
   for (const Flag& f : flags_) names.push_back(f.name);
-  std::string_view near = util::Nearest(name, names);
-  return near.empty() ? "" : absl::StrCat(" (did you mean \"--", util::ToAbsl(near), "\"?)");
+  return util::SuggestionFor(name, names, "--");
 }
 
 Flag* FlagSet::Lookup(std::string name) {

@@ -12,6 +12,7 @@
 #include "cmd/schedsim/capacity_nodes.h"
 #include "cmd/schedsim/command.h"
 #include "cmd/schedsim/progress.h"
+#include "pkg/api/zone.h"
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
 #include "pkg/lab/capacity.h"
@@ -32,7 +33,6 @@ using lab::Scenario;
 
 // Without --max, a pod that nothing limits (as with a Policy without PodFitsResources) would never stop fitting.
 constexpr int64_t kMostRounds = 1'000'000;
-constexpr std::string_view kZones[] = {"failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"};
 
 // The value "FILE" or "FILE=RATIO" of a flag. If a file with the whole value as its name exists, the value is that
 // file.
@@ -112,12 +112,10 @@ class Groups {
     for (const api::Object& o : scenario.cluster) {
       const auto* node = std::get_if<api::NodePtr>(&o);
       if (node == nullptr) continue;
-      std::string value;
-      for (std::string_view key : kZones) {
-        auto found = (*node)->labels.Get(scheduler::Symbol(label.empty() ? key : std::string_view(label)));
-        if (found && value.empty()) value = found->string();
-      }
-      nodes_[value.empty() ? "(none)" : value].push_back((*node)->meta.name);
+      const api::Labels& labels = (*node)->labels;
+      const scheduler::Symbol value =
+          label.empty() ? api::ZoneOf(labels) : labels.Get(scheduler::Symbol(label)).value_or(scheduler::Symbol());
+      nodes_[value.empty() ? "(none)" : value.string()].push_back((*node)->meta.name);
     }
   }
   const std::string& heading() const { return heading_; }

@@ -37,13 +37,6 @@ struct PolicyReport {
   int hard_weight = 1;
 };
 
-std::string LineAndColumn(std::string_view text, size_t offset) {
-  std::string_view before = text.substr(0, offset);
-  size_t line = 1 + static_cast<size_t>(std::count(before.begin(), before.end(), '\n'));
-  size_t last = before.rfind('\n');
-  return absl::StrCat("line ", line, ", column ", offset - (last == std::string_view::npos ? 0 : last + 1) + 1);
-}
-
 // Builds schedulers from the Policy and from parts of it, over an empty cluster, and collects the factory's errors.
 class Checker {
  public:
@@ -130,14 +123,14 @@ class Checker {
         if (at++ == i) place = child.value;
       }
       std::string where =
-          absl::StrCat(LineAndColumn(text_, place.begin_offset()), ": ", util::ToAbsl(member), "[", i, "]: ");
+          absl::StrCat(api::LineAndColumn(text_, place.begin_offset()), ": ", util::ToAbsl(member), "[", i, "]: ");
       for (const std::string& problem : problems) report_->errors.push_back(where + problem);
     }
   }
 
   void Error(std::string_view member, const std::string& what) {
     size_t at = document_.root().Find(member).begin_offset();
-    report_->errors.push_back(absl::StrCat(LineAndColumn(text_, at), ": ", util::ToAbsl(member), ": ", what));
+    report_->errors.push_back(absl::StrCat(api::LineAndColumn(text_, at), ": ", util::ToAbsl(member), ": ", what));
   }
 
   std::string_view text_;

@@ -47,10 +47,7 @@ void FindArgumentProblems(const scheduler::Release& release,
 std::string Where(std::string_view text, api::Json value) {
   const size_t at = value.begin_offset();
   if (value.end_offset() == 0 || at > text.size()) return {};
-  std::string_view before = text.substr(0, at);
-  size_t last = before.rfind('\n');
-  return absl::StrCat("line ", 1 + std::count(before.begin(), before.end(), '\n'), ", column ",
-                      at - (last == std::string_view::npos ? 0 : last + 1) + 1, ": ");
+  return absl::StrCat(api::LineAndColumn(text, at), ": ");
 }
 
 std::string NamesOf(const std::vector<ResolvedProfile::Plugin>& plugins) {

@@ -196,9 +196,7 @@ WordList Normalised(WordList words) {
 
 // Returns ` (did you mean "--policy-config-file"?)`, or an empty text.
 std::string FlagSuggestion(std::string_view given, const WordList& names) {
-  std::vector<std::string_view> candidates(names.begin(), names.end());
-  std::string_view near = util::Nearest(given.substr(0, given.find('=')), candidates);
-  return near.empty() ? "" : absl::StrCat(" (did you mean \"--", util::ToAbsl(near), "\"?)");
+  return util::SuggestionFor(given.substr(0, given.find('=')), names, "--");
 }
 
 absl::Status Parse(const WordList& words, const Command& command, Invocation* o) {

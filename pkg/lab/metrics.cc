@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "pkg/api/zone.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/per_node.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
@@ -20,13 +21,6 @@ using scheduler::Symbol;
 
 // Indices into resources().
 constexpr size_t kCpu = 0, kMemory = 1, kPods = 2;
-
-std::string ZoneOf(const api::Node& node) {
-  for (std::string_view key : {"topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"}) {
-    if (auto value = node.labels.Get(Symbol(key))) return value->string();
-  }
-  return {};
-}
 
 int64_t AmountOf(const scheduler::Resource& r, const std::string& resource) {
   if (resource == "cpu") return r.milli_cpu;
@@ -74,7 +68,7 @@ Workload::Workload(const Scenario& scenario) {
   total_.assign(resources_.size(), 0);
   for (const api::NodePtr& node : nodes_) {
     names_.emplace_back(node->meta.name);
-    zones.insert(ZoneOf(*node));
+    zones.insert(api::ZoneOf(node->labels).string());
     const Row row = cache.FindRow(names_.back());
     const scheduler::Resource allocatable = scheduler::NodeInfo(cache, row).allocatable();
     for (size_t r = 0; r < resources_.size(); ++r) {
@@ -85,8 +79,8 @@ Workload::Workload(const Scenario& scenario) {
   }
   zones_.assign(zones.begin(), zones.end());
   for (const api::NodePtr& node : nodes_) {
-    zone_of_.push_back(
-        static_cast<size_t>(std::lower_bound(zones_.begin(), zones_.end(), ZoneOf(*node)) - zones_.begin()));
+    zone_of_.push_back(static_cast<size_t>(
+        std::lower_bound(zones_.begin(), zones_.end(), api::ZoneOf(node->labels).string()) - zones_.begin()));
   }
 
   std::vector<double> demand(resources_.size(), 0);

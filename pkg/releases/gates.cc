@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "pkg/releases/releases.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -73,6 +75,8 @@ std::string GateSuggestion(std::string_view name) {
   for (const release::Id& id : release::All()) {
     for (const util::FeatureGate& g : Of(id).decides.gates) names.push_back(g.name);
   }
+  // What another release has is not a mistyped name.
+  if (std::find(names.begin(), names.end(), name) != names.end()) return {};
   return util::SuggestionFor(name, names);
 }
 

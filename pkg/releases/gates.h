@@ -29,8 +29,8 @@ std::string_view WithoutComponent(const release::Id& release, std::string_view n
 // effect here.
 std::vector<std::string> NotesOnGates(const release::Id& release,
                                       const std::map<std::string, bool, std::less<>>& named);
-// Returns ` (did you mean "PodPriority"?)` if `name` resembles the name of a gate of any release, and otherwise an
-// empty text.
+// Returns ` (did you mean "PodPriority"?)` if `name` resembles the name of a gate of any release and is not one itself,
+// and otherwise an empty text.
 std::string GateSuggestion(std::string_view name);
 
 }  // namespace berth::releases

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "pkg/api/zone.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
@@ -16,14 +17,7 @@ namespace {
 
 // Returns the name of the node's zone in the log of 1.29 (component-helpers GetZoneKey).
 std::string ZoneKey(const api::Node& node) {
-  static const util::Symbol kZone("topology.kubernetes.io/zone"), kRegion("topology.kubernetes.io/region"),
-      kOldZone("failure-domain.beta.kubernetes.io/zone"), kOldRegion("failure-domain.beta.kubernetes.io/region");
-  const auto either = [&](util::Symbol key, util::Symbol old_key) {
-    auto value = node.labels.Get(key);
-    if (!value) value = node.labels.Get(old_key);
-    return value ? value->string() : std::string();
-  };
-  const std::string zone = either(kZone, kOldZone), region = either(kRegion, kOldRegion);
+  const std::string zone = api::ZoneOf(node.labels).string(), region = api::RegionOf(node.labels).string();
   if (zone.empty() && region.empty()) return {};
   constexpr std::string_view kBetween(":\0:", 3);
   return region + std::string(kBetween) + zone;

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "pkg/api/zone.h"
 #include "pkg/explain/output.h"
 #include "pkg/ui/help.h"
 
@@ -29,17 +30,8 @@ void Latency(const char* name, const scheduler::LatencyHistogram& h, JsonOut* j)
   j->End();
 }
 
-std::string ZoneOf(const api::Node& n) {
-  static const util::Symbol kKeys[] = {util::Symbol("topology.kubernetes.io/zone"),
-                                       util::Symbol("failure-domain.beta.kubernetes.io/zone")};
-  for (const util::Symbol& key : kKeys) {
-    if (auto zone = n.labels.Get(key)) return zone->string();
-  }
-  return "";
-}
-
 std::string GroupOf(const api::Node& n, std::string_view label) {
-  if (label.empty()) return ZoneOf(n);
+  if (label.empty()) return api::ZoneOf(n.labels).string();
   return n.labels.Get(util::Symbol::Find(label)).value_or(util::Symbol()).string();
 }
 

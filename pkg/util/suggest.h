@@ -17,19 +17,21 @@ size_t EditDistance(std::string_view a, std::string_view b);
 // one is returned.
 std::string_view Nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 
-// Returns `did you mean "X"?`, or an empty text if no name is similar. `names` is any range of texts.
+// Returns `did you mean "X"?`, or an empty text if no name is similar. `names` is any range of texts; `prefix` is what
+// people write before each of them, such as "--".
 template <typename Range>
-std::string DidYouMean(std::string_view word, const Range& names) {
+std::string DidYouMean(std::string_view word, const Range& names, std::string_view prefix = "") {
   std::vector<std::string_view> candidates;
   for (const auto& name : names) candidates.emplace_back(name);
   std::string_view best = Nearest(word, candidates);
-  return best.empty() ? std::string() : "did you mean \"" + std::string(best) + "\"?";
+  if (best.empty()) return {};
+  return "did you mean \"" + std::string(prefix) + std::string(best) + "\"?";
 }
 
 // Like DidYouMean, but in parentheses and with a leading space, for appending to a message.
 template <typename Range>
-std::string SuggestionFor(std::string_view word, const Range& names) {
-  std::string text = DidYouMean(word, names);
+std::string SuggestionFor(std::string_view word, const Range& names, std::string_view prefix = "") {
+  std::string text = DidYouMean(word, names, prefix);
   return text.empty() ? text : " (" + text + ")";
 }
 

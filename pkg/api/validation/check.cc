@@ -13,6 +13,7 @@
 #include "pkg/api/validation/defaults.h"
 #include "pkg/api/validation/validation.h"
 #include "pkg/util/status.h"
+#include "pkg/util/suggest.h"
 
 namespace berth::validation {
 namespace {
@@ -20,36 +21,11 @@ namespace {
 using FieldKind = FieldDef::Kind;
 using Shape = FieldDef::Shape;
 
-// Returns how many letters must be changed, added or removed to turn one word into the other.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t k = 1; k <= b.size(); ++k) {
-      size_t changed = diagonal + (std::tolower(a[i - 1]) == std::tolower(b[k - 1]) ? 0 : 1);
-      diagonal = row[k];
-      row[k] = std::min({changed, row[k] + 1, row[k - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-// Returns ": did you mean ...?" if a member of the type has a similar name.
+// Returns ` (did you mean "requests"?)` if a member of the type has a similar name, and otherwise an empty text.
 std::string Suggestion(std::string_view name, const TypeDef& type) {
-  constexpr size_t kMostCompared = 64;  // longer names are not typing mistakes
-  if (name.size() > kMostCompared) return "";
-  std::string_view best;
-  size_t best_distance = std::min<size_t>(3, name.size() / 3 + 1);
-  for (const FieldDef& f : type.fields) {
-    size_t d = Distance(name, f.name);
-    if (d < best_distance) {
-      best_distance = d;
-      best = f.name;
-    }
-  }
-  return best.empty() ? "" : absl::StrCat("; did you mean ", std::string(best), "?");
+  std::vector<std::string_view> names;
+  for (const FieldDef& f : type.fields) names.push_back(f.name);
+  return util::SuggestionFor(name, names);
 }
 
 std::string_view TypeName(const Value& v) {

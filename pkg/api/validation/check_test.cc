@@ -47,10 +47,10 @@ TEST_CASE("unknown fields are named with a suggestion, fields of the other relea
   CHECK(
       Problems(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i",
       "resources":{"request":{"cpu":"1"}}}]}})") ==
-      "unknown spec.containers[0].resources.request: unknown field; did you mean requests?\n");
-  CHECK(
-      Pod(R"("nodeSelctor":{"a":"b"},"qqqqqqqqqq":1,)") ==
-      "unknown spec.nodeSelctor: unknown field; did you mean nodeSelector?\nunknown spec.qqqqqqqqqq: unknown field\n");
+      "unknown spec.containers[0].resources.request: unknown field (did you mean \"requests\"?)\n");
+  CHECK(Pod(R"("nodeSelctor":{"a":"b"},"qqqqqqqqqq":1,)") ==
+        "unknown spec.nodeSelctor: unknown field (did you mean \"nodeSelector\"?)\nunknown spec.qqqqqqqqqq: unknown "
+        "field\n");
   CHECK(Pod(R"("schedulingGates":[{"name":"g"}],)") ==
         "ignored spec.schedulingGates: is a field of Kubernetes 1.26 and later; release 1.10 does not have it\n");
   CHECK(Pod(R"("schedulingGates":[{"name":"g"}],)", Version{29}).empty());

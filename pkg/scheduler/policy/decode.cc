@@ -67,15 +67,7 @@ class Reader {
   // Returns "line N, column N: " for the value, or an empty text if the text of the document is not known.
   std::string Where(Json v) const {
     if (text_.empty()) return {};
-    size_t line = 1, column = 1;
-    for (size_t i = 0; i < v.begin_offset() && i < text_.size(); ++i) {
-      ++column;
-      if (text_[i] == '\n') {
-        ++line;
-        column = 1;
-      }
-    }
-    return absl::StrCat("line ", line, ", column ", column, ": ");
+    return absl::StrCat(api::LineAndColumn(text_, v.begin_offset()), ": ");
   }
   // Adds an error and returns false, so that callers can return its result.
   bool Fail(Json v, const std::string& path, std::string_view right) {
