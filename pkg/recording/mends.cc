@@ -24,6 +24,9 @@ constexpr Mend kMends[] = {
     {{.since = {19}, .until = {20}}, "sidecars and pod-level requests count"},
     {release::Until(20), "host ports of sidecars are in use"},
     {{.since = {13}, .until = {14}}, "conditions say when the pod was tried last, and equal pods go by that"},
+    {release::Since(19), "several profiles take turns together, and one without SchedulingGates tries pods with gates"},
+    {release::Since(36), "an event wakes a pod if its objects help against what rejected the pod"},
+    {release::Until(10), "nominations are in the pod's annotation"},
 };
 
 }  // namespace
