@@ -60,12 +60,9 @@ class Devices:
         def fgd(pod, nodes):
             at = np.flatnonzero(nodes.feasible)
             scores = np.zeros(len(nodes))
-            after = self.fragmented(
-                take(self.free[at], pod.requests[self.gpu]), nodes.free[at, self.cpu] - pod.requests[self.cpu]
-            )
+            after = self.fragmented(take(self.free[at], pod.requests[self.gpu]), nodes.free[at, self.cpu] - pod.requests[self.cpu])
             scores[at] = self.fragments[at] - after
             return scores
-
         return berth.predicate(shares_fit), berth.priority(fgd, weight=1e6)
 
 
@@ -74,10 +71,7 @@ def main():
     document = openb.scenario(args)
     common = collections.Counter((cpu, gpu) for cpu, gpu in openb.requests(document).tolist() if gpu).most_common(12)
     workload = [(task, n / sum(n for _, n in common)) for task, n in common]
-    curves = {
-        name: openb.run(document, *rules, prepare=lambda c: Devices(c, workload).rules()[:1])
-        for name, rules in (("as the release", ()), ("best fit", (best_fit,)))
-    }
+    curves = {name: openb.run(document, *rules, prepare=lambda c: Devices(c, workload).rules()[:1]) for name, rules in (("as the release", ()), ("best fit", (best_fit,)))}
     curves["FGD"] = openb.run(document, prepare=lambda c: Devices(c, workload).rules())
     openb.report(curves, args.curve)
 

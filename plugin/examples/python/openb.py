@@ -9,9 +9,7 @@ import numpy as np
 import berth
 
 GPU = "example.com/gpu-milli"
-TRACE = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), *[".."] * 3, "test", "testdata", "traces", "openb.json.gz"
-)
+TRACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 3, "test", "testdata", "traces", "openb.json.gz")
 
 
 def arguments(what):
@@ -26,7 +24,7 @@ def arguments(what):
 def scenario(args):
     with gzip.open(args.trace) as f:
         document = json.load(f)
-    document["pods"] = document["pods"][: args.pods]
+    document["pods"] = document["pods"][:args.pods]
     return document
 
 
@@ -41,8 +39,8 @@ def cluster(document, ties="first", **options):
 
 
 def run(document, *rules, ties="first", prepare=None):
-    """Schedules the pods with rules that outweigh those of the release. Returns the result and the share of all GPUs
-    that is allocated after each pod."""
+    """Schedules the pods with rules that outweigh those of the release. Returns the result and the share of all GPUs that is
+    allocated after each pod."""
     c = cluster(document, ties)
     for rule in rules + tuple(prepare(c) if prepare else ()):
         c.add(rule)
@@ -53,20 +51,16 @@ def run(document, *rules, ties="first", prepare=None):
 
 
 def report(curves, file):
-    """Prints where the curves {name: (result, share)} end, and draws them: with matplotlib if it is there, else as
-    CSV."""
+    """Prints where the curves {name: (result, share)} end, and draws them: with matplotlib if it is there, else as CSV."""
     for name, (result, share) in curves.items():
-        print(
-            "%-22s %5d placed, %4d pending, %.2f %% of the GPUs allocated"
-            % (name, len(result.pods) - len(result.pending), len(result.pending), 100 * share[-1])
-        )
+        print("%-22s %5d placed, %4d pending, %.2f %% of the GPUs allocated"
+              % (name, len(result.pods) - len(result.pending), len(result.pending), 100 * share[-1]))
     if not file:
         return
     try:
         if file.endswith(".csv"):
             raise ImportError
         import matplotlib
-
         matplotlib.use("Agg")
         from matplotlib import pyplot
     except ImportError:
