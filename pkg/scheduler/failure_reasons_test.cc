@@ -71,7 +71,6 @@ TEST_CASE("reasons that name an object are one reason of the metric in every rel
   for (const release::Id& id : release::All()) {
     INFO(id.name);
     OneNode one(id);
-    one.Claim("lost", "'volumeName':'nowhere'");
     one.Claim("ends", "'volumeName':'nowhere'", "'deletionTimestamp':'2018-01-01T00:00:00Z'");
     auto with_claim = [&](std::string_view claim) {
       return one.ReasonFor(tolerates + ",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'" +
@@ -82,8 +81,9 @@ TEST_CASE("reasons that name an object are one reason of the metric in every rel
     CHECK((taint == "node(s) had taints that the pod didn't tolerate" || taint == "PodToleratesNodeTaints" ||
            taint.starts_with("node(s) had untolerated taint")));
     CHECK(with_claim("nowhere") == "persistentvolumeclaim not found");
-    CHECK(with_claim("lost") == "persistentvolume not found");
-    CHECK(with_claim("ends") == "persistentvolumeclaim is being deleted");
+    // Releases up to 1.9 do not mind.
+    const bool minds = id.name != "1.8" && id.name != "1.9";
+    CHECK((with_claim("ends") == "persistentvolumeclaim is being deleted") == minds);
   }
 }
 
