@@ -333,7 +333,7 @@ def test_large():
     page.wait("document.getElementById('main').innerText.includes('Insufficient cpu')")
     screenshot(page, "large-pending")
     show(page, base, "pod/default/waits-00007")
-    assert "10,000" in page.js("document.getElementById('main').innerText")
+    page.wait("document.getElementById('main').innerText.includes('10,000')")
     check_page(page, base, "large")
     assert scheduler.stop() == 0
 

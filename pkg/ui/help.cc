@@ -26,6 +26,7 @@ constexpr Entry kHelp[] = {
     {"node(s) had taints that the pod didn't tolerate",
      "The nodes are reserved by a taint that the pod does not tolerate."},
     {"node(s) had untolerated taint", "The nodes are reserved by a taint that the pod does not tolerate."},
+    {"node(s) had untolerated taint(s)", "The nodes are reserved by a taint that the pod does not tolerate."},
     {"node(s) didn't match node selector", "The pod wants labels that these nodes do not have. See its nodeSelector."},
     {"node(s) didn't match Pod's node affinity/selector",
      "The pod wants labels that these nodes do not have. See its node affinity and nodeSelector."},
