@@ -21,7 +21,6 @@ using world::ValuePtr;
 using world::living::DeleteHow;
 using world::living::NumberAt;
 using world::living::Refused;
-using world::living::TextAt;
 using world::living::Written;
 
 // The kinds that these actors read and write, and their tables in etcd.
@@ -112,7 +111,8 @@ class LivingActors::Access final : public world::living::Cluster {
       const std::string table = TableOf(kind), key = KeyOf(world::NamespaceOf(object), world::NameOf(object));
       const ObjectPtr now = world_->etcd.Get(table, key);
       if (now == nullptr) return Refused{404, "not found"};
-      if (TextAt(object, {"metadata", "resourceVersion"}) != absl::StrCat(now->version)) return Changed();
+      if (world::living::TextAt(object, {"metadata", "resourceVersion"}) != absl::StrCat(now->version))
+        return Changed();
       world_->etcd.Put(table, key, validation::ToJson(object));
       return std::nullopt;
     });
