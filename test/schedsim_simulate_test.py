@@ -248,6 +248,26 @@ def test_steps_with_nothing_to_do_are_said():
         )
 
 
+def test_pods_that_evict_each_other_do_not_stop_the_clock():
+    # A nomination does not keep a pod away whose own rules do not apply until the nominated pod is there, so that the
+    # evicted pod comes back to the node first. 1.36 then tries the other one before its back-off ends.
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "b"}}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    cluster = write_objects(
+        "apart.json",
+        [
+            node("n1"),
+            pod("low", cpu="1", labels={"app": "b"}),
+            pod("high", cpu="1", labels={"app": "b"}, priority=10, affinity=apart),
+        ],
+    )
+    rows = write_file("apart.csv", "time,name,namespace,duration\n0s,low,default,1h\n60s,high,default,1h\n")
+    words = (cluster, "--arrivals", rows, "--only-arrivals", "--until", "2h", "-o", "json")
+    for release in ("1.29", "1.36"):
+        result = json.loads(simulate(*words, "--emulated-version=" + release)[0])
+        check(release + ": evictions", 5 < result["evictions"] < 1000, result["evictions"])
+
+
 def test_a_deployment_is_scaled():
     # It is the Deployment that people name, whose ReplicaSet was made for its pods.
     d = {

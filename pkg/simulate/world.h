@@ -72,6 +72,7 @@ class World final : public scheduler::Actions, public scheduler::DecisionObserve
     bool spins = false;  // it was tried twice at one time, and nothing changed in between
     uint8_t spun = 0;    // how often since it was last only too large
     uint32_t attempts = 0;
+    uint8_t brief = 0;         // how many before it in its place, one after the other, came and went at one time
     bool ready = false;        // it has started
     bool again = false;        // a controller creates it again when it is evicted
     bool from_start = false;   // it was there at the beginning
@@ -132,7 +133,8 @@ class World final : public scheduler::Actions, public scheduler::DecisionObserve
   // Deletes a pod as an eviction does: it leaves at once or after the delay, and comes again if it is one that does.
   void Evict(PodState* p);
   void Leave(PodState* p, bool comes_again);
-  void ComeAgain(const PodState& gone);
+  void Replace(const PodState& gone);
+  void ComeAgain(const PodState& gone, uint8_t brief, Micros evicted_at);
   PodState* Find(const std::string& uid);
   PodState* Find(Handle h);
   Handle HandleOf(const PodState& p) const;

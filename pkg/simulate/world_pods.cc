@@ -152,7 +152,7 @@ void World::Gone(PodState* p) {
   if (ended || !gone.from_start) out_.last_change = clock_.now();
   Show<api::Pod>(gone.object, nullptr);
   Changed();
-  if (gone.comes_again) ComeAgain(gone);
+  if (gone.comes_again) Replace(gone);
   if (node != nullptr && node->draining) ContinueDrain(node);
 }
 
@@ -179,8 +179,17 @@ void World::Leave(PodState* p, bool comes_again) {
   });
 }
 
+// Where the release tries pods before their back-off ends, one may be evicted and placed again for ever, and time would
+// never go on. After a few times its controller needs a second, and then longer, up to about a minute.
+void World::Replace(const PodState& gone) {
+  constexpr uint8_t kFew = 8, kMostDoublings = 6;
+  const uint8_t brief = gone.arrived == clock_.now() ? std::min<uint8_t>(gone.brief + 1, kFew + kMostDoublings) : 0;
+  if (brief < kFew) return ComeAgain(gone, brief, clock_.now());
+  After(kSecond << (brief - kFew), [this, gone, brief, at = clock_.now()] { ComeAgain(gone, brief, at); });
+}
+
 // The controller of a pod that was evicted creates another one, which runs for as long as that one would have.
-void World::ComeAgain(const PodState& gone) {
+void World::ComeAgain(const PodState& gone, uint8_t brief, Micros evicted_at) {
   auto pod = std::make_shared<api::Pod>();
   pod->tmpl = gone.object->tmpl;
   pod->meta.ns = gone.object->meta.ns;
@@ -193,7 +202,8 @@ void World::ComeAgain(const PodState& gone) {
   p.again = true;
   p.from_start = gone.from_start;
   p.was_placed = gone.was_placed;
-  p.evicted_at = clock_.now();
+  p.evicted_at = evicted_at;
+  p.brief = brief;
   Show<api::Pod>(nullptr, p.object);
 }
 
