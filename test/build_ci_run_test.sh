@@ -17,7 +17,7 @@ case "$*" in
   "") exit ${BUILD_RC:-0} ;;
   test) echo "some words"; echo "${TESTS:-10 passed, 0 failed}"; [[ ${TESTS:-} != *" 1 failed" ]] ;;
   *SAN=asan*) echo "${ASAN:-5 passed, 0 failed}"; [ "${ASAN:-ok}" != "crashed" ] ;;
-  *SAN=tsan*) echo "3 passed, 0 failed" ;;
+  *SAN=tsan*) echo "${TSAN:-3 passed, 0 failed}"; [[ ${TSAN:-} != *" 1 failed" ]] || { echo "make: *** [Makefile:67: test] Error 1" >&2; exit 2; } ;;
   *) exit 9 ;;
 esac
 X
@@ -36,6 +36,7 @@ grep -q 'SAN=tsan PACKAGE=pkg/util pkg/client WHAT=cmd/kube-scheduler cmd/hollow
   { echo "FAILED: what goes under the thread sanitizer"; cat "$dir/calls"; exit 1; }
 expect "a test fails" "26 passed, 1 failed" 1 TESTS="9 passed, 1 failed"
 expect "a sanitizer's run ends without a total" "22 passed, 1 failed" 1 ASAN=crashed
+expect "a test fails under the thread sanitizer" "26 passed, 1 failed" 1 TSAN="2 passed, 1 failed"
 expect "what ran beside the tests fails" "25 passed, 2 failed" 1 BESIDE_RC=2
 grep -q '^FAILED simulate$' "$dir/out" && grep -q 'some worlds' "$dir/out" || { echo "FAILED: what says that it failed"; cat "$dir/out"; exit 1; }
 expect "the build fails" "26 passed, 1 failed" 1 BUILD_RC=2

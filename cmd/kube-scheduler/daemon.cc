@@ -512,7 +512,7 @@ int Daemon::Run() {
   VLOG(1) << "JSON is sent to and accepted from the API server, whatever --kube-api-content-type says";
   log_.Starting();
   pods_io_.Start();
-  lease_io_.executor()->Every(absl::Minutes(1), util::ReturnFreePages);
+  lease_io_.executor()->Post([this] { lease_io_.executor()->Every(absl::Minutes(1), util::ReturnFreePages); });
   pages_->Start();
   if (auto s = Build(); !s.ok()) return absl::IsCancelled(s) ? 0 : fail(s);
   for (auto& [name, a] : algorithms_) a->LimitKeptAnswers(options_.kept_answers_max_bytes, algorithms_.size());
