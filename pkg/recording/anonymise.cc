@@ -78,6 +78,8 @@ constexpr MemberRule kMembers[] = {
     {"openBinds", Holds::kIdAndUid},
     {"openGets", Holds::kIdAndUid},
     {"openNominations", Holds::kIdAndUid},
+    {"openMarks", Holds::kIdAndUid},
+    {"openDeletions", Holds::kIdAndUid},
     {"bound", Holds::kUid},
     {"in", Holds::kWord},
     {"out", Holds::kWord},
@@ -217,15 +219,11 @@ class LineRenamer {
         return names_->Rename(NameClass::kName, s);
     }
   }
-  // Texts of events in a part that begins with a checkpoint are not made again. What a replay concludes from them is
-  // kept.
+  // Texts of events in a part that begins with a checkpoint are not made again.
   std::string Message(std::string_view s) {
-    const std::string name = names_->Rename(NameClass::kText, s);
-    if (const auto made = made_.find(name); made != made_.end()) return made->second;
-    if (s.starts_with("Binding rejected: ")) return absl::StrCat("Binding rejected: ", name);
-    if (InFlight::IsRejection(s)) return absl::StrCat("running Bind plugin \"DefaultBinder\": ", name);
-    if (InFlight::IsPreparationFailure(s)) return absl::StrCat("running preemption: preparing pod ", name);
-    return name;
+    std::string name = names_->Rename(NameClass::kText, s);
+    const auto made = made_.find(name);
+    return made != made_.end() ? made->second : name;
   }
   template <typename F>
   void Array(Json j, F each) {

@@ -1,13 +1,21 @@
 #include "pkg/recording/cluster_state.h"
 
-#include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 
 #include <utility>
 
 namespace berth::recording {
+namespace {
 
 using scheduler::Answer;
+
+InFlight::Meaning AfterEviction(const std::string& uid, bool goes_on, decltype(InFlight::nominated)* nominated) {
+  if (goes_on) return {.evicting = uid};
+  nominated->erase(uid);
+  return {.unnominated = uid};
+}
+
+}  // namespace
 
 void ClusterState::Note(AnyChange&& any) {
   std::visit(
@@ -71,23 +79,14 @@ std::optional<std::string> InFlight::Shown(const api::Pod& pod) {
   return std::nullopt;
 }
 
-bool InFlight::IsRejection(std::string_view event_message) {
-  return absl::StartsWith(std::string(event_message), "Binding rejected: ") ||           // 1.10
-         absl::StartsWith(std::string(event_message), "running Bind plugin \"Default");  // 1.29
-}
-
-bool InFlight::IsPreparationFailure(std::string_view event_message) {
-  return event_message.find(" preemption: preparing pod ") != std::string_view::npos;
-}
-
-std::string InFlight::Answered(const scheduler::Reply& r) {
+InFlight::Meaning InFlight::Answered(const scheduler::Reply& r) {
   const Answer::Kind k = r.answer.kind;
   if (auto it = open_binds.find(r.id); it != open_binds.end()) {
     // Whatever the reply, the bind or an earlier lost one may have been carried out. When the scheduler gives up on the
     // pod, an event says so.
     if (auto a = assumed.find(it->second); a != assumed.end() && k == Answer::Kind::kOk) a->second.bound = true;
     open_binds.erase(it);
-    return "";
+    return {};
   }
   if (auto it = open_nominations.find(r.id); it != open_nominations.end()) {
     if (k != Answer::Kind::kOk) {
@@ -96,7 +95,19 @@ std::string InFlight::Answered(const scheduler::Reply& r) {
       n->second.second = r.pod->meta.resource_version;
     }
     open_nominations.erase(it);
-    return "";
+    return {};
+  }
+  const bool done = k == Answer::Kind::kOk || k == Answer::Kind::kNotFound;
+  if (auto it = open_marks.find(r.id); it != open_marks.end()) {
+    const std::string uid = std::move(it->second);
+    open_marks.erase(it);
+    return AfterEviction(uid, done, &nominated);
+  }
+  if (auto it = open_deletions.find(r.id); it != open_deletions.end()) {
+    const std::string uid = std::move(it->second);
+    open_deletions.erase(it);
+    // With a conflict, another pod has the victim's name by now.
+    return AfterEviction(uid, done || k == Answer::Kind::kConflict, &nominated);
   }
   if (auto it = open_gets.find(r.id); it != open_gets.end()) {
     const std::string uid = it->second;
@@ -105,9 +116,10 @@ std::string InFlight::Answered(const scheduler::Reply& r) {
     // A pod that was bound and has no node now is tried again. Otherwise the same bind may be sent again.
     const auto a = assumed.find(uid);
     const bool unbound = r.pod != nullptr && r.pod->node_name.empty() && a != assumed.end() && a->second.bound;
-    if ((gone || unbound) && assumed.erase(uid) > 0) return uid;
+    if ((gone || unbound) && assumed.erase(uid) > 0) return {.unassumed = uid};
+    return {.read = uid};
   }
-  return "";
+  return {};
 }
 
 }  // namespace berth::recording

@@ -33,8 +33,10 @@ struct InFlight {
   absl::flat_hash_map<std::string, Assumed> assumed;
   // By uid, the nominated node, and the resourceVersion with which it was written once that is known.
   std::map<std::string, std::pair<std::string, std::string>> nominated;
-  // Unanswered requests: the uid of the pod that is bound, read or nominated.
-  absl::flat_hash_map<scheduler::RequestId, std::string> open_binds, open_gets, open_nominations;
+  // Unanswered requests: the uid of the pod that is bound, read or nominated, or for which a victim is marked or
+  // deleted.
+  absl::flat_hash_map<scheduler::RequestId, std::string> open_binds, open_gets, open_nominations, open_marks,
+      open_deletions;
   // Round-robin counters, which choose among equal nodes, by scheduler name.
   absl::flat_hash_map<util::Symbol, uint64_t> round_robin;
 
@@ -47,16 +49,20 @@ struct InFlight {
   // Notes that the watch shows a pending pod. Returns the node that still counts as nominated because the shown object
   // is older than the nomination.
   std::optional<std::string> Shown(const api::Pod& pod);
-  // Returns whether an event's message says that the bind of the pod failed. In 1.29 the error of an extender that
-  // binds is the whole message, so there every FailedScheduling of a pod that is assumed says so.
-  static bool IsRejection(std::string_view event_message);
-  // Notes a nomination in memory: release 1.29 nominates a pod while its victims are prepared, before anything is
-  // written.
+  // Notes a nomination in memory: from release 1.29 on a pod is nominated while its victims are evicted, before
+  // anything is written.
   void Prepares(const std::string& uid, std::string_view node) { nominated[uid] = {std::string(node), ""}; }
-  // Returns whether an event's message says that a victim could not be prepared, which makes the nomination void.
-  static bool IsPreparationFailure(std::string_view event_message);
-  // Returns the uid of the pod that is no longer assumed after this reply; empty if there is none.
-  std::string Answered(const scheduler::Reply& r);
+  // Notes a request to mark a victim of the pod with this uid, or to delete it.
+  void Marks(scheduler::RequestId id, const std::string& uid) { open_marks[id] = uid; }
+  void Deletes(scheduler::RequestId id, const std::string& uid) { open_deletions[id] = uid; }
+  // What a reply means for the pod that was requested for: its uid in at most one of these, and "" in the others.
+  struct Meaning {
+    std::string unassumed = {};    // the pod is no longer assumed
+    std::string unnominated = {};  // a victim was not evicted, so the nomination in memory is void
+    std::string evicting = {};     // the eviction goes on
+    std::string read = {};         // the pod was read, as a preemptor or for another reason
+  };
+  Meaning Answered(const scheduler::Reply& r);
   void Drop(const std::string& uid) { assumed.erase(uid); }
 };
 

@@ -589,11 +589,16 @@ void LineWriter::Append(Event* event, std::string* out) {
 }
 
 void LineWriter::Note(Event* e) {
-  if (e->IsInput()) refused_ = nullptr;
+  if (e->IsInput()) {
+    refused_.clear();
+    evicting_.clear();
+  }
   if (auto* any = std::get_if<AnyChange>(&e->what)) {
     state_.Note(std::move(*any));
   } else if (const auto* r = std::get_if<ReplyInput>(&e->what)) {
-    (void)state_.Answered(r->reply());
+    InFlight::Meaning meaning = state_.Answered(r->reply());
+    refused_ = std::move(meaning.read);
+    evicting_ = std::move(meaning.evicting);
   } else if (const auto* s = std::get_if<ScheduleInput>(&e->what)) {
     if (s->pod == nullptr) return;
     if (s->bind == 0) {
@@ -605,7 +610,7 @@ void LineWriter::Note(Event* e) {
   } else if (const auto* d = std::get_if<DecisionOutput>(&e->what)) {
     state_.Drop(d->pod->meta.uid);
     state_.round_robin[d->pod->tmpl->scheduler_name] = d->round_robin;
-    if (d->outcome == Decision::Outcome::kUnfit) refused_ = d->pod;
+    if (d->outcome == Decision::Outcome::kUnfit) refused_ = d->pod->meta.uid;
   } else if (const auto* q = std::get_if<RequestOutput>(&e->what)) {
     NoteRequest(*q);
   }
@@ -619,14 +624,12 @@ void LineWriter::NoteRequest(const RequestOutput& q) {
     state_.Reads(q.id, q.words->text);
   } else if (q.kind == K::kNominate || (q.kind == K::kPatch && q.flag)) {
     state_.Nominates(q.id, q.pod->meta.uid, q.node.string());
-  } else if (q.kind == K::kMarkVictim && refused_ != nullptr) {
-    state_.Prepares(refused_->meta.uid, q.pod->node_name.str());
-  } else if (q.kind == K::kEvent && q.words != nullptr &&
-             (InFlight::IsRejection(q.words->text) ||
-              (q.words->name == "FailedScheduling" && state_.assumed.contains(q.pod->meta.uid)))) {
+  } else if (q.kind == K::kMarkVictim || q.kind == K::kDelete) {
+    if (!refused_.empty()) state_.Prepares(refused_, q.pod->node_name.str());
+    const std::string& uid = refused_.empty() ? evicting_ : refused_;
+    if (!uid.empty()) q.kind == K::kMarkVictim ? state_.Marks(q.id, uid) : state_.Deletes(q.id, uid);
+  } else if (q.kind == K::kEvent && q.words != nullptr && q.words->name == "FailedScheduling") {
     state_.Drop(q.pod->meta.uid);
-  } else if (q.kind == K::kEvent && q.words != nullptr && InFlight::IsPreparationFailure(q.words->text)) {
-    state_.nominated.erase(q.pod->meta.uid);
   }
 }
 
@@ -684,6 +687,8 @@ void LineWriter::Checkpoint(std::string* out, const std::function<void()>& empty
   requests("openBinds", state_.open_binds);
   requests("openGets", state_.open_gets);
   requests("openNominations", state_.open_nominations);
+  requests("openMarks", state_.open_marks);
+  requests("openDeletions", state_.open_deletions);
   std::set<std::string> bound;
   for (const auto& [uid, a] : state_.assumed) {
     if (a.bound) bound.insert(uid);

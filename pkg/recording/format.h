@@ -137,7 +137,9 @@ class LineWriter {
   api::PodPtr decided_pod_;
   util::Symbol decided_node_;
   scheduler::RequestId first_bind_ = 0;  // first in the segment; 0: none yet; later requests have larger numbers
-  api::PodPtr refused_;                  // the pod for which the current input found no node; may be null
+  // The uid of the pod for which the current input found no node or which it read, and of the one for which it evicted
+  // a victim; each may be "".
+  std::string refused_, evicting_;
   uint64_t unknown_ = 0;
 };
 

@@ -139,6 +139,8 @@ absl::Status ReadState(Json j, ClusterState* out) {
   requests("openBinds", &out->open_binds);
   requests("openGets", &out->open_gets);
   requests("openNominations", &out->open_nominations);
+  requests("openMarks", &out->open_marks);
+  requests("openDeletions", &out->open_deletions);
   for (auto m : j.FindExact("bound").Children()) {
     if (auto it = out->assumed.find(std::string(m.value.Text())); it != out->assumed.end()) it->second.bound = true;
   }

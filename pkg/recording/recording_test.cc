@@ -46,15 +46,17 @@ CoreConfiguration Config(bool pod_priority) {
   return c;
 }
 
-// Returns the default profile of release 1.29.
-CoreConfiguration LaterConfig() {
+// Returns the default scheduler of a release.
+CoreConfiguration Config(std::string release, std::string provider) {
   CoreConfiguration c = Config(true);
-  c.release = "1.29";
-  c.profiles = {{"default-scheduler", "", "", ""}};
+  c.release = std::move(release);
+  c.profiles = {{"default-scheduler", std::move(provider), "", ""}};
   return c;
 }
 
-const std::vector<CoreConfiguration> kConfigurations = {Config(false), Config(true), LaterConfig()};
+const std::vector<CoreConfiguration> kConfigurations = {
+    Config(false),      Config(true),      Config("1.13", "DefaultProvider"), Config("1.19", "DefaultProvider"),
+    Config("1.29", ""), Config("1.36", "")};
 
 std::string NameOf(const CoreConfiguration& c) {
   return absl::StrCat("release ", c.release, c.gates.at("PodPriority") ? " with" : " without", " PodPriority");
@@ -245,7 +247,8 @@ TEST_CASE("what a full buffer loses is counted and marked, and the recording goe
     auto recorder = Recorder::Open(o, HeaderOf(Config(true))).value();
     Simulation w(5, Config(true), recorder.get());
     w.Run(5000);
-    // On a busy machine the writing thread may not have had a processor until now, and then all of these events are lost.
+    // On a busy machine the writing thread may not have had a processor until now, and then all of these events are
+    // lost.
     while (recorder->stats().lost == recorder->stats().events) {
       std::this_thread::yield();
       w.Continue(1);

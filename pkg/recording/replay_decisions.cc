@@ -89,7 +89,8 @@ class DecisionsSession final : public Session {
   void Begin(Step* step) {
     clock_.Set(step->input);
     extenders_.Set(std::move(step->answers));
-    refused_ = "";
+    refused_.clear();
+    evicting_.clear();
     if (auto* any = std::get_if<AnyChange>(&step->input.what)) {
       Apply(*any);
     } else if (auto* r = std::get_if<ReplyInput>(&step->input.what)) {
@@ -184,8 +185,13 @@ class DecisionsSession final : public Session {
   void Answered(const scheduler::Reply& r) {
     auto nomination = in_flight_.open_nominations.find(r.id);
     const std::string nominee = nomination == in_flight_.open_nominations.end() ? "" : nomination->second;
-    if (const std::string uid = in_flight_.Answered(r); !uid.empty()) {
-      Unassume(uid);
+    InFlight::Meaning meaning = in_flight_.Answered(r);
+    evicting_ = std::move(meaning.evicting);
+    refused_ = std::move(meaning.read);
+    if (!meaning.unassumed.empty()) {
+      Unassume(meaning.unassumed);
+    } else if (!meaning.unnominated.empty()) {
+      Nominate(meaning.unnominated, "");
     } else if (auto n = nodes_asked_.find(r.id); n != nodes_asked_.end()) {
       if (r.answer.kind == Answer::Kind::kNotFound) core_->cache.RemoveNode(n->second);
       nodes_asked_.erase(n);
@@ -228,20 +234,14 @@ class DecisionsSession final : public Session {
     } else if (what == "get") {
       const api::PodPtr pod = it != pending_.end() ? it->second : FindAssumed(key);
       if (pod != nullptr) in_flight_.Reads(id, pod->meta.uid);
-    } else if (what == "event" && (InFlight::IsRejection(text("message")) || text("reason") == "FailedScheduling") &&
-               FindAssumed(key) != nullptr) {
+    } else if (what == "event" && text("reason") == "FailedScheduling") {
+      // The scheduler has given up the bind of a pod that is assumed.
       if (const api::PodPtr pod = FindAssumed(key)) {
         in_flight_.Drop(pod->meta.uid);
         Unassume(pod->meta.uid);
       }
-    } else if (what == "markVictim" && !refused_.empty()) {
-      if (const std::string_view node = NodeOf(key); !node.empty()) {
-        in_flight_.Prepares(refused_, node);
-        Nominate(refused_, node);
-      }
-    } else if (what == "event" && InFlight::IsPreparationFailure(text("message")) && it != pending_.end()) {
-      in_flight_.nominated.erase(it->second->meta.uid);
-      Pending(Nominated(*it->second, ""));
+    } else if (what == "markVictim" || what == "delete") {
+      Evict(id, what == "markVictim", key);
     } else if ((what == "nominate" || (what == "patch" && j.FindExact("node").IsString())) && it != pending_.end()) {
       in_flight_.Nominates(id, it->second->meta.uid, text("node"));
       Pending(Nominated(*it->second, text("node")));
@@ -250,6 +250,18 @@ class DecisionsSession final : public Session {
     }
     ++result->unchecked;
     return std::nullopt;
+  }
+
+  // Follows a request to mark or to delete the victim with this key. From 1.29 on the pod that it makes room for is
+  // nominated before the first of them, in 1.19 once it was read.
+  void Evict(scheduler::RequestId id, bool marks, const std::string& victim) {
+    const std::string uid = refused_.empty() ? evicting_ : refused_;
+    if (uid.empty()) return;
+    marks ? in_flight_.Marks(id, uid) : in_flight_.Deletes(id, uid);
+    const std::string_view node = refused_.empty() ? std::string_view() : NodeOf(victim);
+    if (node.empty()) return;
+    in_flight_.Prepares(uid, node);
+    Nominate(uid, node);
   }
 
   std::optional<Difference> Decide(const std::string& line, const std::string& key, const std::string& node,
@@ -325,7 +337,9 @@ class DecisionsSession final : public Session {
   std::set<std::string> once_nominated_;        // uids
   InFlight in_flight_;
   std::map<scheduler::RequestId, std::string> nodes_asked_;
-  std::string refused_;  // uid of the pod for which this step found no node; empty if there is none
+  // The uid of the pod for which this step found no node or which it read, and of the one for which it evicted a
+  // victim; each may be "".
+  std::string refused_, evicting_;
 };
 
 }  // namespace
