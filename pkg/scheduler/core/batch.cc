@@ -6,8 +6,7 @@
 #include <set>
 
 #include "pkg/scheduler/cache/image_names.h"
-#include "pkg/scheduler/core/checks.h"
-#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/parts.h"
 
 namespace berth::scheduler {
 namespace {
@@ -140,15 +139,17 @@ void Batch::Placed(Symbol node, uint64_t cycle, std::string signature, std::vect
 // Returns the node that the last decision proposes for the pod, which is then proposed to no other, or an empty name.
 // The last node must be full for this pod, whatever pods are nominated to it.
 Symbol GenericScheduler::HintFor(const api::PodPtr& pod, const std::string& signature) const {
-  Batch& batch = kept_->batch;
+  Batch& batch = parts_->batch;
   if (!batch.HasNodesFor(signature, cycle_, Now())) return {};
   const Row row = cache_->FindRow(batch.last_node());
   if (row == kNoRow || !cache_->listed().Has(row)) return {};
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  Checks checks = PrepareActive(ctx);
+  Checks checks = parts_->filtering.PrepareActive(ctx);
   Decision unused;
   DecisionTrace trace;
-  if (RejectPod(checks, &unused, &trace) || CheckRow(checks, row, false, nullptr) != Verdict::kFails) return {};
+  if (parts_->filtering.RejectPod(checks, &unused, &trace) ||
+      parts_->filtering.CheckRow(checks, row, false, nullptr) != Verdict::kFails)
+    return {};
   return batch.TakeBest();
 }
 
@@ -157,21 +158,21 @@ Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode 
   std::string signature = BatchSignature(*config_.batch, PodContext{*pod, *cache_->Info(pod->tmpl), *cache_});
   const Symbol hint = HintFor(pod, signature);
   const Symbol first = pod->nominated_node_name.empty() ? hint : Symbol(pod->nominated_node_name);
-  kept_->totals.clear();
+  parts_->totals.clear();
   std::optional<Decision> d;
   if (!first.empty()) d = TryNode(pod, first, trace);
   if (!d) {
-    kept_->wants_totals = !signature.empty();
-    d = DecideAmongAll(pod, kept_->wants_totals && mode == DecisionMode::kIncremental ? DecisionMode::kReference : mode,
-                       trace);
-    kept_->wants_totals = false;
+    parts_->wants_totals = !signature.empty();
+    d = DecideAmongAll(
+        pod, parts_->wants_totals && mode == DecisionMode::kIncremental ? DecisionMode::kReference : mode, trace);
+    parts_->wants_totals = false;
   }
   d->hint = hint;
   if (d->outcome != Decision::Outcome::kPlaced) return *d;
   if (!hint.empty() && d->host == hint) {
-    kept_->batch.PlacedByHint(hint, cycle_);
+    parts_->batch.PlacedByHint(hint, cycle_);
   } else {
-    kept_->batch.Placed(d->host, cycle_, std::move(signature), kept_->totals, Now());
+    parts_->batch.Placed(d->host, cycle_, std::move(signature), parts_->totals, Now());
   }
   return *d;
 }

@@ -1,15 +1,14 @@
 // Evaluates all predicates on all nodes, for those who explain a decision.
 #include <utility>
 
-#include "pkg/scheduler/core/checks.h"
-#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/parts.h"
 
 namespace berth::scheduler {
 
 std::vector<std::pair<Symbol, std::vector<GenericScheduler::PredicateResult>>> GenericScheduler::EvaluatePredicates(
     const api::PodPtr& pod) {
   PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  Checks checks = Prepare(ctx);
+  Checks checks = parts_->filtering.Prepare(ctx);
   std::vector<std::pair<Symbol, std::vector<PredicateResult>>> out;
   const std::vector<Row>& rows = cache_->by_name_descending();
   for (auto it = rows.rbegin(); it != rows.rend(); ++it) {
@@ -27,7 +26,7 @@ std::vector<std::pair<Symbol, std::vector<GenericScheduler::PredicateResult>>> G
       j.verdict = j.error.empty() ? check->Check(*it) : Verdict::kError;
       if (j.verdict == Verdict::kFails) {
         check->Explain(*it, &j.reasons);
-        InWordsOfRelease(0, &j.reasons);
+        parts_->filtering.InWordsOfRelease(0, &j.reasons);
         j.detail = check->Detail(*it);
       }
       if (j.verdict == Verdict::kError && j.error.empty()) j.error = check->Error(*it);

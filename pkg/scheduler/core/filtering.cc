@@ -15,22 +15,25 @@
 #include <bit>
 
 #include "pkg/scheduler/algorithm/column_check.h"
-#include "pkg/scheduler/core/checks.h"
-#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/filtering.h"
 #include "pkg/scheduler/core/node_sampler.h"
 
 namespace berth::scheduler {
 
-// Returns whether pods are nominated to the node that count for this one: those with at least its priority.
-bool GenericScheduler::HasNominated(const api::Pod& pod, Symbol node) const {
+bool Filtering::FindNominated(const api::Pod& pod) {
+  nominated_rows_.Refresh();
+  nominated_rows_.For(pod, &beside_);
+  return any_nominated();
+}
+
+bool Filtering::HasNominated(const api::Pod& pod, Symbol node) const {
   const auto& pods = nominated_->For(node);
   return std::any_of(pods.begin(), pods.end(), [&](const api::PodPtr& p) {
     return p->Priority() >= pod.Priority() && p->meta.uid != pod.meta.uid;
   });
 }
 
-// Evaluates the checks for one row, up to the first that fails or, with `check_all`, up to the end. `why` may be null.
-Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, Why* why) const {
+Verdict Filtering::CheckRow(Checks& checks, Row row, bool check_all, Why* why) const {
   Verdict verdict = Verdict::kFits;
   for (size_t i = 0; i < checks.list.size(); ++i) {
     switch (checks.list[i]->Check(row)) {
@@ -56,9 +59,7 @@ Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, Why*
   return verdict;
 }
 
-// Returns whether check i gives the same result for a row with nominated pods on it as for the row with their amounts
-// added, provided that these pods have no affinity terms.
-bool GenericScheduler::AmountsDecide(const Checks& checks, size_t i) const {
+bool Filtering::AmountsDecide(const Checks& checks, size_t i) const {
   FitCheck& check = *checks.list[i];
   if (check.FitsAlways()) return true;
   if (check.MayError()) return false;
@@ -68,16 +69,14 @@ bool GenericScheduler::AmountsDecide(const Checks& checks, size_t i) const {
   return ReasonBits(check) > 0 && ReadsOnlyAmounts(check);
 }
 
-// Erases the rows that the pod does not fit when their nominated pods are added. Returns false when a check has an
-// error to report. REQUIRES: the pod fits the rows without the nominated pods.
-bool GenericScheduler::DropUnfit(const api::PodPtr& pod, RowSet* rows) const {
+bool Filtering::DropUnfit(const api::PodPtr& pod, RowSet* rows) {
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = PrepareActive(ctx);
   bool amounts_decide = true;
   for (size_t i = 0; i < checks.list.size(); ++i) amounts_decide = amounts_decide && AmountsDecide(checks, i);
   std::vector<Row> by_amounts;
   std::vector<AddedAmounts> besides;
-  for (const NominatedRows::Found& n : kept_->beside) {
+  for (const NominatedRows::Found& n : beside_) {
     if (!rows->Has(n.row)) continue;
     if (amounts_decide && n.only_amounts) {
       by_amounts.push_back(n.row);
@@ -106,7 +105,7 @@ bool GenericScheduler::DropUnfit(const api::PodPtr& pod, RowSet* rows) const {
   return true;
 }
 
-void GenericScheduler::AddNominated(const api::Pod& pod, Row row, Cache::Simulation* simulation) const {
+void Filtering::AddNominated(const api::Pod& pod, Row row, Cache::Simulation* simulation) const {
   for (const api::PodPtr& p : nominated_->For(cache_->row(row).name)) {
     if (p->Priority() >= pod.Priority() && p->meta.uid != pod.meta.uid) simulation->AddNominated(p);
   }
@@ -115,8 +114,7 @@ void GenericScheduler::AddNominated(const api::Pod& pod, Row row, Cache::Simulat
 // Evaluates the row twice, with the nominated pods whose priority is at least that of the pod, and without them. The
 // pod must fit both times: it has to leave room for a nominated pod, and it must not depend on one, which may never
 // arrive.
-Verdict GenericScheduler::CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all,
-                                                Why* why) const {
+Verdict Filtering::CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all, Why* why) const {
   if (nominated_ != nullptr && !nominated_->empty() && HasNominated(pod, cache_->row(row).name)) {
     Cache::Simulation simulation(cache_, row);
     AddNominated(pod, row, &simulation);
@@ -136,7 +134,7 @@ void ListRows(const RowSet& set, std::vector<Row>* rows) {
 }  // namespace
 
 // Lets each check filter all rows that are left, and enters those that fail.
-void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const {
+void Filtering::FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const {
   RowSet before, errors;
   std::vector<Row> rows;
   std::vector<uint32_t> numbers;
@@ -182,10 +180,9 @@ void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtere
 }
 
 // Evaluates one row and enters the result.
-void GenericScheduler::FilterRow(const api::Pod& pod, Checks& checks, Row row, RowSet* candidates,
-                                 Filtered* out) const {
+void Filtering::FilterRow(const api::Pod& pod, Checks& checks, Row row, RowSet* candidates, Filtered* out) const {
   Why why;
-  switch (CheckRowWithNominated(pod, checks, row, config_.always_check_all_predicates, &why)) {
+  switch (CheckRowWithNominated(pod, checks, row, config_->always_check_all_predicates, &why)) {
     case Verdict::kFits:
       candidates->Insert(row);
       break;
@@ -200,8 +197,8 @@ void GenericScheduler::FilterRow(const api::Pod& pod, Checks& checks, Row row, R
 
 // Evaluates the rows with nominated pods. Rows for which adding amounts is enough are filtered together, check by
 // check; the others are evaluated one by one.
-void GenericScheduler::FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const {
-  std::vector<NominatedRows::Found> rows = kept_->beside;
+void Filtering::FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const {
+  std::vector<NominatedRows::Found> rows = beside_;
   std::vector<Row> one_by_one, left;
   std::vector<AddedAmounts> besides;
   std::vector<uint32_t> numbers;
@@ -240,7 +237,7 @@ void GenericScheduler::FilterNominated(const api::Pod& pod, Checks& checks, RowS
   for (Row row : one_by_one) FilterRow(pod, checks, row, candidates, out);
 }
 
-GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Checks& checks) const {
+Filtered Filtering::All(const api::PodPtr& pod, Checks& checks) {
   Filtered out;
   RowSet candidates = cache_->listed();
   candidates.Resize(cache_->row_count());
@@ -249,37 +246,37 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
     // The nominated node was tried before all others (TryNominatedNode). If it failed, its reasons are reported even
     // though the rules name only other nodes.
     const Row row =
-        config_.release->tries_nominated_node_first ? cache_->FindRow(pod->nominated_node_name) : Row{kNoRow};
+        config_->release->tries_nominated_node_first ? cache_->FindRow(pod->nominated_node_name) : Row{kNoRow};
     Why why;
     if (row != kNoRow && cache_->listed().Has(row) && !checks.only.Has(row) &&
         CheckRowWithNominated(*pod, checks, row, false, &why) == Verdict::kFails) {
       out.explained.emplace_back(row, std::move(why));
     }
   }
-  if (config_.always_check_all_predicates) {
+  if (config_->always_check_all_predicates) {
     std::vector<Row> all;
     candidates.ForEach([&](Row r) { all.push_back(r); });
     candidates.Clear();
     for (Row r : all) FilterRow(*pod, checks, r, &candidates, &out);
   } else {
-    kept_->nominated.For(*pod, &kept_->beside);
-    std::erase_if(kept_->beside, [&](const NominatedRows::Found& n) { return !candidates.Has(n.row); });
-    for (const NominatedRows::Found& n : kept_->beside) candidates.Erase(n.row);
+    nominated_rows_.For(*pod, &beside_);
+    std::erase_if(beside_, [&](const NominatedRows::Found& n) { return !candidates.Has(n.row); });
+    for (const NominatedRows::Found& n : beside_) candidates.Erase(n.row);
     out.failed.reserve(cache_->node_count());
     FilterColumns(checks, &candidates, &out);
-    if (!kept_->beside.empty()) FilterNominated(*pod, checks, &candidates, &out);
+    if (!beside_.empty()) FilterNominated(*pod, checks, &candidates, &out);
   }
   candidates.ForEach([&](Row r) { out.feasible.push_back(r); });
   return out;
 }
 
 // Filters nodes one by one in the order of the sampler until enough of them fit. Rows are in that order in the result.
-GenericScheduler::Filtered GenericScheduler::FilterSample(const api::PodPtr& pod, Checks& checks) const {
+Filtered Filtering::Sample(const api::PodPtr& pod, Checks& checks) const {
   Filtered out;
   RowSet fits;
   fits.Resize(cache_->row_count());
-  out.evaluated = config_.sampler->Walk(
-      checks.names_nodes ? &checks.only : nullptr, config_.enough_nodes,
+  out.evaluated = config_->sampler->Walk(
+      checks.names_nodes ? &checks.only : nullptr, config_->enough_nodes,
       [&](Row row) {
         fits.Erase(row);
         FilterRow(*pod, checks, row, &fits, &out);
@@ -287,18 +284,6 @@ GenericScheduler::Filtered GenericScheduler::FilterSample(const api::PodPtr& pod
       },
       [&](Row row) { out.feasible.push_back(row); });
   return out;
-}
-
-// Puts rows, each of which is listed, into the order of the walk.
-void GenericScheduler::PutIntoOrderOf(const SampledWalk& walk, std::vector<Row>* rows) const {
-  RowSet set;
-  set.Resize(cache_->row_count());
-  for (Row r : *rows) set.Insert(r);
-  rows->clear();
-  const std::vector<Row>& all = cache_->in_tree_order();
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (const Row r = all[(walk.start + i) % all.size()]; set.Has(r)) rows->push_back(r);
-  }
 }
 
 namespace {
@@ -331,8 +316,8 @@ class KnownLists {
 
 // Builds the failures of all rows: once for all rows with the same check and number of reasons. Rows with number 0 may
 // have different reasons, so each of them is explained by itself.
-std::shared_ptr<NodeFailures> GenericScheduler::Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,
-                                                        DecisionTrace* trace) const {
+std::shared_ptr<NodeFailures> Filtering::Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,
+                                                 DecisionTrace* trace) const {
   auto failures = std::make_shared<NodeFailures>();
   failures->Reserve(filtered.failed.size() + filtered.explained.size());
   const std::vector<Symbol>& names = cache_->columns().name;

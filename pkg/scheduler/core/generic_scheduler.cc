@@ -11,9 +11,8 @@
 
 #include <algorithm>
 
-#include "pkg/scheduler/core/checks.h"
-#include "pkg/scheduler/core/incremental/incremental_scheduler.h"
 #include "pkg/scheduler/core/node_sampler.h"
+#include "pkg/scheduler/core/parts.h"
 #include "pkg/util/contract.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
@@ -39,16 +38,6 @@ RuleError ClaimProblem(const api::Pod& pod, const Listers& listers) {
   return {};
 }
 
-// Joins error messages as 1.10 does: sorted, and with the number of repetitions.
-std::string JoinCounted(const Errors& errors) {
-  std::vector<std::string> parts;
-  for (const auto& [text, of_text] : errors.by_text()) {
-    const int64_t n = of_text.rows;
-    parts.push_back(n == 1 ? text : absl::StrCat(text, " (repeated ", n, " times)"));
-  }
-  return parts.size() == 1 ? parts[0] : absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
-}
-
 // Returns whether the pod's node affinity may name the only nodes where it can go (PreFilterResult::only_nodes).
 bool NamesNodes(const api::Pod& pod) {
   const auto& affinity = pod.tmpl->affinity.node;
@@ -57,11 +46,16 @@ bool NamesNodes(const api::Pod& pod) {
                      [](const auto& term) { return !term.fields.empty(); });
 }
 
-std::vector<api::NodePtr> NodesOf(const Cache& cache, const std::vector<Row>& rows) {
-  std::vector<api::NodePtr> nodes;
-  nodes.reserve(rows.size());
-  for (Row r : rows) nodes.push_back(cache.row(r).node);
-  return nodes;
+// Puts rows, each of which is listed, into the order of the walk.
+void PutIntoOrderOf(const Cache& cache, const SampledWalk& walk, std::vector<Row>* rows) {
+  RowSet set;
+  set.Resize(cache.row_count());
+  for (Row r : *rows) set.Insert(r);
+  rows->clear();
+  const std::vector<Row>& all = cache.in_tree_order();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (const Row r = all[(walk.start + i) % all.size()]; set.Has(r)) rows->push_back(r);
+  }
 }
 
 }  // namespace
@@ -70,141 +64,25 @@ GenericScheduler::GenericScheduler(Cache* cache, AlgorithmConfig config, const N
                                    const util::Clock* clock)
     : cache_(cache),
       config_(std::move(config)),
-      nominated_(config_.release->counts_nominated ? nominated : nullptr),
       clock_(clock),
-      incremental_(std::make_unique<IncrementalScheduler>(cache_, &config_)),
-      kept_(std::make_unique<Kept>(cache_, nominated_)) {
-  for (const ConfiguredPredicate& p : config_.predicates) rule_names_.emplace_back(p.name);
-}
+      parts_(std::make_unique<Parts>(cache_, &config_, config_.release->counts_nominated ? nominated : nullptr)) {}
 GenericScheduler::~GenericScheduler() = default;
 
 size_t GenericScheduler::kept_answers_bytes() const {
-  return incremental_->bytes();
+  return parts_->incremental.bytes();
 }
 size_t GenericScheduler::kept_answers_limit() const {
-  return incremental_->limit();
+  return parts_->incremental.limit();
 }
 void GenericScheduler::LimitKeptAnswers(size_t bytes, size_t schedulers) {
-  incremental_->Limit(bytes, schedulers);
+  parts_->incremental.Limit(bytes, schedulers);
+}
+uint64_t GenericScheduler::failures_said_again() const {
+  return parts_->failures.again();
 }
 
-// Prepares all predicates for the pod. The nominated rows are refreshed first, so that the rules know the affinity
-// terms of all nominated pods that may be simulated later.
-GenericScheduler::Checks GenericScheduler::Prepare(const PodContext& ctx) const {
-  kept_->nominated.Refresh();
-  Checks checks;
-  checks.pod = &ctx.pod;
-  for (const ConfiguredPredicate& p : config_.predicates) {
-    checks.list.push_back(p.predicate(ctx));
-    checks.rules.push_back(&p);
-  }
-  return checks;
-}
-
-// Prepares the predicates that can reject the pod. A predicate that skips the pod does so whatever is simulated later,
-// so it is left out.
-GenericScheduler::Checks GenericScheduler::PrepareActive(const PodContext& ctx) const {
-  Checks checks = Prepare(ctx);
-  size_t kept = 0;
-  for (size_t i = 0; i < checks.list.size(); ++i) {
-    const PreFilterResult result = checks.list[i]->PreFilter();
-    if (result.skip) continue;
-    std::swap(checks.list[kept], checks.list[i]);
-    checks.rules[kept++] = checks.rules[i];
-    if (result.only_nodes == nullptr) continue;
-    RowSet rows;
-    for (Symbol name : *result.only_nodes) {
-      const Row row = cache_->FindRow(name);
-      if (row != kNoRow && (!checks.names_nodes || checks.only.Has(row))) rows.Insert(row);
-    }
-    checks.only = std::move(rows);
-    checks.names_nodes = true;
-  }
-  checks.list.resize(kept);
-  checks.rules.resize(kept);
-  return checks;
-}
-
-Symbol GenericScheduler::RuleOf(const Checks& checks, size_t check) const {
-  return rule_names_[static_cast<size_t>(checks.rules[check] - config_.predicates.data())];
-}
-
-// Appends the reasons of a check on a row, as those of its rule.
-void GenericScheduler::AppendReasons(const Checks& checks, size_t check, Row row,
-                                     std::vector<FailureReason>* reasons) const {
-  const size_t before = reasons->size();
-  checks.list[check]->Explain(row, reasons);
-  const Symbol rule = RuleOf(checks, check);
-  for (size_t i = before; i < reasons->size(); ++i) (*reasons)[i].rule = rule;
-  InWordsOfRelease(before, reasons);
-}
-
-// Puts the reasons from index `first` on into the words of the release.
-void GenericScheduler::InWordsOfRelease(size_t first, std::vector<FailureReason>* reasons) const {
-  if (config_.release->reason_word == nullptr) return;
-  size_t kept = first;
-  for (size_t i = first; i < reasons->size(); ++i) {
-    FailureReason r = (*reasons)[i];
-    r.text = config_.release->reason_word(r.text);
-    if (!r.text.empty()) (*reasons)[kept++] = r;
-  }
-  reasons->resize(kept);
-}
-
-// Returns the error of a check on a row, with the words that the release puts around it.
-RuleError GenericScheduler::ErrorOfCheck(const Checks& checks, size_t check, Row row) const {
-  RuleError error = checks.list[check]->Error(row);
-  if (config_.release->error_text == nullptr) return error;
-  error.text = config_.release->error_text(Release::Step::kFilter, *checks.pod, checks.rules[check]->name, error.text);
-  return error;
-}
-
-// Returns the error of the attempt. Where it joins several, its kind is that of the first. REQUIRES: there are some.
-RuleError GenericScheduler::ErrorOf(const Errors& errors) const {
-  const auto& [first, of_first] = *errors.by_text().begin();
-  return {config_.release->reports_first_error_only ? first : JoinCounted(errors), of_first.kind};
-}
-
-// Returns true and fills in the decision when a rule rejects the pod, or reports an error, before any node is looked
-// at.
-bool GenericScheduler::RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) const {
-  auto decided_by = [&](size_t i) {
-    const std::string& name = checks.rules[i]->name;
-    const PreFilterResult result = checks.list[i]->PreFilter();
-    if (!result.error.empty()) {
-      d->error = config_.release->error_text == nullptr
-                     ? result.error.text
-                     : config_.release->error_text(Release::Step::kPrepare, *checks.pod, name, result.error.text);
-      d->error_kind = result.error.kind;
-      return true;
-    }
-    const PodRejection* rejection = result.rejection;
-    if (rejection == nullptr) return false;
-    auto failures = std::make_shared<NodeFailures>();
-    std::vector<FailureReason> reasons{rejection->reason};
-    reasons[0].rule = RuleOf(checks, i);
-    cache_->listed().ForEach([&](Row row) {
-      failures->AddNew(cache_->row(row).name, reasons);
-      if (trace != nullptr) trace->rejected_by.emplace_back(cache_->row(row).name, name);
-    });
-    d->outcome = Decision::Outcome::kUnfit;
-    d->error = config_.release->fit_error_text(*failures, d->nodes, rejection);
-    d->failures = failures;
-    d->rejected_by = {reasons[0].rule};
-    if (trace != nullptr) trace->failures = failures;
-    return true;
-  };
-  if (config_.preparation_order.empty()) {
-    for (size_t i = 0; i < checks.list.size(); ++i) {
-      if (decided_by(i)) return true;
-    }
-    return false;
-  }
-  for (const size_t place : config_.preparation_order) {
-    auto it = std::find(checks.rules.begin(), checks.rules.end(), &config_.predicates[place]);
-    if (it != checks.rules.end() && decided_by(static_cast<size_t>(it - checks.rules.begin()))) return true;
-  }
-  return false;
+Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
+  return parts_->preemptor.Preempt(pod, failures);
 }
 
 // Places the pod on its nominated node when it fits there. Returns nothing when it does not fit, when the pod has no
@@ -219,12 +97,12 @@ std::optional<Decision> GenericScheduler::TryNode(const api::PodPtr& pod, Symbol
   const Row row = cache_->FindRow(node);
   if (row == kNoRow || !cache_->listed().Has(row)) return std::nullopt;
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  Checks checks = PrepareActive(ctx);
+  Checks checks = parts_->filtering.PrepareActive(ctx);
   Decision d;
   d.nodes = cache_->node_count();
   DecisionTrace unused;
-  if (RejectPod(checks, &d, &unused)) return std::nullopt;
-  if (CheckRowWithNominated(*pod, checks, row, false, nullptr) != Verdict::kFits) return std::nullopt;
+  if (parts_->filtering.RejectPod(checks, &d, &unused)) return std::nullopt;
+  if (parts_->filtering.CheckRowWithNominated(*pod, checks, row, false, nullptr) != Verdict::kFits) return std::nullopt;
   d.outcome = Decision::Outcome::kPlaced;
   d.host = node;
   d.feasible = d.ties = 1;
@@ -243,26 +121,25 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
                                                                 SampledWalk* walk, bool* found_unfit) {
   const absl::Duration start = Now();
   absl::Duration filtered = start;
-  kept_->nominated.Refresh();
-  kept_->nominated.For(*pod, &kept_->beside);
-  const bool extended = IsExtended(*pod), nominated = !kept_->beside.empty();
+  const bool nominated = parts_->filtering.FindNominated(*pod);
+  const bool extended = parts_->extenders.AnyIsInterested(*pod);
   size_t guests_ties = 0;
-  auto filter = [&](RowSet* rows) { return DropUnfit(pod, rows); };
+  auto filter = [&](RowSet* rows) { return parts_->filtering.DropUnfit(pod, rows); };
   auto narrow = [&](RowSet* rows) {
     if (GuestFilters() && !guest_->Filter(pod, rows, nullptr)) return false;
     if (!extended) return true;
     std::vector<Row> feasible;
     rows->ForEach([&](Row r) { feasible.push_back(r); });
-    if (walk != nullptr) PutIntoOrderOf(*walk, &feasible);
+    if (walk != nullptr) PutIntoOrderOf(*cache_, *walk, &feasible);
     const size_t before = feasible.size();
-    if (!AskExtenders(*pod, &feasible, round)) return false;
+    if (!parts_->extenders.Filter(*pod, &feasible, round)) return false;
     if (feasible.size() == before) return true;
     rows->Clear();
     for (Row r : feasible) rows->Insert(r);
     return true;
   };
   auto score = [&](std::span<const Row> rows, std::span<int64_t> totals) {
-    if (extended) AddExtenderScores(*pod, rows, totals);
+    if (extended) parts_->extenders.AddScores(*pod, rows, totals);
     return !GuestChooses() || LetGuestChoose(pod, rows, totals, &guests_ties);
   };
   auto note = [&] { filtered = Now(); };
@@ -275,7 +152,7 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   around.walk = walk;
   if (extended || GuestChooses()) around.score = &score_ref;
   if (clock_ != nullptr) around.on_filtered = &note_ref;
-  const IncrementalScheduler::Answer answer = incremental_->Place(pod, around, &last_node_index_);
+  const IncrementalScheduler::Answer answer = parts_->incremental.Place(pod, around, &last_node_index_);
   Decision d;
   d.nodes = cache_->node_count();
   if (walk != nullptr) d.evaluated = walk->looked;
@@ -356,8 +233,12 @@ Decision GenericScheduler::DecideAmongAll(const api::PodPtr& pod, DecisionMode m
   if (mode == DecisionMode::kBoth && !by_reference) return ScheduleBothWays(pod, sampled, trace);
   ExtenderRound round;
   if (by_reference) return ScheduleByReference(pod, &round, trace);
-  if (trace == nullptr && (mode == DecisionMode::kIncremental || kept_->wants_totals)) {
-    if (std::optional<Decision> failed = FailAgain(pod)) return *failed;
+  if (trace == nullptr && guest_ == nullptr && (mode == DecisionMode::kIncremental || parts_->wants_totals)) {
+    const absl::Duration start = Now();
+    if (std::optional<Decision> failed = parts_->failures.Again(pod)) {
+      timing_.predicates = Now() - start;
+      return *failed;
+    }
   }
   bool fits_nowhere = false;
   if (mode == DecisionMode::kIncremental) {
@@ -395,29 +276,30 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
   d.nodes = cache_->node_count();
   const absl::Duration start = Now();
   PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  Checks checks = PrepareActive(ctx);
-  if (RejectPod(checks, &d, trace)) return d;
-  Filtered filtered = config_.sampler == nullptr || fits_nowhere ? Filter(pod, checks) : FilterSample(pod, checks);
+  Checks checks = parts_->filtering.PrepareActive(ctx);
+  if (parts_->filtering.RejectPod(checks, &d, trace)) return d;
+  Filtered filtered = config_.sampler == nullptr || fits_nowhere ? parts_->filtering.All(pod, checks)
+                                                                 : parts_->filtering.Sample(pod, checks);
   if (fits_nowhere) {
     filtered.evaluated = d.nodes;
     config_.sampler->MadeInVain();
   }
   d.evaluated = filtered.evaluated;
   if (!filtered.errors.empty()) {
-    d.SetError(ErrorOf(filtered.errors));
+    d.SetError(parts_->filtering.ErrorOf(filtered.errors));
     return d;
   }
   std::vector<Guest::Rejected> rejected;
   if (!AskGuest(pod, &filtered.feasible, &rejected, &d)) return d;
   const size_t fitting = filtered.feasible.size();
-  if (!AskExtenders(*pod, &filtered.feasible, round)) {
+  if (!parts_->extenders.Filter(*pod, &filtered.feasible, round)) {
     d.error = round->error;
     return d;
   }
   const Symbol extender(kExtenderRule);
   std::shared_ptr<NodeFailures> failures;
   if (trace != nullptr || filtered.feasible.empty()) {
-    failures = Explain(*pod, checks, filtered, trace);
+    failures = parts_->filtering.Explain(*pod, checks, filtered, trace);
     for (const auto& [row, rule] : rejected) {
       const Symbol text = Symbol::Passing(absl::StrCat("node(s) didn't pass ", util::ToAbsl(rule.str())));
       failures->Add(cache_->row(row).name, {{text, false, {}, rule}});
@@ -439,8 +321,8 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
     if (fitting > 0 && std::find(d.rejected_by.begin(), d.rejected_by.end(), extender) == d.rejected_by.end()) {
       d.rejected_by.push_back(extender);
     }
-    if (trace == nullptr && fitting == 0 && (config_.sampler == nullptr || fits_nowhere)) {
-      KeepFailure(pod, checks, std::move(filtered), d);
+    if (trace == nullptr && guest_ == nullptr && fitting == 0 && (config_.sampler == nullptr || fits_nowhere)) {
+      parts_->failures.Keep(pod, checks, std::move(filtered), d);
     }
     return d;
   }
@@ -470,88 +352,6 @@ bool GenericScheduler::PassesNodePredicates(const api::Pod& pod, Symbol node) co
 bool GenericScheduler::MayHelp(Symbol rule, const api::Pod& pod, const ClusterEvent& event) const {
   const auto hint = config_.hints.find(rule);
   return hint == config_.hints.end() || hint->second(pod, event);
-}
-
-// ---- extenders --------------------------------------------------------------------------------
-
-bool GenericScheduler::IsExtended(const api::Pod& pod) const {
-  return std::any_of(config_.extenders.begin(), config_.extenders.end(),
-                     [&](const auto& e) { return e->IsInterested(pod); });
-}
-
-// Erases the rows that an extender rejects. Extenders are called one after another with the nodes that are left;
-// answers in `round` from an earlier decision of the attempt are used instead of a call. Returns false and sets
-// round->error when an extender failed that is not ignorable.
-bool GenericScheduler::AskExtenders(const api::Pod& pod, std::vector<Row>* feasible, ExtenderRound* round) const {
-  round->failed.clear();
-  round->unresolvable.clear();
-  size_t asked = 0;
-  for (const auto& extender : config_.extenders) {
-    if (feasible->empty()) break;
-    if (!extender->IsInterested(pod)) continue;
-    if (asked == round->answers.size()) {
-      auto result = extender->Filter(pod, NodesOf(*cache_, *feasible));
-      if (!result.ok() && extender->IsIgnorable()) {
-        util::LogLine("Skipping extender as it returned error and has ignorable flag set")
-            .Add("extender", extender->name())
-            .AddObject("pod", pod.meta.ns.str(), pod.meta.name)
-            .Warning(util::Message(result.status()));
-        result = Extender::FilterResult();
-        for (Row r : *feasible) result->nodes.push_back(cache_->columns().name[r]);
-      }
-      if (!result.ok()) {
-        round->error = util::Message(result.status());
-        return false;
-      }
-      round->answers.push_back(std::move(*result));
-    }
-    const Extender::FilterResult& answer = round->answers[asked++];
-    RowSet kept;
-    kept.Resize(cache_->row_count());
-    for (Symbol node : answer.nodes) {
-      if (Row r = cache_->FindRow(node); r != kNoRow) kept.Insert(r);
-    }
-    std::erase_if(*feasible, [&](Row r) { return !kept.Has(r); });
-    round->failed.insert(round->failed.end(), answer.failed.begin(), answer.failed.end());
-    round->unresolvable.insert(round->unresolvable.end(), answer.unresolvable.begin(), answer.unresolvable.end());
-  }
-  return true;
-}
-
-// Adds the extenders' scores to the totals. The request lists the nodes in ascending order of rows, whatever the order
-// of `rows`, so that it is the same whichever scheduler decides. An extender that fails adds nothing, as in 1.10.
-void GenericScheduler::AddExtenderScores(const api::Pod& pod, std::span<const Row> rows,
-                                         std::span<int64_t> totals) const {
-  std::vector<size_t> place(cache_->row_count());
-  RowSet set;
-  set.Resize(cache_->row_count());
-  for (size_t i = 0; i < rows.size(); ++i) {
-    place[rows[i]] = i;
-    set.Insert(rows[i]);
-  }
-  std::vector<Row> ascending;
-  ascending.reserve(rows.size());
-  set.ForEach([&](Row r) { ascending.push_back(r); });
-  const std::vector<api::NodePtr> nodes = NodesOf(*cache_, ascending);
-  const std::vector<Symbol>& names = cache_->columns().name;
-  for (const auto& extender : config_.extenders) {
-    if (!extender->IsInterested(pod)) continue;
-    auto result = extender->Prioritize(pod, nodes);
-    if (!result.ok()) {
-      if (VLOG_IS_ON(2)) {
-        util::LogLine("An extender could not prioritize")
-            .Add("extender", extender->name())
-            .AddObject("pod", pod.meta.ns.str(), pod.meta.name)
-            .Add("err", util::Message(result.status()))
-            .Info(2);
-      }
-      continue;
-    }
-    if (result->empty()) continue;
-    for (Row r : ascending) {
-      if (auto it = result->find(names[r]); it != result->end()) totals[place[r]] += it->second;
-    }
-  }
 }
 
 // ---- scoring ------------------------------------------------------------------------------------
@@ -593,7 +393,7 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
   if (!errors.empty()) {
     return util::InvalidArgument(errors.size() == 1 ? errors[0] : absl::StrCat("[", absl::StrJoin(errors, ", "), "]"));
   }
-  if (!config_.extenders.empty()) AddExtenderScores(*pod, rows, totals);
+  if (!config_.extenders.empty()) parts_->extenders.AddScores(*pod, rows, totals);
   return totals;
 }
 
@@ -651,8 +451,8 @@ absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, cons
   for (size_t i = 0; i < rows.size(); ++i) {
     if ((*totals)[i] == best) ties.push_back(rows[i]);
   }
-  if (kept_->wants_totals) {
-    for (size_t i = 0; i < rows.size(); ++i) kept_->totals.emplace_back((*totals)[i], cache_->row(rows[i]).name);
+  if (parts_->wants_totals) {
+    for (size_t i = 0; i < rows.size(); ++i) parts_->totals.emplace_back((*totals)[i], cache_->row(rows[i]).name);
   }
   *ties_out = guests_ties != 0 ? guests_ties : ties.size();
   if (!by_rules.empty()) *totals = std::move(by_rules);

@@ -22,94 +22,16 @@
 
 #include "pkg/api/types.h"
 #include "pkg/scheduler/algorithm/algorithm.h"
-#include "pkg/scheduler/algorithm/node_failures.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
+#include "pkg/scheduler/core/decision.h"
 #include "pkg/scheduler/core/guest.h"
 #include "pkg/scheduler/registry/algorithm_config.h"
 #include "pkg/util/clock.h"
 
 namespace berth::scheduler {
 
-class Errors;
-
-struct Decision {
-  enum class Outcome : uint8_t {
-    kPlaced,
-    kUnfit,    // no node fits (1.10: FitError); preemption may help
-    kNoNodes,  // the cluster has no nodes
-    kError,    // the pod could not be evaluated; `error` says why
-  };
-  Outcome outcome = Outcome::kError;
-  Symbol host;        // only for kPlaced
-  std::string error;  // the text for events and conditions; empty for kPlaced
-  Symbol error_kind;  // kError: RuleError::kind
-  size_t nodes = 0;   // number of listed nodes
-  size_t feasible = 0;
-  size_t evaluated = 0;  // number of nodes that were looked at, if not all were to be; else 0
-  size_t ties = 0;       // kPlaced: number of nodes that share the best score
-  Symbol hint;           // the node that the decision before this one proposed (batch.h); empty if none did
-  std::shared_ptr<const NodeFailures> failures;  // set for kUnfit; for kPlaced only if a trace was requested
-  // kUnfit: the rules that rejected the pod, on some node or as a whole. Nodes that extenders rejected count for
-  // kExtenderRule.
-  std::vector<Symbol> rejected_by;
-  // DecisionMode::kBoth: a text that says how the incremental scheduler's decision differs from this one; empty when it
-  // does not.
-  std::string difference;
-
-  void SetError(RuleError e) {
-    error = std::move(e.text);
-    error_kind = e.kind;
-  }
-};
-
-// The rule of reasons that extenders give. The name is that of a plugin that 1.29 pretends to have.
-inline constexpr std::string_view kExtenderRule = "Extender";
-
-// Explains a decision in full.
-struct DecisionTrace {
-  std::shared_ptr<const NodeFailures> failures;
-  std::vector<std::pair<Symbol, std::string>> rejected_by;  // nodes that failed, each with the first failed predicate
-  // With always_check_all_predicates: every predicate that rejected a node, and whether evictions cannot help against
-  // it.
-  struct Rejection {
-    Symbol node;
-    std::string predicate;
-    bool unresolvable;
-  };
-  std::vector<Rejection> rejections;
-  struct Priority {
-    std::string name;
-    int64_t weight;
-    std::vector<int64_t> scores;  // scores[i] is that of feasible[i], from 0 to the release's maximum
-  };
-  std::vector<Symbol> feasible;      // the nodes that fit, by name
-  std::vector<Priority> priorities;  // empty when fewer than two nodes fit, because they are not scored then
-  std::vector<int64_t> totals;  // totals[i] is that of feasible[i]; empty when `priorities` is empty for this reason
-  size_t ties = 0;              // number of nodes that share the best total
-  std::vector<Symbol> tied;     // the nodes that share the best total, in the order in which one is chosen
-  NodeOrder order = NodeOrder::kNameDescending;  // of `tied`
-  uint64_t round_robin = 0;                      // the value of the round-robin counter that chose among them
-};
-
-struct Preemption {
-  enum class Outcome : uint8_t {
-    kNone,         // preemption helps on no node, or room is being made already; `error` is empty
-    kChosen,       // the victims are to be evicted
-    kNotEligible,  // the pod must not preempt now
-    kHelpsNowhere,
-    kFailed,
-  };
-  Outcome outcome = Outcome::kNone;
-  Symbol node;                                  // empty when preemption helps on no node
-  std::vector<api::PodPtr> victims;             // the pods to evict from `node`
-  std::vector<api::PodPtr> nominated_to_clear;  // pods whose status.nominatedNodeName should be cleared
-  // Why the attempt failed or found nothing, where the release says so. Ready to be appended to the error of the
-  // decision.
-  std::string error;
-};
-
-class IncrementalScheduler;
+struct ExtenderRound;
 struct SampledWalk;
 
 // Selects how Schedule decides.
@@ -197,51 +119,27 @@ class GenericScheduler {
   const Timing& timing() const { return timing_; }
 
  private:
-  struct Checks;
-  struct Filtered;
-  struct Victims;
-  struct Kept;
-  struct KeptFailure;
-  struct ExtenderRound;
-  struct VictimCost;
+  struct Parts;
   absl::Duration Now() const { return clock_ == nullptr ? absl::ZeroDuration() : clock_->Steady(); }
+  std::optional<Decision> TryNominatedNode(const api::PodPtr& pod, DecisionTrace* trace) const;
+  std::optional<Decision> TryNode(const api::PodPtr& pod, Symbol node, DecisionTrace* trace) const;
+  Decision DecideAmongAll(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace);
   std::optional<Decision> ScheduleIncrementally(const api::PodPtr& pod, ExtenderRound* round, SampledWalk* walk,
                                                 bool* found_unfit);
   Decision ScheduleByReference(const api::PodPtr& pod, ExtenderRound* round, DecisionTrace* trace,
                                bool fits_nowhere = false);
   Decision ScheduleBothWays(const api::PodPtr& pod, SampledWalk* walk, DecisionTrace* trace);
-  void PutIntoOrderOf(const SampledWalk& walk, std::vector<Row>* rows) const;
-  Checks Prepare(const PodContext& ctx) const;
-  Checks PrepareActive(const PodContext& ctx) const;
-  bool RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) const;
-  std::optional<Decision> TryNominatedNode(const api::PodPtr& pod, DecisionTrace* trace) const;
-  Symbol RuleOf(const Checks& checks, size_t check) const;
-  void AppendReasons(const Checks& checks, size_t check, Row row, std::vector<FailureReason>* reasons) const;
-  std::optional<Decision> TryNode(const api::PodPtr& pod, Symbol node, DecisionTrace* trace) const;
-  Decision DecideAmongAll(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace);
-  Symbol HintFor(const api::PodPtr& pod, const std::string& signature) const;
-  Decision ScheduleInBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace);
-  bool ClaimsWerePrepared(const api::PodPtr& pod) const;
-  Preemption RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures) const;
-  void InWordsOfRelease(size_t first, std::vector<FailureReason>* reasons) const;
-  RuleError ErrorOfCheck(const Checks& checks, size_t check, Row row) const;
-  RuleError ErrorOf(const Errors& errors) const;
-  std::optional<Decision> FailAgain(const api::PodPtr& pod);
-  void KeepFailure(const api::PodPtr& pod, const Checks& checks, Filtered filtered, const Decision& d);
-  bool RowsDecide(const Checks& checks) const;
-  bool Renew(const api::Pod& pod, Checks& checks, const std::vector<Row>& rows, KeptFailure* kept) const;
-  Filtered Filter(const api::PodPtr& pod, Checks& checks) const;
-  Filtered FilterSample(const api::PodPtr& pod, Checks& checks) const;
-  std::shared_ptr<NodeFailures> Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,
-                                        DecisionTrace* trace) const;
-  bool IsExtended(const api::Pod& pod) const;
-  bool AskExtenders(const api::Pod& pod, std::vector<Row>* feasible, ExtenderRound* round) const;
-  void AddExtenderScores(const api::Pod& pod, std::span<const Row> rows, std::span<int64_t> totals) const;
   absl::StatusOr<Symbol> SelectHost(const api::PodPtr& pod, const PodContext& ctx, const std::vector<Row>& rows,
                                     DecisionTrace* trace, size_t* ties);
-  Row ChooseAmongTies(std::vector<Row>* ties, DecisionTrace* trace);
   absl::StatusOr<std::vector<int64_t>> Prioritize(const api::PodPtr& pod, const PodContext& ctx,
                                                   const std::vector<Row>& rows, DecisionTrace* trace);
+  Row ChooseAmongTies(std::vector<Row>* ties, DecisionTrace* trace);
+
+  // batch.cc
+  Symbol HintFor(const api::PodPtr& pod, const std::string& signature) const;
+  Decision ScheduleInBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace);
+
+  // guest.cc
   bool GuestFilters() const;
   bool GuestChooses() const;
   bool AskGuest(const api::PodPtr& pod, std::vector<Row>* rows, std::vector<Guest::Rejected>* rejected,
@@ -249,43 +147,11 @@ class GenericScheduler {
   bool LetGuestChoose(const api::PodPtr& pod, std::span<const Row> rows, std::span<int64_t> totals, size_t* ties) const;
   void EvaluateByReference(const api::PodPtr& pod, Evaluation* out);
   void ScoreRows(const api::PodPtr& pod, Evaluation* out);
-  bool HasNominated(const api::Pod& pod, Symbol node) const;
-  // Why a row does not fit.
-  struct Why {
-    std::vector<FailureReason> reasons;
-    size_t check = 0;  // index in Checks::list of the first check that failed
-    // If all checks were evaluated: those that failed, each with whether evictions cannot help against it.
-    std::vector<std::pair<size_t, bool>> all;
-    RuleError error;  // for Verdict::kError
-  };
-  bool AmountsDecide(const Checks& checks, size_t i) const;
-  bool DropUnfit(const api::PodPtr& pod, RowSet* rows) const;
-  void FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const;
-  void FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const;
-  void FilterRow(const api::Pod& pod, Checks& checks, Row row, RowSet* candidates, Filtered* out) const;
-  void AddNominated(const api::Pod& pod, Row row, Cache::Simulation* simulation) const;
-  Verdict CheckRow(Checks& checks, Row row, bool check_all, Why* why) const;
-  Verdict CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all, Why* why) const;
-  std::vector<Row> PreemptionCandidates(const NodeFailures& failures) const;
-  bool RowsDecideVictims(Checks& checks) const;
-  std::optional<VictimCost> CostOfVictims(const api::Pod& pod, Checks& checks, Row row) const;
-  bool SelectVictims(const api::Pod& pod, Checks& checks, Row row, Victims* out) const;
-  std::optional<bool> SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row, Victims* out) const;
-  bool ExtendersAgree(const api::Pod& pod, Row row) const;
-  Preemption PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const;
-  struct Candidate;
-  bool DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* candidate, Why* why) const;
-  std::string AskExtendersToPreempt(const api::Pod& pod, std::vector<Candidate>* candidates) const;
-  std::string TakeAgreed(const Extender& extender, const std::vector<Extender::AgreedEviction>& agreed,
-                         std::vector<Candidate>* candidates) const;
 
   Cache* cache_;
   AlgorithmConfig config_;
-  std::vector<Symbol> rule_names_;  // of config_.predicates
-  const NominatedPods* nominated_;
   const util::Clock* clock_;
-  std::unique_ptr<IncrementalScheduler> incremental_;
-  std::unique_ptr<Kept> kept_;  // never null
+  std::unique_ptr<Parts> parts_;  // never null
   uint64_t last_node_index_ = 0, cycle_ = 0;
   Timing timing_;
   Guest* guest_ = nullptr;

@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "pkg/scheduler/core/checks.h"
-#include "pkg/scheduler/core/generic_scheduler.h"
-#include "pkg/scheduler/core/incremental/incremental_scheduler.h"
+#include "pkg/scheduler/core/parts.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -48,17 +46,17 @@ bool GenericScheduler::LetGuestChoose(const api::PodPtr& pod, std::span<const Ro
 
 void GenericScheduler::EvaluateByReference(const api::PodPtr& pod, Evaluation* out) {
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  Checks checks = PrepareActive(ctx);
+  Checks checks = parts_->filtering.PrepareActive(ctx);
   Decision d;
   d.nodes = cache_->node_count();
   DecisionTrace unused;
-  if (RejectPod(checks, &d, &unused)) {
+  if (parts_->filtering.RejectPod(checks, &d, &unused)) {
     if (d.outcome != Decision::Outcome::kUnfit) out->error = d.error;
     return;
   }
-  Filtered filtered = Filter(pod, checks);
+  Filtered filtered = parts_->filtering.All(pod, checks);
   if (!filtered.errors.empty()) {
-    out->error = ErrorOf(filtered.errors).text;
+    out->error = parts_->filtering.ErrorOf(filtered.errors).text;
     return;
   }
   if (!AskGuest(pod, &filtered.feasible, nullptr, &d)) {
@@ -95,12 +93,10 @@ void GenericScheduler::Evaluate(const api::PodPtr& pod, Evaluation* out, bool to
   out->error.clear();
   if (cache_->node_count() == 0) return;
   if (guest_ != nullptr) guest_->Begin();
-  kept_->nominated.Refresh();
-  kept_->nominated.For(*pod, &kept_->beside);
-  const bool nominated = !kept_->beside.empty();
+  const bool nominated = parts_->filtering.FindNominated(*pod);
   bool filtered = false;
   auto filter = [&](RowSet* rows) {
-    if (nominated && !DropUnfit(pod, rows)) return false;
+    if (nominated && !parts_->filtering.DropUnfit(pod, rows)) return false;
     if (GuestFilters() && !guest_->Filter(pod, rows, nullptr)) return false;
     filtered = true;
     out->fits = *rows;
@@ -114,7 +110,7 @@ void GenericScheduler::Evaluate(const api::PodPtr& pod, Evaluation* out, bool to
   around.filter = &filter_ref;
   around.score = &score_ref;
   uint64_t unused_turn = 0;
-  incremental_->Place(pod, around, &unused_turn);
+  parts_->incremental.Place(pod, around, &unused_turn);
   if (guest_ != nullptr && !guest_->Error().empty()) {
     out->error = guest_->Error();
     return;

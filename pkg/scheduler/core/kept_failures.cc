@@ -1,16 +1,10 @@
-// Keeps what was found for pods that fit nowhere. When many pods wait for room, each is tried again whenever something
-// changes, and almost always in vain. Pods of one template fail alike, and between two attempts only a few rows have
-// changed: these are checked again, and everything else is as it was.
-//
-// A failure is kept only if every rule that could let the pod fit looks at nothing but the node and the pods on it. The
-// result is the same as that of an attempt which goes through all nodes, also in the order of reasons.
+#include "pkg/scheduler/core/kept_failures.h"
+
 #include <algorithm>
 #include <optional>
 
 #include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/domain_rule.h"
-#include "pkg/scheduler/core/checks.h"
-#include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/core/node_sampler.h"
 
 namespace berth::scheduler {
@@ -35,12 +29,11 @@ bool PassesAll(const FitCheck& check) {
 
 // Gives the reasons the numbers of these checks. Those that other checks of the rules have given may mean something
 // else: a check of taints counts the taints that it has met. REQUIRES: the failures are sorted by check.
-template <typename Checks, typename Failed>
-void NumberAnew(Checks& checks, std::vector<Failed>* failed) {
+void NumberAnew(Checks& checks, std::vector<Filtered::Failed>* failed) {
   std::vector<Row> rows;
   std::vector<uint32_t> numbers;
   for (auto begin = failed->begin(), end = begin; begin != failed->end(); begin = end) {
-    end = std::find_if(begin, failed->end(), [&](const Failed& f) { return f.check != begin->check; });
+    end = std::find_if(begin, failed->end(), [&](const Filtered::Failed& f) { return f.check != begin->check; });
     FitCheck& check = *checks.list[begin->check];
     if (ReasonBits(check) <= 1) continue;
     rows.clear();
@@ -66,7 +59,7 @@ util::KeptTexts TextsOf(const NodeFailures& failures) {
 }  // namespace
 
 // Returns whether nothing but the node and the pods on it decides whether the pod fits on a row.
-bool GenericScheduler::RowsDecide(const Checks& checks) const {
+bool KeptFailures::RowsDecide(const Checks& checks) const {
   if (checks.names_nodes || !checks.pod->node_name.empty()) return false;
   for (size_t i = 0; i < checks.list.size(); ++i) {
     if (PassesAll(*checks.list[i])) continue;
@@ -76,8 +69,7 @@ bool GenericScheduler::RowsDecide(const Checks& checks) const {
 }
 
 // Checks the rows again, of which no node object has changed. Returns false if the pod fits on one of them.
-bool GenericScheduler::Renew(const api::Pod& pod, Checks& checks, const std::vector<Row>& rows,
-                             KeptFailure* kept) const {
+bool KeptFailures::Renew(const api::Pod& pod, Checks& checks, const std::vector<Row>& rows, Failure* kept) const {
   RowSet changed;
   std::vector<Filtered::Failed> now;
   for (const Row row : rows) {
@@ -108,20 +100,18 @@ bool GenericScheduler::Renew(const api::Pod& pod, Checks& checks, const std::vec
   filtered.failed.resize(kept->failed.size() + now.size());
   std::merge(kept->failed.begin(), kept->failed.end(), now.begin(), now.end(), filtered.failed.begin(), less);
   NumberAnew(checks, &filtered.failed);
-  kept->failures = Explain(pod, checks, filtered, nullptr);
+  kept->failures = filtering_->Explain(pod, checks, filtered, nullptr);
   kept->failed = std::move(filtered.failed);
   kept->texts = TextsOf(*kept->failures);
-  kept->error = config_.release->fit_error_text(*kept->failures, cache_->node_count(), nullptr);
+  kept->error = config_->release->fit_error_text(*kept->failures, cache_->node_count(), nullptr);
   kept->rejected_by = kept->failures->Rules();
   return true;
 }
 
-// Returns the decision if the pod's template has failed before and fails again, and nothing if that is not known.
-std::optional<Decision> GenericScheduler::FailAgain(const api::PodPtr& pod) {
-  auto it = kept_->failures.find(pod->tmpl.get());
-  if (it == kept_->failures.end() || guest_ != nullptr) return std::nullopt;
-  KeptFailure& kept = it->second;
-  const absl::Duration start = Now();
+std::optional<Decision> KeptFailures::Again(const api::PodPtr& pod) {
+  auto it = failures_.find(pod->tmpl.get());
+  if (it == failures_.end()) return std::nullopt;
+  Failure& kept = it->second;
   std::vector<Row> rows;
   bool nodes_changed = false;
   const bool known = cache_->ChangesSince(kept.generation, [&](Row row, bool node_changed) {
@@ -130,45 +120,38 @@ std::optional<Decision> GenericScheduler::FailAgain(const api::PodPtr& pod) {
   });
   if (!known || nodes_changed || rows.size() * kFewRows > cache_->node_count()) return std::nullopt;
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  Checks checks = PrepareActive(ctx);
-  kept_->nominated.For(*pod, &kept_->beside);
-  if (!kept_->beside.empty() || checks.rules != kept.rules || !RowsDecide(checks)) return std::nullopt;
+  Checks checks = filtering_->PrepareActive(ctx);
+  if (filtering_->FindNominated(*pod) || checks.rules != kept.rules || !RowsDecide(checks)) return std::nullopt;
   Decision d;
   d.nodes = cache_->node_count();
-  if (RejectPod(checks, &d, nullptr)) return d;
+  if (filtering_->RejectPod(checks, &d, nullptr)) return d;
   if (!rows.empty() && !Renew(*pod, checks, rows, &kept)) {
-    kept_->failures.erase(it);
+    failures_.erase(it);
     return std::nullopt;
   }
   kept.generation = cache_->generation();
-  kept.used = ++kept_->failures_used;
-  ++kept_->failures_again;
+  kept.used = ++used_;
+  ++again_;
   d.outcome = Decision::Outcome::kUnfit;
   d.failures = kept.failures;
   d.error = kept.error;
   d.rejected_by = kept.rejected_by;
-  if (config_.sampler != nullptr) {
+  if (config_->sampler != nullptr) {
     d.evaluated = d.nodes;
-    config_.sampler->MadeInVain();
+    config_->sampler->MadeInVain();
   }
-  timing_.predicates = Now() - start;
   return d;
 }
 
-uint64_t GenericScheduler::failures_said_again() const {
-  return kept_->failures_again;
-}
-
-// Keeps a decision that found no node, before extenders were asked, if that can be said again from changed rows.
-void GenericScheduler::KeepFailure(const api::PodPtr& pod, const Checks& checks, Filtered filtered, const Decision& d) {
-  if (guest_ != nullptr || config_.always_check_all_predicates) return;
-  if (!filtered.explained.empty() || !kept_->beside.empty() || !RowsDecide(checks)) return;
+void KeptFailures::Keep(const api::PodPtr& pod, const Checks& checks, Filtered filtered, const Decision& d) {
+  if (config_->always_check_all_predicates) return;
+  if (!filtered.explained.empty() || filtering_->any_nominated() || !RowsDecide(checks)) return;
   const size_t bytes = std::max<size_t>(1, cache_->node_count() * kBytesOfFailedNode);
-  while (kept_->failures.size() >= std::max<size_t>(1, kMostBytesOfFailures / bytes)) {
-    kept_->failures.erase(std::min_element(kept_->failures.begin(), kept_->failures.end(),
-                                           [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+  while (failures_.size() >= std::max<size_t>(1, kMostBytesOfFailures / bytes)) {
+    failures_.erase(std::min_element(failures_.begin(), failures_.end(),
+                                     [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
   }
-  KeptFailure& kept = kept_->failures[pod->tmpl.get()];
+  Failure& kept = failures_[pod->tmpl.get()];
   kept = {.tmpl = pod->tmpl,
           .rules = checks.rules,
           .generation = cache_->generation(),
@@ -177,7 +160,7 @@ void GenericScheduler::KeepFailure(const api::PodPtr& pod, const Checks& checks,
           .texts = TextsOf(*d.failures),
           .error = d.error,
           .rejected_by = d.rejected_by,
-          .used = ++kept_->failures_used};
+          .used = ++used_};
 }
 
 }  // namespace berth::scheduler

@@ -4,39 +4,38 @@
 
 #include <algorithm>
 
-#include "pkg/scheduler/core/checks.h"
-#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/preemptor.h"
 
 namespace berth::scheduler {
 
 // Returns whether the plugin for claims was called before the nodes were filtered: no plugin before it rejected the
 // pod.
-bool GenericScheduler::ClaimsWerePrepared(const api::PodPtr& pod) const {
+bool Preemptor::ClaimsWerePrepared(const api::PodPtr& pod) const {
   const auto place = [&](std::string_view name) {
-    return std::find(config_.pre_filters.begin(), config_.pre_filters.end(), name);
+    return std::find(config_->pre_filters.begin(), config_->pre_filters.end(), name);
   };
-  const auto claims = place(config_.release->claims_plugin);
-  if (claims == config_.pre_filters.end()) return false;
+  const auto claims = place(config_->release->claims_plugin);
+  if (claims == config_->pre_filters.end()) return false;
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  Checks checks = PrepareActive(ctx);
+  Checks checks = filtering_->PrepareActive(ctx);
   Decision unused;
   DecisionTrace trace;
-  if (!RejectPod(checks, &unused, &trace) || trace.rejected_by.empty()) return true;
+  if (!filtering_->RejectPod(checks, &unused, &trace) || trace.rejected_by.empty()) return true;
   return !(place(trace.rejected_by[0].second) < claims);
 }
 
-Preemption GenericScheduler::RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures) const {
+Preemption Preemptor::RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures) const {
   std::vector<std::string> texts;
   Preemption::Outcome outcome = Preemption::Outcome::kNotEligible;
-  for (const std::string& name : config_.post_filters) {
-    if (name == config_.release->claims_plugin) {
+  for (const std::string& name : config_->post_filters) {
+    if (name == config_->release->claims_plugin) {
       if (!ClaimsWerePrepared(pod)) {
         Preemption failed;
         failed.outcome = Preemption::Outcome::kFailed;
         failed.error = "not found";
         return failed;
       }
-      texts.emplace_back(config_.release->no_claims_text);
+      texts.emplace_back(config_->release->no_claims_text);
     } else if (name == "DefaultPreemption") {
       Preemption found = PreemptByImportance(pod, failures);
       if (found.outcome == Preemption::Outcome::kChosen) return found;

@@ -7,7 +7,7 @@
 //
 // Three things make this fast on large clusters. Where only amounts matter, victims are found by adding and subtracting
 // instead of simulating (SelectVictimsByAmounts). Where only the row matters, costs are kept by template and row until
-// the row changes (Kept::Costs). And only costs are kept for all nodes: the victims are found again for the node that
+// the row changes (Costs). And only costs are kept for all nodes: the victims are found again for the node that
 // wins.
 #include <algorithm>
 #include <limits>
@@ -17,8 +17,7 @@
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
-#include "pkg/scheduler/core/checks.h"
-#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/preemptor.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -203,10 +202,11 @@ Proposal BestForAll(const Extenders& extenders, const api::Pod& pod, const Cache
 // SelectVictims by adding and subtracting amounts. Returns nothing when something else than amounts matters. Each check
 // says how much must be given back for it to pass (FitCheck::NeedsFreed), so no check is called again while pods are
 // given back.
-std::optional<bool> GenericScheduler::SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row,
-                                                             Victims* out) const {
+std::optional<bool> Preemptor::SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row,
+                                                      Victims* out) const {
   const NodeRow& r = cache_->row(row);
-  if (r.saturated || (nominated_ != nullptr && !nominated_->empty() && HasNominated(pod, r.name))) return std::nullopt;
+  if (r.saturated || (nominated_ != nullptr && !nominated_->empty() && filtering_->HasNominated(pod, r.name)))
+    return std::nullopt;
   FreedNeed need;
   for (size_t i = 0; i < checks.list.size(); ++i) {
     const ConfiguredPredicate& rule = *checks.rules[i];
@@ -216,7 +216,7 @@ std::optional<bool> GenericScheduler::SelectVictimsByAmounts(const api::Pod& pod
   if (!need.known) return std::nullopt;
   if (!need.possible) return false;
   thread_local Potential potential;
-  potential.Collect(r, pod, cache_->listers(), config_.release->counts_budgets);
+  potential.Collect(r, pod, cache_->listers(), config_->release->counts_budgets);
   Freed freed;
   for (const PlacedPod* p : potential.pods) freed.Add(p->info->used, +1);
   if (!freed.Covers(need)) return false;
@@ -232,7 +232,7 @@ std::optional<bool> GenericScheduler::SelectVictimsByAmounts(const api::Pod& pod
 
 // Finds the pods to evict from the row. Returns false when the pod does not fit even without all pods of lower
 // priority.
-bool GenericScheduler::SelectVictims(const api::Pod& pod, Checks& checks, Row row, Victims* out) const {
+bool Preemptor::SelectVictims(const api::Pod& pod, Checks& checks, Row row, Victims* out) const {
   if (std::optional<bool> found = SelectVictimsByAmounts(pod, checks, row, out)) return *found;
   *out = {};
   // The simulation changes the order of the row's pods and restores it at the end. So victims are remembered by their
@@ -241,14 +241,14 @@ bool GenericScheduler::SelectVictims(const api::Pod& pod, Checks& checks, Row ro
   std::vector<size_t> victims;
   {
     Potential potential;
-    potential.Collect(cache_->row(row), pod, cache_->listers(), config_.release->counts_budgets);
+    potential.Collect(cache_->row(row), pod, cache_->listers(), config_->release->counts_budgets);
     std::vector<size_t> order;
     for (const PlacedPod* p : potential.pods) order.push_back(static_cast<size_t>(p - cache_->row(row).pods.data()));
     Cache::Simulation simulation(cache_, row);
     for (const PlacedPod& p : before) {
       if (p.pod->Priority() < pod.Priority()) simulation.Remove(p);
     }
-    auto fits = [&] { return CheckRowWithNominated(pod, checks, row, false, nullptr) == Verdict::kFits; };
+    auto fits = [&] { return filtering_->CheckRowWithNominated(pod, checks, row, false, nullptr) == Verdict::kFits; };
     if (!fits()) return false;
     for (size_t i = 0; i < order.size(); ++i) {
       simulation.Restore(before[order[i]]);
@@ -264,9 +264,9 @@ bool GenericScheduler::SelectVictims(const api::Pod& pod, Checks& checks, Row ro
 
 // Returns whether every extender accepts the node for the pod. Extenders of 1.10 receive no information about simulated
 // evictions.
-bool GenericScheduler::ExtendersAgree(const api::Pod& pod, Row row) const {
+bool Preemptor::ExtendersAgree(const api::Pod& pod, Row row) const {
   std::vector<api::NodePtr> nodes = {cache_->row(row).node};
-  for (const auto& extender : config_.extenders) {
+  for (const auto& extender : config_->extenders) {
     auto result = extender->Filter(pod, nodes);
     if (!result.ok()) {
       LOG(WARNING) << "Extender " << extender->name() << " could not evaluate a preemption for pod " << pod.meta.Key()
@@ -284,10 +284,10 @@ bool GenericScheduler::ExtendersAgree(const api::Pod& pod, Row row) const {
 
 // Returns the rows of the nodes that evictions may help on, in ascending order of names: those without an unresolvable
 // reason.
-std::vector<Row> GenericScheduler::PreemptionCandidates(const NodeFailures& failures) const {
+std::vector<Row> Preemptor::PreemptionCandidates(const NodeFailures& failures) const {
   RowSet hopeless;
   hopeless.Resize(cache_->row_count());
-  const auto texts = config_.release->unresolvable_texts, others = config_.release->resolvable_texts;
+  const auto texts = config_->release->unresolvable_texts, others = config_->release->resolvable_texts;
   auto unresolvable = [&](const FailureReason& r) {
     if (std::find(others.begin(), others.end(), r.text.str()) != others.end()) return false;
     return r.unresolvable || std::find(texts.begin(), texts.end(), r.text.str()) != texts.end();
@@ -307,10 +307,10 @@ std::vector<Row> GenericScheduler::PreemptionCandidates(const NodeFailures& fail
 
 // Returns whether the cost of evictions from a row follows from the row alone, so that it is valid until the row
 // changes.
-bool GenericScheduler::RowsDecideVictims(Checks& checks) const {
+bool Preemptor::RowsDecideVictims(Checks& checks) const {
   const std::vector<Row>& rows = cache_->by_name_descending();
   for (size_t i = 0; i < checks.list.size(); ++i) {
-    if (AmountsDecide(checks, i)) continue;
+    if (filtering_->AmountsDecide(checks, i)) continue;
     const ConfiguredPredicate& rule = *checks.rules[i];
     // If a rule about topology domains returns a known need, evictions make no difference to it, and that holds on
     // every row.
@@ -321,8 +321,7 @@ bool GenericScheduler::RowsDecideVictims(Checks& checks) const {
 }
 
 // Returns the cost of the victims on the row, or nothing when no evictions make the pod fit.
-std::optional<GenericScheduler::VictimCost> GenericScheduler::CostOfVictims(const api::Pod& pod, Checks& checks,
-                                                                            Row row) const {
+std::optional<Preemptor::VictimCost> Preemptor::CostOfVictims(const api::Pod& pod, Checks& checks, Row row) const {
   thread_local Victims v;
   v.pods.clear();
   v.budget_violations = 0;
@@ -334,44 +333,48 @@ std::optional<GenericScheduler::VictimCost> GenericScheduler::CostOfVictims(cons
   return cost;
 }
 
-GenericScheduler::Kept::Costs& GenericScheduler::Kept::CostsFor(const api::Pod& pod, const Cache& cache) {
+Preemptor::Costs& Preemptor::CostsFor(const api::Pod& pod) {
   constexpr size_t kMostTemplates = 4;
-  auto it = std::find_if(costs.begin(), costs.end(), [&](const Costs& c) { return c.tmpl == pod.tmpl; });
-  if (it == costs.end()) {
-    if (costs.size() >= kMostTemplates) costs.pop_back();
-    costs.push_back({pod.tmpl, 0, {}});
-    it = std::prev(costs.end());
+  auto it = std::find_if(costs_.begin(), costs_.end(), [&](const Costs& c) { return c.tmpl == pod.tmpl; });
+  if (it == costs_.end()) {
+    if (costs_.size() >= kMostTemplates) costs_.pop_back();
+    costs_.push_back({pod.tmpl, 0, {}});
+    it = std::prev(costs_.end());
   }
-  std::rotate(costs.begin(), it, std::next(it));
-  Costs& kept = costs.front();
-  if (kept.budgets_version != cache.listers().budgets.version()) kept.rows.clear();
-  kept.budgets_version = cache.listers().budgets.version();
-  kept.rows.resize(cache.row_count());
+  std::rotate(costs_.begin(), it, std::next(it));
+  Costs& kept = costs_.front();
+  if (kept.budgets_version != cache_->listers().budgets.version()) kept.rows.clear();
+  kept.budgets_version = cache_->listers().budgets.version();
+  kept.rows.resize(cache_->row_count());
   return kept;
+}
+
+Preemption Preemptor::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
+  if (!config_->release->claims_plugin.empty()) return RunPostFilters(pod, failures);
+  if (config_->release->preemption == PreemptionStyle::kByImportance) return PreemptByImportance(pod, failures);
+  return PreemptByCost(pod, failures);
 }
 
 // Extenders that are asked by their filter are called for the cheapest node first, and the first node that all of them
 // accept is taken. Without them the nodes are not sorted.
-Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
-  if (!config_.release->claims_plugin.empty()) return RunPostFilters(pod, failures);
-  if (config_.release->preemption == PreemptionStyle::kByImportance) return PreemptByImportance(pod, failures);
+Preemption Preemptor::PreemptByCost(const api::PodPtr& pod, const NodeFailures& failures) {
   Preemption out;
   if (EndsEarly(*cache_, *pod, &out)) return out;
   const std::vector<Row> candidates = PreemptionCandidates(failures);  // by name, ascending
   if (candidates.empty()) {
     VLOG(3) << "Preemption will not help schedule pod " << pod->meta.name << " on any node.";
-    if (config_.release->counts_nominated) out.nominated_to_clear.push_back(pod);
+    if (config_->release->counts_nominated) out.nominated_to_clear.push_back(pod);
     return out;
   }
 
   PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  Checks checks = Prepare(ctx);
+  Checks checks = filtering_->Prepare(ctx);
   struct Option {
     Row row;
     VictimCost cost;
   };
   std::vector<Option> options;
-  Kept::Costs* kept = RowsDecideVictims(checks) ? &kept_->CostsFor(*pod, *cache_) : nullptr;
+  Costs* kept = RowsDecideVictims(checks) ? &CostsFor(*pod) : nullptr;
   const bool any_nominated = nominated_ != nullptr && !nominated_->empty();
   for (Row row : candidates) {
     const NodeRow& r = cache_->row(row);
@@ -379,7 +382,7 @@ Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures&
     if (kept == nullptr || (any_nominated && !nominated_->For(r.name).empty())) {
       cost = CostOfVictims(*pod, checks, row);
     } else {
-      Kept::Costs::OfRow& known = kept->rows[row];
+      Costs::OfRow& known = kept->rows[row];
       if (known.generation != r.generation) {
         known.cost = CostOfVictims(*pod, checks, row);
         known.generation = r.generation;
@@ -399,16 +402,16 @@ Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures&
     for (const PlacedPod* p : victims) out.victims.push_back(p->pod);
     out.nominated_to_clear = LessImportant(nominated_, out.node, *pod);
   };
-  const bool asks_victims = config_.release->by_importance.asks_extenders;  // 1.10 asks extenders by their filter
-  if (asks_victims && AnyHasSay(config_.extenders, *pod)) {
+  const bool asks_victims = config_->release->by_importance.asks_extenders;  // 1.10 asks extenders by their filter
+  if (asks_victims && AnyHasSay(config_->extenders, *pod)) {
     std::vector<Proposal> proposals;
     for (const Option& option : options) proposals.push_back({option.row, victims_on(option.row)});
-    const Proposal best = BestForAll(config_.extenders, *pod, *cache_, std::move(proposals), &out.error);
+    const Proposal best = BestForAll(config_->extenders, *pod, *cache_, std::move(proposals), &out.error);
     if (!out.error.empty()) out.outcome = Preemption::Outcome::kFailed;
     if (best.row != kNoRow) choose(best.row, best.victims);
     return out;
   }
-  const bool by_filter = !asks_victims && !config_.extenders.empty();
+  const bool by_filter = !asks_victims && !config_->extenders.empty();
   const auto cheaper = [](const Option& a, const Option& b) { return a.cost < b.cost; };
   if (by_filter) {
     std::stable_sort(options.begin(), options.end(), cheaper);

@@ -13,8 +13,7 @@
 #include <tuple>
 
 #include "pkg/api/decode.h"
-#include "pkg/scheduler/core/checks.h"
-#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/preemptor.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
@@ -101,7 +100,7 @@ NodeFailures WithoutVictims(const NodeFailures& failures, size_t nodes) {
 }  // namespace
 
 // A node where evictions make the pod fit.
-struct GenericScheduler::Candidate {
+struct Preemptor::Candidate {
   Row row = kNoRow;
   std::vector<PlacedPod> victims;  // the most important first, unless an extender or budgets decide the order
   int64_t violations = 0;
@@ -125,7 +124,7 @@ struct GenericScheduler::Candidate {
 
 // Removes all pods of lower priority from the row in a simulation and gives back as many as fit, the most important
 // first. Returns true and fills in the candidate, or returns false with the reasons or an error.
-bool GenericScheduler::DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* candidate, Why* why) const {
+bool Preemptor::DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* candidate, Why* why) const {
   std::vector<PlacedPod> potential;
   for (const PlacedPod& p : cache_->row(row).pods) {
     if (p.info->priority < pod.Priority()) potential.push_back(p);
@@ -136,18 +135,18 @@ bool GenericScheduler::DryRun(const api::Pod& pod, Checks& checks, Row row, Cand
   }
   Cache::Simulation simulation(cache_, row);
   for (const PlacedPod& p : potential) simulation.Remove(p);
-  if (CheckRowWithNominated(pod, checks, row, false, why) != Verdict::kFits) return false;
+  if (filtering_->CheckRowWithNominated(pod, checks, row, false, why) != Verdict::kFits) return false;
 
   std::stable_sort(potential.begin(), potential.end(), MoreImportant);
   const size_t violating = PartByBudgets(cache_->listers(), &potential);
   for (size_t i = 0; i < potential.size(); ++i) {
     simulation.Restore(potential[i]);
-    if (CheckRowWithNominated(pod, checks, row, false, nullptr) == Verdict::kFits) continue;
+    if (filtering_->CheckRowWithNominated(pod, checks, row, false, nullptr) == Verdict::kFits) continue;
     simulation.Remove(potential[i]);
     candidate->victims.push_back(potential[i]);
     if (i < violating) ++candidate->violations;
   }
-  const PreemptionByImportance& style = config_.release->by_importance;
+  const PreemptionByImportance& style = config_->release->by_importance;
   candidate->row = row;
   if (candidate->victims.empty()) {
     if (style.takes_nodes_without_victims) return true;
@@ -161,8 +160,8 @@ bool GenericScheduler::DryRun(const api::Pod& pod, Checks& checks, Row row, Cand
 }
 
 // Replaces the candidates by those in an extender's answer. Returns what is wrong with the answer, or an empty text.
-std::string GenericScheduler::TakeAgreed(const Extender& extender, const std::vector<Extender::AgreedEviction>& agreed,
-                                         std::vector<Candidate>* candidates) const {
+std::string Preemptor::TakeAgreed(const Extender& extender, const std::vector<Extender::AgreedEviction>& agreed,
+                                  std::vector<Candidate>* candidates) const {
   candidates->clear();
   for (const Extender::AgreedEviction& e : agreed) {
     Candidate candidate;
@@ -195,8 +194,8 @@ std::string GenericScheduler::TakeAgreed(const Extender& extender, const std::ve
 
 // Lets each extender that supports preemption drop candidates and change their victims. Returns an error, or an empty
 // text. The answer of an ignorable extender is not used when it is wrong.
-std::string GenericScheduler::AskExtendersToPreempt(const api::Pod& pod, std::vector<Candidate>* candidates) const {
-  for (const auto& extender : config_.extenders) {
+std::string Preemptor::AskExtendersToPreempt(const api::Pod& pod, std::vector<Candidate>* candidates) const {
+  for (const auto& extender : config_->extenders) {
     if (candidates->empty()) break;
     if (!extender->SupportsPreemption() || !extender->IsInterested(pod)) continue;
     std::vector<Extender::Eviction> evictions;
@@ -225,9 +224,9 @@ std::string GenericScheduler::AskExtendersToPreempt(const api::Pod& pod, std::ve
 
 // Simulates on every node that has a resolvable failure, lets extenders have a say, and takes the best candidate. If no
 // node is left, the error lists why, in the form of a FitError.
-Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const {
+Preemption Preemptor::PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const {
   Preemption out;
-  const PreemptionByImportance& style = config_.release->by_importance;
+  const PreemptionByImportance& style = config_->release->by_importance;
   if (const std::string reason = WhyNotEligible(*cache_, *pod, failures, style.waits_for_any_leaving_pod);
       !reason.empty()) {
     out.outcome = Preemption::Outcome::kNotEligible;
@@ -238,13 +237,13 @@ Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const N
   const auto helps_nowhere = [&](const NodeFailures& statuses) {
     out.outcome = Preemption::Outcome::kHelpsNowhere;
     if (style.says_why_not) {
-      out.error = "preemption: " + config_.release->fit_error_text(statuses, rows.size(), nullptr);
+      out.error = "preemption: " + config_->release->fit_error_text(statuses, rows.size(), nullptr);
     }
     return out;
   };
   if (cache_->least_priority() >= pod->Priority()) return helps_nowhere(WithoutVictims(failures, rows.size()));
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  Checks checks = PrepareActive(ctx);
+  Checks checks = filtering_->PrepareActive(ctx);
   NodeFailures statuses;
   std::vector<Candidate> candidates;
   std::string error;

@@ -1,0 +1,35 @@
+// What a GenericScheduler is made of. For its source files only.
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "pkg/scheduler/core/batch.h"
+#include "pkg/scheduler/core/extender_calls.h"
+#include "pkg/scheduler/core/filtering.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/incremental/incremental_scheduler.h"
+#include "pkg/scheduler/core/kept_failures.h"
+#include "pkg/scheduler/core/preemptor.h"
+
+namespace berth::scheduler {
+
+struct GenericScheduler::Parts {
+  Parts(Cache* cache, AlgorithmConfig* config, const NominatedPods* nominated)
+      : incremental(cache, config),
+        filtering(cache, config, nominated),
+        failures(cache, config, &filtering),
+        preemptor(cache, config, nominated, &filtering),
+        extenders(cache, &config->extenders) {}
+
+  IncrementalScheduler incremental;
+  Filtering filtering;
+  KeptFailures failures;
+  Preemptor preemptor;
+  ExtenderCalls extenders;
+  Batch batch;                                     // used if the configuration has BatchParts
+  bool wants_totals = false;                       // whether `totals` is filled
+  std::vector<std::pair<int64_t, Symbol>> totals;  // of the nodes that the reference scheduler scored last
+};
+
+}  // namespace berth::scheduler
