@@ -27,6 +27,8 @@ constexpr Mend kMends[] = {
     {release::Since(19), "several profiles take turns together, and one without SchedulingGates tries pods with gates"},
     {release::Since(36), "an event wakes a pod if its objects help against what rejected the pod"},
     {release::Until(10), "nominations are in the pod's annotation"},
+    {release::Until(14),
+     "victims are found anew after pods on other nodes changed whose anti-affinity keeps the pod out"},
 };
 
 }  // namespace

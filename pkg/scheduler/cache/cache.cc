@@ -632,6 +632,8 @@ absl::Status Cache::UpdatePod(api::PodPtr pod) {
     for (PlacedPod& p : rows_[from].pods) {
       if (p.pod->meta.uid == pod->meta.uid) p.pod = pod;
     }
+    // Who is evicted first depends on when pods started.
+    if (state.pod->start_seconds != pod->start_seconds) Touch(from);
     state.pod = std::move(pod);
     return absl::OkStatus();
   }

@@ -24,7 +24,7 @@ bool Preemptor::ClaimsWerePrepared(const api::PodPtr& pod) const {
   return !(place(trace.rejected_by[0].second) < claims);
 }
 
-Preemption Preemptor::RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures) const {
+Preemption Preemptor::RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures) {
   std::vector<std::string> texts;
   Preemption::Outcome outcome = Preemption::Outcome::kNotEligible;
   for (const std::string& name : config_->post_filters) {

@@ -7,7 +7,7 @@
 //
 // Three things make this fast on large clusters. Where only amounts matter, victims are found by adding and subtracting
 // instead of simulating (SelectVictimsByAmounts). Where only the row matters, costs are kept by template and row until
-// the row changes (Costs). And only costs are kept for all nodes: the victims are found again for the node that
+// the row changes (CostsByRow). And only costs are kept for all nodes: the victims are found again for the node that
 // wins.
 #include <algorithm>
 #include <limits>
@@ -17,6 +17,7 @@
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
+#include "pkg/scheduler/core/freed_amounts.h"
 #include "pkg/scheduler/core/preemptor.h"
 #include "pkg/util/status.h"
 
@@ -82,23 +83,6 @@ struct Potential {
     if (std::any_of(pods.begin(), pods.end(), violates)) {
       violating = static_cast<size_t>(std::stable_partition(pods.begin(), pods.end(), violates) - pods.begin());
     }
-  }
-};
-
-// The amounts that removed pods give back, in milliCPU, bytes and pods.
-struct Freed {
-  int64_t milli_cpu = 0, memory = 0, nvidia_gpu = 0, ephemeral_storage = 0, pods = 0;
-
-  void Add(const Resource& r, int64_t sign) {
-    milli_cpu += sign * r.milli_cpu;
-    memory += sign * r.memory;
-    nvidia_gpu += sign * r.nvidia_gpu;
-    ephemeral_storage += sign * r.ephemeral_storage;
-    pods += sign;
-  }
-  bool Covers(const FreedNeed& n) const {
-    return milli_cpu >= n.milli_cpu && memory >= n.memory && nvidia_gpu >= n.nvidia_gpu &&
-           ephemeral_storage >= n.ephemeral_storage && pods >= n.pods;
   }
 };
 
@@ -199,14 +183,13 @@ Proposal BestForAll(const Extenders& extenders, const api::Pod& pod, const Cache
 
 }  // namespace
 
-// SelectVictims by adding and subtracting amounts. Returns nothing when something else than amounts matters. Each check
-// says how much must be given back for it to pass (FitCheck::NeedsFreed), so no check is called again while pods are
-// given back.
-std::optional<bool> Preemptor::SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row,
-                                                      Victims* out) const {
+// Returns how much must be given back on the row before the pod fits there, or nothing when something else than amounts
+// matters. Each check says its part (FitCheck::NeedsFreed), so that no check is called again while pods are given back.
+std::optional<FreedNeed> Preemptor::NeedOf(const api::Pod& pod, Checks& checks, Row row) const {
   const NodeRow& r = cache_->row(row);
-  if (r.saturated || (nominated_ != nullptr && !nominated_->empty() && filtering_->HasNominated(pod, r.name)))
+  if (r.saturated || (nominated_ != nullptr && !nominated_->empty() && filtering_->HasNominated(pod, r.name))) {
     return std::nullopt;
+  }
   FreedNeed need;
   for (size_t i = 0; i < checks.list.size(); ++i) {
     const ConfiguredPredicate& rule = *checks.rules[i];
@@ -214,10 +197,19 @@ std::optional<bool> Preemptor::SelectVictimsByAmounts(const api::Pod& pod, Check
     need.And(unchangeable ? checks.list[i]->Unchangeable(row) : checks.list[i]->NeedsFreed(row));
   }
   if (!need.known) return std::nullopt;
+  return need;
+}
+
+// SelectVictims by adding and subtracting amounts. Returns nothing when something else than amounts matters.
+std::optional<bool> Preemptor::SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row,
+                                                      Victims* out) const {
+  const std::optional<FreedNeed> known = NeedOf(pod, checks, row);
+  if (!known) return std::nullopt;
+  const FreedNeed& need = *known;
   if (!need.possible) return false;
   thread_local Potential potential;
-  potential.Collect(r, pod, cache_->listers(), config_->release->counts_budgets);
-  Freed freed;
+  potential.Collect(cache_->row(row), pod, cache_->listers(), config_->release->counts_budgets);
+  FreedAmounts freed;
   for (const PlacedPod* p : potential.pods) freed.Add(p->info->used, +1);
   if (!freed.Covers(need)) return false;
   for (size_t i = 0; i < potential.pods.size(); ++i) {
@@ -310,12 +302,14 @@ std::vector<Row> Preemptor::PreemptionCandidates(const NodeFailures& failures) c
 bool Preemptor::RowsDecideVictims(Checks& checks) const {
   const std::vector<Row>& rows = cache_->by_name_descending();
   for (size_t i = 0; i < checks.list.size(); ++i) {
-    if (filtering_->AmountsDecide(checks, i)) continue;
     const ConfiguredPredicate& rule = *checks.rules[i];
-    // If a rule about topology domains returns a known need, evictions make no difference to it, and that holds on
-    // every row.
-    const bool domains = rule.parts.empty() && rule.traits.cluster == ClusterPart::kDomains;
-    if (!domains || !checks.list[i]->NeedsFreed(rows[0]).known) return false;
+    if (rule.parts.empty() && rule.traits.cluster == ClusterPart::kDomains) {
+      // If a rule about topology domains returns a known need, evictions make no difference to it, and that holds on
+      // every row. Otherwise what it says of a row also depends on pods on other rows.
+      if (!checks.list[i]->NeedsFreed(rows[0]).known) return false;
+    } else if (!filtering_->AmountsDecide(checks, i)) {
+      return false;
+    }
   }
   return true;
 }
@@ -331,22 +325,6 @@ std::optional<Preemptor::VictimCost> Preemptor::CostOfVictims(const api::Pod& po
   if (!v.pods.empty()) cost.first_priority = v.pods[0]->pod->Priority();
   for (const PlacedPod* p : v.pods) cost.priority_sum += int64_t{p->pod->Priority()} + (int64_t{1} << 31);
   return cost;
-}
-
-Preemptor::Costs& Preemptor::CostsFor(const api::Pod& pod) {
-  constexpr size_t kMostTemplates = 4;
-  auto it = std::find_if(costs_.begin(), costs_.end(), [&](const Costs& c) { return c.tmpl == pod.tmpl; });
-  if (it == costs_.end()) {
-    if (costs_.size() >= kMostTemplates) costs_.pop_back();
-    costs_.push_back({pod.tmpl, 0, {}});
-    it = std::prev(costs_.end());
-  }
-  std::rotate(costs_.begin(), it, std::next(it));
-  Costs& kept = costs_.front();
-  if (kept.budgets_version != cache_->listers().budgets.version()) kept.rows.clear();
-  kept.budgets_version = cache_->listers().budgets.version();
-  kept.rows.resize(cache_->row_count());
-  return kept;
 }
 
 Preemption Preemptor::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
@@ -374,7 +352,7 @@ Preemption Preemptor::PreemptByCost(const api::PodPtr& pod, const NodeFailures& 
     VictimCost cost;
   };
   std::vector<Option> options;
-  Costs* kept = RowsDecideVictims(checks) ? &CostsFor(*pod) : nullptr;
+  auto* const kept = RowsDecideVictims(checks) ? &costs_.For(*pod, *cache_) : nullptr;
   const bool any_nominated = nominated_ != nullptr && !nominated_->empty();
   for (Row row : candidates) {
     const NodeRow& r = cache_->row(row);
@@ -382,7 +360,7 @@ Preemption Preemptor::PreemptByCost(const api::PodPtr& pod, const NodeFailures& 
     if (kept == nullptr || (any_nominated && !nominated_->For(r.name).empty())) {
       cost = CostOfVictims(*pod, checks, row);
     } else {
-      Costs::OfRow& known = kept->rows[row];
+      auto& known = kept->rows[row];
       if (known.generation != r.generation) {
         known.cost = CostOfVictims(*pod, checks, row);
         known.generation = r.generation;

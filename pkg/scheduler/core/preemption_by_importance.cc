@@ -1,19 +1,21 @@
 // Preemption as releases 1.19 and 1.29 do it (plugin DefaultPreemption), except that every node is looked at and not
 // only a sample of the candidates. PreemptionByImportance says how they differ.
 //
-// Like in 1.10 all pods of lower priority are removed in a simulation and given back as long as the pod fits. Unlike in
-// 1.10, pods of equal priority are ordered by their start, each victim uses up its disruption budgets, and extenders
-// may change the victims.
+// Like in 1.10 all pods of lower priority are removed and given back as long as the pod fits. Unlike in 1.10, pods of
+// equal priority are ordered by their start, each victim uses up its disruption budgets, and extenders may change the
+// victims. What makes preemption.cc fast makes this fast, too: amounts instead of simulations where nothing else
+// matters, and what a trial on a row came to is kept until the row changes.
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
 
 #include "pkg/api/decode.h"
+#include "pkg/scheduler/core/freed_amounts.h"
 #include "pkg/scheduler/core/preemptor.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
@@ -105,9 +107,8 @@ struct Preemptor::Candidate {
   std::vector<PlacedPod> victims;  // the most important first, unless an extender or budgets decide the order
   int64_t violations = 0;
 
-  // Returns what 1.29 compares between candidates, in this order; the smallest is best. Upstream crashes when one of
-  // several candidates has no victims (fixed).
-  std::tuple<int64_t, int64_t, int64_t, size_t, int64_t> Rank() const {
+  // Upstream crashes when one of several candidates has no victims (fixed).
+  Preemptor::Rank Rank() const {
     if (victims.empty()) return {violations, std::numeric_limits<int64_t>::min(), 0, 0, 0};
     int64_t sum = 0, earliest = std::numeric_limits<int64_t>::max();
     int32_t highest = std::numeric_limits<int32_t>::min();
@@ -122,29 +123,49 @@ struct Preemptor::Candidate {
   }
 };
 
-// Removes all pods of lower priority from the row in a simulation and gives back as many as fit, the most important
-// first. Returns true and fills in the candidate, or returns false with the reasons or an error.
+// Takes all pods of lower priority from the row and gives back as many as fit, the most important first: by amounts, or
+// in a simulation where these do not decide or do not suffice. Returns true and fills in the candidate, or returns
+// false with the reasons or an error.
 bool Preemptor::DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* candidate, Why* why) const {
   std::vector<PlacedPod> potential;
+  FreedAmounts freed;
   for (const PlacedPod& p : cache_->row(row).pods) {
-    if (p.info->priority < pod.Priority()) potential.push_back(p);
+    if (p.info->priority >= pod.Priority()) continue;
+    potential.push_back(p);
+    freed.Add(p.info->used, +1);
   }
   if (potential.empty()) {
     why->reasons.push_back({Symbol(kNoVictims), true});
     return false;
   }
-  Cache::Simulation simulation(cache_, row);
-  for (const PlacedPod& p : potential) simulation.Remove(p);
-  if (filtering_->CheckRowWithNominated(pod, checks, row, false, why) != Verdict::kFits) return false;
-
-  std::stable_sort(potential.begin(), potential.end(), MoreImportant);
-  const size_t violating = PartByBudgets(cache_->listers(), &potential);
-  for (size_t i = 0; i < potential.size(); ++i) {
-    simulation.Restore(potential[i]);
-    if (filtering_->CheckRowWithNominated(pod, checks, row, false, nullptr) == Verdict::kFits) continue;
-    simulation.Remove(potential[i]);
-    candidate->victims.push_back(potential[i]);
-    if (i < violating) ++candidate->violations;
+  size_t violating = 0;
+  const auto give_back = [&](auto fits_with) {
+    std::stable_sort(potential.begin(), potential.end(), MoreImportant);
+    violating = PartByBudgets(cache_->listers(), &potential);
+    for (size_t i = 0; i < potential.size(); ++i) {
+      if (fits_with(potential[i])) continue;
+      candidate->victims.push_back(potential[i]);
+      if (i < violating) ++candidate->violations;
+    }
+  };
+  const std::optional<FreedNeed> need = NeedOf(pod, checks, row);
+  if (need && need->possible && freed.Covers(*need)) {
+    give_back([&](const PlacedPod& p) {
+      freed.Add(p.info->used, -1);
+      if (freed.Covers(*need)) return true;
+      freed.Add(p.info->used, +1);
+      return false;
+    });
+  } else {
+    Cache::Simulation simulation(cache_, row);
+    for (const PlacedPod& p : potential) simulation.Remove(p);
+    if (filtering_->CheckRowWithNominated(pod, checks, row, false, why) != Verdict::kFits) return false;
+    give_back([&](const PlacedPod& p) {
+      simulation.Restore(p);
+      if (filtering_->CheckRowWithNominated(pod, checks, row, false, nullptr) == Verdict::kFits) return true;
+      simulation.Remove(p);
+      return false;
+    });
   }
   const PreemptionByImportance& style = config_->release->by_importance;
   candidate->row = row;
@@ -157,6 +178,86 @@ bool Preemptor::DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* 
     std::stable_sort(candidate->victims.begin(), candidate->victims.end(), MoreImportant);
   }
   return true;
+}
+
+// Returns what a DryRun comes to, without the victims.
+Preemptor::Trial Preemptor::Try(const api::Pod& pod, Checks& checks, Row row) const {
+  Candidate candidate;
+  Why why;
+  if (DryRun(pod, checks, row, &candidate, &why)) return {.fits = true, .rank = candidate.Rank()};
+  if (!why.error.empty()) return {.error = std::move(why.error.text)};
+  util::SymbolKeeper keeper;
+  for (const FailureReason& r : why.reasons) {
+    keeper.Keep(r.text);
+    keeper.Keep(r.kind);
+  }
+  return {.reasons = std::move(why.reasons), .texts = keeper.Take()};
+}
+
+// Tries all rows that have a resolvable failure.
+Preemptor::Trials Preemptor::TryAll(const api::Pod& pod, Checks& checks, const NodeFailures& failures) {
+  auto* const kept = RowsDecideVictims(checks) ? &trials_.For(pod, *cache_) : nullptr;
+  const bool any_nominated = nominated_ != nullptr && !nominated_->empty();
+  Trials out;
+  const std::vector<Row>& rows = cache_->by_name_descending();
+  for (auto it = rows.rbegin(); it != rows.rend(); ++it) {
+    const NodeRow& r = cache_->row(*it);
+    const auto* reasons = failures.Find(r.name);
+    if (reasons == nullptr || Unresolvable(*reasons)) continue;
+    if (kept == nullptr || (any_nominated && !nominated_->For(r.name).empty())) {
+      out.of_rows.emplace_back(*it, &out.not_kept.emplace_back(Try(pod, checks, *it)));
+      continue;
+    }
+    auto& known = kept->rows[*it];
+    if (known.generation != r.generation) {
+      known.cost = Try(pod, checks, *it);
+      known.generation = r.generation;
+    }
+    out.of_rows.emplace_back(*it, &*known.cost);
+  }
+  return out;
+}
+
+// Returns a status for each node, and the first error of a trial. REQUIRES: evictions help on no node.
+NodeFailures Preemptor::StatusesOf(const Trials& trials, std::string* error) const {
+  NodeFailures statuses;
+  auto next = trials.of_rows.begin();
+  const std::vector<Row>& rows = cache_->by_name_descending();
+  for (auto it = rows.rbegin(); it != rows.rend(); ++it) {
+    const bool tried = next != trials.of_rows.end() && next->first == *it;
+    const Trial* const trial = tried ? (next++)->second : nullptr;
+    if (trial == nullptr) {
+      statuses.AddNew(cache_->row(*it).name, {{Symbol(kNotHelpful), true}});
+    } else if (!trial->error.empty()) {
+      if (error->empty()) *error = trial->error;
+    } else {
+      statuses.AddNew(cache_->row(*it).name, trial->reasons);
+    }
+  }
+  return statuses;
+}
+
+// Returns the best candidate or, when extenders have a say, all of them.
+std::vector<Preemptor::Candidate> Preemptor::Candidates(const api::Pod& pod, Checks& checks,
+                                                        const Trials& trials) const {
+  std::vector<Row> rows;
+  const bool all = std::any_of(config_->extenders.begin(), config_->extenders.end(),
+                               [&](const auto& e) { return e->SupportsPreemption() && e->IsInterested(pod); });
+  const Trial* best = nullptr;
+  for (const auto& [row, trial] : trials.of_rows) {
+    if (!trial->fits) continue;
+    if (!all && best != nullptr && !(trial->rank < best->rank)) continue;
+    if (!all) rows.clear();
+    rows.push_back(row);
+    best = trial;
+  }
+  std::vector<Candidate> candidates;
+  for (Row row : rows) {
+    Why unused;
+    const bool fits = DryRun(pod, checks, row, &candidates.emplace_back(), &unused);
+    BERTH_REQUIRES(fits);
+  }
+  return candidates;
 }
 
 // Replaces the candidates by those in an extender's answer. Returns what is wrong with the answer, or an empty text.
@@ -224,7 +325,7 @@ std::string Preemptor::AskExtendersToPreempt(const api::Pod& pod, std::vector<Ca
 
 // Simulates on every node that has a resolvable failure, lets extenders have a say, and takes the best candidate. If no
 // node is left, the error lists why, in the form of a FitError.
-Preemption Preemptor::PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const {
+Preemption Preemptor::PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) {
   Preemption out;
   const PreemptionByImportance& style = config_->release->by_importance;
   if (const std::string reason = WhyNotEligible(*cache_, *pod, failures, style.waits_for_any_leaving_pod);
@@ -244,27 +345,11 @@ Preemption Preemptor::PreemptByImportance(const api::PodPtr& pod, const NodeFail
   if (cache_->least_priority() >= pod->Priority()) return helps_nowhere(WithoutVictims(failures, rows.size()));
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = filtering_->PrepareActive(ctx);
-  NodeFailures statuses;
-  std::vector<Candidate> candidates;
-  std::string error;
-  for (auto it = rows.rbegin(); it != rows.rend(); ++it) {
-    const Symbol name = cache_->row(*it).name;
-    const auto* reasons = failures.Find(name);
-    if (reasons == nullptr || Unresolvable(*reasons)) {
-      statuses.AddNew(name, {{Symbol(kNotHelpful), true}});
-      continue;
-    }
-    Candidate candidate;
-    Why why;
-    if (DryRun(*pod, checks, *it, &candidate, &why)) {
-      candidates.push_back(std::move(candidate));
-    } else if (!why.error.empty()) {
-      if (error.empty()) error = why.error.text;
-    } else {
-      statuses.AddNew(name, why.reasons);
-    }
-  }
+  const Trials trials = TryAll(*pod, checks, failures);
+  std::vector<Candidate> candidates = Candidates(*pod, checks, trials);
   if (candidates.empty()) {
+    std::string error;
+    const NodeFailures statuses = StatusesOf(trials, &error);
     if (error.empty()) return helps_nowhere(statuses);
     out.outcome = Preemption::Outcome::kFailed;
     if (style.says_why_not) out.error = "preemption: " + error;

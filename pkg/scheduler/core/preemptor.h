@@ -5,13 +5,18 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "pkg/scheduler/core/costs_by_row.h"
 #include "pkg/scheduler/core/filtering.h"
 #include "pkg/scheduler/extender/extender.h"
+#include "pkg/util/symbol.h"
 
 namespace berth::scheduler {
 
@@ -41,20 +46,21 @@ class Preemptor {
     size_t victims;
     auto operator<=>(const VictimCost&) const = default;
   };
-  // The cost of evictions for pods of one template, by row. Used only where the cost depends on nothing but the row
-  // (RowsDecideVictims), and for rows without nominated pods. Invariant: if rows[r].generation is the generation of row
-  // r and `budgets_version` is the version of the budgets, rows[r].cost is what CostOfVictims would return.
-  struct Costs {
-    std::shared_ptr<const api::PodTemplate> tmpl;
-    uint64_t budgets_version = 0;
-    struct OfRow {
-      uint64_t generation = 0;  // 0: not computed
-      std::optional<VictimCost> cost;
-    };
-    std::vector<OfRow> rows;
+  // What 1.29 compares between candidates, in this order; the smallest is best.
+  using Rank = std::tuple<int64_t, int64_t, int64_t, size_t, int64_t>;
+  // What a trial on a row came to: a rank if evictions make the pod fit, else an error or the reasons why they do not.
+  struct Trial {
+    bool fits = false;
+    std::string error = {};
+    std::vector<FailureReason> reasons = {};
+    Rank rank = {};
+    util::KeptTexts texts = {};  // of the reasons
   };
-  // Returns the costs for the pod's template and moves them to the front of `costs_`.
-  Costs& CostsFor(const api::Pod& pod);
+  // The rows that were tried, in ascending order of names.
+  struct Trials {
+    std::vector<std::pair<Row, const Trial*>> of_rows;
+    std::deque<Trial> not_kept;  // those that are not in trials_
+  };
 
   Preemption PreemptByCost(const api::PodPtr& pod, const NodeFailures& failures);
   std::vector<Row> PreemptionCandidates(const NodeFailures& failures) const;
@@ -62,22 +68,28 @@ class Preemptor {
   std::optional<VictimCost> CostOfVictims(const api::Pod& pod, Checks& checks, Row row) const;
   bool SelectVictims(const api::Pod& pod, Checks& checks, Row row, Victims* out) const;
   std::optional<bool> SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row, Victims* out) const;
+  std::optional<FreedNeed> NeedOf(const api::Pod& pod, Checks& checks, Row row) const;
   bool ExtendersAgree(const api::Pod& pod, Row row) const;
 
-  Preemption PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const;
+  Preemption PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures);
+  Trials TryAll(const api::Pod& pod, Checks& checks, const NodeFailures& failures);
+  NodeFailures StatusesOf(const Trials& trials, std::string* error) const;
+  Trial Try(const api::Pod& pod, Checks& checks, Row row) const;
+  std::vector<Candidate> Candidates(const api::Pod& pod, Checks& checks, const Trials& trials) const;
   bool DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* candidate, Why* why) const;
   std::string AskExtendersToPreempt(const api::Pod& pod, std::vector<Candidate>* candidates) const;
   std::string TakeAgreed(const Extender& extender, const std::vector<Extender::AgreedEviction>& agreed,
                          std::vector<Candidate>* candidates) const;
 
   bool ClaimsWerePrepared(const api::PodPtr& pod) const;
-  Preemption RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures) const;
+  Preemption RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures);
 
   Cache* const cache_;
   const AlgorithmConfig* const config_;
   const NominatedPods* const nominated_;
   Filtering* const filtering_;
-  std::vector<Costs> costs_;  // of the templates that preempted most recently, the latest first
+  CostsByRow<VictimCost> costs_;
+  CostsByRow<Trial> trials_;
 };
 
 }  // namespace berth::scheduler

@@ -167,6 +167,15 @@ class AffinityCheck final : public DomainCheck {
   // A pod without terms can change only the channels of the pod's own terms.
   bool IgnoresPodsWithoutTerms() const override { return usable_ && !rejection_ && anti_ == 0; }
 
+  // If no pod matches a term, evictions make no difference to it, so the plugin demands nothing.
+  FreedNeed NeedsFreed(Row) override {
+    Refresh();
+    FreedNeed need;
+    need.known = usable_ && !rejection_ && affinity_ == 0 &&
+                 std::all_of(terms_.begin(), terms_.end(), [](const auto& t) { return t.totals->numbers().empty(); });
+    return need;
+  }
+
   bool usable() const override { return usable_; }
   bool Refresh() override {
     const bool own = own_.Changed() || (absent_ != nullptr && absent_->version() != absent_version_);

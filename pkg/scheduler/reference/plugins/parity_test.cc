@@ -85,9 +85,10 @@ class Pair {
     const auto traced = production_->Schedule(pod, DecisionMode::kReference, &trace);
     production_->set_last_node_index(round);
     const auto kept = production_->Schedule(pod, DecisionMode::kIncremental);
-    std::optional<berth::scheduler::Preemption> preemption;
+    std::optional<berth::scheduler::Preemption> preemption, again;  // the second from what the first has kept
     if (traced.outcome == berth::scheduler::Decision::Outcome::kUnfit) {
       preemption = production_->Preempt(pod, *traced.failures);
+      again = production_->Preempt(pod, *traced.failures);
     }
     const Decision want = reference_->ScheduleOne(pod, true);
     INFO("pod " << pod->meta.Key() << ": " << want.error);
@@ -99,6 +100,7 @@ class Pair {
     CompareFailures(trace, want);
     CompareScores(trace, want);
     if (preemption) ComparePreemption(*preemption, want);
+    if (again) ComparePreemption(*again, want);
     if (want.host.empty()) return;
     const Row row = cache_.FindRow(Symbol(want.host));
     binder_.Assume(*pod, *cache_.row(row).node);
