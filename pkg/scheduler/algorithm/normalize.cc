@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#include "pkg/util/wide_vectors.h"
+
 namespace berth::scheduler {
 
 void NormalizeReduce(std::span<int64_t> scores, bool reverse, int64_t max_score) {
   int64_t largest = 0;
-  for (int64_t s : scores) largest = std::max(largest, s);
+  util::RunLoops([&]() BERTH_LOOPS {
+    int64_t most = 0;
+    for (const int64_t s : scores) most = s > most ? s : most;
+    largest = most;
+  });
   if (largest > 0) {
     for (int64_t& s : scores) s = NormalizedScore(s, largest, reverse, max_score);
   } else if (reverse) {

@@ -16,6 +16,7 @@
 #include "pkg/util/contract.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
+#include "pkg/util/wide_vectors.h"
 
 namespace berth::scheduler {
 namespace {
@@ -359,8 +360,22 @@ bool GenericScheduler::MayHelp(Symbol rule, const api::Pod& pod, const ClusterEv
 // Returns the weighted sum of all scores for each row. Without priorities and extenders every node gets 1, as in 1.10.
 absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::PodPtr& pod, const PodContext& ctx,
                                                                   const std::vector<Row>& rows, DecisionTrace* trace) {
-  if (config_.priorities.empty() && config_.extenders.empty()) return std::vector<int64_t>(rows.size(), 1);
-  std::vector<int64_t> totals(rows.size(), 0), scores(rows.size());
+  std::vector<int64_t> totals, scores;
+  BERTH_RETURN_IF_ERROR(AddScores(pod, ctx, rows, trace, &totals, &scores));
+  return totals;
+}
+
+// Writes the totals of the rows; `of_rule` is memory for the scores of one rule.
+absl::Status GenericScheduler::AddScores(const api::PodPtr& pod, const PodContext& ctx, const std::vector<Row>& rows,
+                                         DecisionTrace* trace, std::vector<int64_t>* into,
+                                         std::vector<int64_t>* of_rule) const {
+  if (config_.priorities.empty() && config_.extenders.empty()) {
+    into->assign(rows.size(), 1);
+    return absl::OkStatus();
+  }
+  into->assign(rows.size(), 0);
+  of_rule->assign(rows.size(), 0);
+  const std::span<int64_t> totals(*into), scores(*of_rule);
   std::vector<std::string> errors;
   bool a_row_failed = false;
   for (const ConfiguredPriority& p : config_.priorities) {
@@ -383,18 +398,24 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
       if (config_.release->reports_first_error_only) break;
       continue;
     }
-    if (p.weight == 1) {  // compilers vectorize additions only
-      for (size_t i = 0; i < rows.size(); ++i) totals[i] += scores[i];
-    } else {
-      for (size_t i = 0; i < rows.size(); ++i) totals[i] += scores[i] * p.weight;
-    }
-    if (trace != nullptr) trace->priorities.push_back({p.name, p.weight, scores});
+    util::RunLoops([&]() BERTH_LOOPS {
+      int64_t* const sums = into->data();
+      const int64_t* const of = of_rule->data();
+      const size_t size = rows.size();
+      const int64_t weight = p.weight;
+      if (weight == 1) {
+        for (size_t i = 0; i < size; ++i) sums[i] += of[i];
+      } else {
+        for (size_t i = 0; i < size; ++i) sums[i] += of[i] * weight;
+      }
+    });
+    if (trace != nullptr) trace->priorities.push_back({p.name, p.weight, *of_rule});
   }
   if (!errors.empty()) {
     return util::InvalidArgument(errors.size() == 1 ? errors[0] : absl::StrCat("[", absl::StrJoin(errors, ", "), "]"));
   }
   if (!config_.extenders.empty()) parts_->extenders.AddScores(*pod, rows, totals);
-  return totals;
+  return absl::OkStatus();
 }
 
 // Puts the rows with the best total into the order of Cache::in_order() and lets the round-robin counter choose among

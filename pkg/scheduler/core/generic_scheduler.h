@@ -133,6 +133,8 @@ class GenericScheduler {
                                     DecisionTrace* trace, size_t* ties);
   absl::StatusOr<std::vector<int64_t>> Prioritize(const api::PodPtr& pod, const PodContext& ctx,
                                                   const std::vector<Row>& rows, DecisionTrace* trace);
+  absl::Status AddScores(const api::PodPtr& pod, const PodContext& ctx, const std::vector<Row>& rows,
+                         DecisionTrace* trace, std::vector<int64_t>* totals, std::vector<int64_t>* of_rule) const;
   Row ChooseAmongTies(std::vector<Row>* ties, DecisionTrace* trace);
 
   // batch.cc

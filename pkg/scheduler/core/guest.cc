@@ -5,12 +5,32 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "pkg/scheduler/core/parts.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
+namespace {
+
+// Appends the rows of the set in ascending order. Mostly all or none of 64 neighbours are in it.
+void AppendRows(const RowSet& set, std::vector<Row>* out) {
+  size_t end = out->size();
+  out->resize(end + set.Size());
+  Row first = 0;
+  for (uint64_t word : set.words()) {
+    if (word == ~uint64_t{0}) {
+      for (Row i = 0; i < 64; ++i) (*out)[end + i] = first + i;
+      end += 64;
+    } else {
+      for (; word != 0; word &= word - 1) (*out)[end++] = first + static_cast<Row>(std::countr_zero(word));
+    }
+    first += 64;
+  }
+}
+
+}  // namespace
 
 bool GenericScheduler::GuestFilters() const {
   return guest_ != nullptr && guest_->Filters();
@@ -75,16 +95,12 @@ void GenericScheduler::ScoreRows(const api::PodPtr& pod, Evaluation* out) {
     return;
   }
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  auto totals = Prioritize(pod, ctx, out->rows, nullptr);
-  if (!totals.ok()) {
-    out->error = util::Message(totals.status());
-    return;
-  }
-  out->totals = std::move(*totals);
+  absl::Status s = AddScores(pod, ctx, out->rows, nullptr, &out->totals, &out->scores);
+  if (!s.ok()) out->error = util::Message(s);
 }
 
-// The incremental scheduler knows which rows fit. It is stopped before it chooses one, so that nothing is decided. Its
-// totals are not those of the release: it leaves out what all rows share.
+// The incremental scheduler knows which rows fit. It is stopped before it scores them: its totals are not those of the
+// release, because it leaves out what all rows share.
 void GenericScheduler::Evaluate(const api::PodPtr& pod, Evaluation* out, bool totals) {
   out->fits.Clear();
   out->fits.Resize(cache_->row_count());
@@ -101,14 +117,11 @@ void GenericScheduler::Evaluate(const api::PodPtr& pod, Evaluation* out, bool to
     filtered = true;
     out->fits = *rows;
     out->fits.Resize(cache_->row_count());
-    return true;
+    return false;
   };
-  auto score = [&](std::span<const Row>, std::span<int64_t>) { return false; };
   const IncrementalScheduler::Filter filter_ref = filter;
-  const IncrementalScheduler::Score score_ref = score;
   IncrementalScheduler::Around around;
   around.filter = &filter_ref;
-  around.score = &score_ref;
   uint64_t unused_turn = 0;
   parts_->incremental.Place(pod, around, &unused_turn);
   if (guest_ != nullptr && !guest_->Error().empty()) {
@@ -120,7 +133,7 @@ void GenericScheduler::Evaluate(const api::PodPtr& pod, Evaluation* out, bool to
     return;
   }
   if (!totals) return;
-  out->fits.ForEach([&](Row r) { out->rows.push_back(r); });
+  AppendRows(out->fits, &out->rows);
   ScoreRows(pod, out);
 }
 

@@ -45,6 +45,7 @@ struct Evaluation {
   std::vector<Row> rows;        // those of `fits`; empty if fewer than two rows fit, because they are not scored then
   std::vector<int64_t> totals;  // totals[i] is that of rows[i]
   std::string error;            // if not empty, the pod cannot be evaluated
+  std::vector<int64_t> scores;  // memory for the scores of one rule
 };
 
 // The scores of one priority.
