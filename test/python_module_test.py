@@ -29,9 +29,10 @@ def python():
 
 def test_module():
     environment = dict(os.environ, PYTHONPATH=os.path.join(BUILT, "python"), PYTHONDONTWRITEBYTECODE="1")
-    code, out, err = run(python(), "pkg/python/tests/test_berth.py", env=environment, timeout=600)
-    check("the tests of the module", code == 0, err[-1900:])
-    check_equal("what the library writes to standard output", out, "")
+    for tests in ("test_berth.py", "test_wrong_use.py"):
+        code, out, err = run(python(), "pkg/python/tests/" + tests, env=environment, timeout=600)
+        check("the tests of the module in " + tests, code == 0, err[-1900:])
+        check_equal("what the library writes to standard output", out, "")
 
 
 def test_example_in_c():

@@ -44,9 +44,9 @@ int32_t Status(const absl::Status& s) {
 
 int32_t AddRule(berth_cluster* cluster, const char* name, OwnRule rule) {
   return WithCluster(cluster, [&](Cluster& c) {
-    if (name == nullptr) return Null("the name of the rule");
+    if (const int32_t code = CheckName(name, "the name of the rule"); code != BERTH_OK) return code;
+    if (*name == '\0') return Fail(BERTH_INVALID, "the name of the rule: must not be empty");
     if (rule.function == nullptr) return Null("the function of the rule");
-    if (absl::Status s = scheduler::Registry::CheckName(name); !s.ok()) return Fail(s);
     if (!std::isfinite(rule.weight)) {
       return Fail(BERTH_INVALID, absl::StrCat("weight ", rule.weight, ": must be a finite number"));
     }
@@ -160,7 +160,8 @@ int32_t berth_node_name(berth_cluster* cluster, size_t node, const char** name) 
 
 int32_t berth_node_index(berth_cluster* cluster, const char* name, int32_t* node) {
   return WithCluster(cluster, [&](Cluster& c) {
-    if (name == nullptr || node == nullptr) return Null("name or node");
+    if (node == nullptr) return Null("node");
+    if (const int32_t code = CheckName(name, "the name of the node"); code != BERTH_OK) return code;
     const Row row = c.cache().FindRow(berth::util::Symbol::Find(name));
     *node = row == berth::scheduler::kNoRow || !c.cache().listed().Has(row) ? -1 : static_cast<int32_t>(row);
     return int32_t{BERTH_OK};
@@ -169,7 +170,7 @@ int32_t berth_node_index(berth_cluster* cluster, const char* name, int32_t* node
 
 int32_t berth_remove_node(berth_cluster* cluster, const char* name) {
   return WithCluster(cluster, [&](Cluster& c) {
-    if (name == nullptr) return Null("name");
+    if (const int32_t code = CheckName(name, "the name of the node"); code != BERTH_OK) return code;
     const Row row = c.cache().FindRow(berth::util::Symbol::Find(name));
     if (row == berth::scheduler::kNoRow || !c.cache().listed().Has(row)) {
       return Fail(BERTH_INVALID, absl::StrCat("there is no node \"", name, "\""));
@@ -291,16 +292,19 @@ int32_t berth_bind(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t
     berth::util::Symbol name;
     if (const int32_t code = NameOf(c, node, &name); code != BERTH_OK) return code;
     c.NoteList(p);
-    const bool known = c.cache().GetPod(of->meta.uid) != nullptr;
+    const berth::api::PodPtr before = c.cache().GetPod(of->meta.uid);
+    const Row from = before == nullptr ? berth::scheduler::kNoRow : c.cache().FindRow(before->node_name);
     if (absl::Status s = c.cache().AddPod(PlacedAs(of, name)); !s.ok()) return Fail(s);
-    if (!known) c.Tell(*of, static_cast<Row>(node), true);
+    if (before != nullptr && before->node_name == name) return int32_t{BERTH_OK};
+    if (before != nullptr) c.Tell(*before, from, false);
+    c.Tell(*of, static_cast<Row>(node), true);
     return int32_t{BERTH_OK};
   });
 }
 
 int32_t berth_delete_pod(berth_cluster* cluster, const char* name) {
   return WithCluster(cluster, [&](Cluster& c) {
-    if (name == nullptr) return Null("name");
+    if (const int32_t code = CheckName(name, "the name of the pod"); code != BERTH_OK) return code;
     berth::api::PodPtr found;
     c.cache().ForEachPod([&](const auto& placed, const auto&) {
       if (placed.pod->meta.Key() == name) found = placed.pod;
@@ -324,10 +328,19 @@ int32_t berth_scores(berth_cluster* cluster, berth_pods* pods, size_t pod, size_
     berth::scheduler::Evaluation& e = c.evaluation;
     scheduler->Evaluate(of, &e);
     if (!e.error.empty()) return Fail(c.own.Error().empty() ? BERTH_INVALID : BERTH_CALLBACK, e.error);
-    if (feasible != nullptr) e.fits.ForEach([&](Row r) { feasible[r] = 1; });
-    for (size_t i = 0; totals != nullptr && i < e.rows.size(); ++i) {
-      totals[e.rows[i]] = static_cast<double>(e.totals[i]);
+    if (feasible != nullptr && e.rows.size() == nodes) {
+      std::memset(feasible, 1, nodes);
+    } else if (feasible != nullptr) {
+      e.fits.ForEach([&](Row r) { feasible[r] = 1; });
     }
+    if (totals == nullptr) return int32_t{BERTH_OK};
+    if (!c.own.HasPriorities()) {
+      for (size_t i = 0; i < e.rows.size(); ++i) totals[e.rows[i]] = static_cast<double>(e.totals[i]);
+      return int32_t{BERTH_OK};
+    }
+    c.sums.assign(e.totals.begin(), e.totals.end());
+    if (!c.sums.empty() && !c.own.AddScores(*of, e.rows, &c.sums)) return Fail(BERTH_CALLBACK, c.own.Error());
+    for (size_t i = 0; i < e.rows.size(); ++i) totals[e.rows[i]] = c.sums[i];
     return int32_t{BERTH_OK};
   });
 }
@@ -380,8 +393,10 @@ int32_t berth_explain(berth_cluster* cluster, berth_pods* pods, size_t pod, cons
   return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
     if (json == nullptr || size == nullptr) return Null("json or size");
     const uint64_t turn = c.simulation->turn();
+    c.own.Begin();
     c.explanation = berth::explain::ExplanationData(c.simulation->Explain(of), "json");
     c.simulation->set_turn(turn);
+    if (c.own.needed() && !c.own.Error().empty()) return Fail(BERTH_CALLBACK, c.own.Error());
     *json = c.explanation.c_str();
     *size = c.explanation.size();
     return int32_t{BERTH_OK};
@@ -391,7 +406,7 @@ int32_t berth_explain(berth_cluster* cluster, berth_pods* pods, size_t pod, cons
 int32_t berth_amounts(berth_cluster* cluster, const char* resource, size_t nodes, double* allocatable,
                       double* requested) {
   return WithCluster(cluster, [&](Cluster& c) {
-    if (resource == nullptr) return Null("resource");
+    if (const int32_t code = CheckName(resource, "resource"); code != BERTH_OK) return code;
     if (const int32_t code = CheckNodes(c, nodes); code != BERTH_OK) return code;
     const berth::scheduler::Columns& k = c.cache().columns();
     const std::string_view name = resource;
@@ -410,7 +425,8 @@ int32_t berth_amounts(berth_cluster* cluster, const char* resource, size_t nodes
 
 int32_t berth_request(berth_cluster* cluster, berth_pods* pods, size_t pod, const char* resource, double* amount) {
   return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
-    if (resource == nullptr || amount == nullptr) return Null("resource or amount");
+    if (amount == nullptr) return Null("amount");
+    if (const int32_t code = CheckName(resource, "resource"); code != BERTH_OK) return code;
     const berth::util::Symbol symbol = berth::util::Symbol::Find(resource);
     *amount = static_cast<double>(AmountOf(c.cache().Info(of->tmpl)->request, resource, symbol));
     return int32_t{BERTH_OK};

@@ -6,8 +6,9 @@
  * handlers.
  *
  * Functions return BERTH_OK or a negative code; berth_last_error() then says in words what is wrong, and output
- * parameters are as they were unless stated otherwise. Texts are UTF-8. Sizes are in bytes. Amounts of resources are in
- * the unit of the resource: cpu in thousandths, memory and storage in bytes, all else as counted.
+ * parameters are as they were unless stated otherwise. Texts are UTF-8; names of nodes, pods and resources that are
+ * not, or have a NUL character, are errors. Sizes are in bytes. Amounts of resources are in the unit of the resource:
+ * cpu in thousandths, memory and storage in bytes, all else as counted.
  *
  * A node has an index from 0 to berth_node_count() - 1, which it keeps while it exists. The index of a node that was
  * removed is unused, with an empty name, until another node gets it. */
@@ -131,12 +132,13 @@ int32_t berth_bind(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t
 int32_t berth_delete_pod(berth_cluster* cluster, const char* name);
 
 /* Looks at one pod and decides nothing. `nodes` is the length of the arrays: berth_node_count(). feasible[n] is 1 where
- * the pod fits; totals[n] is the weighted sum of all scores there, and 0 elsewhere and if fewer than two nodes fit, as
- * such a pod is not scored. Either array may be NULL. */
+ * the pod fits; totals[n] is the weighted sum of all scores there, those of rules of yours included, and 0 elsewhere
+ * and if fewer than two nodes fit, as such a pod is not scored. The pod would go to one of the nodes with the best
+ * total. Either array may be NULL. */
 int32_t berth_scores(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t nodes, uint8_t* feasible,
                      double* totals);
-/* The rules that score the pod, and their scores: rule r on node n at scores[r * nodes + n], 0 where the pod does not
- * fit. A name is valid until the cluster is closed. */
+/* The rules of the release that score the pod, and their scores: rule r on node n at scores[r * nodes + n], 0 where the
+ * pod does not fit. A name is valid until the cluster is closed. */
 int32_t berth_rule_count(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t* count);
 int32_t berth_rule(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t rule, const char** name,
                    int64_t* weight);
@@ -155,8 +157,8 @@ int32_t berth_request(berth_cluster* cluster, berth_pods* pods, size_t pod, cons
 
 /* A rule of yours. It is called once a pod with the nodes that fit by the rules before it: feasible[n] is 1. A priority
  * writes scores[n], finite numbers of any size; a predicate clears feasible[n] where the pod may not go. It returns 0,
- * or anything else after it wrote why to `error`. It must not use the cluster, which is BERTH_BUSY meanwhile. Arguments
- * are valid during the call. */
+ * or anything else after it wrote why to `error`. It must not use the cluster, which is BERTH_BUSY meanwhile; it may
+ * use other ones. Arguments are valid during the call. */
 struct berth_question {
   const char* pod;    /* "namespace/name" */
   uint64_t template_; /* equal for pods of one template, while one of them exists */
@@ -170,7 +172,8 @@ struct berth_question {
 };
 typedef struct berth_question berth_question;
 typedef int32_t (*berth_rule_function)(void* user, berth_question* question);
-/* Add a rule. The total of a node is that of the release plus weight * score. */
+/* Add a rule; its name is any text that is not empty. The total of a node is that of the release plus
+ * weight * score. */
 int32_t berth_add_priority(berth_cluster* cluster, const char* name, double weight, berth_rule_function rule,
                            void* user);
 int32_t berth_add_predicate(berth_cluster* cluster, const char* name, berth_rule_function rule, void* user);

@@ -11,6 +11,13 @@ inline int32_t Null(const char* what) {
   return Fail(BERTH_INVALID, absl::StrCat(what, " is NULL"));
 }
 
+// Returns BERTH_OK for a text of the caller that is a name: not NULL, and valid UTF-8.
+inline int32_t CheckName(const char* text, const char* what) {
+  if (text == nullptr) return Null(what);
+  if (absl::Status s = NameProblem(text, what); !s.ok()) return Fail(s);
+  return BERTH_OK;
+}
+
 // Runs f(cluster).
 template <typename F>
 int32_t WithCluster(berth_cluster* handle, F f) {

@@ -112,7 +112,7 @@ absl::Status ReadOption(std::string_view key, Json v, Cluster* c) {
     if (!v.IsBool()) return Wrong(key, v, "must be true or false");
     (key == "preempt" ? a.preempt : a.ignore_unknown_fields) = v.Bool();
   } else if (key == "hardPodAffinitySymmetricWeight") {
-    if (!v.IsInt() || v.Int() < 0 || v.Int() > 100) return Wrong(key, v, "must be a whole number from 1 to 100");
+    if (!v.IsInt() || v.Int() < 1 || v.Int() > 100) return Wrong(key, v, "must be a whole number from 1 to 100");
     a.hard_pod_affinity_symmetric_weight = static_cast<int>(v.Int());
   } else if (key == "percentageOfNodesToScore" || key == "seed") {
     if (!v.IsInt()) return Wrong(key, v, "must be a whole number");
@@ -164,6 +164,43 @@ absl::Status ReadOptions(std::string_view text, Cluster* c) {
   return a.CheckPercentage();
 }
 
+// Returns whether the text is UTF-8: no byte that stands alone, no surrogates, nothing longer than needed.
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text[0]);
+    const size_t size = first < 0x80   ? 1
+                        : first < 0xC2 ? 0
+                        : first < 0xE0 ? 2
+                        : first < 0xF0 ? 3
+                        : first < 0xF5 ? 4
+                                       : 0;
+    if (size == 0 || size > text.size()) return false;
+    for (size_t i = 1; i < size; ++i) {
+      if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return false;
+    }
+    const auto second = static_cast<unsigned char>(size > 1 ? text[1] : 0);
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0)) return false;
+    if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90)) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+absl::Status CheckNames(const api::ObjectMeta& meta, const char* kind) {
+  BERTH_RETURN_IF_ERROR(NameProblem(meta.name, absl::StrCat(kind, ": metadata.name")));
+  return NameProblem(meta.ns.string(), absl::StrCat(kind, ": metadata.namespace"));
+}
+
+// Checks the names that the library returns: those of nodes and pods.
+absl::Status CheckNamesOf(const lab::Scenario& s) {
+  for (const api::Object& o : s.cluster) {
+    if (const auto* node = std::get_if<api::NodePtr>(&o)) BERTH_RETURN_IF_ERROR(CheckNames((*node)->meta, "Node"));
+    if (const auto* pod = std::get_if<api::PodPtr>(&o)) BERTH_RETURN_IF_ERROR(CheckNames((*pod)->meta, "Pod"));
+  }
+  for (const api::PodPtr& pod : s.pending) BERTH_RETURN_IF_ERROR(CheckNames(pod->meta, "Pod"));
+  return absl::OkStatus();
+}
+
 lab::ReadOptions ReadingOf(const lab::Algorithm& algorithm) {
   lab::ReadOptions options;
   options.defaults = algorithm;
@@ -178,6 +215,15 @@ absl::StatusOr<lab::NamedText> TextOf(const char* text, size_t size, const char*
   const std::string shown = name == nullptr ? "the text" : name;
   if (!unpacked.ok()) return util::InvalidArgument(absl::StrCat(shown, ": ", unpacked.status().message()));
   return lab::NamedText{shown, std::make_shared<const std::string>(std::move(*unpacked))};
+}
+
+absl::Status NameProblem(std::string_view name, std::string_view what) {
+  const bool whole = name.find('\0') == std::string_view::npos;
+  if (whole && IsUtf8(name)) return absl::OkStatus();
+  std::string shown;
+  api::AppendJsonString(name, &shown);
+  return util::InvalidArgument(absl::StrCat(util::ToAbsl(what), ": ", shown, ": ",
+                                            whole ? "must be valid UTF-8" : "must have no NUL character"));
 }
 
 std::shared_ptr<Pods> ListOf(std::shared_ptr<const Source> source, const release::Id* release) {
@@ -284,6 +330,7 @@ absl::Status ReadInputs(std::string_view options, const std::vector<lab::NamedTe
     for (const std::string& w : input->warnings) absl::StrAppend(&c->warnings, w, "\n");
     *c->scenario = std::move(input->scenarios[0]);
     if (!c->scenario->error.empty()) return util::InvalidArgument(c->scenario->error);
+    BERTH_RETURN_IF_ERROR(CheckNamesOf(*c->scenario));
     lab::Algorithm given = std::exchange(c->algorithm, c->scenario->algorithm);
     if (given.chosen() || given.profiles) {
       c->algorithm.policy = std::move(given.policy);
@@ -316,6 +363,7 @@ absl::StatusOr<std::vector<api::PodPtr>> ReadPods(const Cluster& cluster, const 
   std::vector<api::PodPtr> pods;
   for (lab::Scenario& s : *scenarios) {
     if (!s.error.empty()) return util::InvalidArgument(s.error);
+    BERTH_RETURN_IF_ERROR(CheckNamesOf(s));
     for (api::PodPtr& p : s.pending) pods.push_back(std::move(p));
   }
   return pods;
@@ -327,6 +375,7 @@ absl::StatusOr<size_t> Apply(Cluster* cluster, const lab::NamedText& text) {
   size_t count = 0;
   for (const lab::Scenario& s : *scenarios) {
     if (!s.error.empty()) return util::InvalidArgument(s.error);
+    BERTH_RETURN_IF_ERROR(CheckNamesOf(s));
     if (!s.pending.empty()) {
       return util::InvalidArgument(absl::StrCat(text.name, ": Pod \"", s.pending[0]->meta.Key(),
                                                 "\" has no spec.nodeName: read it as a pod to place"));

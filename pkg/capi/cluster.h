@@ -33,6 +33,10 @@ struct OwnRule {
 // Returns a text of the caller, uncompressed. It may be NULL only if it is empty.
 absl::StatusOr<lab::NamedText> TextOf(const char* text, size_t size, const char* name);
 
+// Returns an error if the name, which is that of `what`, has a NUL character or is no valid UTF-8: C would cut it
+// short, and others could not read it.
+absl::Status NameProblem(std::string_view name, std::string_view what);
+
 // Where pods of a list come from, so that a snapshot can have them.
 struct Source {
   lab::NamedText text;  // a null text: the pending pods of a cluster's input
@@ -76,6 +80,9 @@ class OwnRules final : public scheduler::Guest {
                                std::span<const int64_t> totals, uint64_t turn, size_t* ties) override;
   const std::string& Error() const override { return error_; }
   void Begin() override { error_.clear(); }
+  // Adds what the priorities give to the sums of the rows. Returns false if one failed; Error() then says how.
+  bool AddScores(const api::Pod& pod, std::span<const scheduler::Row> rows, std::vector<double>* sums);
+  bool HasPriorities() const;
 
  private:
   bool Call(const OwnRule& rule, const api::Pod& pod, std::vector<uint8_t>* feasible, std::vector<double>* scores);
@@ -94,7 +101,8 @@ struct Cluster : Held {
   std::unique_ptr<lab::Simulation> simulation;
   OwnRules own;
   std::string explanation, preemption, resources, label, snapshot;
-  scheduler::Evaluation evaluation;  // kept for its memory
+  scheduler::Evaluation evaluation;  // kept for its memory, as is what follows
+  std::vector<double> sums;
   berth_log_function log = nullptr;
   void* log_user = nullptr;
   berth_hook_function hook = nullptr;

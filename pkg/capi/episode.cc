@@ -146,6 +146,7 @@ absl::StatusOr<std::shared_ptr<Episode>> Episode::Begin(Cluster& cluster, const 
     return util::InvalidArgument("nodes were removed from the cluster: begin the episode with a copy of it");
   }
   auto e = std::make_shared<Episode>();
+  e->nodes_ = cluster.cache().row_count();
   BERTH_RETURN_IF_ERROR(e->Prepare(cluster, pace));
   return e;
 }
@@ -289,7 +290,7 @@ int32_t berth_begin(berth_cluster* cluster, berth_pods* pods, const double* arri
     if (const int32_t code = CheckNodes(c, nodes); code != BERTH_OK) return code;
     std::vector<std::string> names;
     for (size_t i = 0; i < count; ++i) {
-      if (resources[i] == nullptr) return Null("the name of a resource");
+      if (const int32_t code = CheckName(resources[i], "the name of a resource"); code != BERTH_OK) return code;
       names.emplace_back(resources[i]);
     }
     Use<Pods> list(pods, "pods");
@@ -311,14 +312,13 @@ int32_t berth_next(berth_episode* episode, int32_t node, size_t nodes, const cha
                    double* requests, double* seconds) {
   return WithEpisode(episode, [&](Episode& e) {
     if (pod == nullptr) return Null("pod");
+    if (nodes != e.nodes())
+      return Fail(BERTH_INVALID, absl::StrCat("arrays of ", nodes, " nodes: there are ", e.nodes()));
     *pod = nullptr;
     if (absl::Status s = e.Next(node); !s.ok()) return Fail(s);
     if (seconds != nullptr) *seconds = e.seconds();
     if (feasible != nullptr) std::fill_n(feasible, nodes, uint8_t{0});
     if (e.pod() == nullptr) return int32_t{BERTH_OK};
-    if (nodes != e.cache().row_count()) {
-      return Fail(BERTH_INVALID, absl::StrCat("arrays of ", nodes, " nodes: there are ", e.cache().row_count()));
-    }
     if (feasible != nullptr) e.rows().ForEach([&](berth::scheduler::Row r) { feasible[r] = 1; });
     if (requests != nullptr) std::copy_n(e.Requests(), e.columns.resources().size(), requests);
     *pod = e.name().c_str();

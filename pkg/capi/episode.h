@@ -44,6 +44,8 @@ class Episode final : public Held, public scheduler::Guest {
   const api::Pod* pod() const { return pod_.get(); }
   const scheduler::RowSet& rows() const { return rows_; }
   const scheduler::Cache& cache() const { return *cache_; }
+  // How many nodes there are, from the beginning to the end.
+  size_t nodes() const { return nodes_; }
   double seconds() const { return static_cast<double>(now_.load()) / simulate::kSecond; }
   const std::string& name() const { return name_; }
   const double* Requests() { return columns.Requests(cache_->Info(pod_->tmpl)->request); }
@@ -73,6 +75,7 @@ class Episode final : public Held, public scheduler::Guest {
 
   // The input, which does not change once the thread runs.
   std::shared_ptr<Cluster> copy_;
+  size_t nodes_ = 0;
   simulate::InputPods inputs_;
   std::vector<simulate::Arrival> given_;
   std::unique_ptr<simulate::ArrivalFile> file_;

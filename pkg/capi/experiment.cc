@@ -34,14 +34,16 @@ int32_t Look(Cluster& c, const api::PodPtr& pod, size_t nodes, uint8_t* feasible
 }
 
 // Writes a label's value; null if there is none. `text` keeps it.
-void WriteLabel(const api::Labels* labels, const char* key, std::string* text, const char** value) {
+int32_t WriteLabel(const api::Labels* labels, const char* key, std::string* text, const char** value) {
   *value = nullptr;
   const util::Symbol k = util::Symbol::Find(key);
-  if (labels == nullptr || k.empty()) return;
+  if (labels == nullptr || k.empty()) return BERTH_OK;
   const auto found = labels->Get(k);
-  if (!found) return;
+  if (!found) return BERTH_OK;
+  if (absl::Status s = NameProblem(found->string(), absl::StrCat("label ", key)); !s.ok()) return Fail(s);
   *text = found->string();
   *value = text->c_str();
+  return BERTH_OK;
 }
 
 int32_t Refresh(Cluster& c) {
@@ -99,7 +101,7 @@ int32_t berth_use_columns(berth_cluster* cluster, const char* const* resources, 
     if (const int32_t code = CheckNodes(c, nodes); code != BERTH_OK) return code;
     std::vector<std::string> names;
     for (size_t i = 0; i < count; ++i) {
-      if (resources[i] == nullptr) return Null("the name of a resource");
+      if (const int32_t code = CheckName(resources[i], "the name of a resource"); code != BERTH_OK) return code;
       names.emplace_back(resources[i]);
     }
     c.own.columns.Use(std::move(names), nodes, allocatable, free);
@@ -147,7 +149,9 @@ int32_t berth_preempt(berth_cluster* cluster, berth_pods* pods, size_t pod, int3
                       size_t* size) {
   return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
     if (json == nullptr || size == nullptr) return Null("json or size");
+    c.own.Begin();
     auto found = Preempt(&c, of, apply != 0);
+    if (!found.ok() && c.own.needed() && !c.own.Error().empty()) return Fail(BERTH_CALLBACK, c.own.Error());
     if (!found.ok()) return Fail(found.status());
     c.preemption = std::move(*found);
     *json = c.preemption.c_str();
@@ -158,20 +162,20 @@ int32_t berth_preempt(berth_cluster* cluster, berth_pods* pods, size_t pod, int3
 
 int32_t berth_node_label(berth_cluster* cluster, size_t node, const char* key, const char** value) {
   return WithCluster(cluster, [&](Cluster& c) {
-    if (key == nullptr || value == nullptr) return Null("key or value");
+    if (value == nullptr) return Null("value");
+    if (const int32_t code = CheckName(key, "the key of the label"); code != BERTH_OK) return code;
     if (node >= c.cache().row_count()) return Fail(BERTH_INVALID, absl::StrCat("node ", node, ": there is none"));
     const auto& object = c.cache().row(static_cast<Row>(node)).node;
-    WriteLabel(object == nullptr ? nullptr : &object->labels, key, &c.label, value);
-    return int32_t{BERTH_OK};
+    return WriteLabel(object == nullptr ? nullptr : &object->labels, key, &c.label, value);
   });
 }
 
 int32_t berth_pod_label(berth_pods* pods, size_t pod, const char* key, const char** value) {
   return WithPods(pods, [&](Pods& p) {
-    if (key == nullptr || value == nullptr) return Null("key or value");
+    if (value == nullptr) return Null("value");
+    if (const int32_t code = CheckName(key, "the key of the label"); code != BERTH_OK) return code;
     if (pod >= p.pods.size()) return Fail(BERTH_INVALID, absl::StrCat("pod ", pod, ": there is none"));
-    WriteLabel(&p.pods[pod]->tmpl->labels, key, &p.label, value);
-    return int32_t{BERTH_OK};
+    return WriteLabel(&p.pods[pod]->tmpl->labels, key, &p.label, value);
   });
 }
 

@@ -16,8 +16,11 @@ using scheduler::RowSet;
 bool OwnRules::Filters() const {
   return std::any_of(rules.begin(), rules.end(), [](const OwnRule& r) { return !r.is_priority; });
 }
+bool OwnRules::HasPriorities() const {
+  return std::any_of(rules.begin(), rules.end(), [](const OwnRule& r) { return r.is_priority; });
+}
 bool OwnRules::Chooses() const {
-  return ties != Ties::kTurn || std::any_of(rules.begin(), rules.end(), [](const OwnRule& r) { return r.is_priority; });
+  return ties != Ties::kTurn || HasPriorities();
 }
 
 // Returns false and notes the error when the rule fails.
@@ -83,24 +86,30 @@ size_t OwnRules::Pick(const std::vector<size_t>& best, std::span<const Row> rows
   return order[(z ^ (z >> 31)) % order.size()];
 }
 
-std::optional<size_t> OwnRules::Choose(const api::PodPtr& pod, std::span<const Row> rows,
-                                       std::span<const int64_t> totals, uint64_t turn, size_t* ties_out) {
-  std::vector<double> sums(totals.begin(), totals.end());
+bool OwnRules::AddScores(const api::Pod& pod, std::span<const Row> rows, std::vector<double>* sums) {
   for (const OwnRule& rule : rules) {
     if (!rule.is_priority) continue;
     feasible_.assign(cache->row_count(), 0);
     for (Row r : rows) feasible_[r] = 1;
     scores_.assign(cache->row_count(), 0);
-    if (!Call(rule, *pod, &feasible_, &scores_)) return std::nullopt;
+    if (!Call(rule, pod, &feasible_, &scores_)) return false;
     for (size_t i = 0; i < rows.size(); ++i) {
-      sums[i] += rule.weight * scores_[rows[i]];
-      if (std::isfinite(sums[i])) continue;
+      double& sum = (*sums)[i];
+      sum += rule.weight * scores_[rows[i]];
+      if (std::isfinite(sum)) continue;
       error_ = absl::StrCat("rule ", rule.name, ": the score of node ", cache->row(rows[i]).name.string(), " is ",
                             scores_[rows[i]], ", which times ", rule.weight,
                             " makes no finite total: must be a finite number");
-      return std::nullopt;
+      return false;
     }
   }
+  return true;
+}
+
+std::optional<size_t> OwnRules::Choose(const api::PodPtr& pod, std::span<const Row> rows,
+                                       std::span<const int64_t> totals, uint64_t turn, size_t* ties_out) {
+  std::vector<double> sums(totals.begin(), totals.end());
+  if (!AddScores(*pod, rows, &sums)) return std::nullopt;
   double most = -std::numeric_limits<double>::infinity();
   for (double s : sums) most = std::max(most, s);
   std::vector<size_t> best;

@@ -32,7 +32,7 @@ from . import _frames
 from . import _library as _c
 from ._env import Env
 from ._library import Error
-from ._rules import Columns, Nodes, Pod, Predicate, Priority, attach, hook, predicate, priority
+from ._rules import Columns, Nodes, Pod, Predicate, Priority, attach, hook, logger, predicate, priority
 
 __all__ = [
     "Cluster",
@@ -72,6 +72,8 @@ class _Pods:
 
     def __len__(self):
         return len(self.names)
+
+    __reduce__ = _c.no_pickle("a list of pods", "pickle the objects that it was read from")
 
     def __del__(self):
         if getattr(self, "handle", None) is not None:
@@ -116,6 +118,8 @@ class Result:
             }
         )
 
+    __reduce__ = _c.no_pickle("a Result", "pickle its placements or nodes, or its cluster")
+
     def _index(self, pod):
         if pod not in self.placements:
             raise Error("%r is not among the pods that were tried" % (pod,))
@@ -138,10 +142,11 @@ class Scores:
     """Where a pod fits, and how well.
 
     feasible  bool[nodes]
-    total     float64[nodes]: the weighted sum of all scores by the rules of the release; 0 where the pod does not fit,
-              and everywhere if fewer than two nodes fit, because such a pod is not scored
-    rule      dict: name of the rule to float64[nodes], computed when it is read first
-    weight    dict: name of the rule to its weight
+    total     float64[nodes]: the weighted sum of all scores, those of rules of yours included; 0 where the pod does not
+              fit, and everywhere if fewer than two nodes fit, because such a pod is not scored
+    ties      int64[ties]: the nodes with the best total, one of which would be chosen; empty if no node fits
+    rule      dict: name of a rule of the release to float64[nodes], computed when it is read first
+    weight    dict: name of a rule of the release to its weight
     """
 
     def __init__(self, cluster, pods, index):
@@ -149,9 +154,11 @@ class Scores:
         n = cluster._node_count()
         feasible = numpy.empty(n, numpy.uint8)
         self.total = numpy.empty(n)
-        _c.call("scores", cluster._handle, pods.handle, index, n, _c.address(feasible), _c.address(self.total))
+        cluster._call("scores", cluster._handle, pods.handle, index, n, _c.address(feasible), _c.address(self.total))
         self.feasible = feasible.view(numpy.bool_)
         self._rule = self._weight = None
+
+    __reduce__ = _c.no_pickle("Scores", "pickle the arrays feasible, total and rule")
 
     def _read_rules(self):
         c = self._cluster
@@ -161,13 +168,18 @@ class Scores:
         scores = numpy.zeros((count, len(self.total)))
         self._rule, self._weight = {}, {}
         if count:
-            _c.call(
+            c._call(
                 "rule_scores", c._handle, self._pods.handle, self._index, count, len(self.total), _c.address(scores)
             )
         for i in range(count):
             name, weight = _c.c_char_p(), _c.c_int64()
             _c.call("rule", c._handle, self._pods.handle, self._index, i, _c.byref(name), _c.byref(weight))
             self._rule[name.value.decode()], self._weight[name.value.decode()] = scores[i], weight.value
+
+    @property
+    def ties(self) -> numpy.ndarray:
+        fits = numpy.flatnonzero(self.feasible)
+        return fits[self.total[fits] == self.total[fits].max()] if len(fits) else fits
 
     @property
     def rule(self) -> Dict[str, numpy.ndarray]:
@@ -207,7 +219,8 @@ class Cluster:
             None,
             None,
         )
-        self._hook = self._log = None
+        self._hook, self._stale = None, False
+        self._functions: List[Any] = []  # what the library was given to call; it may do so until the cluster is closed
 
     @classmethod
     def load(cls, paths, release: Optional[str] = None, policy=None, configuration=None, **options) -> "Cluster":
@@ -223,7 +236,11 @@ class Cluster:
         """
         if isinstance(paths, (str, bytes, os.PathLike)):
             paths = [paths]
-        inputs = [_c.Input(path=_c.encoded(os.fspath(p), "path")) for p in paths]
+        try:
+            paths = [os.fspath(p) for p in paths]
+        except TypeError as e:
+            raise Error("paths: must be a path, or a list of them: %s" % e) from None
+        inputs = [_c.Input(path=_c.encoded(p, "path")) for p in paths]
         return cls(
             inputs, dict(options, release=release, policy=_document(policy), configuration=_document(configuration))
         )
@@ -353,7 +370,7 @@ class Cluster:
         read."""
         text = _text_of(objects)
         count = _c.c_size_t()
-        self._columns = None
+        self._stale = True
         self._call("apply", self._open(), text, len(text), b"objects", _c.byref(count))
         self._changed()
         return count.value
@@ -399,6 +416,8 @@ class Cluster:
         too.
         """
         pods, index = self._one(pod)
+        if self._rules:
+            self._use_columns(pods)
         text, size = _c.c_char_p(), _c.c_size_t()
         self._call("preempt", self._open(), pods.handle, index, int(apply), _c.byref(text), _c.byref(size))
         found = json.loads(_c.text_at(text, size))
@@ -429,32 +448,30 @@ class Cluster:
         call that moved the pod.
         """
         self._use_columns(None)
-        self._hook = _c.HOOK() if function is None else hook(self, function)
-        self._call("set_hook", self._open(), self._hook, None)
-        if function is None:
-            self._hook = None
+        made = _c.HOOK() if function is None else hook(self, function)
+        self._functions.append(made)
+        self._hook = function
+        self._call("set_hook", self._open(), made, None)
 
     def on_log(self, function: Optional[Callable]) -> None:
         """Sets what gets the messages of the engine: function(severity, text), severity 0 (information) to 3 (a
-        defect)."""
-        self._log = (
-            _c.LOG()
-            if function is None
-            else _c.LOG(lambda _user, severity, text: function(severity, text.decode(errors="replace")))
-        )
-        _c.call("set_log", self._open(), self._log, None)
+        defect). What it raises is raised by the call that had the message."""
+        made = _c.LOG() if function is None else logger(self, function)
+        self._functions.append(made)
+        _c.call("set_log", self._open(), made, None)
 
     def explain(self, pod) -> Dict[str, Any]:
         """Returns a dict that says why a pod would go where it would, or what keeps it pending."""
         return self._explain(*self._one(pod))
 
-    def place(self, pod, node):
+    def place(self, pod, node) -> None:
         """Places a pod on a node (name or index) without a decision."""
         pods, index = self._one(pod)
-        self._call("assume", self._open(), pods.handle, index, self.node(node) if isinstance(node, str) else int(node))
+        at = self.node(node) if isinstance(node, (str, bytes)) else _c.whole(node, "node")
+        self._call("assume", self._open(), pods.handle, index, at)
         self._changed()
 
-    def forget(self, pod):
+    def forget(self, pod) -> None:
         """Takes a pod that was placed, but is not bound, from its node again."""
         pods, index = self._one(pod)
         self._call("forget", self._open(), pods.handle, index)
@@ -469,8 +486,10 @@ class Cluster:
     def _use_columns(self, pods) -> Columns:
         """Returns the arrays that the library writes, for the nodes and resources that there are."""
         self._open()
-        if self._columns is None or len(self._columns.nodes) != self._node_count():
+        if self._columns is None or self._stale or len(self._columns.nodes) != self._node_count():
+            # The library writes the arrays from before until it has the new ones.
             self._columns = Columns(self, _c.sized_text("resources", self._handle).split())
+            self._stale = False
         return self._columns
 
     def _call(self, name, *arguments):
@@ -494,15 +513,24 @@ class Cluster:
         self._names = None
 
     def _explain(self, pods, index):
-        return json.loads(_c.sized_text("explain", self._open(), pods.handle, index))
+        if self._rules:
+            self._use_columns(pods)
+        text, size = _c.c_char_p(), _c.c_size_t()
+        self._call("explain", self._open(), pods.handle, index, _c.byref(text), _c.byref(size))
+        return json.loads(_c.text_at(text, size))
 
     def _pods_of(self, pods):
         if pods is None:
             return self._pending
         if isinstance(pods, (str, os.PathLike)):
-            with open(pods, "rb") as f:
-                text = f.read()
-            return _Pods(_c.handle("read_pods", self._open(), text, len(text), os.fspath(pods).encode()))
+            path = os.fspath(pods)
+            name = _c.encoded(path, "path")
+            try:
+                with open(path, "rb") as f:
+                    text = f.read()
+            except OSError as e:
+                raise Error(str(e)) from None
+            return _Pods(_c.handle("read_pods", self._open(), text, len(text), name))
         text = _text_of(pods)
         return _Pods(_c.handle("read_pods", self._open(), text, len(text), b"objects"))
 
@@ -544,16 +572,24 @@ def _document(given):
     """Returns a Policy or configuration: a dict, or the text of a file in JSON or YAML."""
     if given is None or isinstance(given, dict):
         return given
+    if not isinstance(given, (str, bytes, os.PathLike)):
+        raise Error("%r: a Policy or configuration is a dict, or the path of a file" % (given,))
     try:
         with open(given, encoding="utf-8") as f:
             return f.read()
     except (OSError, ValueError) as e:
-        raise Error("%s: %s" % (os.fspath(given), e)) from None
+        raise Error("%r: %s" % (os.fspath(given), e)) from None
 
 
 def _text_of(objects):
     if isinstance(objects, (str, bytes)):
-        return objects.encode() if isinstance(objects, str) else objects
+        try:
+            return objects.encode() if isinstance(objects, str) else objects
+        except UnicodeEncodeError as e:
+            raise Error("objects: not valid Unicode: %s" % e) from None
     if isinstance(objects, dict):
         objects = [objects]
-    return "\n".join(json.dumps(o) for o in objects).encode()
+    try:
+        return "\n".join(json.dumps(o) for o in objects).encode()
+    except (TypeError, ValueError, RecursionError) as e:
+        raise Error("objects: must be dicts as of JSON, or a text: %s" % e) from None

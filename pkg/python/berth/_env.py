@@ -60,6 +60,10 @@ class Env:
         durations=None,
         simulate: Optional[Dict[str, Any]] = None
     ):
+        if not hasattr(cluster, "_open"):
+            raise _c.Error("%r is no Cluster" % (cluster,))
+        if reward is not None:
+            _c.callable_or_error(reward, "reward")
         cluster._open()
         self._base, self._reward, self._shuffle = cluster, reward, shuffle
         self._pods = cluster._pods_of(pods)
@@ -78,7 +82,10 @@ class Env:
     def _times(given, count: int, what: str):
         if given is None:
             return None
-        times = numpy.asarray(given, numpy.float64)
+        try:
+            times = numpy.asarray(given, numpy.float64)
+        except (TypeError, ValueError):
+            times = numpy.full(1, numpy.nan)  # refused below
         if times.shape != (count,) or not (times >= 0).all():
             raise _c.Error("%s: must be %d numbers from 0 on, one for each pod" % (what, count))
         return times
@@ -88,7 +95,10 @@ class Env:
     ) -> Tuple[Dict[str, numpy.ndarray], Dict[str, Any]]:
         """Begins an episode. Returns an observation and information: pod ("namespace/name"), time."""
         if seed is not None:
-            self._random = numpy.random.default_rng(seed)
+            try:
+                self._random = numpy.random.default_rng(seed)
+            except (TypeError, ValueError):
+                raise _c.Error("seed: %r: must be a whole number from 0 on" % (seed,)) from None
         count = len(self._pods)
         if self._shuffle:
             self._order = self._random.permutation(count).tolist()
@@ -179,6 +189,8 @@ class Env:
             raise _c.Error("the episode is not in simulated time, or was closed")
         return json.loads(_c.sized_text("outcome", self._episode))
 
+    __reduce__ = _c.no_pickle("an Env", "pickle its cluster, and make an Env of what comes back")
+
     def _info(self) -> Dict[str, Any]:
         pod = self._order[self._position]
         return {"pod": self._pods.names[pod] if pod < len(self._pods) else None, "time": self.time}
@@ -196,8 +208,8 @@ class Env:
         if self.cluster is None:
             raise _c.Error("call reset before step")
         if self._episode is not None:
-            return self._step_in_time(int(action))
-        position, node = self._position, int(action)
+            return self._step_in_time(_c.whole(action, "action"))
+        position, node = self._position, _c.whole(action, "action")
         pod, after = self._order[position], position + 1
         if after >= len(self._order):
             raise _c.Error("the episode is over: call reset")

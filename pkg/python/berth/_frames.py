@@ -13,15 +13,18 @@ _OF_PODS = ("name", "namespace", "labels", "node_selector", "node", "priority", 
 
 def _rows(table: Any, what: str) -> List[Dict[str, Any]]:
     """Returns the rows of a pandas.DataFrame, of a dict of columns, or of a list of dicts."""
-    if hasattr(table, "to_dict"):
-        rows = table.to_dict("records")
-    elif isinstance(table, dict):
-        columns = {k: list(v) for k, v in table.items()}
-        if len({len(v) for v in columns.values()}) > 1:
-            raise Error("%s: columns of different lengths" % what)
-        rows = [dict(zip(columns, values)) for values in zip(*columns.values())]
-    else:
-        rows = [dict(r) for r in table]
+    try:
+        if hasattr(table, "to_dict"):
+            rows = table.to_dict("records")
+        elif isinstance(table, dict):
+            columns = {k: list(v) for k, v in table.items()}
+            if len({len(v) for v in columns.values()}) > 1:
+                raise Error("%s: columns of different lengths" % what)
+            rows = [dict(zip(columns, values)) for values in zip(*columns.values())]
+        else:
+            rows = [dict(r) for r in table]
+    except (TypeError, ValueError):
+        raise Error("%s: must be a DataFrame, a dict of columns, or a list of dicts" % what) from None
     for i, row in enumerate(rows):
         if not isinstance(row.get("name"), str) or not row["name"]:
             raise Error("%s, row %d: column name: must be a text" % (what, i))

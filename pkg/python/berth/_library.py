@@ -1,5 +1,6 @@
 """The functions of libberth.so.1 as ctypes calls them (berth.h says what each does). Calls release the GIL."""
 import ctypes
+import operator
 import os
 from ctypes import POINTER, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
@@ -199,6 +200,41 @@ def encoded(text, what):
     return text
 
 
+def whole(value, what):
+    """Returns the number as an int that C takes as it is. Raises Error for what is none."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise Error("%s: %r: must be a whole number" % (what, value)) from None
+    if not -(2**31) <= number < 2**31:
+        raise Error("%s: %d: must fit 32 bits" % (what, number))
+    return number
+
+
+def callable_or_error(function, what):
+    """Returns the function. Raises Error for what cannot be called."""
+    if not callable(function):
+        raise Error("%s: %r: must be a function" % (what, function))
+    return function
+
+
+def text_of(error):
+    """Returns the class of an exception, and what it says if it can."""
+    try:
+        return "%s: %s" % (type(error).__name__, error)
+    except Exception:  # its __str__ fails
+        return type(error).__name__
+
+
+def no_pickle(what, instead):
+    """Returns a __reduce__ that says why there is none."""
+
+    def reduce(self):
+        raise Error("%s cannot be pickled: %s" % (what, instead))
+
+    return reduce
+
+
 def address(array):
     return array.ctypes.data
 
@@ -221,12 +257,16 @@ __all__ = [
     "c_int64",
     "c_uint8",
     "call",
+    "callable_or_error",
     "encoded",
     "handle",
     "last_error",
+    "no_pickle",
     "number",
     "c_size_t",
     "sized_bytes",
     "sized_text",
     "text_at",
+    "text_of",
+    "whole",
 ]

@@ -90,14 +90,20 @@ def priority(function: Optional[Callable] = None, *, weight: float = 1.0, name: 
     """Makes a Priority of a function: @berth.priority, or @berth.priority(weight=5)."""
     if function is None:
         return lambda f: priority(f, weight=weight, name=name)
-    return Priority(function, name or _name_of(function), float(weight))
+    function = _c.callable_or_error(function, "priority")
+    try:
+        weight = float(weight)
+    except (TypeError, ValueError):
+        raise _c.Error("weight: %r: must be a number" % (weight,)) from None
+    return Priority(function, _name_of(function) if name is None else name, weight)
 
 
 def predicate(function: Optional[Callable] = None, *, name: Optional[str] = None):
     """Makes a Predicate of a function."""
     if function is None:
         return lambda f: predicate(f, name=name)
-    return Predicate(function, name or _name_of(function))
+    function = _c.callable_or_error(function, "predicate")
+    return Predicate(function, _name_of(function) if name is None else name)
 
 
 class Columns:
@@ -150,7 +156,10 @@ class _Asker:
             self.places = places
         nodes = owner._columns.nodes
         nodes.feasible = self.feasible.copy()
-        answer = numpy.asarray(self.rule(pod_of(q), nodes))
+        try:
+            answer = numpy.asarray(self.rule(pod_of(q), nodes))
+        finally:
+            nodes.feasible = None
         if answer.shape != (n,):
             raise _c.Error("returned an array of shape %s, not (%d,)" % (answer.shape, n))
         if self.scores is not None:
@@ -174,7 +183,7 @@ class _Asker:
         except BaseException as e:  # whatever it is, it must not pass through C
             if owner is not None:
                 owner._error = e
-            text = ("%s: %s" % (type(e).__name__, e)).encode(errors="replace")[: q.error_size - 1]
+            text = _c.text_of(e).replace("\0", "\\0").encode(errors="replace")[: q.error_size - 1]
             ctypes.memmove(q.error, text + b"\0", len(text) + 1)
             return 1
 
@@ -195,6 +204,7 @@ def attach(cluster, rule) -> None:
 def hook(cluster, function: Callable):
     """Returns what tells a function of pods that come and go, as the library calls it."""
     owner = weakref.ref(cluster)
+    _c.callable_or_error(function, "on_change")
 
     def tell(_user, event):
         try:
@@ -204,3 +214,18 @@ def hook(cluster, function: Callable):
                 owner()._error = e
 
     return _c.HOOK(tell)
+
+
+def logger(cluster, function: Callable):
+    """Returns what passes the messages of the engine to a function, as the library calls it."""
+    owner = weakref.ref(cluster)
+    _c.callable_or_error(function, "on_log")
+
+    def log(_user, severity, text):
+        try:
+            function(severity, text.decode(errors="replace"))
+        except BaseException as e:
+            if owner() is not None and owner()._error is None:
+                owner()._error = e
+
+    return _c.LOG(log)

@@ -21,11 +21,27 @@ constexpr size_t kFewSpecials = 64, kNodesForOneSpecial = 8;
 // may be special costs 1. Estimated from profiles with 100 to 1,000 templates.
 constexpr uint64_t kCostOfUpdate = 64, kCostOfListing = 12;
 
+// What no decision of this thread uses now: objects of type T.
+template <typename T>
+std::vector<std::unique_ptr<T>>& UnusedOf() {
+  thread_local std::vector<std::unique_ptr<T>> unused;
+  return unused;
+}
+
 }  // namespace
 
-DomainOverlay::Buffers& DomainOverlay::buffers() {
-  thread_local Buffers buffers;
-  return buffers;
+DomainOverlay::Lease::Lease() {
+  auto& unused = UnusedOf<Buffers>();
+  if (unused.empty()) {
+    buffers_ = std::make_unique<Buffers>();
+    return;
+  }
+  buffers_ = std::move(unused.back());
+  unused.pop_back();
+}
+
+DomainOverlay::Lease::~Lease() {
+  UnusedOf<Buffers>().push_back(std::move(buffers_));
 }
 
 DomainOverlay::DomainOverlay(Cache* cache, const RuleSet& rules, CommonKeys* common, const api::PodPtr& pod)
@@ -116,7 +132,8 @@ DomainOverlay::Way DomainOverlay::ChooseWay() {
 // ---- deciding by parts --------------------------------------------------------------------------
 
 DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
-  Buffers& b = buffers();
+  const Lease lease;
+  Buffers& b = *lease;
   rows_->Refresh();
   const Way way = ChooseWay();
   if (way == Way::kByRow) return PlaceInRows(b, {}, false, last_node_index);
@@ -230,16 +247,17 @@ DomainOverlay::Answer DomainOverlay::Choose(Buffers& b, uint64_t feasible, uint6
 // ---- deciding by rows ---------------------------------------------------------------------------
 
 DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* last_node_index) {
+  const Lease lease;
   bool keep = false;
   if (rows_->built()) {
     rows_->Refresh();
     keep = ChooseWay() == Way::kKept;
     const bool by_row = extra.filter != nullptr || extra.narrow != nullptr || extra.score != nullptr;
     if (extra.walk != nullptr && keep && !by_row && cache_->order() == NodeOrder::kZoneTree) {
-      return PlaceInWindow(buffers(), extra.walk, last_node_index);
+      return PlaceInWindow(*lease, extra.walk, last_node_index);
     }
   }
-  return PlaceInRows(buffers(), extra, keep, last_node_index);
+  return PlaceInRows(*lease, extra, keep, last_node_index);
 }
 
 // Lists the rows, with the signatures of special rows, which are found anew unless `keep` says that they are kept.

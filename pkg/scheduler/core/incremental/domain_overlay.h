@@ -69,7 +69,7 @@ class DomainOverlay {
     kListed,  // they are few, and listed for one decision
     kByRow,   // most rows are special: all rows are listed
   };
-  // What decisions work with. All overlays of a thread share it, so that decisions allocate nothing.
+  // What a decision works with. All overlays of a thread share it, so that decisions allocate nothing.
   struct Buffers {
     SparseSums sums;
     LabelRules::Answers answers;
@@ -78,7 +78,18 @@ class DomainOverlay {
     RowList list;
     std::vector<const RankSet*> in, out;  // arguments of SelectKth
   };
-  static Buffers& buffers();
+  // The right of a decision to use buffers of its thread. A rule of an embedding program that decides in another
+  // cluster, while its own decision goes on, gets other ones.
+  class Lease {
+   public:
+    Lease();
+    ~Lease();
+    Lease(const Lease&) = delete;
+    Buffers& operator*() const { return *buffers_; }
+
+   private:
+    std::unique_ptr<Buffers> buffers_;
+  };
 
   void PrepareRules();
   void FindTerms();
