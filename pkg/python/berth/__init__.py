@@ -24,7 +24,7 @@ Env lets an agent choose the nodes, in the form of Gymnasium.
 import gzip
 import json
 import os
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar, Union
 
 import numpy
 
@@ -50,6 +50,8 @@ __all__ = [
     "version",
 ]
 __version__ = _c.LIBRARY.berth_version().decode()
+
+Rule = TypeVar("Rule", Priority, Predicate)
 
 _AT_ONCE = 512  # pods decided in one call; Ctrl-C works between calls
 
@@ -106,7 +108,7 @@ class Result:
         -o json`."""
         return self._cluster._explain(self._list, self._index(pod))
 
-    def frame(self):
+    def frame(self) -> Any:
         """Returns a pandas.DataFrame with a row for each pod: pod, node (None if it has none), reason. Needs pandas."""
         import pandas
 
@@ -178,17 +180,20 @@ class Scores:
 
     @property
     def ties(self) -> numpy.ndarray:
+        """int64[ties]: the nodes with the best total; empty if no node fits."""
         fits = numpy.flatnonzero(self.feasible)
         return fits[self.total[fits] == self.total[fits].max()] if len(fits) else fits
 
     @property
     def rule(self) -> Dict[str, numpy.ndarray]:
+        """Name of a rule of the release to its scores, float64[nodes]. Raises Error once the cluster has changed."""
         if self._rule is None:
             self._read_rules()
         return self._rule
 
     @property
     def weight(self) -> Dict[str, int]:
+        """Name of a rule of the release to its weight. Raises Error once the cluster has changed."""
         if self._weight is None:
             self._read_rules()
         return self._weight
@@ -223,7 +228,9 @@ class Cluster:
         self._functions: List[Any] = []  # what the library was given to call; it may do so until the cluster is closed
 
     @classmethod
-    def load(cls, paths, release: Optional[str] = None, policy=None, configuration=None, **options) -> "Cluster":
+    def load(
+        cls, paths: Any, release: Optional[str] = None, policy: Any = None, configuration: Any = None, **options: Any
+    ) -> "Cluster":
         """Opens a cluster with the objects of files or folders, which are what `schedsim run` reads.
 
         paths          a path, or a list of them
@@ -247,7 +254,7 @@ class Cluster:
 
     @classmethod
     def from_objects(
-        cls, objects, release: Optional[str] = None, policy=None, configuration=None, **options
+        cls, objects: Any, release: Optional[str] = None, policy: Any = None, configuration: Any = None, **options: Any
     ) -> "Cluster":
         """Opens a cluster with Kubernetes objects: dicts as `kubectl get -o json` prints them. Options are those of
         load."""
@@ -259,7 +266,13 @@ class Cluster:
 
     @classmethod
     def from_frames(
-        cls, nodes: Any, pods: Any = None, release: Optional[str] = None, policy=None, configuration=None, **options
+        cls,
+        nodes: Any,
+        pods: Any = None,
+        release: Optional[str] = None,
+        policy: Any = None,
+        configuration: Any = None,
+        **options: Any
     ) -> "Cluster":
         """Opens a cluster with tables: pandas.DataFrames, dicts of columns, or lists of dicts. Options are those of
         load.
@@ -365,7 +378,7 @@ class Cluster:
         )
         return allocatable, requested
 
-    def apply(self, objects) -> int:
+    def apply(self, objects: Any) -> int:
         """Adds objects (dicts or text), or replaces those of the same name: nodes, pods with a node, and what rules
         read."""
         text = _text_of(objects)
@@ -385,7 +398,7 @@ class Cluster:
         self._call("delete_pod", self._open(), _c.encoded(name, "pod"))
         self._changed()
 
-    def schedule(self, pods=None, progress: bool = False) -> Result:
+    def schedule(self, pods: Any = None, progress: bool = False) -> Result:
         """Decides for pods, one after another, and assumes each on its node. Returns a Result. Ctrl-C ends it between
         two decisions; what was placed until then is placed.
 
@@ -402,7 +415,7 @@ class Cluster:
             self._call("schedule", self._open(), batch.handle, first, count, _c.address(nodes[first:]))
         return Result(self, batch, nodes)
 
-    def scores(self, pod) -> Scores:
+    def scores(self, pod: Any) -> Scores:
         """Returns the Scores of a pod, and decides nothing. pod: "namespace/name" of a pending pod, or an object
         (dict)."""
         pods, index = self._one(pod)
@@ -410,7 +423,7 @@ class Cluster:
             self._use_columns(pods)
         return Scores(self, pods, index)
 
-    def preempt(self, pod, apply: bool = False) -> Preemption:
+    def preempt(self, pod: Any, apply: bool = False) -> Preemption:
         """Finds out whom the release would evict so that a pod fits that does not fit now; apply: takes them from their
         node. The cluster is to be opened with preempt=True; releases up to 1.13 need featureGates={"PodPriority": True}
         too.
@@ -460,24 +473,24 @@ class Cluster:
         self._functions.append(made)
         _c.call("set_log", self._open(), made, None)
 
-    def explain(self, pod) -> Dict[str, Any]:
+    def explain(self, pod: Any) -> Dict[str, Any]:
         """Returns a dict that says why a pod would go where it would, or what keeps it pending."""
         return self._explain(*self._one(pod))
 
-    def place(self, pod, node) -> None:
+    def place(self, pod: Any, node: Union[str, int]) -> None:
         """Places a pod on a node (name or index) without a decision."""
         pods, index = self._one(pod)
         at = self.node(node) if isinstance(node, (str, bytes)) else _c.whole(node, "node")
         self._call("assume", self._open(), pods.handle, index, at)
         self._changed()
 
-    def forget(self, pod) -> None:
+    def forget(self, pod: Any) -> None:
         """Takes a pod that was placed, but is not bound, from its node again."""
         pods, index = self._one(pod)
         self._call("forget", self._open(), pods.handle, index)
         self._changed()
 
-    def add(self, rule):
+    def add(self, rule: Rule) -> Rule:
         """Adds a rule that was made by berth.priority or berth.predicate. Returns it."""
         self._use_columns(None)
         attach(self, rule)

@@ -1,5 +1,6 @@
 """Tests of what the module berth says to wrong arguments and wrong rules; test/python_module_test.py runs them."""
 import copy
+import inspect
 import os
 import pickle
 import sys
@@ -248,6 +249,24 @@ class Functions(unittest.TestCase):
                     function(thing)
         other = copy.deepcopy(c)
         self.assertEqual(other.amounts("cpu")[1].tolist(), c.amounts("cpu")[1].tolist())
+
+
+class Manual(unittest.TestCase):
+    def test_all_that_is_public_is_described_and_typed(self):
+        for name in berth.__all__:
+            thing = getattr(berth, name)
+            self.assertTrue(inspect.getdoc(thing), name)
+            members = vars(thing).items() if inspect.isclass(thing) else [(name, thing)]
+            for member, value in members:
+                function = getattr(value, "__func__", getattr(value, "fget", value))
+                if member.startswith("_") or not inspect.isfunction(function):
+                    continue
+                self.assertTrue(inspect.getdoc(function), "%s.%s" % (name, member))
+                signature = inspect.signature(function)
+                of = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
+                self.assertEqual([p.name for p in of if p.annotation is p.empty], [], "%s.%s" % (name, member))
+                if name not in ("priority", "predicate"):  # either a rule, or what makes one
+                    self.assertIsNot(signature.return_annotation, signature.empty, "%s.%s" % (name, member))
 
 
 if __name__ == "__main__":
