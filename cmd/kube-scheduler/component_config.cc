@@ -403,7 +403,9 @@ std::vector<std::string> CheckConfiguration(const Configuration& c, Spelling spe
     }
   }
 
-  if (c.percentage_of_nodes_to_score < 0 || c.percentage_of_nodes_to_score > 100) {
+  // In a file, 1.13 takes any number, and less than 0 and more than 100 mean all nodes.
+  const bool judged = spelling == Spelling::kFlags;
+  if (judged && (c.percentage_of_nodes_to_score < 0 || c.percentage_of_nodes_to_score > 100)) {
     refuse("percentageOfNodesToScore", absl::StrCat(c.percentage_of_nodes_to_score), "between 0 and 100");
   }
   if (c.pod_initial_backoff <= absl::ZeroDuration()) {

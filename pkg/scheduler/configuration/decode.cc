@@ -244,16 +244,28 @@ class Decoder {
   }
 
   void Strict(std::string_view what, const std::string& path, std::string hint) {
+    if (version_ == Version::kV1Beta1) return StrictInOlderWords(what == "duplicate", path, std::move(hint));
     Add(Problem::Kind::kStrict, path, absl::StrCat(ToAbsl(what), " field ", GoQuoted(path)), std::move(hint));
+  }
+  // Names the member alone, as the decoders of 1.19 do; where it stands is a hint.
+  void StrictInOlderWords(bool twice, const std::string& path, std::string hint) {
+    const std::string member = path.substr(path.find_last_of('.') + 1);
+    const std::string what = in_args_ ? absl::StrCat(place_.plugin, "Args") : "KubeSchedulerConfiguration";
+    const std::string text = twice ? absl::StrCat("error converting YAML to JSON: yaml: unmarshal errors: key ",
+                                                  GoQuoted(member), " already set in map")
+                                   : absl::StrCat("v1beta1.", what, ".ReadObject: found unknown field: ", member);
+    if (member != path) hint = absl::StrCat("at ", path, hint.empty() ? "" : "; ", hint);
+    Add(Problem::Kind::kStrict, path, text, std::move(hint));
   }
   void Add(Problem::Kind kind, const std::string& path, std::string text, std::string hint) {
     if (!in_args_) return problems_->push_back({kind, path, std::move(text), std::move(hint)});
     // 1.29 decodes the args of plugins separately, and its messages show that.
     bool strict = kind == Problem::Kind::kStrict;
-    std::string_view prefix = strict ? "strict decoding error: " : "";
+    const bool older = version_ == Version::kV1Beta1;
+    std::string_view prefix = !strict ? "" : older ? kOlderStrictPrefix : kStrictPrefix;
     problems_->push_back({kind, absl::StrCat(place_.outer, ".args.", path),
-                          absl::StrCat("decoding .", place_.outer, ": ", ToAbsl(prefix), "decoding args for plugin ",
-                                       place_.plugin, ": ", ToAbsl(prefix), text),
+                          absl::StrCat("decoding .", place_.outer, ": ", ToAbsl(older ? "" : prefix),
+                                       "decoding args for plugin ", place_.plugin, ": ", ToAbsl(prefix), text),
                           std::move(hint)});
   }
 

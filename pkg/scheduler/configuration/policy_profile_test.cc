@@ -174,7 +174,7 @@ TEST_CASE("mistakes in profiles of v1beta1 are worded as in 1.19") {
   CHECK(ProblemsOf("profiles: [{plugins: {bind: {disabled: [{name: \"*\"}]}}}]") ==
         Strings{creating + "at least one bind plugin is needed"});
   CHECK(ProblemsOf("profiles: [{plugins: {multiPoint: {}}}]") ==
-        Strings{"unknown field \"profiles[0].plugins.multiPoint\""});
+        Strings{"v1beta1.KubeSchedulerConfiguration.ReadObject: found unknown field: multiPoint"});
 }
 
 TEST_CASE("arguments in v1beta1 are checked when their plugin is created, with the texts of 1.19") {

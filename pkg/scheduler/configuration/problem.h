@@ -6,6 +6,10 @@
 
 namespace berth::scheduler::configuration {
 
+// What comes before mistakes in the fields of a document, and the same until 1.22.
+inline constexpr std::string_view kStrictPrefix = "strict decoding error: ";
+inline constexpr std::string_view kOlderStrictPrefix = "strict decoder error for the document: ";
+
 struct Problem {
   enum class Kind {
     kStrict,      // an unknown or duplicate field, such as: unknown field "profiles[0].foo"
@@ -22,7 +26,8 @@ struct Problem {
 // Returns the text, followed by the hint if there is one.
 std::string ToString(const Problem& p);
 // Returns all problems in one line as 1.29 does: a single one as it is, several as "[a, b]". Problems of kind kStrict
-// come first and share one "strict decoding error: ". Hints are included.
+// come first and share one kStrictPrefix, or kOlderStrictPrefix where a problem is worded by an older decoder. Hints
+// are included.
 std::string ErrorText(const std::vector<Problem>& problems);
 
 }  // namespace berth::scheduler::configuration

@@ -78,6 +78,12 @@ class Reader {
     if (warnings_ != nullptr) warnings_->push_back(Where(v) + std::move(text));
   }
 
+  // Adds an error of a strict decoder.
+  void Refuse(Json v, const std::string& path, const std::string& text, const std::string& hint) {
+    errors_.push_back(absl::StrCat("strict decoder error for the Policy: ", text, " (", Where(v), path,
+                                   hint.empty() ? "" : "; ", hint, ")"));
+  }
+
   // Reads the members of an object. If `open`, unknown members may belong to a plugin and are no mistake.
   void Members(Json j, const std::string& path, const std::vector<Field>& fields, bool open = false) {
     if (j.IsNull()) return;
@@ -93,7 +99,12 @@ class Reader {
       if (field == nullptr) {
         std::vector<std::string_view> names;
         for (const Field& f : fields) names.push_back(f.name);
-        Warn(value, absl::StrCat(full, ": unknown field, ignored", util::SuggestionFor(key, names)));
+        if (kStrict.Has(release_) && !lenient_) {
+          Refuse(value, full, absl::StrCat("v1.Policy.ReadObject: found unknown field: ", util::ToAbsl(key)),
+                 util::DidYouMean(key, names));
+        } else {
+          Warn(value, absl::StrCat(full, ": unknown field, ignored", util::SuggestionFor(key, names)));
+        }
         continue;
       }
       if (!seen.insert(field->name).second) {
@@ -269,7 +280,13 @@ class Reader {
     }
   }
 
+  // Extenders have a decoder of their own, which passes unknown members over in every release.
   void Entry(Json j, const std::string& path, ExtenderConfig* out) {
+    lenient_ = true;
+    ReadExtender(j, path, out);
+    lenient_ = false;
+  }
+  void ReadExtender(Json j, const std::string& path, ExtenderConfig* out) {
     const bool known = kExtenderFailures.Has(release_);
     auto ignored = [&](Json v, const std::string& p) {
       if (!known)
@@ -307,8 +324,11 @@ class Reader {
 
   static constexpr char kUnread[] = "unread.invalid";  // replaces a name or host that could not be read
 
+  static constexpr release::Span kStrict = release::Since(18);  // unknown members are errors
+
   std::string_view text_;
   release::Version release_;
+  bool lenient_ = false;  // whether unknown members are passed over all the same
   std::vector<std::string>* warnings_;
   std::vector<std::string> errors_;
 };

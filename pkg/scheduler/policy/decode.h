@@ -23,8 +23,8 @@ struct DecodedPolicy {
 };
 
 // Reads a Policy as releases with Policies do, with the members of that release: `kind: Policy` and `apiVersion: v1`
-// may be omitted, keys may be in any letter case, unknown keys are ignored, null counts as absent, and the last of
-// several duplicate keys counts. It is JSON, and since 1.18 it may be YAML.
+// may be omitted, keys may be in any letter case, unknown keys are ignored (since 1.18: errors, but in extenders), null
+// counts as absent, and the last of several duplicate keys counts. It is JSON, and since 1.18 it may be YAML.
 DecodedPolicy DecodeWholePolicy(std::string_view text, release::Version release = {});
 // The same for a value inside another document, such as the "policy" of a Scenario.
 DecodedPolicy DecodeWholePolicy(api::Json value, release::Version release = {});

@@ -163,15 +163,39 @@ TEST_CASE("requestedToCapacityRatioArguments, and arguments as they stand in the
   CHECK(Read("{'predicates':[{'name':'A','argument':{'mine':[1,2]}}]}").predicates->at(0).argument->json ==
         "{\"mine\":[1,2]}");
   CHECK(Problems(one("{'requestedToCapacityRatioArguments':{}}")) ==
-        "Priority A: requestedToCapacityRatioArguments.shape: Required value: at least one point must be specified");
-  CHECK(
-      Problems(one("{'requestedToCapacityRatioArguments':{'shape':[{'utilization':50,'score':11},{'utilization':50}],"
-                   "'resources':[{'name':'cpu','weight':101}]}}")) ==
-      "Priority A: requestedToCapacityRatioArguments.shape[0].score: Invalid value: 11: not in valid range [0, 10]; "
-      "Priority A: requestedToCapacityRatioArguments.shape[1].utilization: Invalid value: 50: utilization values must "
-      "be sorted in increasing order; "
-      "Priority A: requestedToCapacityRatioArguments.resources[0].weight: Invalid value: 101: resource weight of cpu "
-      "not in valid range (0, 100]");
+        "invalid RequestedToCapacityRatioPriority arguments: at least one point must be specified");
+  CHECK(Problems(one("{'requestedToCapacityRatioArguments':{'shape':[{'utilization':50,'score':11},{'utilization':50}],"
+                     "'resources':[{'name':'cpu','weight':101}]}}")) ==
+        "invalid RequestedToCapacityRatioPriority arguments: utilization values must be sorted. Utilization[0]==50 >= "
+        "Utilization[1]==50; "
+        "Priority A: requestedToCapacityRatioArguments.resources[0].weight: Invalid value: 101: resource weight of cpu "
+        "not in valid range (0, 100]");
+}
+
+TEST_CASE("the shape of requestedToCapacityRatioArguments is refused in the words of the release") {
+  const auto why = [](const char* point) {
+    const std::string all = Problems(testing::Cat(
+        "{'priorities':[{'name':'A','weight':1,'argument':{'requestedToCapacityRatioArguments':{'shape':[{", point,
+        "}]}}}]}"));
+    const std::string prefix = "invalid RequestedToCapacityRatioPriority arguments: ";
+    return all.starts_with(prefix) ? all.substr(prefix.size()) : all;
+  };
+  CHECK(why("'utilization':-1,'score':1") == "utilization values must not be less than 0. Utilization[0]==-1");
+  CHECK(why("'utilization':101,'score':1") == "utilization values must not be greater than 100. Utilization[0]==101");
+  CHECK(why("'utilization':1,'score':-1") == "score values must not be less than 0. Score[0]==-1");
+  CHECK(why("'utilization':1,'score':11") == "score valuses not be greater than 10. Score[0]==11");
+}
+
+TEST_CASE("since 1.18 unknown keys are errors, but not those of extenders") {
+  const release::Version strict{18};
+  const auto error = [&](const char* text, release::Version v) {
+    return std::string(DecodePolicy(std::string_view(Quoted(text)), v).status().message());
+  };
+  CHECK(error("{'predicates':[{'name':'A','nome':1}]}", {17}) == "");
+  CHECK(error("{'predicates':[{'name':'A','nome':1}]}", strict) ==
+        "strict decoder error for the Policy: v1.Policy.ReadObject: found unknown field: nome (line 1, column 35: "
+        "predicates[0].nome; did you mean \"name\"?)");
+  CHECK(error("{'extenders':[{'urlPrefix':'http://u','nome':1}]}", strict) == "");
 }
 
 TEST_CASE("an unknown key that is near a known one gets a suggestion") {

@@ -14,23 +14,32 @@ namespace {
 
 using RatioArguments = PriorityPolicy::Argument::RequestedToCapacityRatio;
 
-// Source: validation of RequestedToCapacityRatioArguments in later releases; 1.10 does not know these arguments.
+// Returns what is wrong with a shape, or an empty text: first its order, then each point (1.13 NewFunctionShape). The
+// words of the last one are the release's own.
+std::string ShapeProblem(const std::vector<RatioArguments::Point>& shape) {
+  if (shape.empty()) return "at least one point must be specified";
+  for (size_t i = 1; i < shape.size(); ++i) {
+    if (shape[i - 1].utilization < shape[i].utilization) continue;
+    return absl::StrCat("utilization values must be sorted. Utilization[", i - 1, "]==", shape[i - 1].utilization,
+                        " >= Utilization[", i, "]==", shape[i].utilization);
+  }
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const RatioArguments::Point& p = shape[i];
+    const std::string utilization = absl::StrCat(". Utilization[", i, "]==", p.utilization);
+    const std::string score = absl::StrCat(". Score[", i, "]==", p.score);
+    if (p.utilization < 0) return absl::StrCat("utilization values must not be less than 0", utilization);
+    if (p.utilization > 100) return absl::StrCat("utilization values must not be greater than 100", utilization);
+    if (p.score < 0) return absl::StrCat("score values must not be less than 0", score);
+    if (p.score > 10) return absl::StrCat("score valuses not be greater than 10", score);
+  }
+  return {};
+}
+
 void CheckRatio(const PriorityPolicy& p, const RatioArguments& a, int64_t most_weight,
                 std::vector<std::string>* problems) {
   const std::string path = absl::StrCat("Priority ", p.name, ": requestedToCapacityRatioArguments.");
-  if (a.shape.empty()) problems->push_back(path + "shape: Required value: at least one point must be specified");
-  auto invalid = [&](size_t i, const char* field, int64_t value, const char* right) {
-    problems->push_back(absl::StrCat(path, "shape[", i, "].", field, ": Invalid value: ", value, ": ", right));
-  };
-  for (size_t i = 0; i < a.shape.size(); ++i) {
-    const RatioArguments::Point& point = a.shape[i];
-    if (i > 0 && a.shape[i - 1].utilization >= point.utilization) {
-      invalid(i, "utilization", point.utilization, "utilization values must be sorted in increasing order");
-    }
-    if (point.utilization < 0 || point.utilization > 100) {
-      invalid(i, "utilization", point.utilization, "not in valid range [0, 100]");
-    }
-    if (point.score < 0 || point.score > 10) invalid(i, "score", point.score, "not in valid range [0, 10]");
+  if (const std::string problem = ShapeProblem(a.shape); !problem.empty()) {
+    problems->push_back(absl::StrCat("invalid RequestedToCapacityRatioPriority arguments: ", problem));
   }
   for (size_t i = 0; i < a.resources.size(); ++i) {
     if (a.resources[i].weight > 0 && a.resources[i].weight <= most_weight) continue;
