@@ -304,6 +304,17 @@ def test_an_upgrade_across_kinds_of_locks():
     assert new.stop() == 0
 
 
+def test_a_config_map_that_is_held_is_another_kind():
+    for release, server in (("1.13", "1.13"), ("1.19", "1.19"), ("1.36", "1.36")):
+        api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=" + server])
+        flag = "--leader-elect-resource-lock=configmaps"
+        first = start(api, "held-" + release, flag)
+        wait_until("a leader", lambda: is_leader(first))
+        second = start(api, "warned-" + release, "--emulated-version=" + release)
+        second.wait_for_log("of kind ConfigMap is held by")
+        assert first.stop() == 0 and second.stop() == 0
+
+
 def test_two_daemons_of_each_release():
     """One leads and the other takes over, in the lock of the release, although both run on one host. In 1.8 and 1.9 the
     lock would be held under the host's name alone, so that both would lead; here it is the name and a UUID in every

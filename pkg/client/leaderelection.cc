@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "pkg/client/lock_objects.h"
+#include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {
@@ -105,13 +107,23 @@ LeaderElection::Action LeaderElection::Tick(absl::Duration steady, absl::Time wa
     over.step = Step::kOver;
     return over;
   }
-  if (release_) return WriteRelease(steady, wall);
-  if (!started_)
-    LOG(INFO) << "attempting to acquire leader lease " << (options_.server_timeout.empty() ? " " : "") << Name()
-              << "...";
-  started_ = true;
+  if (release_) {
+    if (!options_.reads_before_release || !leader() || json_.empty()) return WriteRelease(steady, wall);
+    read_for_release_ = true;
+    return Ask(Request::kGet, "", steady);
+  }
+  if (!std::exchange(started_, true)) SayAttempting();
   attempt_at_ = steady;
   return Ask(Request::kGet, "", steady);
+}
+
+void LeaderElection::SayAttempting() const {
+  if (options_.structured_log) {
+    util::LogLine("Attempting to acquire leader lease...").Add("lock", Name()).Info();
+  } else {
+    LOG(INFO) << "attempting to acquire leader lease " << (options_.server_timeout.empty() ? " " : "") << Name()
+              << "...";
+  }
 }
 
 LeaderElection::Action LeaderElection::Answer(const ApiResult<std::string>& answer, absl::Duration steady,
@@ -159,6 +171,7 @@ std::string LeaderElection::Hint(const ApiError& error) const {
 // renewed, and a lock of another holder is left alone until its record has not changed for a whole lease.
 LeaderElection::Action LeaderElection::OnGet(const ApiResult<std::string>& answer, absl::Duration steady,
                                              absl::Time wall) {
+  if (read_for_release_) return OnReadForRelease(answer, steady, wall);
   if (answer.error.NotFound()) {
     json_.clear();
     lock_ = LockObject();
@@ -190,6 +203,20 @@ LeaderElection::Action LeaderElection::OnGet(const ApiResult<std::string>& answe
   }
   if (record.holder.empty() && steady < yield_until_) return Failed(steady);
   return Write(steady, wall, false);
+}
+
+// Releases the lock as it was read, unless it cannot be read or has another holder.
+LeaderElection::Action LeaderElection::OnReadForRelease(const ApiResult<std::string>& answer, absl::Duration steady,
+                                                        absl::Time wall) {
+  absl::StatusOr<LockObject> lock = absl::NotFoundError("lease lock not found");
+  if (answer.ok()) lock = ReadLock(options_.lock_type, answer.value);
+  if (lock.ok() && lock->record.holder == options_.identity) {
+    json_ = answer.value;
+    lock_ = *std::move(lock);
+  } else {
+    json_.clear();  // there is nothing to release
+  }
+  return WriteRelease(steady, wall);
 }
 
 // A leader that ended cleanly has released the lock for the candidates that were waiting. A process that starts right
@@ -251,7 +278,11 @@ LeaderElection::Action LeaderElection::Succeeded(const std::string& json, absl::
   } else {
     phase_ = Phase::kLeading;
     a.event = Event::kBecameLeader;
-    LOG(INFO) << "successfully acquired lease " << Name();
+    if (options_.structured_log) {
+      util::LogLine("Successfully acquired lease").Add("lock", Name()).Info();
+    } else {
+      LOG(INFO) << "successfully acquired lease " << Name();
+    }
   }
   a.wait = release_ ? absl::ZeroDuration() : options_.retry;
   return a;
@@ -275,7 +306,11 @@ LeaderElection::Action LeaderElection::Failed(absl::Duration steady) {
 
 // A lost lease is final: the state machine does not try again.
 LeaderElection::Action LeaderElection::Lost(std::string_view why) {
-  LOG(INFO) << "failed to renew lease " << Name() << ": " << why;
+  if (options_.structured_log) {
+    util::LogLine("Failed to renew lease").Add("lock", Name()).Add("err", std::string(why)).Info();
+  } else {
+    LOG(INFO) << "failed to renew lease " << Name() << ": " << why;
+  }
   phase_ = Phase::kOver;
   Action a;
   a.step = Step::kOver;

@@ -43,6 +43,8 @@ struct LeaderElectionOptions {
   // The parameter ?timeout= of requests, as a Go duration. If empty, requests have none. In 1.29 it is half of the
   // renew deadline.
   std::string server_timeout;
+  // Whether the lock is read again before it is released, and its messages in the log carry named values (1.36).
+  bool reads_before_release = false, structured_log = false;
   // Whether a warning is logged at the start if somebody holds a lock of this name and another kind.
   bool warns_of_other_kinds = false;
 };
@@ -114,6 +116,8 @@ class LeaderElection {
   Action Succeeded(const std::string& json, absl::Duration steady);
   Action Failed(absl::Duration steady);
   Action Lost(std::string_view why);
+  Action OnReadForRelease(const ApiResult<std::string>& answer, absl::Duration steady, absl::Time wall);
+  void SayAttempting() const;
   Action WriteRelease(absl::Duration steady, absl::Time wall);
   void YieldReleased(const LeaderRecord& record, absl::Duration steady, absl::Time wall);
   // Returns advice to append to an error's message; often empty.
@@ -126,6 +130,7 @@ class LeaderElection {
   Phase phase_ = Phase::kAcquiring;
   Request open_request_ = Request::kNothing;
   bool started_ = false, release_ = false;
+  bool read_for_release_ = false;         // whether the lock was read, or is being read, to release it
   std::string json_;                      // the lock object as last read; empty: it does not exist
   LockObject lock_;                       // the same, parsed
   LeaderRecord writing_;                  // the record in the write that is in progress

@@ -21,6 +21,7 @@ struct ElectionWorld {
       LeaderElectionOptions o;
       o.identity = id;
       o.lock_type = w->lock_type;
+      o.reads_before_release = w->reads_before_release;
       LeaderElectorCallbacks c;
       c.on_started_leading = [this] { log += "+"; };
       c.on_stopped_leading = [this] { log += "-"; };
@@ -97,6 +98,7 @@ struct ElectionWorld {
   ManualExecutor executor;
   std::string lock_type, object, requests;
   int version = 0;
+  bool reads_before_release = false;
   std::vector<std::unique_ptr<Candidate>> candidates;
 };
 
@@ -297,6 +299,26 @@ TEST_CASE("released, the lock is taken by the next candidate without waiting for
   w.executor.Run();
   w.Serve();
   CHECK(b->log == "+r");
+}
+
+TEST_CASE("where the release says so, the lock is read before it is released, and left alone if another holds it") {
+  for (const bool lost : {false, true}) {
+    ElectionWorld w("leases");
+    w.reads_before_release = true;
+    auto* a = w.Add("a");
+    REQUIRE(a->log == "+");
+    w.requests.clear();
+    if (lost) w.object = WriteLock({.lock_type = "leases"}, w.object, {.holder = "b", .transitions = 7}).value();
+    a->elector->Release();
+    for (int i = 0; i < 2; ++i) {
+      w.executor.Run();
+      w.Serve();
+    }
+    w.executor.Run();
+    CHECK(w.requests == (lost ? "GET " : "GET PUT "));
+    CHECK(ReadLock("leases", w.object)->record.holder == (lost ? "b" : ""));
+    CHECK(a->log == "+r");
+  }
 }
 
 TEST_CASE("a process that starts right after a release leaves the lock to those that stood by") {

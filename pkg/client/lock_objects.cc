@@ -74,7 +74,7 @@ class LockObjects::Impl : public std::enable_shared_from_this<LockObjects::Impl>
   }
 
   void WarnOfOtherKinds(absl::Time now) {
-    for (std::string_view kind : {kEndpoints, kLeases}) {
+    for (std::string_view kind : {kEndpoints, kConfigMaps, kLeases}) {
       if (kind == kinds_.first || kind == kinds_.second) continue;
       Send(Step::kGet, kind, "", kReadTimeout, [=, self = shared_from_this()](const ApiResult<std::string>& other) {
         const auto lock = other.ok() ? ReadLock(kind, other.value) : absl::StatusOr<LockObject>(LockObject{});
