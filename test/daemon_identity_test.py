@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests what a kube-scheduler says of itself: its version is that of the emulated release, its metrics are valid text,
 and errors are blamed on who made them."""
+import json
 import re
 import shutil
 import subprocess
@@ -85,6 +86,12 @@ def test_probes_and_pages_of_1_36():
     ), status
     flags = s.page("/flagz")[2]
     assert flags.startswith("kube-scheduler flagz\nWarning: ") and "\nemulated-version=1.36\n" in flags, flags
+    shown = json.loads(s.page("/configz")[2])["componentconfig"]
+    assert list(shown)[:5] == ["kind", "apiVersion", "parallelism", "leaderElection", "clientConnection"], shown
+    assert (shown["kind"], shown["clientConnection"]["qps"]) == ("KubeSchedulerConfiguration", 1000), shown
+    [profile] = shown["profiles"]
+    assert profile["schedulerName"] == "default-scheduler" and profile["plugins"]["permit"] == {}, profile
+    assert {"name": "TaintToleration", "weight": 3} in profile["plugins"]["score"]["enabled"], profile
     metrics = s.page("/metrics")[2]
     assert 'scheduler_cache_size{type="nodes"} 1' in metrics and "scheduler_scheduler_cache_size" not in metrics
     assert "scheduler_pod_scheduling_duration_seconds" not in metrics

@@ -97,6 +97,55 @@ def test_what_each_release_asks_for():
         assert s.stop() == 0
 
 
+def test_a_node_that_a_bind_does_not_find():
+    """Until 1.29 the node is read, to drop it if it is gone."""
+    missing = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "status": "Failure",
+        "message": 'nodes "n0" not found',
+        "reason": "NotFound",
+        "details": {"name": "n0", "kind": "node"},
+        "code": 404,
+    }
+    for release, reads in (("1.29", True), ("1.36", False)):
+        api = Api.start(write_objects("cluster.json", [node("n0", cpu="4")]), flags=["--emulated-version=" + release])
+        binds = []
+
+        def fault(method, path):
+            if method != "POST" or not path_of(path).endswith("/pods/p/binding"):
+                return None
+            binds.append(path)
+            return (404, {"Content-Type": "application/json"}, json.dumps(missing)) if len(binds) == 1 else None
+
+        proxy = Proxy(api.port, fault)
+        s = Scheduler(proxy.url, "--emulated-version=" + release, name="lost-node-" + release)
+        api.add_pod("p", cpu="1")
+        wait_until("the pod placed in the end", lambda: api.placements()["p"])
+        assert (("GET", "/api/v1/nodes/n0") in [(m, path_of(p)) for m, p in proxy.seen]) == reads, release
+        assert s.stop() == 0
+
+
+def test_how_a_lease_is_released():
+    for release, reads in (("1.29", False), ("1.36", True)):
+        api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=" + release])
+        proxy = Proxy(api.port)
+        s = Scheduler(proxy.url, "--emulated-version=" + release, leader_elect=True, name="release-" + release)
+        s.wait_for_log("uccessfully acquired lease")
+        named = '"Successfully acquired lease" lock="kube-system/kube-scheduler"' in s.log()
+        assert named == reads and ('"Attempting to acquire leader lease..." lock=' in s.log()) == reads, s.log()
+        before = len(proxy.seen)
+        assert s.stop() == 0
+        asked = [m for m, p in proxy.seen[before:] if path_of(p).endswith("/leases/kube-scheduler")]
+        assert (asked[-2:] == ["GET", "PUT"]) == reads and asked[-1] == "PUT", (release, asked)
+        assert (
+            api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler")["spec"][
+                "holderIdentity"
+            ]
+            == ""
+        ), release
+
+
 def test_each_release_preempts():
     for release in KINDS:
         api = Api.start(

@@ -73,6 +73,9 @@ client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& 
 // they limit how many volumes a node can attach.
 template <typename T>
 bool Followed(const ClusterWatch::Options& o) {
+  constexpr bool kOwns = std::is_same_v<T, api::ReplicationController> || std::is_same_v<T, api::ReplicaSet> ||
+                         std::is_same_v<T, api::StatefulSet>;
+  if (kOwns && !o.owners) return false;
   if constexpr (std::is_same_v<T, api::StorageClass>) return o.storage_classes;
   if constexpr (std::is_same_v<T, api::CsiNode>) return true;
   return InRelease<T>(o);

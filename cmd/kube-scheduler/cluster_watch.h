@@ -13,6 +13,8 @@ namespace berth::kube_scheduler {
 class ClusterWatch {
  public:
   struct Options {
+    // Whether the objects are followed that own pods: ReplicationControllers, ReplicaSets and StatefulSets.
+    bool owners = true;
     bool storage_classes = true;            // gate VolumeScheduling
     const api::Dialect* dialect = nullptr;  // which kinds are followed, and how; outlives the watch
     bool node_json = false;                 // keep the JSON of nodes, for an extender that needs whole nodes

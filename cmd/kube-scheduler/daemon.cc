@@ -74,7 +74,7 @@ class Daemon {
   Daemon(const Configuration& config, const Options& options)
       : config_(config),
         options_(options),
-        log_(config.Form().structured_log, *config.release),
+        log_(config.Form().structured_log, config.Form().command.bare_errors, *config.release),
         inbox_(kInboxLimit),
         pods_io_("pods-io"),
         lease_io_("lease-io") {}
@@ -206,8 +206,7 @@ absl::Status Daemon::Connect() {
   const double affordable = rest->qps < 0 ? kMostRequests : rest->burst + 5 * rest->qps;
   requests_limit_ = static_cast<size_t>(std::clamp(affordable, 1.0, kMostRequests));
   snapshot_.requests_limit = requests_limit_;
-  snapshot_.in_seconds = config_.Form().metrics_in_seconds;
-  snapshot_.drops_old = config_.Form().drops_old_metrics;
+  snapshot_.form = config_.Form().metrics;
 
   lease_io_.Start();  // the server may have to be asked which events it has
   recorders_ = MakeRecorders(config_, rest->burst, lease_io_.executor(), events_client_.get());
@@ -335,7 +334,9 @@ absl::Status Daemon::Build() {
     tap_->set_sink(recorder_.get());
     tap_->Attach(scheduler_.get());
   }
-  const ClusterWatch::Options watch{gates.algorithm.volume_scheduling, &config_.Form().dialect, node_json};
+  const bool owners = std::any_of(algorithms_.begin(), algorithms_.end(),
+                                  [](const auto& named) { return named.second->config().reads_owners; });
+  const ClusterWatch::Options watch{owners, gates.algorithm.volume_scheduling, &config_.Form().dialect, node_json};
   watch_ = std::make_unique<ClusterWatch>(pods_io_.executor(), pods_client_.get(), &inbox_, watch);
   unsynced_ = watch_->resources();
   return absl::OkStatus();
@@ -361,7 +362,7 @@ void Daemon::CollectMetrics(Families* families) {
     CollectScheduler(snapshot_, families);
   }
   rest_metrics_.Collect(families);
-  if (config_.Form().metrics_in_seconds) rest_metrics_.CollectInSeconds(families);
+  if (config_.Form().metrics.in_seconds) rest_metrics_.CollectInSeconds(families);
   const auto one = [&](const char* name, MetricType type, const char* help, double v) {
     families->push_back(Family(name, type, help));
     AddSample(&families->back(), {}, v);
@@ -449,8 +450,7 @@ void Daemon::Decide() {
 void Daemon::PublishSnapshot() {
   SchedulerSnapshot s = TakeSnapshot(*scheduler_, *parts_->queue, parts_->cache, algorithms_);
   s.requests_limit = requests_limit_;
-  s.in_seconds = config_.Form().metrics_in_seconds;
-  s.drops_old = config_.Form().drops_old_metrics;
+  s.form = config_.Form().metrics;
   s.plugins = profile_plugins_;
   if (live_page_ != nullptr) live_page_->Sample(*scheduler_);
   std::lock_guard lock(snapshot_mutex_);

@@ -11,9 +11,10 @@
 
 namespace berth::kube_scheduler {
 
-// Writes "error: <text>" to standard error, as kubectl does. The prefix is omitted if the text has one already.
-inline void PrintError(std::string_view text) {
-  const bool prefixed = text.starts_with("error:") || text.starts_with("Error ");
+// Writes "error: <text>" to standard error, as kubectl does. The prefix is omitted if the text has one already, and
+// with `bare`, in releases whose errors stand by themselves.
+inline void PrintError(std::string_view text, bool bare = false) {
+  const bool prefixed = bare || text.starts_with("error:") || text.starts_with("Error ");
   std::fprintf(stderr, "%s%.*s\n", prefixed ? "" : "error: ", static_cast<int>(text.size()), text.data());
 }
 

@@ -17,6 +17,7 @@ client::LeaderElectionOptions LockOptionsOf(const Configuration& config, std::st
   o.retry = le.retry_period;
   o.identity = std::move(identity);
   o.warns_of_other_kinds = true;
+  o.reads_before_release = o.structured_log = config.Form().dialect.reads_lock_to_release;
   const int part = config.Form().dialect.lock_timeout;
   if (part > 0) o.server_timeout = FormatGoDuration(le.renew_deadline / part);
   return o;

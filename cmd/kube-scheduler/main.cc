@@ -94,6 +94,9 @@ int Main(int argc, char** argv) {
     std::cout << options.Help(TerminalWidth());
     return 0;
   }
+  if (options.has_words() && options.Command().words == releases::CommandForm::Words::kMentioned) {
+    std::fputs("arguments are not supported\n", stderr);
+  }
   // The configuration decides which release's log is written.
   std::vector<std::string> warnings;
   absl::StatusOr<Configuration> config = options.Complete(&warnings);
@@ -110,7 +113,7 @@ int Main(int argc, char** argv) {
   for (const std::string& w : warnings) LOG(WARNING) << w;
   int status = 1;
   if (!config.ok()) {
-    PrintError(util::Message(config.status()));
+    PrintError(util::Message(config.status()), options.Command().bare_errors);
   } else if (!options.write_config_to.empty()) {
     status = WriteConfiguration(*config, options.write_config_to);
   } else {

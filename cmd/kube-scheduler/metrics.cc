@@ -16,6 +16,7 @@
 
 #include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/go_text.h"
+#include "cmd/kube-scheduler/metrics_by_release.h"
 #include "cmd/kube-scheduler/metrics_in_seconds.h"
 
 namespace berth::kube_scheduler {
@@ -82,6 +83,7 @@ SchedulerSnapshot TakeSnapshot(const scheduler::Scheduler& scheduler, const sche
   for (const auto& [name, a] : algorithms) {
     s.kept_answers_bytes += a->kept_answers_bytes();
     s.kept_answers_limit += a->kept_answers_limit();
+    if (const scheduler::BatchCounts* counts = a->batch_counts()) s.batches.emplace_back(name.string(), *counts);
   }
   return s;
 }
@@ -120,6 +122,9 @@ void CollectInMicroseconds(const SchedulerSnapshot& s, std::vector<MetricFamily>
          static_cast<double>(m.preemption_victims), out);
   AddOne("scheduler_total_preemption_attempts", kCounter, "Total preemption attempts in the cluster till now",
          static_cast<double>(m.preemption_attempts), out);
+
+  if (!s.form.summary_of_parts.empty()) AddPartsSummary(m, s.form.summary_of_parts, out);
+  if (s.form.of_equivalence_cache) AddEquivalenceCache(out);
 
   // Metrics that 1.10 does not have, under the names of later releases.
   MetricFamily attempts =
@@ -183,7 +188,7 @@ void AddFieldsPassedOver(const scheduler::SchedulerMetrics& m, std::vector<Metri
 void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   const auto& m = s.metrics;
   constexpr MetricType kGauge = MetricType::Gauge, kCounter = MetricType::Counter;
-  s.in_seconds ? CollectInSeconds(s, out) : CollectInMicroseconds(s, out);
+  s.form.in_seconds ? CollectInSeconds(s, out) : CollectInMicroseconds(s, out);
   MetricFamily places = Family("scheduler_pods_by_state", kGauge, "Number of pending pods, by what they wait for.");
   for (size_t i = 0; i < s.by_place.size(); ++i) {
     AddSample(&places, {{"state", std::string(scheduler::PlaceName(static_cast<scheduler::Scheduler::Place>(i)))}},
@@ -234,8 +239,9 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   }
   out->push_back(std::move(invalid));
   AddFieldsPassedOver(m, out);
-  MetricFamily size = Family(s.drops_old ? "scheduler_cache_size" : "scheduler_scheduler_cache_size", kGauge,
-                             "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.");
+  MetricFamily size = Family(s.form.drops_old ? "scheduler_cache_size" : "scheduler_scheduler_cache_size", kGauge,
+                             absl::StrCat(s.form.in_seconds ? "[ALPHA] " : "",
+                                          "Number of nodes, pods, and assumed (bound) pods in the scheduler cache."));
   AddSample(&size, {{"type", "assumed_pods"}}, static_cast<double>(s.assumed));
   AddSample(&size, {{"type", "nodes"}}, static_cast<double>(s.nodes));
   AddSample(&size, {{"type", "pods"}}, static_cast<double>(s.pods));

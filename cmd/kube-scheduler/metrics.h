@@ -17,6 +17,8 @@
 
 #include "pkg/client/rest.h"
 #include "pkg/release/release.h"
+#include "pkg/releases/daemon_form.h"
+#include "pkg/scheduler/core/batch.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/scheduler.h"
@@ -41,8 +43,9 @@ struct SchedulerSnapshot {
     std::vector<std::string> plugins;
   };
   std::shared_ptr<const std::vector<ProfilePlugins>> plugins;  // null in release 1.10
-  bool drops_old = false;                                      // DaemonForm::drops_old_metrics
-  bool in_seconds = false;  // whether metrics of durations count seconds (DaemonForm::metrics_in_seconds)
+  // What became of attempts to place pods in batches, by profile, where the release counts that.
+  std::vector<std::pair<std::string, scheduler::BatchCounts>> batches;
+  releases::MetricsForm form;  // of the release
 };
 
 using Algorithms = std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>>;  // by scheduler name

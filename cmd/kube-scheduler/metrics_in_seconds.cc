@@ -1,6 +1,8 @@
 // Maps the scheduler's own counters to the metrics of release 1.29.
 #include "cmd/kube-scheduler/metrics_in_seconds.h"
 
+#include "cmd/kube-scheduler/metrics_by_release.h"
+
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -20,12 +22,16 @@ namespace {
 constexpr double kMicrosInSecond = 1e6;
 constexpr std::array<const char*, scheduler::kAttemptResults> kResults = {"error", "scheduled", "unschedulable"};
 
-void AddAttempts(const scheduler::SchedulerMetrics& m, std::vector<MetricFamily>* out) {
+void AddAttempts(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
+  const scheduler::SchedulerMetrics& m = s.metrics;
   MetricFamily total = Family("scheduler_schedule_attempts_total", MetricType::Counter,
                               "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could "
                               "not be scheduled, while 'error' means an internal scheduler problem.");
-  MetricFamily took = Family("scheduler_scheduling_attempt_duration_seconds", MetricType::Histogram,
-                             "Scheduling attempt latency in seconds (scheduling algorithm + binding)");
+  MetricFamily took = s.form.of_parts
+                          ? Family("scheduler_e2e_scheduling_duration_seconds", MetricType::Histogram,
+                                   "E2e scheduling latency in seconds (scheduling algorithm + binding)")
+                          : Family("scheduler_scheduling_attempt_duration_seconds", MetricType::Histogram,
+                                   "Scheduling attempt latency in seconds (scheduling algorithm + binding)");
   for (const auto& [profile, counted] : m.by_profile) {
     const auto& attempts = counted.attempts;
     for (size_t i = 0; i < attempts.size(); ++i) {
@@ -49,8 +55,9 @@ void AddWaits(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
                             "E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue "
                             "and might involve multiple scheduling attempts.");
   MetricFamily duration = Family("scheduler_pod_scheduling_duration_seconds", MetricType::Histogram,
-                                 "(Deprecated since 1.29.0) E2e latency for a pod being scheduled which may include "
-                                 "multiple scheduling attempts.");
+                                 absl::StrCat(s.form.of_parts ? "" : "(Deprecated since 1.29.0) ",
+                                              "E2e latency for a pod being scheduled which may include multiple "
+                                              "scheduling attempts."));
   for (size_t i = 0; i < m.waits.size(); ++i) {
     if (m.waits[i].count() == 0) continue;
     const std::string label = i + 1 == m.waits.size() ? absl::StrCat(i + 1, "+") : absl::StrCat(i + 1);
@@ -58,8 +65,8 @@ void AddWaits(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
     AddHistogramSample(&duration, {{"attempts", label}}, m.waits[i], kMicrosInSecond);
   }
   if (sli.metric.empty()) return;
-  if (!s.drops_old) out->push_back(std::move(duration));
-  out->push_back(std::move(sli));
+  if (!s.form.drops_old) out->push_back(std::move(duration));
+  if (!s.form.of_parts) out->push_back(std::move(sli));
 }
 
 // The values of the label `status` and the names of the stages: 1.29's codes and extension points.
@@ -96,15 +103,23 @@ void AddStages(const scheduler::SchedulerMetrics& m, std::vector<MetricFamily>* 
 
 // Each attempt counts every plugin of the profile, whether its answer is cached or computed.
 void AddEvaluations(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
-  if (s.plugins == nullptr) return;
-  MetricFamily evaluations = Family("scheduler_plugin_evaluation_total", MetricType::Counter,
-                                    "Number of attempts to schedule pods by each plugin and the extension point "
-                                    "(available only in PreFilter and Filter.).");
+  if (s.plugins == nullptr || s.form.of_parts) return;
+  MetricFamily evaluations =
+      Family("scheduler_plugin_evaluation_total", MetricType::Counter,
+             absl::StrCat("Number of attempts to schedule pods by each plugin and the "
+                          "extension point (available only in PreFilter",
+                          s.form.of_events ? ", Filter, PreScore, and Score)." : " and Filter.)."));
   for (const SchedulerSnapshot::ProfilePlugins& p : *s.plugins) {
     const auto counted = s.metrics.by_profile.find(p.profile);
     if (counted == s.metrics.by_profile.end()) continue;
+    const bool scores = p.extension_point == "PreScore" || p.extension_point == "Score";
+    if (scores && !s.form.of_events) continue;
     uint64_t attempts = 0;
-    for (const auto& h : counted->second.attempts) attempts += h.count();
+    if (scores) {
+      for (const auto& h : counted->second.stages[static_cast<size_t>(scheduler::Stage::kScore)]) attempts += h.count();
+    } else {
+      for (const auto& h : counted->second.attempts) attempts += h.count();
+    }
     for (const std::string& plugin : p.plugins) {
       AddSample(&evaluations, {{"extension_point", p.extension_point}, {"plugin", plugin}, {"profile", p.profile}},
                 static_cast<double>(attempts));
@@ -131,15 +146,16 @@ void AddQueue(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   for (const auto& [profile, counted] : s.metrics.by_profile) {
     AddSample(&rejected, {{"plugin", "SchedulingGates"}, {"profile", profile}}, static_cast<double>(counted.gated));
   }
-  if (!rejected.metric.empty()) out->push_back(std::move(rejected));
-  MetricFamily running = Family("scheduler_goroutines", MetricType::Gauge,
-                                "Number of running goroutines split by the work they do such as binding.");
-  AddSample(&running, {{"operation", "binding"}}, static_cast<double>(s.binds_in_flight));
+  if (!rejected.metric.empty() && !s.form.of_parts) out->push_back(std::move(rejected));
+  MetricFamily running =
+      Family(s.form.of_parts ? "scheduler_scheduler_goroutines" : "scheduler_goroutines", MetricType::Gauge,
+             "Number of running goroutines split by the work they do such as binding.");
+  AddSample(&running, {{s.form.of_parts ? "work" : "operation", "binding"}}, static_cast<double>(s.binds_in_flight));
   out->push_back(std::move(running));
 }
 
 // Kubernetes puts the stability of a metric at the beginning of its help text.
-void AddStability(std::vector<MetricFamily>* families, size_t from) {
+void AddStability(const releases::MetricsForm& form, std::vector<MetricFamily>* families, size_t from) {
   static const std::set<std::string, std::less<>> kStable = {
       "scheduler_framework_extension_point_duration_seconds",
       "scheduler_pending_pods",
@@ -151,12 +167,19 @@ void AddStability(std::vector<MetricFamily>* families, size_t from) {
       "scheduler_schedule_attempts_total",
       "scheduler_scheduling_attempt_duration_seconds",
   };
+  static const std::set<std::string, std::less<>> kBetaToo = {
+      "scheduler_goroutines",
+      "scheduler_plugin_evaluation_total",
+      "scheduler_unschedulable_pods",
+  };
   for (size_t i = from; i < families->size(); ++i) {
     MetricFamily& f = (*families)[i];
-    const char* stability = kStable.contains(f.name)                                    ? "[STABLE] "
-                            : f.name == "scheduler_pod_scheduling_sli_duration_seconds" ? "[BETA] "
-                                                                                        : "[ALPHA] ";
-    f.help.insert(0, stability);
+    const bool beta =
+        f.name == "scheduler_pod_scheduling_sli_duration_seconds" || (form.of_events && kBetaToo.contains(f.name));
+    f.help.insert(0, form.of_parts              ? "[ALPHA] "
+                     : kStable.contains(f.name) ? "[STABLE] "
+                     : beta                     ? "[BETA] "
+                                                : "[ALPHA] ");
   }
 }
 
@@ -165,7 +188,7 @@ void AddStability(std::vector<MetricFamily>* families, size_t from) {
 void CollectInSeconds(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   const auto& m = s.metrics;
   const size_t before = out->size();
-  AddAttempts(m, out);
+  AddAttempts(s, out);
   AddWaits(s, out);
   AddStages(m, out);
   AddEvaluations(s, out);
@@ -176,25 +199,37 @@ void CollectInSeconds(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   out->push_back(std::move(algorithm));
   MetricFamily victims =
       Family("scheduler_preemption_victims", MetricType::Histogram, "Number of selected preemption victims");
-  AddHistogramSample(&victims, {}, m.victims, 1);
+  if (s.form.of_parts) {
+    AddHistogramSample(&victims, {}, m.victims_by_five, 1);
+  } else {
+    AddHistogramSample(&victims, {}, m.victims, 1);
+  }
   out->push_back(std::move(victims));
   MetricFamily preemptions = Family("scheduler_preemption_attempts_total", MetricType::Counter,
                                     "Total preemption attempts in the cluster till now");
   AddSample(&preemptions, {}, static_cast<double>(m.preemption_attempts));
   out->push_back(std::move(preemptions));
-  MetricFamily pending = Family("scheduler_pending_pods", MetricType::Gauge,
-                                "Number of pending pods, by the queue type. 'active' means number of pods in activeQ; "
-                                "'backoff' means number of pods in backoffQ; 'unschedulable' means number of pods in "
-                                "unschedulablePods that the scheduler attempted to schedule and failed; 'gated' is the "
-                                "number of unschedulable pods that the scheduler never attempted to schedule because "
-                                "they are gated.");
+  MetricFamily pending =
+      Family("scheduler_pending_pods", MetricType::Gauge,
+             absl::StrCat("Number of pending pods, by the queue type. 'active' means number of pods in "
+                          "activeQ; 'backoff' means number of pods in backoffQ; 'unschedulable' means number "
+                          "of pods in ",
+                          s.form.of_parts ? "unschedulableQ."
+                                          : "unschedulablePods that the scheduler attempted to schedule and "
+                                            "failed; 'gated' is the number of unschedulable pods that the "
+                                            "scheduler never attempted to schedule because they are gated."));
   AddSample(&pending, {{"queue", "active"}}, static_cast<double>(s.queue.active));
   AddSample(&pending, {{"queue", "backoff"}}, static_cast<double>(s.queue.backoff));
-  AddSample(&pending, {{"queue", "gated"}},
-            static_cast<double>(s.by_place[static_cast<size_t>(Scheduler::Place::kGated)]));
+  if (!s.form.of_parts) {
+    AddSample(&pending, {{"queue", "gated"}},
+              static_cast<double>(s.by_place[static_cast<size_t>(Scheduler::Place::kGated)]));
+  }
   AddSample(&pending, {{"queue", "unschedulable"}}, static_cast<double>(s.queue.unschedulable));
   out->push_back(std::move(pending));
-  AddStability(out, before);
+  if (s.form.of_parts) AddPartsInSeconds(m, out);
+  if (!s.form.summary_of_parts.empty()) AddPartsSummary(m, s.form.summary_of_parts, out);
+  if (s.form.of_events) AddEventMetrics(s, out);
+  AddStability(s.form, out, before);
 }
 
 std::shared_ptr<const std::vector<SchedulerSnapshot::ProfilePlugins>> EvaluatedPlugins(
@@ -203,7 +238,8 @@ std::shared_ptr<const std::vector<SchedulerSnapshot::ProfilePlugins>> EvaluatedP
   auto all = std::make_shared<std::vector<SchedulerSnapshot::ProfilePlugins>>();
   for (const auto& profile : profiles) {
     for (const auto& [point, name] :
-         {std::pair(ExtensionPoint::kPreFilter, "PreFilter"), std::pair(ExtensionPoint::kFilter, "Filter")}) {
+         {std::pair(ExtensionPoint::kPreFilter, "PreFilter"), std::pair(ExtensionPoint::kFilter, "Filter"),
+          std::pair(ExtensionPoint::kPreScore, "PreScore"), std::pair(ExtensionPoint::kScore, "Score")}) {
       SchedulerSnapshot::ProfilePlugins& p = all->emplace_back();
       p.profile = profile.scheduler_name;
       p.extension_point = name;

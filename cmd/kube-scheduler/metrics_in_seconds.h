@@ -13,7 +13,8 @@ namespace berth::kube_scheduler {
 // and durations of single plugins exist for DefaultPreemption, VolumeBinding (PreBind) and DefaultBinder only.
 void CollectInSeconds(const SchedulerSnapshot& s, std::vector<prometheus::MetricFamily>* out);
 
-// Returns the plugins whose evaluations are counted: those of PreFilter and Filter.
+// Returns the plugins whose evaluations are counted: those of PreFilter and Filter, and for 1.36 also of
+// PreScore and Score.
 std::shared_ptr<const std::vector<SchedulerSnapshot::ProfilePlugins>> EvaluatedPlugins(
     const std::vector<scheduler::configuration::ResolvedProfile>& profiles);
 

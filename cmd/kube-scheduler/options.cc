@@ -469,7 +469,37 @@ absl::Status Options::Parse(const std::vector<std::string>& args) {
     if (arg.starts_with(kFlag) && arg.substr(kFlag.size()).starts_with('='))
       emulated_version_ = arg.substr(kFlag.size() + 1);
   }
-  return flags_.Parse(args, &positional_);
+  BERTH_RETURN_IF_ERROR(flags_.Parse(args, &positional_));
+  if (positional_.empty() || help || Command().words != releases::CommandForm::Words::kNamed) return absl::OkStatus();
+  std::string named;
+  for (const std::string& word : positional_) absl::StrAppend(&named, named.empty() ? "" : " ", Quoted(word));
+  return util::InvalidArgument(absl::StrCat("\"kube-scheduler\" does not take any arguments, got [", named, "]"));
+}
+
+const releases::CommandForm& Options::Command() const {
+  const auto emulated = release::Named(emulated_version_);
+  return releases::DaemonFormOf(emulated.ok() ? **emulated : release::Default()).command;
+}
+
+// Says what is wrong with --address and --port.
+absl::Status Options::CheckPlainServing() const {
+  const int greatest = Command().greatest_port;
+  if (greatest != 0 && !address_.empty() && !IsIpAddress(address_)) {
+    return absl::InvalidArgumentError("--address has no valid IP address");
+  }
+  if (!address_.empty() && !IsHost(address_)) {
+    return absl::InvalidArgumentError(absl::StrCat("--address: invalid value ", Quoted(address_),
+                                                   ": must be an IP address or a host's name, without a port"));
+  }
+  if (greatest != 0 && (port_ < 0 || port_ > 65535)) {
+    return absl::InvalidArgumentError(absl::StrCat("--port ", port_, " must be between 0 and ", greatest,
+                                                   ", inclusive. 0 for turning off insecure (HTTP) port"));
+  }
+  if (port_ < -1 || port_ > 65535) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--port: invalid value ", port_, ": must be -1 (not served) or between 0 and 65535"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnings) const {
@@ -480,16 +510,13 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
       warnings->emplace_back(
           "WARNING: all flags other than --config are deprecated. Please begin using a config file ASAP.");
     }
-    if (!address_.empty() && !IsHost(address_)) {
-      return absl::InvalidArgumentError(absl::StrCat("--address: invalid value ", Quoted(address_),
-                                                     ": must be an IP address or a host's name, without a port"));
-    }
+    BERTH_RETURN_IF_ERROR(CheckPlainServing());
     auto hp = SplitHostPort(c.healthz_bind_address);
     if (!address_.empty()) hp->host = address_;
-    c.healthz_bind_address = port_ == -1 ? "" : JoinHostPort(hp->host, absl::StrCat(port_));
+    c.healthz_bind_address =
+        port_ == -1 || (port_ == 0 && Command().greatest_port != 0) ? "" : JoinHostPort(hp->host, absl::StrCat(port_));
     c.metrics_bind_address = c.healthz_bind_address;
-    constexpr release::Span kNeedsFile = {.since = {13}, .until = {23}};
-    if (legacy_policy_ && policy_file_.empty() && emulated.ok() && kNeedsFile.Has((*emulated)->version)) {
+    if (legacy_policy_ && policy_file_.empty() && Command().legacy_policy_needs_file) {
       return absl::InvalidArgumentError(std::string(kFileRequired));
     }
     if (legacy_policy_ || (!policy_file_.empty() && policy_map_.empty())) {
@@ -501,7 +528,9 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
       c.algorithm.provider = provider_.empty() ? "DefaultProvider" : provider_;
     }
   }
-  if (!positional_.empty()) return util::InvalidArgument(WithHelp("no arguments are supported"));
+  if (!positional_.empty() && Command().words == releases::CommandForm::Words::kRefused) {
+    return util::InvalidArgument(WithHelp("no arguments are supported"));
+  }
   if (!config_file_.empty()) {
     if (const auto named = release::Named(emulated_version_); named.ok()) {
       std::vector<std::string> repeated;  // comes again below
@@ -510,9 +539,6 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     auto loaded = LoadFile(warnings);
     if (!loaded.ok()) return loaded.status();
     c = *std::move(loaded);
-  } else if (port_ < -1 || port_ > 65535) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--port: invalid value ", port_, ": must be -1 (not served) or between 0 and 65535"));
   }
   if (secure.port < 0 || secure.port > 65535) {
     return absl::InvalidArgumentError(

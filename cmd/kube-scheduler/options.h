@@ -11,6 +11,7 @@
 
 #include "cmd/kube-scheduler/component_config.h"
 #include "cmd/kube-scheduler/flags.h"
+#include "pkg/releases/daemon_form.h"
 #include "pkg/util/feature_gates.h"
 
 namespace berth::kube_scheduler {
@@ -88,6 +89,10 @@ class Options {
 
   // Returns the value of --emulated-version; empty if it is not given.
   const std::string& emulated_version() const { return emulated_version_; }
+  // Returns what the command line of the release is like that --emulated-version names, or else of the default one.
+  const releases::CommandForm& Command() const;
+  // Returns whether there are words that are no flags.
+  bool has_words() const { return !positional_.empty(); }
   const FlagSet& flags() const { return flags_; }
   // Help returns the text of --help, and Usage the shorter text that follows an error.
   std::string Help(size_t width) const;
@@ -95,6 +100,7 @@ class Options {
 
  private:
   absl::Status SetGates(const std::string& text);
+  absl::Status CheckPlainServing() const;
   void FollowRelease(Configuration* c) const;
   absl::StatusOr<Configuration> LoadFile(std::vector<std::string>* warnings) const;
   absl::Status UsePolicyFlags(Configuration* c) const;

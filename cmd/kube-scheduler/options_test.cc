@@ -149,6 +149,33 @@ TEST_CASE("flags: address and port") {
         "--port: invalid value 70000: must be -1 (not served) or between 0 and 65535");
 }
 
+TEST_CASE("flags: words that are no flags, and address and port, in each release") {
+  const auto with = [](const char* release, const char* flag) {
+    return Complete({std::string("--emulated-version=") + release, flag});
+  };
+  const auto parse_error = [](const char* release, std::vector<std::string> words) {
+    Options o;
+    words.insert(words.begin(), std::string("--emulated-version=") + release);
+    return std::string(o.Parse(words).message());
+  };
+  CHECK(with("1.8", "word").config.ok());
+  CHECK(with("1.9", "word").error() == "no arguments are supported. 'kube-scheduler --help' lists the flags.");
+  CHECK(with("1.13", "word").config.ok());
+  for (const char* release : {"1.19", "1.29", "1.36"}) {
+    CHECK(parse_error(release, {"one", "two"}) ==
+          "\"kube-scheduler\" does not take any arguments, got [\"one\" \"two\"]");
+    CHECK(parse_error(release, {"one", "--help"}).empty());
+  }
+  constexpr const char* kSays = ", inclusive. 0 for turning off insecure (HTTP) port";
+  CHECK(with("1.13", "--port=70000").error() == std::string("--port 70000 must be between 0 and 65335") + kSays);
+  CHECK(with("1.19", "--port=-1").error() == std::string("--port -1 must be between 0 and 65535") + kSays);
+  for (const char* release : {"1.13", "1.19"}) {
+    CHECK(with(release, "--address=name").error() == "--address has no valid IP address");
+    CHECK(with(release, "--port=0").config->healthz_bind_address.empty());
+  }
+  CHECK(with("1.10", "--port=0").config->healthz_bind_address == "0.0.0.0:0");
+}
+
 TEST_CASE("flags: what --config puts out of force is said") {
   http::TempDir dir;
   const std::string file =

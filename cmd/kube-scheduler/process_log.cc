@@ -19,7 +19,7 @@ void ProcessLog::Starting() const {
 }
 
 void ProcessLog::Failed(std::string_view error) const {
-  structured_ ? LogLine("command failed").Error(error) : PrintError(error);
+  structured_ && !bare_errors_ ? LogLine("command failed").Error(error) : PrintError(error, bare_errors_);
 }
 
 void ProcessLog::Terminating(std::string_view signal) const {
@@ -43,7 +43,8 @@ void ProcessLog::LostLease() const {
 }
 
 void ProcessLog::EndWithoutLease() const {
-  structured_ ? LogLine("Leaderelection lost").Error("") : PrintError("lost lease");
+  if (!structured_) return PrintError("lost lease", bare_errors_);
+  LogLine(bare_errors_ ? "leaderelection lost" : "Leaderelection lost").Error("");
 }
 
 }  // namespace berth::kube_scheduler

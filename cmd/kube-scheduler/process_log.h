@@ -1,6 +1,5 @@
-// Messages about the process itself: its start, failure and end. In a release whose log
-// has sentences, a final error is written to standard error as "error: ..."; in one with a structured log everything is
-// part of the log.
+// Messages about the process itself: its start, failure and end. A final error is written to standard error, as
+// "error: ..." or by itself (releases::CommandForm), or is a line of a structured log.
 #pragma once
 #include <string_view>
 
@@ -10,7 +9,9 @@ namespace berth::kube_scheduler {
 
 class ProcessLog {
  public:
-  ProcessLog(bool structured, const release::Id& release) : structured_(structured), release_(release) {}
+  // `bare_errors`: releases::CommandForm.
+  ProcessLog(bool structured, bool bare_errors, const release::Id& release)
+      : structured_(structured), bare_errors_(bare_errors), release_(release) {}
 
   void Starting() const;
   void Failed(std::string_view error) const;
@@ -23,7 +24,7 @@ class ProcessLog {
   void EndWithoutLease() const;
 
  private:
-  const bool structured_;
+  const bool structured_, bare_errors_;
   const release::Id& release_;
 };
 

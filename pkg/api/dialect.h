@@ -22,7 +22,9 @@ struct Dialect {
   bool reports_component = false;
   // Requests for the lock carry a timeout, which is this part of the time to renew it: 1 the whole, 2 half; 0: none.
   int lock_timeout = 0;
-  // Whether log lines about events and the lock use named values.
+  // Whether the lock is read again before it is released, and log lines about it use named values (client-go 1.36).
+  bool reads_lock_to_release = false;
+  // Whether log lines about events use named values.
   bool structured_log = false;
   // Whether a pod's condition names the generation of the pod that it is about (Kubernetes 1.33).
   bool generation_of_conditions = false;

@@ -21,6 +21,39 @@ struct OwnFlag {
   std::string_view usage;  // why it has no effect
 };
 
+// What the scheduler's metrics are called and which of them there are.
+struct MetricsForm {
+  // Whether durations count seconds, under the names that 1.14 and later releases use.
+  bool in_seconds = false;
+  // Whether filtering, scoring, preemption and binding are measured apart in seconds, attempts as a whole have the name
+  // that they had with it, and the metrics are missing that came when that went.
+  bool of_parts = false;
+  // The name of the same as a summary; empty: there is none.
+  std::string_view summary_of_parts = {};
+  // Whether there are counters of the equivalence cache.
+  bool of_equivalence_cache = false;
+  // Whether the size of the cache has its shorter name, and the older one of two durations of pods is gone.
+  bool drops_old = false;
+  // Whether changes of the cluster, hints, batches and evictions are measured, and more of the metrics are BETA.
+  bool of_events = false;
+};
+
+// What the command line of a release is like. Flags are rows of cmd/kube-scheduler/release_flags.cc.
+struct CommandForm {
+  // What becomes of words that are no flags: they are passed over; they are an error; a line on standard error says
+  // that they are not supported, and the start goes on; or they are an error that names them.
+  enum class Words : uint8_t { kIgnored, kRefused, kMentioned, kNamed };
+  Words words = Words::kRefused;
+  // The greatest value of --port as errors name it. If it is not 0, --port=0 serves nothing, -1 is an error, and so is
+  // an
+  // --address that is a name.
+  int greatest_port = 0;
+  // Whether errors that end the process stand by themselves on standard error, without "error: " and not in the log.
+  bool bare_errors = false;
+  // Whether --use-legacy-policy-config without a file is an error at once.
+  bool legacy_policy_needs_file = false;
+};
+
 struct DaemonForm {
   api::Dialect dialect;
 
@@ -33,17 +66,18 @@ struct DaemonForm {
   bool has_current_pages = false;
   // Whether /livez and /readyz are served, and /statusz and /flagz.
   bool serves_probes = false;
-  // Whether the size of the cache has its shorter name as a metric, and the older one of two durations of pods is gone.
-  bool drops_old_metrics = false;
   // Whether /healthz fails when the lease is too old.
   bool checks_lease = false;
   // Whether /configz and --write-config-to show profiles of plugins.
   bool shows_profiles = false;
+  // Whether /configz shows them as a document of v1 does, and not with the names of Go's fields.
+  bool shows_document = false;
 
   // Whether log lines carry named values instead of sentences.
   bool structured_log = false;
-  // Whether metrics of durations count seconds, under the names that 1.14 and later releases use.
-  bool metrics_in_seconds = false;
+  MetricsForm metrics;
+
+  CommandForm command;
 
   // Whether a warning says that flags other than --config are deprecated.
   bool deprecates_flags = false;

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "pkg/scheduler/after_failure.h"
@@ -31,6 +32,7 @@ class AtOnce : public AfterFailure {
   void VictimMarked(PendingPod& p, const Answer& a);
   void VictimEvicted(PendingPod& p, const Answer& a);
   void EvictionFailed(PendingPod& p, const api::Pod& victim, const Answer& a);
+  void ObserveEvictions(const Attempt& t, bool succeeded);
   void TakeNomination(const api::Pod& pod);
   void Finish(PendingPod& p);
   void StatusPatched(const std::string& uid, const Reply& r);
@@ -138,7 +140,16 @@ void AtOnce::MakeRoom(PendingPod& p, const NodeFailures& failures) {
   p.pod = WithNomination(*p.pod, t.preemption.node);
   s_.queue->nominated()->Add(p.pod);
   pending_.SetPlace(p, Place::kPreempting);
+  const auto& victims = t.preemption.victims;
+  if (std::any_of(victims.begin(), victims.end(), [](const api::PodPtr& v) { return !v->meta.deleting(); })) {
+    t.evictions_begun = s_.now;
+  }
   EvictNextVictim(p);
+}
+
+void AtOnce::ObserveEvictions(const Attempt& t, bool succeeded) {
+  if (!s_.process.measures_events || !t.evictions_begun) return;
+  s_.metrics.evictions[succeeded ? 1 : 0].Observe(s_.now - *t.evictions_begun);
 }
 
 // Evicts the victims one after another: first the condition that says why is written, then the pod is deleted. A victim
@@ -149,6 +160,7 @@ void AtOnce::EvictNextVictim(PendingPod& p) {
   while (t.next_victim < victims.size() && victims[t.next_victim]->meta.deleting()) ++t.next_victim;
   if (t.next_victim == victims.size()) {
     for (const api::PodPtr& pod : t.preemption.nominated_to_clear) TakeNomination(*pod);
+    ObserveEvictions(t, true);
     return Finish(p);
   }
   if (!s_.process.marks_victims) return VictimMarked(p, {});
@@ -184,6 +196,7 @@ void AtOnce::VictimEvicted(PendingPod& p, const Answer& a) {
 
 void AtOnce::EvictionFailed(PendingPod& p, const api::Pod& victim, const Answer& a) {
   s_.log.VictimNotEvicted(*p.pod, victim, a.message);
+  ObserveEvictions(*p.attempt, false);
   TellOfPreemption(p, absl::StrCat("preemption: preparing pod ", Name(victim), ": ", a.message));
   p.attempt->rejection.nomination.reset();
   p.pod = WithNomination(*p.pod, Symbol());

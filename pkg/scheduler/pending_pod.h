@@ -62,6 +62,7 @@ struct Attempt {
   std::shared_ptr<const NodeFailures> failures;  // if not null, a preemption follows
   Preemption preemption;
   size_t next_victim = 0;
+  std::optional<absl::Duration> evictions_begun;  // when the first victim was to be evicted; empty if all were already
   Rejection rejection;
 };
 

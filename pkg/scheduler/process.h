@@ -18,6 +18,8 @@ struct Process {
   // Whether the pod is read after a bind that met a conflict, before anything is written about it. It may be bound
   // already, and then its condition must not say that it is not.
   bool reads_pod_after_conflict = false;
+  // Whether a node that a bind did not find is read, and taken out of the cache if it is gone (until 1.29).
+  bool asks_for_lost_nodes = true;
   // The reason of the PodScheduled condition after an attempt that ended with an error.
   std::string_view error_reason = "SchedulerError";
   // Whether the condition says when the pod was tried last, so that it is written after each failure (1.13).
@@ -51,6 +53,7 @@ struct Process {
   std::string (*preempted_note)(const api::Pod& preemptor, std::string_view node) = nullptr;
 
   bool observes_stages = false;       // whether the durations of the stages of an attempt are measured
+  bool measures_events = false;       // whether those of changes of the cluster, hints and evictions are (1.36)
   const SchedulerLog* log = nullptr;  // never null in a release
 };
 

@@ -42,8 +42,11 @@ bool Scheduler::Ours(const api::Pod& pod) const {
 
 void Scheduler::Apply(const Change<api::Pod>& shown) {
   s_.now = s_.clock->Steady();
+  std::vector<std::string_view> labels;
+  if (s_.process.measures_events) labels = EventLabels(shown);
   ApplyPod(shown);
   AdmitFreed();
+  if (!labels.empty()) ObserveEvents(labels);
 }
 
 void Scheduler::ApplyPod(const Change<api::Pod>& shown) {
@@ -200,13 +203,16 @@ void Scheduler::Apply(const Change<api::Node>& c) {
   if (c.after == nullptr) {
     s_.cache->RemoveNode(c.before->meta.name);
     s_.log.NodeChanged(c.before.get(), nullptr);
-    return s_.ClusterChanged<api::Node>(ClusterEvent::Kind::kNodeDelete, {c.before, nullptr});
+    s_.ClusterChanged<api::Node>(ClusterEvent::Kind::kNodeDelete, {c.before, nullptr});
+    if (s_.process.measures_events) ObserveEvent(c);
+    return;
   }
   if (c.before != nullptr && c.before->SchedulesLike(*c.after)) return;  // such as a heartbeat
   s_.cache->AddNode(c.after);
   s_.log.NodeChanged(c.before.get(), c.after.get());
   s_.ClusterChanged<api::Node>(c.before == nullptr ? ClusterEvent::Kind::kNodeAdd : NodeChange(*c.before, *c.after),
                                {c.before, c.after});
+  if (s_.process.measures_events) ObserveEvent(c);
 }
 
 namespace {
@@ -277,7 +283,8 @@ void Scheduler::ApplyStored(const Change<T>& c) {
                 std::is_same_v<T, api::StorageClass> || std::is_same_v<T, api::CsiNode>) {
     s_.TryUnsupportedClaims();
   }
-  if (const std::optional<Kind> event = EventOf(c)) {
+  const std::optional<Kind> event = EventOf(c);
+  if (event) {
     if constexpr (std::is_constructible_v<EventObjects, EventObject<T>>) {
       s_.ClusterChanged<T>(*event, {c.before, c.after});
     } else {
@@ -286,6 +293,13 @@ void Scheduler::ApplyStored(const Change<T>& c) {
   }
   if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) claims_->AfterClaimEvent(c);
   AdmitFreed();
+  if (!event || !s_.process.measures_events) return;
+  constexpr bool kIsClass = std::is_same_v<T, api::DeviceClass>;
+  if constexpr (kIsClass || std::is_same_v<T, api::ResourceSlice>) {
+    ObserveDevices(kIsClass, c.before == nullptr);
+  } else {
+    ObserveStored(*event, c.before == nullptr);
+  }
 }
 
 #define BERTH_APPLIED(type, ...)                      \

@@ -256,6 +256,7 @@ void Scheduler::Bound(PendingPod& p) {
   if (!t.by_extender) s_.ObserveStage(*p.pod, Stage::kBind, StageStatus::kSuccess, s_.now - t.bind_begun);
   s_.metrics.e2e.Observe(s_.now - t.begun);
   ++s_.metrics.bound;
+  if (s_.queue->WasFlushed(*p.pod)) ++s_.metrics.bound_after_flush;
   s_.CountAttempt(*p.pod, AttemptResult::kScheduled, s_.now - t.begun);
   s_.metrics.attempts_to_bind.Observe(int64_t{p.attempts});
   s_.metrics.waits[std::min<size_t>(std::max<uint32_t>(p.attempts, 1), s_.metrics.waits.size()) - 1].Observe(s_.now -
@@ -290,7 +291,7 @@ void Scheduler::BindFailed(PendingPod& p, Answer a) {
     return s_.Erase(p);
   }
   s_.log.BindFailed(*assumed, not_found ? SchedulerLog::Failure::kNotFound : SchedulerLog::Failure::kError, a.message);
-  if (not_found && a.details_kind == "node") {
+  if (s_.process.asks_for_lost_nodes && not_found && a.details_kind == "node") {
     const Symbol node = assumed->node_name;
     s_.actions->GetNode(pending_.Ask(RequestKind::kNode, nullptr, node.string()), node);
   }

@@ -14,50 +14,13 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "pkg/scheduler/pod_fields.h"
+#include "pkg/util/bucket_counts.h"
 
 namespace berth::scheduler {
 
-// A histogram. `Bounds` has Value, the type of the observed values; kBuckets, the number of buckets; and Bound(i), the
-// inclusive upper bound of bucket i. Values above all bounds are counted in one more bucket, +Inf.
-template <typename Bounds>
-class BucketCounts {
- public:
-  using Value = typename Bounds::Value;
-  static constexpr size_t kBuckets = Bounds::kBuckets;
-  static constexpr Value Bound(size_t i) { return Bounds::Bound(i); }
-  void Observe(Value value) {
-    size_t i = 0;
-    while (i < kBuckets && value > Bound(i)) ++i;
-    ++counts_[i];
-    sum_ += value;
-  }
-  void Observe(absl::Duration d) requires std::is_integral_v<Value> { Observe(d / absl::Microseconds(1)); }
-  // Returns the number of observations in bucket i alone, without those of lower buckets. Bucket kBuckets is +Inf.
-  uint64_t count_in(size_t i) const { return counts_[i]; }
-  Value sum() const { return sum_; }
-  uint64_t count() const {
-    uint64_t n = 0;
-    for (uint64_t c : counts_) n += c;
-    return n;
-  }
-
- private:
-  std::array<uint64_t, kBuckets + 1> counts_{};
-  Value sum_ = 0;
-};
-
-// The upper bounds kFirst * 2^k for k = 0 .. N - 1.
-template <int64_t kFirst, size_t N>
-struct DoublingBounds {
-  using Value = int64_t;
-  static constexpr size_t kBuckets = N;
-  static constexpr int64_t Bound(size_t i) { return kFirst << i; }
-};
-template <int64_t kFirst, size_t N>
-using HistogramOf = BucketCounts<DoublingBounds<kFirst, N>>;
+using util::BucketCounts, util::HistogramOf, util::SecondsHistogram;
 
 // Latencies in microseconds, with buckets up to 16 s for metrics and narrow ones for quantiles.
 class LatencyHistogram : public HistogramOf<1000, 15> {
@@ -99,7 +62,14 @@ class LatencyHistogram : public HistogramOf<1000, 15> {
 };
 using WaitHistogram = HistogramOf<10'000, 20>;  // microseconds, up to 87 minutes
 using AttemptsHistogram = HistogramOf<1, 5>;    // up to 16 attempts
-using VictimsHistogram = HistogramOf<1, 7>;     // up to 64 victims
+// The upper bounds 5, 10, ... 50.
+struct Fives {
+  using Value = int64_t;
+  static constexpr size_t kBuckets = 10;
+  static constexpr int64_t Bound(size_t i) { return 5 * (static_cast<int64_t>(i) + 1); }
+};
+using FivesHistogram = BucketCounts<Fives>;
+using VictimsHistogram = HistogramOf<1, 7>;  // up to 64 victims
 
 // How an attempt to schedule a pod ended.
 enum class AttemptResult : uint8_t { kError, kScheduled, kUnschedulable };
@@ -119,22 +89,9 @@ inline constexpr size_t kStageStatuses = 3;
 
 using StageHistogram = HistogramOf<100, 12>;  // microseconds, up to 0.2 s
 
-// The upper bounds 10 us * 1.5^k for k = 0 .. 19, in seconds.
-struct PluginBounds {
-  using Value = double;
-  static constexpr size_t kBuckets = 20;
-  static constexpr double Bound(size_t i) { return kBounds[i]; }
-  static constexpr std::array<double, kBuckets> kBounds = [] {
-    std::array<double, kBuckets> bounds{};
-    double bound = 0.00001;
-    for (double& b : bounds) {
-      b = bound;
-      bound *= 1.5;
-    }
-    return bounds;
-  }();
-};
-using PluginHistogram = BucketCounts<PluginBounds>;
+using PluginHistogram = SecondsHistogram<10, 15, 20>;       // up to 22 ms
+using EventHistogram = SecondsHistogram<100, 20, 12>;       // up to 0.2 s
+using EvictionHistogram = SecondsHistogram<10000, 20, 20>;  // up to 87 minutes
 
 // The metrics of release 1.29 that exist for each profile.
 struct ProfileMetrics {
@@ -170,8 +127,15 @@ struct SchedulerMetrics {
   AttemptsHistogram attempts_to_bind;   // number of attempts of pods that were bound
   std::array<WaitHistogram, 16> waits;  // from first seen to bound, for pods with 1, 2, ..., 16 or more attempts
   VictimsHistogram victims;             // number of victims of preemptions that found any
-  uint64_t checked_decisions = 0;       // decisions made both ways (SchedulerOptions::check_decisions)
-  uint64_t decision_differences = 0;    // checked decisions that differed
+  FivesHistogram victims_by_five;       // the same, in the buckets of 1.19
+  // What is measured with Process::measures_events: how long changes of the cluster took, by their label; how long the
+  // victims of a preemption were evicted for, when that failed and when it did not; and the pods bound that no event
+  // had made ready, but the limit of the time that they wait for one.
+  std::map<std::string_view, EventHistogram> events;
+  std::array<EvictionHistogram, 2> evictions;  // [0] failed, [1] succeeded
+  uint64_t bound_after_flush = 0;
+  uint64_t checked_decisions = 0;     // decisions made both ways (SchedulerOptions::check_decisions)
+  uint64_t decision_differences = 0;  // checked decisions that differed
   uint64_t bound = 0;
   uint64_t bind_failures = 0;
   uint64_t binds_unknown = 0;                         // binds after which the pod was read to find out the outcome

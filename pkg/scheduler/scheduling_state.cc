@@ -115,7 +115,9 @@ void SchedulingState::ChoosePreemption(PendingPod& p, const NodeFailures& failur
   ObserveStage(*p.pod, Stage::kPostFilter, chosen.victims.empty() ? StageStatus::kUnschedulable : StageStatus::kSuccess,
                now - begun);
   metrics.preemption_victims = static_cast<int64_t>(chosen.victims.size());
-  if (!chosen.victims.empty()) metrics.victims.Observe(metrics.preemption_victims);
+  if (chosen.victims.empty()) return;
+  metrics.victims.Observe(metrics.preemption_victims);
+  metrics.victims_by_five.Observe(metrics.preemption_victims);
 }
 
 void SchedulingState::CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took) {
@@ -127,7 +129,7 @@ void SchedulingState::ObserveStage(const api::Pod& pod, Stage stage, StageStatus
   const auto at = static_cast<size_t>(stage), how = static_cast<size_t>(status);
   metrics.by_profile[pod.tmpl->scheduler_name.string()].stages[at][how].Observe(took);
   if (stage != Stage::kFilter && stage != Stage::kScore) {
-    metrics.plugins[at][how].Observe(absl::ToDoubleSeconds(took));
+    metrics.plugins[at][how].Observe(took);
   }
 }
 

@@ -253,7 +253,9 @@ class Scheduler:
 
     def __init__(self, master, *flags, name="scheduler", leader_elect=False, bare=False, env=None):
         self.log_path = scratch(f"{name}.log")
-        command = [f"{BIN}/kube-scheduler", "--address=127.0.0.1", "--port=0", "-v=2"]
+        # In 1.13 and 1.19 --port=0 serves nothing.
+        named = any(flag.startswith("--emulated-version") for flag in flags)
+        command = [f"{BIN}/kube-scheduler", "--address=127.0.0.1", f"--port={free_port() if named else 0}", "-v=2"]
         if master:
             command.append(f"--master={master}")
         if not bare:

@@ -9,6 +9,13 @@ const DaemonForm& Serves() {
     f.dialect.version = {13};
     f.secure_port = 10259;
     f.checks_lease = true;
+    // The number is the release's own.
+    f.command = {.words = CommandForm::Words::kMentioned,
+                 .greatest_port = 65335,
+                 .bare_errors = true,
+                 .legacy_policy_needs_file = true};
+    f.metrics.summary_of_parts = "scheduler_scheduling_latency_seconds";
+    f.metrics.of_equivalence_cache = true;
     return f;
   }();
   return kForm;

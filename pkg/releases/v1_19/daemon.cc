@@ -15,6 +15,10 @@ const DaemonForm& Serves() {
                  .structured_log = true,
                  .writes_claims = true,
                  .lock = "endpointsleases"};
+    f.command = {.words = CommandForm::Words::kNamed,
+                 .greatest_port = 65535,
+                 .bare_errors = true,
+                 .legacy_policy_needs_file = true};
     f.plain_port = 10251;
     f.secure_port = 10259;
     f.answers_with_status = true;
@@ -23,7 +27,8 @@ const DaemonForm& Serves() {
     f.shows_profiles = true;
     f.serves_profiles = f.profiles_contention = true;
     f.structured_log = true;
-    f.metrics_in_seconds = true;
+    f.metrics.in_seconds = f.metrics.of_parts = true;
+    f.metrics.summary_of_parts = "scheduler_scheduling_duration_seconds";
     f.max_backoff = absl::Seconds(10);
     f.unschedulable_limit = absl::Minutes(1);
     return f;

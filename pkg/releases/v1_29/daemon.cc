@@ -12,7 +12,10 @@ const DaemonForm& Serves() {
     f.dialect.reports_component = true;
     f.dialect.lock = "leases";
     f.dialect.lock_timeout = 2;
+    f.metrics.of_parts = false;
+    f.metrics.summary_of_parts = {};
     f.plain_port = 0;
+    f.command = {.words = CommandForm::Words::kNamed};
     f.unschedulable_limit = absl::Minutes(5);
     return f;
   }();

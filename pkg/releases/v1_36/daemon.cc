@@ -8,8 +8,9 @@ const DaemonForm& Serves() {
   static const DaemonForm kForm = [] {
     DaemonForm f = v1_29::Serves();
     f.dialect.version = {36};
-    f.serves_probes = f.drops_old_metrics = true;
-    f.dialect.streams_lists = true;
+    f.serves_probes = f.shows_document = true;
+    f.metrics.drops_old = f.metrics.of_events = true;
+    f.dialect.streams_lists = f.dialect.reads_lock_to_release = true;
     f.dialect.generation_of_conditions = true;
     return f;
   }();

@@ -12,6 +12,8 @@ const Process& Proceeds() {
     Process p = v1_29::Proceeds();
     p.nominates_before_volumes = true;
     p.ended_nominations_wake = true;
+    p.measures_events = true;
+    p.asks_for_lost_nodes = false;
     return p;
   }();
   return kProcess;

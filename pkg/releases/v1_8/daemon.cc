@@ -11,6 +11,7 @@ const DaemonForm& Serves() {
     f.dialect.version = {8};
     f.dialect.nomination_annotation = v1_9::kNominationAnnotation;
     f.deprecates_flags = false;
+    f.command.words = CommandForm::Words::kIgnored;
     f.serves_profiles = true;
     return f;
   }();

@@ -136,31 +136,74 @@ void Batch::Placed(Symbol node, uint64_t cycle, std::string signature, std::vect
   made_ = now;
 }
 
-// Returns the node that the last decision proposes for the pod, which is then proposed to no other, or an empty name.
-// The last node must be full for this pod, whatever pods are nominated to it.
-Symbol GenericScheduler::HintFor(const api::PodPtr& pod, const std::string& signature) const {
+// What an attempt did for batching, to be counted when it is known whether a rule rejected the pod as a whole: such a
+// pod never asks for a hint.
+struct GenericScheduler::BatchRound {
+  Symbol hint;
+  std::optional<BatchFlush> flush;  // why there is no hint although a decision left nodes behind
+  absl::Duration hint_took;
+};
+
+// Looks for the node that the last decision proposes for the pod, which is then proposed to no other. The last node
+// must be full for this pod, whatever pods are nominated to it.
+GenericScheduler::BatchRound GenericScheduler::HintFor(const api::PodPtr& pod, const std::string& signature) const {
   Batch& batch = parts_->batch;
-  if (!batch.HasNodesFor(signature, cycle_, Now())) return {};
+  BatchRound round;
+  if (!batch.HasNodes()) return round;
+  round.flush = batch.WhyNotFor(signature, cycle_, Now());
+  if (round.flush) return round;
   const Row row = cache_->FindRow(batch.last_node());
-  if (row == kNoRow || !cache_->listed().Has(row)) return {};
+  if (row == kNoRow || !cache_->listed().Has(row)) {
+    round.flush = BatchFlush::kNodeMissing;
+    return round;
+  }
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = parts_->filtering.PrepareActive(ctx);
   Decision unused;
   DecisionTrace trace;
-  if (parts_->filtering.RejectPod(checks, &unused, &trace) ||
-      parts_->filtering.CheckRow(checks, row, false, nullptr) != Verdict::kFails)
-    return {};
-  return batch.TakeBest();
+  if (parts_->filtering.RejectPod(checks, &unused, &trace)) return round;
+  if (parts_->filtering.CheckRow(checks, row, false, nullptr) != Verdict::kFails) {
+    round.flush = BatchFlush::kNodeNotFull;
+    return round;
+  }
+  round.hint = batch.TakeBest();
+  return round;
+}
+
+// Counts what became of the attempt. `others` says whether nodes besides the chosen one were scored, and `signed_pod`
+// whether the pod has a signature.
+void GenericScheduler::CountBatch(const BatchRound& round, const Decision& d, bool others, bool signed_pod) {
+  BatchCounts& counts = parts_->batch_counts;
+  if (parts_->filtering.rejected_pod()) return;
+  counts.hints[round.hint.empty() ? 0 : 1].Observe(round.hint_took);
+  if (round.hint.empty()) counts.Count(BatchAttempt::kNoHint);
+  if (round.flush) counts.Count(*round.flush);
+  if (d.outcome != Decision::Outcome::kPlaced) return;
+  if (!round.hint.empty()) {
+    const bool used = d.host == round.hint;
+    counts.Count(used ? BatchAttempt::kHintUsed : BatchAttempt::kHintNotUsed);
+    if (used) return;
+  }
+  if (!others) {
+    counts.Count(BatchFlush::kEmptyList);
+  } else if (!signed_pod) {
+    counts.Count(BatchFlush::kPodNotBatchable);
+  }
 }
 
 // The totals of all nodes are needed for the next pod, which only the reference scheduler has.
 Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
+  const absl::Duration begun = Now();
+  parts_->filtering.Begin();
   std::string signature = BatchSignature(*config_.batch, PodContext{*pod, *cache_->Info(pod->tmpl), *cache_});
-  const Symbol hint = HintFor(pod, signature);
+  BatchRound round = HintFor(pod, signature);
+  round.hint_took = Now() - begun;
+  const Symbol hint = round.hint;
   const Symbol first = pod->nominated_node_name.empty() ? hint : Symbol(pod->nominated_node_name);
   parts_->totals.clear();
   std::optional<Decision> d;
   if (!first.empty()) d = TryNode(pod, first, trace);
+  const bool on_first = d.has_value();
   if (!d) {
     parts_->wants_totals = !signature.empty();
     d = DecideAmongAll(
@@ -168,13 +211,32 @@ Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode 
     parts_->wants_totals = false;
   }
   d->hint = hint;
+  CountBatch(round, *d, !on_first && d->feasible > 1, !signature.empty());
   if (d->outcome != Decision::Outcome::kPlaced) return *d;
+  const absl::Duration placed = Now();
   if (!hint.empty() && d->host == hint) {
     parts_->batch.PlacedByHint(hint, cycle_);
   } else {
     parts_->batch.Placed(d->host, cycle_, std::move(signature), parts_->totals, Now());
   }
+  parts_->batch_counts.stored.Observe(Now() - placed);
   return *d;
+}
+
+// Decides where no pod is placed in a batch. The release looks for a hint all the same, which takes no time here.
+Decision GenericScheduler::ScheduleWithoutBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
+  parts_->filtering.Begin();
+  std::optional<Decision> d = TryNominatedNode(pod, trace);
+  const bool on_first = d.has_value();
+  if (!d) d = DecideAmongAll(pod, mode, trace);
+  if (!config_.counts_batches) return *d;
+  CountBatch({}, *d, !on_first && d->feasible > 1, false);
+  if (d->outcome == Decision::Outcome::kPlaced) parts_->batch_counts.stored.Observe(absl::ZeroDuration());
+  return *d;
+}
+
+const BatchCounts* GenericScheduler::batch_counts() const {
+  return config_.counts_batches ? &parts_->batch_counts : nullptr;
 }
 
 }  // namespace berth::scheduler

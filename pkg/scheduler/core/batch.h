@@ -7,12 +7,15 @@
 #pragma once
 #include <absl/time/time.h>
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "pkg/scheduler/registry/algorithm_config.h"
+#include "pkg/util/bucket_counts.h"
 
 namespace berth::scheduler {
 
@@ -20,17 +23,52 @@ namespace berth::scheduler {
 // bare numbers, those of ordinary init containers too (bug N-04, kept).
 std::string BatchSignature(const BatchParts& parts, const PodContext& ctx);
 
+// Why what a decision left behind is of no use to the pod that follows, in the order of 1.36's metric
+// batch_cache_flushed_total (pkg/scheduler/metrics/metrics.go).
+enum class BatchFlush : uint8_t {
+  kPodFailed,        // the attempt before this one ended without a node
+  kPodSkipped,       // an attempt between the two was of another profile
+  kNodeMissing,      // the node chosen last is gone
+  kNodeNotFull,      // the pod would fit there
+  kEmptyList,        // one node alone was left to choose from
+  kExpired,          // it is too old
+  kPodIncompatible,  // the pod is not like the last one
+  kPodNotBatchable,  // the pod that was placed is never like another
+};
+inline constexpr size_t kBatchFlushes = 8;
+enum class BatchAttempt : uint8_t { kNoHint, kHintUsed, kHintNotUsed };
+inline constexpr size_t kBatchAttempts = 3;
+
+// What became of a scheduler's attempts to place pods in batches.
+struct BatchCounts {
+  using Took = util::SecondsHistogram<10, 20, 12>;
+  std::array<uint64_t, kBatchAttempts> attempts{};  // by BatchAttempt
+  std::array<uint64_t, kBatchFlushes> flushes{};    // by BatchFlush
+  std::array<Took, 2> hints;                        // how long it took to find out that there is no hint, or to find it
+  Took stored;                                      // how long it took to keep what a decision left behind
+
+  void Count(BatchAttempt what) { ++attempts[static_cast<size_t>(what)]; }
+  void Count(BatchFlush why) { ++flushes[static_cast<size_t>(why)]; }
+};
+
 // What one scheduler keeps between decisions for batching. Thread-safety: none.
 class Batch {
  public:
   // Hints are not given that are older than this.
   static constexpr absl::Duration kLongestAge = absl::Milliseconds(500);
 
-  // Returns whether the last decision left nodes for a pod with this signature. `cycle` is the number of this attempt
-  // among those of all profiles.
+  // Returns whether the last decision left any nodes.
+  bool HasNodes() const { return !nodes_.empty(); }
+  // Returns why the nodes are not for a pod with this signature, or nothing if they are. `cycle` is the number of this
+  // attempt among those of all profiles. REQUIRES: HasNodes().
+  std::optional<BatchFlush> WhyNotFor(const std::string& signature, uint64_t cycle, absl::Duration now) const {
+    if (cycle != cycle_ + 1) return BatchFlush::kPodSkipped;
+    if (signature.empty() || signature != signature_) return BatchFlush::kPodIncompatible;
+    if (now - made_ > kLongestAge) return BatchFlush::kExpired;
+    return std::nullopt;
+  }
   bool HasNodesFor(const std::string& signature, uint64_t cycle, absl::Duration now) const {
-    return !nodes_.empty() && cycle == cycle_ + 1 && !signature.empty() && signature == signature_ &&
-           now - made_ <= kLongestAge;
+    return HasNodes() && !WhyNotFor(signature, cycle, now);
   }
   Symbol last_node() const { return last_node_; }
   // Returns the best of the nodes that are left and takes it off the list. REQUIRES: HasNodesFor returned true.

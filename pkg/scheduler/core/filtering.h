@@ -80,7 +80,10 @@ class Filtering {
   Checks PrepareActive(const PodContext& ctx);
   // Returns true and fills in the decision, and the trace if it is not null, when a rule rejects the pod, or reports an
   // error, before any node is looked at.
-  bool RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) const;
+  bool RejectPod(Checks& checks, Decision* d, DecisionTrace* trace);
+  // Returns whether RejectPod has rejected a pod since the last call of Begin.
+  bool rejected_pod() const { return rejected_pod_; }
+  void Begin() { rejected_pod_ = false; }
 
   // Finds the nominated pods that count for the pod, for All and DropUnfit. Returns whether there are any.
   bool FindNominated(const api::Pod& pod);
@@ -126,6 +129,7 @@ class Filtering {
   std::vector<Symbol> rule_names_;  // of config_->predicates
   NominatedRows nominated_rows_;
   std::vector<NominatedRows::Found> beside_;  // what FindNominated found last
+  bool rejected_pod_ = false;
 };
 
 }  // namespace berth::scheduler

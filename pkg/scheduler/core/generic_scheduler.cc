@@ -220,8 +220,7 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
     return DecideAmongAll(pod, mode, trace);
   }
   if (config_.batch) return ScheduleInBatch(pod, mode, trace);
-  if (std::optional<Decision> placed = TryNominatedNode(pod, trace)) return *placed;
-  return DecideAmongAll(pod, mode, trace);
+  return ScheduleWithoutBatch(pod, mode, trace);
 }
 
 Decision GenericScheduler::DecideAmongAll(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {

@@ -31,6 +31,7 @@
 
 namespace berth::scheduler {
 
+struct BatchCounts;
 struct ExtenderRound;
 struct SampledWalk;
 
@@ -109,6 +110,9 @@ class GenericScheduler {
   // Returns how many attempts failed from what was kept of earlier ones, without a look at all nodes.
   uint64_t failures_said_again() const;
 
+  // Returns what became of attempts to place pods in batches; null where the release does not count that.
+  const BatchCounts* batch_counts() const;
+
   const AlgorithmConfig& config() const { return config_; }
   uint64_t last_node_index() const { return last_node_index_; }
   // The time that filtering and scoring took in the last decision (with kBoth, in the reference scheduler's). Zero
@@ -138,8 +142,11 @@ class GenericScheduler {
   Row ChooseAmongTies(std::vector<Row>* ties, DecisionTrace* trace);
 
   // batch.cc
-  Symbol HintFor(const api::PodPtr& pod, const std::string& signature) const;
+  struct BatchRound;
+  BatchRound HintFor(const api::PodPtr& pod, const std::string& signature) const;
+  void CountBatch(const BatchRound& round, const Decision& d, bool others, bool signed_pod);
   Decision ScheduleInBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace);
+  Decision ScheduleWithoutBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace);
 
   // guest.cc
   bool GuestFilters() const;

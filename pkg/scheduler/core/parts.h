@@ -28,6 +28,7 @@ struct GenericScheduler::Parts {
   Preemptor preemptor;
   ExtenderCalls extenders;
   Batch batch;                                     // used if the configuration has BatchParts
+  BatchCounts batch_counts;                        // used if the configuration counts batches
   bool wants_totals = false;                       // whether `totals` is filled
   std::vector<std::pair<int64_t, Symbol>> totals;  // of the nodes that the reference scheduler scored last
 };

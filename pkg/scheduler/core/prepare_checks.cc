@@ -100,7 +100,7 @@ RuleError Filtering::ErrorOf(const Errors& errors) const {
   return {config_->release->reports_first_error_only ? first : JoinCounted(errors), of_first.kind};
 }
 
-bool Filtering::RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) const {
+bool Filtering::RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) {
   auto decided_by = [&](size_t i) {
     const std::string& name = checks.rules[i]->name;
     const PreFilterResult result = checks.list[i]->PreFilter();
@@ -109,6 +109,7 @@ bool Filtering::RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) con
                      ? result.error.text
                      : config_->release->error_text(Release::Step::kPrepare, *checks.pod, name, result.error.text);
       d->error_kind = result.error.kind;
+      rejected_pod_ = true;
       return true;
     }
     const PodRejection* rejection = result.rejection;
@@ -125,6 +126,7 @@ bool Filtering::RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) con
     d->failures = failures;
     d->rejected_by = {reasons[0].rule};
     if (trace != nullptr) trace->failures = failures;
+    rejected_pod_ = true;
     return true;
   };
   if (config_->preparation_order.empty()) {

@@ -32,6 +32,20 @@ const typename Map::mapped_type* FindRule(const Map& in_tree, const Map& others,
   return it == others.end() ? nullptr : &it->second;
 }
 
+// Returns whether a plugin of the profile finds out which pods belong together from the objects that own them:
+// SelectorSpread, and PodTopologySpread with default constraints.
+bool ReadsOwners(const ResolvedProfile& profile) {
+  bool spreads = false;
+  for (const auto point :
+       {ExtensionPoint::kPreFilter, ExtensionPoint::kFilter, ExtensionPoint::kPreScore, ExtensionPoint::kScore}) {
+    if (profile.Has(point, "SelectorSpread")) return true;
+    spreads |= profile.Has(point, "PodTopologySpread");
+  }
+  if (!spreads) return false;
+  const auto args = profile.Args<configuration::PodTopologySpreadArgs>("PodTopologySpread");
+  return args.defaulting_type == "System" || !args.default_constraints.empty();
+}
+
 // Returns what pods of the profile must share to be placed in one batch, or nullopt if none of them may be: a plugin
 // that is not the release's own cannot say what it reads, and default constraints depend on other objects.
 std::optional<BatchParts> BatchPartsOf(const Release& release, const ResolvedProfile& profile) {
@@ -166,7 +180,9 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
   // A release that is older than gates waits for them as well.
   constexpr std::string_view kGates = "SchedulingGates";
   config.passes_gates = release.plugins().Has(kGates) && !profile.Has(ExtensionPoint::kPreEnqueue, kGates);
-  if (release.batches && profile.gates.opportunistic_batching) config.batch = BatchPartsOf(release, profile);
+  config.reads_owners = ReadsOwners(profile);
+  config.counts_batches = release.batches && profile.gates.opportunistic_batching;
+  if (config.counts_batches) config.batch = BatchPartsOf(release, profile);
   for (const auto& plugin : profile.at(ExtensionPoint::kPreScore)) {
     // Without any Score plugin, every node has the total 1; a priority would change that.
     if (profile.at(ExtensionPoint::kScore).empty()) break;

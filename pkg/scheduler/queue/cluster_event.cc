@@ -9,6 +9,83 @@ namespace berth::scheduler {
 
 using Kind = ClusterEvent::Kind;
 
+// NOLINT(readability-function-size): one case for each label.
+std::string_view LabelOf(Kind kind) {
+  switch (kind) {
+    case Kind::kAssignedPodAdd:
+      return "AssignedPodAdd";
+    case Kind::kAssignedPodUpdate:
+      return "AssignedPodUpdate";
+    case Kind::kAssignedPodDelete:
+      return "AssignedPodDelete";
+    case Kind::kNodeAdd:
+      return "NodeAdd";
+    case Kind::kNodeDelete:
+      return "NodeDelete";
+    case Kind::kAssignedPodLabels:
+      return "AssignedPodUpdatePodLabel";
+    case Kind::kAssignedPodScaleDown:
+      return "AssignedPodUpdatePodScaleDown";
+    case Kind::kNodeBecameSchedulable:
+    case Kind::kNodeTaints:
+      return "NodeUpdateNodeTaint";
+    case Kind::kNodeAllocatable:
+      return "NodeUpdateNodeAllocatable";
+    case Kind::kNodeLabels:
+      return "NodeUpdateNodeLabel";
+    case Kind::kNodeConditions:
+      return "NodeUpdateNodeCondition";
+    case Kind::kNodeFeatures:
+      return "NodeUpdateNodeDeclaredFeature";
+    case Kind::kPersistentVolumeAdd:
+      return "PersistentVolumeAdd";
+    case Kind::kPersistentVolumeUpdate:
+      return "PersistentVolumeUpdate";
+    case Kind::kPersistentVolumeClaimAdd:
+      return "PersistentVolumeClaimAdd";
+    case Kind::kPersistentVolumeClaimUpdate:
+      return "PersistentVolumeClaimUpdate";
+    case Kind::kStorageClassAdd:
+      return "storage.k8s.io/StorageClassAdd";
+    case Kind::kStorageClassUpdate:
+      return "storage.k8s.io/StorageClassUpdate";
+    case Kind::kCsiNodeAdd:
+      return "storage.k8s.io/CSINodeAdd";
+    case Kind::kCsiNodeUpdate:
+      return "storage.k8s.io/CSINodeUpdate";
+    case Kind::kCsiDriverAdd:
+      return "storage.k8s.io/CSIDriverAdd";
+    case Kind::kCsiDriverUpdate:
+      return "storage.k8s.io/CSIDriverUpdate";
+    case Kind::kCsiStorageCapacityAdd:
+      return "storage.k8s.io/CSIStorageCapacityAdd";
+    case Kind::kCsiStorageCapacityUpdate:
+      return "storage.k8s.io/CSIStorageCapacityUpdate";
+    case Kind::kVolumeAttachmentDelete:
+      return "storage.k8s.io/VolumeAttachmentDelete";
+    case Kind::kResourceClaimAdd:
+      return "resource.k8s.io/ResourceClaimAdd";
+    case Kind::kResourceClaimUpdate:
+      return "resource.k8s.io/ResourceClaimUpdate";
+    case Kind::kDevicesChange:
+      return "resource.k8s.io/ResourceSliceUpdate";
+    case Kind::kUnschedulableTimeout:
+      return "UnschedulableTimeout";
+    case Kind::kOwnLabels:
+      return "UnschedulablePodUpdatePodLabel";
+    case Kind::kOwnScaleDown:
+      return "UnschedulablePodUpdatePodScaleDown";
+    case Kind::kOwnTolerations:
+      return "UnschedulablePodUpdatePodToleration";
+    case Kind::kOwnClaims:
+      return "UnschedulablePodUpdatePodGeneratedResourceClaim";
+    case Kind::kOwnOther:
+      return "UnschedulablePodUpdate";
+    default:
+      return {};
+  }
+}
+
 EventSet NodeChanges(const api::Node& before, const api::Node& after) {
   EventSet changes = 0;
   const auto note = [&](bool changed, Kind kind) { changes |= changed ? EventsOf({kind}) : 0; };

@@ -144,6 +144,9 @@ struct Wakes {
   QueueRules queue = {};
 };
 
+// Returns what 1.36 calls an event of the kind in its metrics: the resource and what happened to it
+// (pkg/scheduler/framework/events.go). Empty for kinds that it does not know.
+std::string_view LabelOf(ClusterEvent::Kind kind);
 // Returns what an update of a node changes; kNodeOther alone if none of the kinds before it.
 EventSet NodeChanges(const api::Node& before, const api::Node& after);
 // Returns the first kind of these in the order of the kinds.

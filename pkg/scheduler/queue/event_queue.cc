@@ -25,8 +25,10 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -48,72 +50,6 @@ enum Cause : size_t {
   kPoppedEarly,  // from the pods that back off, because none was active
   kCauses,
 };
-
-// Returns the name of a Kind as 1.36 makes it of the resource and what happened to it; empty for the others, which are
-// called as before (pkg/scheduler/framework/events.go).
-std::string_view NameByResource(Kind kind) {
-  switch (kind) {
-    case Kind::kAssignedPodLabels:
-      return "AssignedPodUpdatePodLabel";
-    case Kind::kAssignedPodScaleDown:
-      return "AssignedPodUpdatePodScaleDown";
-    case Kind::kNodeBecameSchedulable:
-    case Kind::kNodeTaints:
-      return "NodeUpdateNodeTaint";
-    case Kind::kNodeAllocatable:
-      return "NodeUpdateNodeAllocatable";
-    case Kind::kNodeLabels:
-      return "NodeUpdateNodeLabel";
-    case Kind::kNodeConditions:
-      return "NodeUpdateNodeCondition";
-    case Kind::kNodeFeatures:
-      return "NodeUpdateNodeDeclaredFeature";
-    case Kind::kPersistentVolumeAdd:
-      return "PersistentVolumeAdd";
-    case Kind::kPersistentVolumeUpdate:
-      return "PersistentVolumeUpdate";
-    case Kind::kPersistentVolumeClaimAdd:
-      return "PersistentVolumeClaimAdd";
-    case Kind::kPersistentVolumeClaimUpdate:
-      return "PersistentVolumeClaimUpdate";
-    case Kind::kStorageClassAdd:
-      return "storage.k8s.io/StorageClassAdd";
-    case Kind::kStorageClassUpdate:
-      return "storage.k8s.io/StorageClassUpdate";
-    case Kind::kCsiNodeAdd:
-      return "storage.k8s.io/CSINodeAdd";
-    case Kind::kCsiNodeUpdate:
-      return "storage.k8s.io/CSINodeUpdate";
-    case Kind::kCsiDriverAdd:
-      return "storage.k8s.io/CSIDriverAdd";
-    case Kind::kCsiDriverUpdate:
-      return "storage.k8s.io/CSIDriverUpdate";
-    case Kind::kCsiStorageCapacityAdd:
-      return "storage.k8s.io/CSIStorageCapacityAdd";
-    case Kind::kCsiStorageCapacityUpdate:
-      return "storage.k8s.io/CSIStorageCapacityUpdate";
-    case Kind::kVolumeAttachmentDelete:
-      return "storage.k8s.io/VolumeAttachmentDelete";
-    case Kind::kResourceClaimAdd:
-      return "resource.k8s.io/ResourceClaimAdd";
-    case Kind::kResourceClaimUpdate:
-      return "resource.k8s.io/ResourceClaimUpdate";
-    case Kind::kDevicesChange:
-      return "resource.k8s.io/ResourceSliceUpdate";
-    case Kind::kOwnLabels:
-      return "UnschedulablePodUpdatePodLabel";
-    case Kind::kOwnScaleDown:
-      return "UnschedulablePodUpdatePodScaleDown";
-    case Kind::kOwnTolerations:
-      return "UnschedulablePodUpdatePodToleration";
-    case Kind::kOwnClaims:
-      return "UnschedulablePodUpdatePodGeneratedResourceClaim";
-    case Kind::kOwnOther:
-      return "UnschedulablePodUpdate";
-    default:
-      return {};
-  }
-}
 
 // Returns the name of a Kind or Cause as in Kubernetes 1.29 internal/queue/events.go.
 // NOLINT(readability-function-size): one case for each name.
@@ -252,7 +188,7 @@ class EventQueue final : public SchedulingQueue {
     CountRejected(*e, -1);
     api::PodPtr pod = std::move(e->pod);
     TakeFailed(*pod);  // of another attempt of the same pod, which was never given back
-    in_flight_[pod->meta.uid] = {e->failed, ++cycle_};
+    in_flight_[pod->meta.uid] = {e->failed, ++cycle_, e->flushed};
     open_cycles_.insert(cycle_);
     nominated_.Remove(*pod);
     entries_.erase(pod->meta.Key());
@@ -262,6 +198,10 @@ class EventQueue final : public SchedulingQueue {
   void Settled(const api::Pod& pod) override {
     TakeFailed(pod);
     DropEvents();
+  }
+  bool WasFlushed(const api::Pod& pod) const override {
+    const auto it = in_flight_.find(pod.meta.uid);
+    return it != in_flight_.end() && it->second.flushed;
   }
 
   void Update(const api::PodPtr& pod, bool changed, absl::Duration now) override {
@@ -338,7 +278,10 @@ class EventQueue final : public SchedulingQueue {
     }
     if (late.empty()) return;
     moved_in_cycle_ = cycle_;
-    for (Entry* e : late) Wake(*e, Kind::kUnschedulableTimeout, now);
+    for (Entry* e : late) {
+      e->flushed = true;
+      Wake(*e, Kind::kUnschedulableTimeout, now);
+    }
   }
 
   absl::Duration NextFlush() const override {
@@ -361,13 +304,22 @@ class EventQueue final : public SchedulingQueue {
         const uint64_t pods = incoming_[cause][place];
         if (pods == 0) continue;
         const bool kind = rules_.names_resources && cause <= static_cast<size_t>(Kind::kUnschedulableTimeout);
-        std::string_view name = kind ? NameByResource(static_cast<Kind>(cause)) : std::string_view();
+        std::string_view name = kind ? LabelOf(static_cast<Kind>(cause)) : std::string_view();
         if (rules_.names_resources && cause == kPodAdd) name = "UnschedulablePodAdd";
         if (rules_.names_resources && cause == kPodUpdate) name = "UnschedulablePodUpdate";
         counts.incoming.push_back({name.empty() ? NameOf(cause) : name, kQueues[place], pods});
       }
     }
     for (const auto& [key, pods] : rejected_) counts.rejected.push_back({key.first, key.second, pods});
+    for (const auto& [key, took] : hints_) {
+      const auto& [plugin, event, may_help] = key;
+      counts.hints.push_back({plugin, event, may_help, took});
+    }
+    for (size_t kind = 0; kind < kept_of_kind_.size(); ++kind) {
+      if (kept_of_kind_[kind]) counts.in_flight.push_back({LabelOf(static_cast<Kind>(kind)), *kept_of_kind_[kind]});
+    }
+    if (rules_.asks_hints && cycle_ > 0)
+      counts.in_flight.push_back({"PodPopped", static_cast<int64_t>(open_cycles_.size())});
     return counts;
   }
 
@@ -386,6 +338,7 @@ class EventQueue final : public SchedulingQueue {
     Failed failed;
     absl::Duration failed_at;         // end of the last attempt
     std::vector<Symbol> rejected_by;  // the rules that rejected the pod in its last attempt
+    bool flushed = false;             // whether its wait since then was ended without an event
   };
   using ActiveKey = std::pair<int64_t, uint64_t>;  // minus the priority; Entry::since
   // End of the back-off; within one second of 1.36 like the active pods.
@@ -473,13 +426,19 @@ class EventQueue final : public SchedulingQueue {
     last_of_kind_[static_cast<size_t>(event.kind)] = cycle_ + 1;
     if (!rules_.asks_hints || open_cycles_.empty()) return;
     kept_.push_back({event, cycle_});
+    std::optional<int64_t>& of_kind = kept_of_kind_[static_cast<size_t>(event.kind)];
+    of_kind = of_kind.value_or(0) + 1;
     if (kept_.size() <= kMostEvents) return;
     dropped_to_ = kept_.front().cycle;
+    DropFirstEvent();
+  }
+  void DropFirstEvent() {
+    --*kept_of_kind_[static_cast<size_t>(kept_.front().event.kind)];
     kept_.pop_front();
   }
   // Drops the events that came before the attempt that has been under way for the longest time.
   void DropEvents() {
-    while (!kept_.empty() && (open_cycles_.empty() || kept_.front().cycle < *open_cycles_.begin())) kept_.pop_front();
+    while (!kept_.empty() && (open_cycles_.empty() || kept_.front().cycle < *open_cycles_.begin())) DropFirstEvent();
   }
 
   // Returns the failed attempts of a popped pod and removes it from in_flight_; none when it is not there.
@@ -544,8 +503,16 @@ class EventQueue final : public SchedulingQueue {
       auto it = wakes_.find(rule);
       if (it == wakes_.end()) return true;
       if ((it->second.events & EventsOf({event.kind})) == 0) return false;
-      return !rules_.asks_hints || !options_.may_help || options_.may_help(*e.pod, rule, event);
+      return !rules_.asks_hints || MayHelp(*e.pod, rule, event);
     });
+  }
+  // Asks the hint of the rule, and measures how long it takes.
+  bool MayHelp(const api::Pod& pod, Symbol rule, const ClusterEvent& event) const {
+    const auto now = [&] { return options_.read_clock ? options_.read_clock() : absl::ZeroDuration(); };
+    const absl::Duration begun = now();
+    const bool may_help = !options_.may_help || options_.may_help(pod, rule, event);
+    hints_[{rule, LabelOf(event.kind), may_help}].Observe(now() - begun);
+    return may_help;
   }
 
   // Wakes the unschedulable pods that the event concerns and for which `may_help` returns true.
@@ -572,6 +539,7 @@ class EventQueue final : public SchedulingQueue {
   struct InFlight {
     Failed failed;
     uint64_t cycle = 0;
+    bool flushed = false;  // Entry::flushed
   };
   absl::flat_hash_map<std::string, InFlight> in_flight_;
   absl::btree_set<uint64_t> open_cycles_;
@@ -583,9 +551,12 @@ class EventQueue final : public SchedulingQueue {
     uint64_t cycle;
   };
   std::deque<KeptEvent> kept_;
+  std::array<std::optional<int64_t>, kPodAdd> kept_of_kind_;  // number of elements of kept_ by kind, once there was one
   uint64_t dropped_to_ = 0;
   std::array<std::array<uint64_t, 3>, kCauses> incoming_{};           // by Cause or Kind, and by Place
   absl::flat_hash_map<std::pair<Symbol, Symbol>, int64_t> rejected_;  // by plugin and profile
+  // By rule, label of the event, and whether it may help. What is asked does not change the queue.
+  mutable absl::flat_hash_map<std::tuple<Symbol, std::string_view, bool>, util::SecondsHistogram<10, 15, 20>> hints_;
   uint64_t seq_ = 0;
   uint64_t cycle_ = 0;                            // number of pods popped so far
   uint64_t moved_in_cycle_ = 0;                   // cycle_ at the last event

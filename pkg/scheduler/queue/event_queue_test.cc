@@ -2,6 +2,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <catch2/catch.hpp>
+#include <map>
+#include <string>
 
 #include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
@@ -413,6 +415,61 @@ TEST_CASE("event queue: with hints, a change of the pod itself wakes it if a rul
   CHECK(f.Pop() == "");
   f.q->Update(QueuedPod("p", 5, "two"), true, f.now);
   CHECK(f.Pop() == "p");
+}
+
+TEST_CASE("event queue: hints are counted by rule, event and answer, and take the time that they take") {
+  EventQueueOptions o = WithHints();
+  absl::Duration clock;
+  o.read_clock = [&] { return clock += absl::Microseconds(30); };
+  Fixture f(o);
+  for (const char* name : {"a", "b"}) {
+    f.q->Add(QueuedPod(name));
+    f.Fail(QueuedPod(name), {kFit});
+  }
+  f.q->ClusterChanged({EventKind::kNodeAdd, NodeNamed("a")}, f.now);
+  std::map<std::string, double> counted;
+  for (const auto& h : f.q->counts().hints) {
+    CHECK(h.took.count() == 1);
+    counted[absl::StrCat(h.plugin.string(), " ", std::string(h.event), h.may_help ? " Queue" : " QueueSkip")] =
+        h.took.sum();
+  }
+  CHECK(counted == std::map<std::string, double>{{"NodeResourcesFit NodeAdd Queue", 30e-6},
+                                                 {"NodeResourcesFit NodeAdd QueueSkip", 30e-6}});
+}
+
+TEST_CASE("event queue: with hints, events are in flight while a pod is tried that may need them") {
+  Fixture f(WithHints());
+  const auto in_flight = [&] {
+    std::map<std::string, int64_t> all;
+    for (const auto& [event, events] : f.q->counts().in_flight) all[std::string(event)] = events;
+    return all;
+  };
+  f.Happens(EventKind::kNodeAdd);  // nobody is tried
+  CHECK(in_flight().empty());
+  const api::PodPtr p = QueuedPod("p");
+  f.q->Add(p);
+  CHECK(f.Pop() == "p");
+  f.Happens(EventKind::kNodeAdd);
+  f.Happens(EventKind::kNodeAdd);
+  CHECK(in_flight() == std::map<std::string, int64_t>{{"NodeAdd", 2}, {"PodPopped", 1}});
+  f.Reject(p, {kFit});
+  CHECK(in_flight() == std::map<std::string, int64_t>{{"NodeAdd", 0}, {"PodPopped", 0}});
+}
+
+TEST_CASE("event queue: it is known of a pod that no event had made it ready") {
+  Fixture f(WithHints());
+  const api::PodPtr p = QueuedPod("p");
+  f.q->Add(p);
+  f.Fail(p, {kFit});
+  f.Pass(331);
+  CHECK(f.Pop() == "p");
+  CHECK(f.q->WasFlushed(*p));
+  f.Reject(p, {kFit});
+  CHECK_FALSE(f.q->WasFlushed(*p));
+  f.q->Update(QueuedPod("p", 0, "two"), true, f.now);
+  f.Pass(20);
+  CHECK(f.Pop() == "p");
+  CHECK_FALSE(f.q->WasFlushed(*p));
 }
 
 TEST_CASE("event queue: what an update changes of a waiting pod") {

@@ -19,6 +19,7 @@
 #include "pkg/api/types.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/queue/cluster_event.h"
+#include "pkg/util/bucket_counts.h"
 
 namespace berth::scheduler {
 
@@ -42,6 +43,22 @@ struct QueueCounts {
     int64_t pods = 0;
   };
   std::vector<Rejected> rejected;
+  // With QueueRules::asks_hints: how often a rule was asked whether an event may let a pod fit that it has rejected, by
+  // 1.36's label of the event and the answer, and how long the answers took.
+  struct Hint {
+    util::Symbol plugin;
+    std::string_view event;
+    bool may_help;
+    util::SecondsHistogram<10, 15, 20> took;
+  };
+  std::vector<Hint> hints;
+  // Also: how many events are kept for pods that are being tried, by label, and under "PodPopped" those pods. What was
+  // kept once is listed from then on.
+  struct InFlight {
+    std::string_view event;
+    int64_t events;
+  };
+  std::vector<InFlight> in_flight;
 };
 
 class SchedulingQueue {
@@ -64,6 +81,9 @@ class SchedulingQueue {
   }
   // Tells the queue that a popped pod is not given back, because it is bound or gone.
   virtual void Settled(const api::Pod& /*pod*/) {}
+  // Returns whether no event had made a popped pod ready that is not settled yet, but the limit of the time that it
+  // waits for one.
+  virtual bool WasFlushed(const api::Pod& /*pod*/) const { return false; }
   // Removes and returns the next pod to try, or returns null when none is ready.
   virtual api::PodPtr Pop() = 0;
   // Returns the number of pods popped so far; the FIFO, which does not need it, returns 0.
@@ -127,6 +147,8 @@ struct EventQueueOptions {
   // The hint of a rule that rejected the pod, where the release asks hints. If it is empty, every event for which the
   // rule is registered wakes the pod.
   std::function<bool(const api::Pod&, util::Symbol rule, const ClusterEvent&)> may_help;
+  // Reads a monotonic clock, to measure how long hints take. If it is empty, they count as taking no time.
+  std::function<absl::Duration()> read_clock;
 };
 
 // Returns whether one of the pod's required pod affinity terms selects `other`. A term whose selector cannot be used

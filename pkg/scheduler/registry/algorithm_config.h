@@ -57,6 +57,8 @@ struct AlgorithmConfig {
   // Whether pods with scheduling gates are tried all the same, because the profile lacks the plugin that holds them.
   bool passes_gates = false;
   std::optional<BatchParts> batch;   // set if pods may be placed in batches
+  bool reads_owners = true;          // whether a rule reads ReplicationControllers, ReplicaSets and StatefulSets
+  bool counts_batches = false;       // whether it is counted what became of them, also if no pod may be
   const Release* release = nullptr;  // never null in a scheduler
   NodeSampler* sampler = nullptr;    // null: every decision looks at all nodes; outlives the scheduler
   size_t enough_nodes = 0;           // with a sampler: how many nodes end the search; 0: as its percentage says

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""The families of /metrics against the recorded pages of the real schedulers (testdata/metrics): names, types, help
+texts, labels and buckets; and when those are counted that only one release has."""
+import os
+import re
+
+import harness
+from harness import Api, Proxy, Scheduler, node, pod, status_body, wait_until, write_file, write_objects
+
+RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "metrics")
+SAMPLE = re.compile(r"([a-z0-9_]+?)(?:_bucket|_sum|_count)?(?:\{(.*)\})? \S+")
+LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
+
+
+def families(page):
+    """Returns what is said of each family of the scheduler: its type, its help text, the names of its labels, and its
+    bounds."""
+    found = {}
+    for line in page.splitlines():
+        kind = re.match(r"# (HELP|TYPE) (scheduler_\S+) (.*)", line)
+        if kind:
+            found.setdefault(kind[2], {"labels": set(), "bounds": set()})[kind[1]] = kind[3]
+            continue
+        sample = SAMPLE.fullmatch(line)
+        if sample is None:
+            continue
+        name, labels = sample.groups()
+        # The name of a family may end like those of its samples.
+        family = found.get(line.partition("{")[0].partition(" ")[0]) or found.get(name)
+        if family is None:
+            continue
+        values = dict(LABEL.findall(labels or ""))
+        bound = values.pop("le", None)
+        family["labels"] |= set(values)
+        if bound not in (None, "+Inf"):
+            family["bounds"].add(bound)
+    return found
+
+
+def start(release, *flags, objects=()):
+    api = Api.start(
+        write_objects("metrics-%s.json" % release, [node("a", cpu="1"), node("b", cpu="1"), *objects]),
+        flags=["--emulated-version=" + release],
+    )
+    return api, lambda: Scheduler(api.url, "--emulated-version=" + release, *flags, name="metrics-" + release)
+
+
+def page(s):
+    return s.page("/metrics")[2]
+
+
+def add_urgent_pod(api):
+    urgent = pod("urgent", cpu="900m")
+    urgent["spec"]["priorityClassName"] = "system-cluster-critical"
+    urgent["metadata"]["namespace"] = "kube-system"
+    api.post("/api/v1/namespaces/kube-system/pods", urgent)
+
+
+def test_families_of_the_release():
+    for release in ("1.19", "1.36"):
+        with open(os.path.join(RECORDED, release + ".txt")) as f:
+            recorded = families(f.read())
+        assert len(recorded) >= 18, recorded.keys()
+        api, run = start(release, objects=[pod(n, cpu="900m", on=n[-1], priority=0) for n in ("low-a", "low-b")])
+        for name in ("fits-1", "fits-2"):
+            api.add_pod(name, cpu="50m")
+        s = run()
+        wait_until("the pods placed", lambda: all(api.placements()[p] for p in ("fits-1", "fits-2")))
+        api.add_pod("big", cpu="10")
+        wait_until("big refused", lambda: api.pods()["big"]["status"].get("conditions"))
+        api.add_node("c", cpu="1m")  # an event that big is asked about
+        add_urgent_pod(api)
+
+        def ending():
+            return [n for n, p in api.pods().items() if "deletionTimestamp" in p["metadata"]]
+
+        [victim] = wait_until("a victim", ending)
+        api.call("DELETE", "/api/v1/namespaces/default/pods/%s?gracePeriodSeconds=0" % victim)
+        wait_until("urgent placed", lambda: api.placements("kube-system")["urgent"])
+
+        def missing():
+            shown = families(page(s))
+            return [(name, of, shown.get(name)) for name, of in recorded.items() if not agree(of, shown.get(name))]
+
+        def agree(of, shown):
+            return shown and all(
+                of[k] == shown[k] for k in ("HELP", "TYPE", "labels", "bounds") if k != "bounds" or of[k]
+            )
+
+        wait_until("every family as recorded: %s" % missing(), lambda: not missing())
+        # Those that went before the release or came after it.
+        shown = set(families(page(s)))
+        gone = {
+            "1.19": {"unschedulable_pods", "pod_scheduling_sli_duration_seconds", "plugin_evaluation_total"},
+            "1.36": {"pod_scheduling_duration_seconds", "e2e_scheduling_duration_seconds"},
+        }
+        assert not shown & {"scheduler_" + name for name in gone[release]}, shown
+
+
+def test_families_of_1_13():
+    api, run = start("1.13")
+    s = run()
+    api.add_pod("p", cpu="50m")
+    wait_until("the pod placed", lambda: api.placements()["p"])
+    wait_until("its bind measured", lambda: 'latency_seconds_count{operation="binding"} 1\n' in page(s))
+    text = page(s)
+    assert 'scheduler_scheduling_latency_seconds{operation="predicate_evaluation",quantile="0.99"} ' in text, text
+    for result in ("hit", "miss"):
+        assert 'scheduler_equiv_cache_lookups_total{result="%s"} 0\n' % result in text, text
+
+
+def count(text, sample):
+    found = re.search("^scheduler_" + re.escape(sample) + r" (\S+)$", text, re.M)
+    return float(found[1]) if found else 0
+
+
+def test_what_changes_of_the_cluster_count_for():
+    api, run = start("1.36", objects=[pod("low", cpu="900m", on="a", priority=0)])
+    api.add_pod("p", cpu="10")
+    s = run()
+    wait_until("p refused", lambda: api.pods()["p"]["status"].get("conditions"))
+    api.add_node("c", cpu="1m")
+    handled = 'event_handling_duration_seconds_count{event="%s"}'
+    wait_until("the node handled", lambda: count(page(s), handled % "NodeAdd") == 3)
+    api.call("DELETE", "/api/v1/namespaces/default/pods/low?gracePeriodSeconds=0")
+    wanted = {"NodeAdd": 3, "AssignedPodAdd": 1, "AssignedPodDelete": 1, "UnschedulablePodAdd": 1}
+
+    def counted():
+        text = page(s)
+        return {e: count(text, handled % e) for e in wanted}
+
+    wait_until("each change counted: %s" % counted(), lambda: counted() == wanted)
+    # The condition that the scheduler writes comes back as an update.
+    wait_until("the update", lambda: count(page(s), handled % "UnschedulablePodUpdate"))
+    asked = 'queueing_hint_execution_duration_seconds_count{event="NodeAdd",hint="%s",plugin="NodeResourcesFit"}'
+    assert count(page(s), asked % "QueueSkip") == 1, page(s)
+    assert not count(page(s), asked % "Queue")
+
+
+def test_what_becomes_of_batches():
+    config = write_file(
+        "batches.yaml",
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection:"
+        " {leaderElect: false}\nprofiles:\n- pluginConfig:\n  - name: PodTopologySpread\n    args:"
+        " {defaultingType: List}\n",
+    )
+    api, run = start("1.36", "--config=" + config, objects=[node("c", cpu="1"), node("d", cpu="1")])
+    for i in range(3):
+        api.add_pod("p%d" % i, cpu="900m")
+    s = run()
+    wait_until("the pods placed", lambda: all(api.placements()["p%d" % i] for i in range(3)))
+    wanted = {
+        'batch_attempts_total{profile="default-scheduler",result="no_hint"}': 1,
+        'batch_attempts_total{profile="default-scheduler",result="hint_used"}': 2,
+        'get_node_hint_duration_seconds_count{hinted="hint",profile="default-scheduler"}': 2,
+        'store_schedule_results_duration_seconds_count{profile="default-scheduler"}': 3,
+    }
+    wait_until("the batch counted: " + page(s), lambda: {k: count(page(s), k) for k in wanted} == wanted)
+
+
+def test_evictions_that_fail_count_as_errors():
+    api, _ = start("1.36", objects=[pod(n, cpu="900m", on=n[-1], priority=0) for n in ("low-a", "low-b")])
+    proxy = Proxy(
+        api.port,
+        lambda method, path: (500, {}, status_body(500, "no", "InternalError")) if method == "DELETE" else None,
+    )
+    s = Scheduler(proxy.url, "--emulated-version=1.36", name="metrics-errors")
+    add_urgent_pod(api)
+    wait_until("the failure counted", lambda: count(page(s), 'preemption_goroutines_execution_total{result="error"}'))
+    assert count(page(s), 'preemption_goroutines_duration_seconds_count{result="error"}')
+
+
+harness.main(globals())
