@@ -105,6 +105,26 @@ def test_drawn_shapes():
             )
 
 
+def test_drawn_shapes_that_change():
+    """Before each decision nodes come, go and change, and bound pods end."""
+    for release in ("1.10", "1.13", "1.29"):
+        status, out, err = run(
+            os.path.join(ROOT, "hack", "draw-shape"),
+            "measure",
+            "1..8",
+            "nodes=80",
+            "pods=200",
+            "changes=6",
+            "release=" + release,
+            "check=1",
+        )
+        check(
+            "draw-shape of release %s, with changes" % release,
+            status == 0 and "over 8 shapes" in out,
+            (status, out[-300:], err[-1000:]),
+        )
+
+
 def test_drawn_shapes_by_a_sample():
     """With 160 nodes a search ends after 100; `evaluated` is compared, too."""
     for release in ("1.13", "1.19", "1.29", "1.36"):

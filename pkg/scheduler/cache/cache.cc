@@ -274,27 +274,6 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   Touch(r, /*node_changed=*/true);
 }
 
-// Brings the list of nodes and their order up to date after the node object of a row was replaced.
-void Cache::NoteListing(Row r, bool was_listed, Symbol zone_before) {
-  const bool listed = rows_[r].node != nullptr;
-  const bool tree = options_.keeps_tree;
-  const bool moves = tree && was_listed && listed && zone_before != TreeZone(r).get();
-  if (was_listed == listed && !moves) return;
-  order_changed_ = true;
-  ++order_version_;
-  if (tree && was_listed) tree_.Remove(r, zone_before);
-  if (tree && listed) tree_.Add(r, TreeZone(r));
-  if (moves) return;
-  names_changed_ = true;
-  if (listed) {
-    listed_.Insert(r);
-    ++node_count_;
-  } else {
-    listed_.Erase(r);
-    --node_count_;
-  }
-}
-
 void Cache::AddNode(api::NodePtr node) {
   Row r = EnsureRow(util::SharedSymbol(node->meta.name));
   SetNode(r, std::move(node));
@@ -305,28 +284,6 @@ void Cache::RemoveNode(std::string_view name) {
   if (r == kNoRow || rows_[r].node == nullptr) return;
   SetNode(r, nullptr);
   FreeRowIfEmpty(r);
-}
-
-void Cache::SortNames() const {
-  by_name_.clear();
-  by_name_.reserve(node_count_);
-  listed_.ForEach([&](Row r) { by_name_.push_back(r); });
-  std::vector<std::string_view> names(rows_.size());
-  for (Row r : by_name_) names[r] = rows_[r].name.str();
-  auto before = [&](Row a, Row b) { return names[a] > names[b]; };
-  // A list from an API server is in ascending order, so that the reversed rows are often sorted already.
-  std::reverse(by_name_.begin(), by_name_.end());
-  if (!std::is_sorted(by_name_.begin(), by_name_.end(), before)) std::sort(by_name_.begin(), by_name_.end(), before);
-  names_changed_ = false;
-}
-
-void Cache::SortRows() const {
-  order_changed_ = false;
-  const bool by_name = options_.order == NodeOrder::kNameDescending;
-  if (options_.keeps_tree) tree_order_ = tree_.InOrder();
-  const std::vector<Row>& order = by_name ? by_name_descending() : tree_order_;
-  rank_.assign(rows_.size(), ~uint32_t{0});
-  for (uint32_t i = 0; i < order.size(); ++i) rank_[order[i]] = i;
 }
 
 Symbol Cache::ZoneKey() {

@@ -163,21 +163,41 @@ class Cache {
   NodeOrder order() const { return options_.order; }
   // Returns the listed rows in the order of order(), in which ties are broken.
   const std::vector<Row>& in_order() const {
-    if (order_changed_) SortRows();
-    return options_.order == NodeOrder::kNameDescending ? by_name_ : tree_order_;
+    return options_.order == NodeOrder::kNameDescending ? by_name_descending() : in_tree_order();
   }
-  // Returns the position of a row in in_order(). REQUIRES: the row is listed.
+  // Returns the rank of a row. Rows that come earlier in in_order() have lower ranks. REQUIRES: the row is listed, or
+  // was listed since ranks_version() changed and its rank was not given to another row (RanksGivenUpSince).
   uint32_t Rank(Row r) const {
-    if (order_changed_) SortRows();
+    if (ranks_changed_) GiveRanks();
     return rank_[r];
   }
-  // Changes whenever in_order() changes.
+  // Returns the row that has the rank. REQUIRES: a listed row has it.
+  Row RowAt(uint32_t rank) const { return ranked_[rank]; }
+  // All ranks are below this. Some of them may be free for nodes that come. It changes with ranks_version() alone.
+  uint32_t rank_limit() const {
+    if (ranks_changed_) GiveRanks();
+    return static_cast<uint32_t>(ranked_.size());
+  }
+  // Changes when all ranks are given anew. Until then, a row keeps its rank as long as it is that of one node.
+  uint64_t ranks_version() const {
+    if (ranks_changed_) GiveRanks();
+    return ranks_version_;
+  }
+  // Calls f(row, its rank before) for each row that got another rank after the given generation, because it became the
+  // row of another node, oldest first. REQUIRES: ranks_version() has not changed since.
+  template <typename F>
+  void RanksGivenUpSince(uint64_t generation, F f) const {
+    for (const RankGivenUp& g : ranks_given_up_) {
+      if (g.generation > generation) f(g.row, g.rank);
+    }
+  }
+  // Changes whenever in_order() changes, which need not change ranks.
   uint64_t order_version() const { return order_version_; }
   // Return the tree of the listed rows, and these in the order of a walk that begins anew. REQUIRES:
   // CacheOptions::keeps_tree.
   NodeTree& node_tree() { return tree_; }
   const std::vector<Row>& in_tree_order() const {
-    if (order_changed_) SortRows();
+    if (tree_changed_) SortTree();
     return tree_order_;
   }
 
@@ -334,8 +354,11 @@ class Cache {
   Row EnsureRow(Symbol name);
   void FreeRowIfEmpty(Row r);
   void SortNames() const;
-  void SortRows() const;
+  void SortTree() const;
+  void GiveRanks() const;
   void NoteListing(Row r, bool was_listed, Symbol zone_before);
+  void NoteName(Row r, bool listed);
+  bool TakeRank(Row r, size_t place);
   void RenewImages(Row r);
   void Touch(Row r, bool node_changed = false);
   // Adds the pod to the row's list and to all sums and counts.
@@ -388,8 +411,16 @@ class Cache {
   mutable absl::flat_hash_map<Symbol, ImageNodes> images_;
   mutable bool images_indexed_ = false;
   mutable std::vector<Row> by_name_, tree_order_;
-  mutable std::vector<uint32_t> rank_;  // by row, in in_order()
-  mutable bool names_changed_ = true, order_changed_ = true;
+  mutable std::vector<uint32_t> rank_;  // by row, the last one that it had
+  mutable std::vector<Row> ranked_;     // by rank, kNoRow where it is free
+  struct RankGivenUp {
+    uint64_t generation;  // of the change by which the row became that of another node
+    Row row;
+    uint32_t rank;  // until then
+  };
+  mutable std::vector<RankGivenUp> ranks_given_up_;
+  mutable bool names_changed_ = true, tree_changed_ = true, ranks_changed_ = true;
+  mutable uint64_t ranks_version_ = 0;
   uint64_t order_version_ = 0;
   NodeTree tree_;  // empty unless it is kept
   const util::SharedSymbol& TreeZone(Row r) const {

@@ -283,7 +283,8 @@ void DescribeRow(const Cache& cache, Row r, bool with_ports, std::map<std::strin
   for (const PlacedPod& p : row.pods) {
     absl::StrAppend(&text, " ", p.pod->meta.uid, p.pod->meta.deleting() ? "(deleting)" : "");
   }
-  if (row.node != nullptr) absl::StrAppend(&text, " rank=", cache.Rank(r));
+  const std::vector<Row>& order = cache.in_order();
+  if (row.node != nullptr) absl::StrAppend(&text, " place=", std::find(order.begin(), order.end(), r) - order.begin());
   if (with_ports) {
     absl::StrAppend(&text, " ports:");
     for (const char* ip : {"10.0.0.1", "10.0.0.2", "10.0.0.3", "0.0.0.0"}) {

@@ -4,6 +4,7 @@
 
 #include "pkg/scheduler/algorithm/imagelocality/image_totals.h"
 #include "pkg/scheduler/algorithm/imagelocality/imagelocality.h"
+#include "pkg/scheduler/algorithm/other_nodes.h"
 
 namespace berth::scheduler::imagelocality {
 namespace {
@@ -15,7 +16,7 @@ enum class Spread : uint8_t { kNow, kWhenNodeCame };
 // Which images of a pod count.
 enum class Images : uint8_t { kOfContainers, kAll };
 
-class ImageScoring final : public Scoring {
+class ImageScoring final : public Scoring, public ReadsOtherNodes {
  public:
   ImageScoring(const PodContext& ctx, Spread spread, int64_t max_score, Images which = Images::kOfContainers)
       : cache_(ctx.cache), spread_(spread), max_score_(max_score) {
@@ -55,9 +56,11 @@ class ImageScoring final : public Scoring {
     }
     return absl::OkStatus();
   }
+  bool OthersChanged() override { return seen_.Changed(cache_, names_, spread_ == Spread::kNow); }
 
  private:
   const Cache& cache_;
+  SeenImages seen_;
   Spread spread_;
   int64_t max_score_;
   std::vector<util::SharedSymbol> names_;  // of the images that count

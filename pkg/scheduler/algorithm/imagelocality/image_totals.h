@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "pkg/scheduler/cache/cache.h"
@@ -39,5 +40,29 @@ std::vector<int64_t> ImageTotals(const Cache& cache, std::span<const Row> rows,
   for (size_t i = 0; i < rows.size(); ++i) totals[i] = by_row[rows[i]];
   return totals;
 }
+
+// What the scores of a node read of other nodes: how many there are in all, and for each image that a node has how many
+// nodes have it and which size it has.
+class SeenImages {
+ public:
+  // Notes what the images are now, of those of these names that some node has. Returns whether that may change the
+  // score of a node that has not changed since the last call. While no node has any of the images, all scores are 0,
+  // and the nodes that get the first of them or lose the last of them have changed themselves.
+  bool Changed(const Cache& cache, std::span<const util::SharedSymbol> names, bool count_nodes) {
+    std::swap(before_, now_);
+    now_.clear();
+    for (const util::SharedSymbol& name : names) {
+      const Cache::ImageNodes* nodes = cache.Image(name);
+      if (nodes == nullptr) continue;
+      now_.push_back(count_nodes ? static_cast<int64_t>(nodes->sizes.size()) : 0);
+      now_.push_back(nodes->first_size);
+    }
+    if (!now_.empty()) now_.push_back(static_cast<int64_t>(cache.node_count()));
+    return !now_.empty() && !before_.empty() && now_ != before_;
+  }
+
+ private:
+  std::vector<int64_t> before_, now_;
+};
 
 }  // namespace berth::scheduler::imagelocality

@@ -3,6 +3,7 @@
 
 #include "pkg/scheduler/algorithm/imagelocality/image_totals.h"
 #include "pkg/scheduler/algorithm/imagelocality/imagelocality.h"
+#include "pkg/scheduler/algorithm/other_nodes.h"
 
 namespace berth::scheduler::imagelocality {
 namespace {
@@ -12,7 +13,7 @@ constexpr int64_t kLeast = 23 * kMebibyte, kMost = 1000 * kMebibyte;  // bytes, 
 
 // As upstream, the fraction of nodes that have an image has the number of these nodes as it was when the node was last
 // added or updated, and the number of all nodes as it is now. An image has the size that the first node reported.
-class NotedImageScoring final : public Scoring {
+class NotedImageScoring final : public Scoring, public ReadsOtherNodes {
  public:
   NotedImageScoring(const PodContext& ctx, int64_t max_score) : cache_(ctx.cache), max_score_(max_score) {
     for (const api::Container& c : ctx.pod.tmpl->containers) names_.push_back(ReportedName(c.image));
@@ -33,9 +34,11 @@ class NotedImageScoring final : public Scoring {
     }
     return absl::OkStatus();
   }
+  bool OthersChanged() override { return seen_.Changed(cache_, names_, /*count_nodes=*/false); }
 
  private:
   const Cache& cache_;
+  SeenImages seen_;
   int64_t max_score_;
   std::vector<util::SharedSymbol> names_;  // of the regular containers' images
 };

@@ -1,7 +1,6 @@
 // Place, the decision by parts, in four steps:
 //   1. Prepare finds the terms and the labels (keys) by which nodes have to be grouped. It does this again only when
-//   the
-//      terms or the nodes have changed.
+//      the terms have changed or many nodes have come or gone.
 //   2. The class is brought up to date and then the special rows, from the cache's log of changes.
 //   3. The parts are listed, and those are dropped that a predicate does not admit; the others are scored.
 //   4. Choose finds the sets of rows with the best total and takes one of them by counting, without listing them.
@@ -79,20 +78,21 @@ void DomainOverlay::PrepareRules() {
   }
 }
 
-// Which terms are dense depends on the number of nodes, so the terms are found anew when nodes come or go.
+// Which terms are dense depends on the number of nodes, so the terms are found anew when many nodes have come or gone.
 bool DomainOverlay::Prepare() {
   if (!usable_) return false;
   bool changed = !found_;
   for (auto& check : checks_) changed |= check->Refresh();
   for (auto& s : scorings_) changed |= s.scoring->Refresh();
-  if (changed || order_version_ != cache_->order_version()) FindTerms();
+  const size_t nodes = cache_->node_count();
+  if (changed || 8 * nodes < 7 * nodes_then_ || 8 * nodes > 9 * nodes_then_) FindTerms();
   return std::all_of(checks_.begin(), checks_.end(), [](const auto& c) { return c->usable(); }) &&
          std::all_of(scorings_.begin(), scorings_.end(), [](const auto& w) { return w.scoring->usable(); });
 }
 
 void DomainOverlay::FindTerms() {
   found_ = true;
-  order_version_ = cache_->order_version();
+  nodes_then_ = cache_->node_count();
   specials_.Invalidate();
   layout_.Find(checks_, scorings_, common_.Few(), cache_->node_count());
   for (const GroupKey& k : layout_.keys()) common_.Add(k);
@@ -154,7 +154,7 @@ DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
   if (!listed) return Choose(b, feasible, last_node_index);
   const FoundSpecials::Choice choice = b.found.Choose(b.parts, *last_node_index);
   if (feasible > 1) ++*last_node_index;
-  return {Answer::Outcome::kPlaced, cache_->row(cache_->in_order()[choice.rank]).name, feasible, choice.ties};
+  return {Answer::Outcome::kPlaced, cache_->row(cache_->RowAt(choice.rank)).name, feasible, choice.ties};
 }
 
 void DomainOverlay::BeginParts(Buffers& b) {
@@ -171,7 +171,7 @@ void DomainOverlay::AskLabelRules(Buffers& b) {
 void DomainOverlay::AskLabelRulesOfClass(Buffers& b) {
   if (labels_.empty()) return;
   for (const EquivalenceClass::Group& g : rows_->groups()) {
-    if (g.size > 0) b.answers.rows.push_back(cache_->in_order()[g.buckets.ranks(0).Any()]);
+    if (g.size > 0) b.answers.rows.push_back(cache_->RowAt(g.buckets.ranks(0).Any()));
   }
   AskLabelRules(b);
 }
@@ -238,10 +238,10 @@ DomainOverlay::Answer DomainOverlay::Choose(Buffers& b, uint64_t feasible, uint6
       ties -= shadow->size();
     }
   }
-  const uint32_t limit = static_cast<uint32_t>(cache_->in_order().size());
+  const uint32_t limit = cache_->rank_limit();
   const uint32_t rank = SelectKth({b.in, {}}, {b.out, {}}, limit, static_cast<uint32_t>(*last_node_index % ties));
   if (feasible > 1) ++*last_node_index;
-  return {Answer::Outcome::kPlaced, cache_->row(cache_->in_order()[rank]).name, feasible, ties};
+  return {Answer::Outcome::kPlaced, cache_->row(cache_->RowAt(rank)).name, feasible, ties};
 }
 
 // ---- deciding by rows ---------------------------------------------------------------------------
@@ -304,11 +304,11 @@ DomainOverlay::Answer DomainOverlay::PlaceInRows(Buffers& b, const Extra& extra,
 bool DomainOverlay::WalkRows(Buffers& b, bool keep, SampledWalk* walk) {
   if (keep) specials_.Refresh(*rows_, &b.sums);
   b.list.Begin(*cache_);
-  MarkSpecials(b, keep);
+  if (!keep) MarkSpecials(b, keep);
   if (!rows_->usable()) return false;
   BeginParts(b);
   AskLabelRulesOfClass(b);
-  b.list.Walk(*cache_, *rows_, walk, &b.parts);
+  b.list.Walk(*cache_, *rows_, keep ? &specials_ : nullptr, signatures_.size(), walk, &b.parts);
   return true;
 }
 

@@ -130,8 +130,8 @@ class DomainOverlay {
 
   TermLayout layout_;
   LabelRules labels_;
-  uint64_t order_version_ = ~uint64_t{0};  // of the cache, when the layout was found
-  bool found_ = false;                     // whether the layout was found
+  size_t nodes_then_ = 0;  // the number of nodes when the layout was found
+  bool found_ = false;     // whether the layout was found
 
   std::shared_ptr<EquivalenceClass> rows_;
   SignatureTable signatures_;  // of the special rows, kept or of the last decision

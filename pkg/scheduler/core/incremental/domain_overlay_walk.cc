@@ -90,10 +90,10 @@ DomainOverlay::Answer DomainOverlay::ChooseInWindow(Buffers& b, const Window& wi
     before -= ranks->CountBelow(window.start);
   }
   const uint64_t number = (before + *last_node_index % ties) % sum;
-  const auto limit = static_cast<uint32_t>(cache_->in_order().size());
+  const uint32_t limit = cache_->rank_limit();
   const uint32_t rank = SelectKth({b.in, {}}, {b.out, {}}, limit, static_cast<uint32_t>(number));
   if (feasible > 1) ++*last_node_index;
-  return {Answer::Outcome::kPlaced, cache_->row(cache_->in_order()[rank]).name, feasible, ties};
+  return {Answer::Outcome::kPlaced, cache_->row(cache_->RowAt(rank)).name, feasible, ties};
 }
 
 // REQUIRES: the class is built and up to date, ranks are in the order of the tree, and ChooseWay returned kKept.

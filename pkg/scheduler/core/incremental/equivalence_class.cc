@@ -1,6 +1,6 @@
 // A class is built by listing all rows once and sorting them into buckets (Rebuild). After that, only the rows that the
 // cache's log of changes names are evaluated again (Refresh, Evaluate). It is built anew when ranks or group numbers
-// change their meaning, that is when nodes come or go or when the index begins a new epoch.
+// change their meaning, that is when ranks are given anew or when the index begins a new epoch.
 #include "pkg/scheduler/core/incremental/equivalence_class.h"
 
 #include <algorithm>
@@ -35,18 +35,14 @@ void EquivalenceClass::AddToBucket(uint32_t rank, const RowState& state) {
 void EquivalenceClass::MoveRow(const Move& move) {
   if (states_.empty()) states_.Resize(rows_known_);
   const uint32_t rank = cache_->Rank(move.row);
-  if (const RowState from = states_[move.row]; from.group >= 0) {
-    Group& g = groups_[static_cast<size_t>(from.group)];
-    g.buckets.Erase(from.score, rank);
-    --g.size;
-  }
+  Withdraw(move.row, rank);
   states_.Set(move.row, move.to);
   if (move.to.group >= 0) AddToBucket(rank, move.to);
 }
 
 // Adds an empty group for each group that the index has added.
 void EquivalenceClass::TakeGroups() {
-  const uint32_t limit = static_cast<uint32_t>(cache_->in_order().size());
+  const uint32_t limit = cache_->rank_limit();
   for (size_t i = groups_.size(); i < nodes_->group_count(); ++i) {
     groups_.push_back({ScoreBuckets(limit)});
   }
@@ -134,9 +130,11 @@ EquivalenceClass::Scores EquivalenceClass::ScoresInScratch() const {
 void EquivalenceClass::Rebuild() {
   ++epoch_;
   built_ = true;
+  ranks_version_ = cache_->ranks_version();
   order_version_ = cache_->order_version();
   nodes_epoch_ = nodes_->epoch();
   seen_ = cache_->generation();
+  rescored_ = nodes_->rescored();
   groups_.clear();
   TakeGroups();
   rows_known_ = cache_->row_count();
@@ -170,7 +168,7 @@ void EquivalenceClass::FillBuckets(const Scores& scores) {
     for (size_t k = 0; k < rows.size(); ++k) scratch_.ranks[k] = cache_->Rank(rows[k]);
     ranks = scratch_.ranks;
   }
-  const size_t words = RankSet::WordsFor(static_cast<uint32_t>(cache_->in_order().size()));
+  const size_t words = RankSet::WordsFor(cache_->rank_limit());
   if (places * words <= std::min(2 * rows.size() + kFewPlaces, kMostWords)) {
     FillBucketsByBits(ranks, high, static_cast<uint32_t>(width));
   } else {
@@ -181,7 +179,7 @@ void EquivalenceClass::FillBuckets(const Scores& scores) {
 // Makes a bitmap for each place. Takes fewer steps for a row than sorting, but `words` steps for each place. REQUIRES:
 // the bitmaps have at most kMostWords words.
 void EquivalenceClass::FillBucketsByBits(std::span<const uint32_t> ranks, int32_t high, uint32_t width) {
-  const size_t words = RankSet::WordsFor(static_cast<uint32_t>(cache_->in_order().size()));
+  const size_t words = RankSet::WordsFor(cache_->rank_limit());
   scratch_.bits.assign(groups_.size() * width * words, 0);
   uint64_t* const bits = scratch_.bits.data();
   constexpr size_t kBlock = 256;
@@ -231,16 +229,42 @@ void EquivalenceClass::SortIntoBuckets(std::span<const uint32_t> ranks, int32_t 
   }
 }
 
+// Takes a row out of its bucket, in which it has this rank, if it is in one.
+void EquivalenceClass::Withdraw(Row row, uint32_t rank) {
+  const RowState from = state(row);
+  if (from.group < 0) return;
+  Group& g = groups_[static_cast<size_t>(from.group)];
+  g.buckets.Erase(from.score, rank);
+  --g.size;
+  states_.Set(row, {});
+}
+
+// Takes the rows out of their buckets whose ranks may be those of other rows now, because their nodes have gone. Rows
+// that are those of other nodes are among the rows that have changed, and are entered with these. Returns false if the
+// log does not reach that far back.
+bool EquivalenceClass::WithdrawGone() {
+  if (order_version_ == cache_->order_version()) return true;
+  order_version_ = cache_->order_version();
+  cache_->RanksGivenUpSince(seen_, [&](Row row, uint32_t rank) { Withdraw(row, rank); });
+  return cache_->NodeChangesSince(seen_, [&](Row row) {
+    if (!cache_->listed().Has(row)) Withdraw(row, cache_->Rank(row));
+  });
+}
+
 void EquivalenceClass::Refresh() {
   nodes_->Refresh();
-  cache_->in_order();
-  if (!built_ || order_version_ != cache_->order_version() || nodes_epoch_ != nodes_->epoch() ||
-      rows_known_ < cache_->row_count()) {
+  if (!built_ || ranks_version_ != cache_->ranks_version() || nodes_epoch_ != nodes_->epoch()) return Rebuild();
+  if (!cache_->RowsChangedSince(seen_, &scratch_.changed) || !nodes_->RescoredSince(rescored_, &scratch_.changed) ||
+      !WithdrawGone()) {
     return Rebuild();
   }
-  if (!cache_->RowsChangedSince(seen_, &scratch_.changed)) return Rebuild();
-  seen_ = cache_->generation();
+  if (rows_known_ < cache_->row_count()) {
+    rows_known_ = cache_->row_count();
+    if (!states_.empty()) states_.Grow(rows_known_);
+  }
   TakeGroups();
+  seen_ = cache_->generation();
+  rescored_ = nodes_->rescored();
   Evaluate();
 }
 

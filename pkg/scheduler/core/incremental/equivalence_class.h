@@ -3,8 +3,8 @@
 // Pods that share a StaticNodeIndex (node affinity, tolerations, ...) and RowAnswers (requests, ports, ...) share one
 // class. It keeps for every listed row whether the pods fit by these rules, and the sum of the scores that depend on no
 // other row. In each group of the index, the rows that fit are sorted into buckets by score; within a bucket they are
-// identified by rank, their position in the order of names. So the best score of a group and the number of its ties are
-// found without going through rows.
+// identified by rank, which says where they are in the order of names. So the best score of a group and the number of
+// its ties are found without going through rows.
 //
 //   group 0   score 23: {node-9, node-4}   score 22: {node-7}
 //   group 1   score 25: {node-8}
@@ -100,6 +100,8 @@ class EquivalenceClass {
   void Evaluate();
   void AddToBucket(uint32_t rank, const RowState& state);
   void MoveRow(const Move& move);
+  void Withdraw(Row row, uint32_t rank);
+  bool WithdrawGone();
   void TakeGroups();
   void ScoreScratch();
 
@@ -111,11 +113,12 @@ class EquivalenceClass {
 
   // Empty as long as the pods fit nowhere, so that kinds of pods that fit nowhere take little memory.
   RowStates states_;
-  size_t rows_known_ = 0;  // number of the cache's rows when the class was built
+  size_t rows_known_ = 0;  // number of the cache's rows when the class was brought up to date
   std::vector<Group> groups_;
-  // The generation and order_version() of the cache and the epoch of the index that the class is up to date with; and
-  // the epoch of the class.
-  uint64_t seen_ = 0, order_version_ = ~uint64_t{0}, nodes_epoch_ = 0, epoch_ = 0;
+  // The generation, ranks_version() and order_version() of the cache, and the epoch and rescored() of the index, that
+  // the class is up to date with; and the epoch of the class.
+  uint64_t seen_ = 0, ranks_version_ = ~uint64_t{0}, order_version_ = ~uint64_t{0};
+  uint64_t nodes_epoch_ = 0, rescored_ = 0, epoch_ = 0;
 };
 
 }  // namespace berth::scheduler

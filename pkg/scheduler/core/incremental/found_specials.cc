@@ -125,7 +125,7 @@ FoundSpecials::Choice FoundSpecials::Choose(PartTable& parts, uint64_t turn) {
   }
   ties += won_in_.size();
   ties -= won_out_.size();
-  const uint32_t limit = static_cast<uint32_t>(cache_->in_order().size());
+  const uint32_t limit = cache_->rank_limit();
   return {SelectKth({in_, won_in_}, {{}, won_out_}, limit, static_cast<uint32_t>(turn % ties)), ties};
 }
 

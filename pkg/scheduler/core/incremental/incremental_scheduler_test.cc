@@ -1,4 +1,5 @@
 // The incremental scheduler in situations that the random clusters of reference/parity_test.cc seldom produce.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/testing/world.h"
@@ -183,6 +184,48 @@ TEST_CASE("kinds of pods that take turns, and some that come several times in a 
       REQUIRE(world.cache.RemovePod(**gone).ok());
       placed.erase(gone);
     }
+  }
+}
+
+// Rows and ranks of nodes that go are given to others, between two uses of what is kept.
+TEST_CASE("nodes that come under new names, and go, are scored like others") {
+  World world;
+  world.Service("web", "'app':'web'");
+  std::vector<std::string> nodes;
+  uint32_t state = 1;
+  const auto random = [&](size_t below) {
+    state = state * 1664525 + 1013904223;
+    return (state >> 8) % below;
+  };
+  const auto add = [&](const std::string& name) {
+    world.Nodes({NodeOf(name, Zone(static_cast<int>(random(3))))});
+    if (std::find(nodes.begin(), nodes.end(), name) == nodes.end()) nodes.push_back(name);
+  };
+  for (int i = 0; i < 40; ++i) add(Cat("n", std::to_string(2 * i)));
+  Pair pair(&world);
+  std::vector<api::PodPtr> placed;
+  for (int i = 0; i < 1500; ++i) {
+    for (size_t n = random(3); n > 0; --n) {
+      if (random(2) == 0 && nodes.size() > 20) {
+        std::swap(nodes[random(nodes.size())], nodes.back());
+        world.cache.RemoveNode(nodes.back());
+        nodes.pop_back();
+      } else if (nodes.size() < 60) {
+        add(Cat("n", std::to_string(random(100))));
+      }
+    }
+    // Pods of the first kinds come often, so that what is kept for them is brought up to date from few changes.
+    const size_t kind = random(random(6) + 1);
+    const auto pod = PodOf(Cat("p", std::to_string(i)), Asks(Cat("'cpu':'", std::to_string(10 + kind), "m'")),
+                           kind % 2 == 0 ? "'app':'web'" : "'app':'other'");
+    const std::string host = pair.Place(pod);
+    REQUIRE(host.starts_with("n"));
+    world.Place(pod, host);
+    placed.push_back(pod);
+    if (placed.size() < 60) continue;
+    const auto gone = placed.begin() + static_cast<ptrdiff_t>(random(placed.size()));
+    REQUIRE(world.cache.RemovePod(**gone).ok());
+    placed.erase(gone);
   }
 }
 

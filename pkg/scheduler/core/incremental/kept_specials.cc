@@ -11,9 +11,8 @@ constexpr uint64_t kChangesForOneCounted = 16;
 
 }  // namespace
 
-// Removes a special row from everything but specials_.
-void KeptSpecials::Withdraw(Row row, const Special& s) {
-  const uint32_t rank = cache_.Rank(row);
+// Removes a special row with this rank from everything but specials_.
+void KeptSpecials::Withdraw(uint32_t rank, const Special& s) {
   RankSet* const shadow = shadows_.Find(s.group, s.score);
   shadow->Erase(rank);
   if (shadow->size() == 0) shadows_.Drop(s.group, s.score);
@@ -27,7 +26,7 @@ void KeptSpecials::Withdraw(Row row, const Special& s) {
 // Enters a special row everywhere but in specials_.
 void KeptSpecials::Insert(Row row, const Special& s, size_t groups) {
   const uint32_t rank = cache_.Rank(row);
-  const uint32_t limit = static_cast<uint32_t>(cache_.in_order().size());
+  const uint32_t limit = cache_.rank_limit();
   shadows_.Get(s.group, s.score, [&] { return RankSet(limit); }).Insert(rank);
   if (in_group_.size() <= static_cast<size_t>(s.group)) in_group_.resize(groups, 0);
   ++in_group_[static_cast<size_t>(s.group)];
@@ -51,7 +50,7 @@ void KeptSpecials::Update(const EquivalenceClass& rows, Row row, std::span<const
     if (k.group == state.group && k.score == state.score && std::ranges::equal(sums, signatures_.values(k.signature))) {
       return;
     }
-    Withdraw(row, k);
+    Withdraw(cache_.Rank(row), k);
     if (plain) {
       specials_.erase(known);
       return;
@@ -87,6 +86,8 @@ void KeptSpecials::Rebuild(const EquivalenceClass& rows, SparseSums* sums) {
   Drop();
   epoch_ = rows.epoch();
   seen_ = cache_.generation();
+  order_version_ = cache_.order_version();
+  rescored_ = rows.nodes().rescored();
   signatures_.Reset(layout_.slots().size());
   in_group_.assign(rows.groups().size(), 0);
   // If each domain is a single row, there are no more special rows than domains. Without this, the table would be
@@ -95,10 +96,41 @@ void KeptSpecials::Rebuild(const EquivalenceClass& rows, SparseSums* sums) {
   sums->ForEach(layout_, cache_.row_count(), [&](Row row, std::span<const int64_t> of) { Update(rows, row, of); });
 }
 
+// Drops the special rows whose ranks may be those of other rows now, because their nodes have gone. Returns false if
+// the log does not reach that far back.
+bool KeptSpecials::DropGone() {
+  if (order_version_ == cache_.order_version()) return true;
+  order_version_ = cache_.order_version();
+  const auto drop = [&](Row row, uint32_t rank) {
+    const auto known = specials_.find(row);
+    if (known == specials_.end()) return;
+    Withdraw(rank, known->second);
+    specials_.erase(known);
+  };
+  cache_.RanksGivenUpSince(seen_, drop);
+  return cache_.NodeChangesSince(seen_, [&](Row row) {
+    if (!cache_.listed().Has(row)) drop(row, cache_.Rank(row));
+  });
+}
+
+// Brings special rows up to date that have other scores because of other nodes. Returns false if they are not known any
+// more.
+bool KeptSpecials::RefreshRescored(const EquivalenceClass& rows, SparseSums* sums) {
+  if (rescored_ == rows.nodes().rescored()) return true;
+  std::vector<Row> rescored;
+  if (!rows.nodes().RescoredSince(rescored_, &rescored)) return false;
+  rescored_ = rows.nodes().rescored();
+  for (Row row : rescored) {
+    if (specials_.contains(row)) Update(rows, row, sums->Of(layout_, row));
+  }
+  return true;
+}
+
 // A change of a node object may have moved the node to another domain, whose old rows are not known any more, so it
 // makes a rebuild necessary when there are domains of several rows.
 void KeptSpecials::Refresh(const EquivalenceClass& rows, SparseSums* sums) {
   if (epoch_ != rows.epoch()) return Rebuild(rows, sums);
+  if (!DropGone() || !RefreshRescored(rows, sums)) return Rebuild(rows, sums);
   if (layout_.sparse_columns().empty()) return RefreshOwnRows(rows, sums);
   bool rebuild = false;
   const bool known = cache_.ChangesSince(seen_, [&](Row row, bool node_changed) {

@@ -52,6 +52,12 @@ class KeptSpecials {
   uint64_t seen() const { return seen_; }
 
   const absl::flat_hash_map<Row, Special>& rows() const { return specials_; }
+  // Returns the signature of a row, which is 0 unless the row is special.
+  int32_t SignatureOf(Row row) const {
+    if (!filter_.MayHave(row)) return 0;
+    const auto special = specials_.find(row);
+    return special == specials_.end() ? 0 : special->second.signature;
+  }
   // Return, for a group: the number of its special rows, its overlays by signature, and the ranks of its special rows
   // with a score, null if there are none.
   uint32_t InGroup(size_t group) const { return group < in_group_.size() ? in_group_[group] : 0; }
@@ -61,13 +67,15 @@ class KeptSpecials {
 
  private:
   void Rebuild(const EquivalenceClass& rows, SparseSums* sums);
+  bool DropGone();
+  bool RefreshRescored(const EquivalenceClass& rows, SparseSums* sums);
   void RefreshOwnRows(const EquivalenceClass& rows, SparseSums* sums);
   void RefreshCounted(const EquivalenceClass& rows, SparseSums* sums);
   bool Counts(Row row) const;
   void EvaluateDomains(const EquivalenceClass& rows, Row row, SparseSums* sums);
   void Update(const EquivalenceClass& rows, Row row, std::span<const int64_t> sums);
   void Insert(Row row, const Special& special, size_t groups);
-  void Withdraw(Row row, const Special& special);
+  void Withdraw(uint32_t rank, const Special& special);
 
   const Cache& cache_;
   const TermLayout& layout_;
@@ -75,6 +83,7 @@ class KeptSpecials {
   // The generation of the cache and the epoch of the class that the rows are up to date with. An epoch of ~0 says that
   // they must be found from scratch.
   uint64_t seen_ = 0, epoch_ = ~uint64_t{0};
+  uint64_t order_version_ = 0, rescored_ = 0;  // of the cache and of the index of the class, likewise
   absl::flat_hash_map<Row, Special> specials_;
   KeyFilter filter_;                // of specials_
   GroupedMap<RankSet> shadows_;     // ranks of special rows by group and score

@@ -1,6 +1,7 @@
 #include "pkg/scheduler/core/incremental/key_partitions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "pkg/scheduler/core/incremental/row_partition.h"
 #include "pkg/util/contract.h"
@@ -10,6 +11,10 @@ namespace {
 
 // How many lists of keys are remembered. Templates name few different ones.
 constexpr size_t kMostPartitions = 16;
+// If more than one in this many rows has changed, dividing all of them anew is as quick.
+constexpr size_t kRowsOfChange = 16;
+// A division is made anew when it has this many sets more than twice as many as at first, because many may be empty.
+constexpr size_t kMoreSets = 64;
 
 }  // namespace
 
@@ -27,9 +32,14 @@ std::span<const uint32_t> KeyPartitions::Of(const std::vector<GroupKey>& keys) {
   }
   partitions_.splice(partitions_.begin(), partitions_, known);
   Partition& p = partitions_.front();
-  bool same = p.set_of.size() == cache_.row_count();
-  same = same && cache_.NodeChangesSince(p.seen, [&](Row) { same = false; }) && same;
-  if (!same) Divide(&p);
+  std::vector<Row> changed;
+  const bool logged = !p.set_of.empty() && cache_.NodeChangesSince(p.seen, [&](Row row) { changed.push_back(row); });
+  for (Row row = static_cast<Row>(p.set_of.size()); row < cache_.row_count(); ++row) changed.push_back(row);
+  if (!logged || changed.size() * kRowsOfChange > p.set_of.size() || p.sets > 2 * p.sets_at_first + kMoreSets) {
+    Divide(&p);
+  } else if (!changed.empty()) {
+    Move(changed, &p);
+  }
   p.seen = cache_.generation();
   return p.set_of;
 }
@@ -46,6 +56,34 @@ void KeyPartitions::Divide(Partition* p) const {
   }
   p->set_of.resize(rows);
   for (Row row = 0; row < rows; ++row) p->set_of[row] = sets.set(row);
+  p->sets = p->sets_at_first = sets.set_count();
+  p->set_of_domains = {};
+}
+
+// Finds the sets of the rows anew. The number of a domain may stand for another value of the label by now, but then all
+// rows that had the value before have changed, and none of them is left in a set that was found by it.
+void KeyPartitions::Move(const std::vector<Row>& changed, Partition* p) const {
+  std::vector<uint32_t> domains(p->keys.size());
+  const auto find_domains = [&](Row row) {
+    for (size_t k = 0; k < domains.size(); ++k) domains[k] = p->keys[k].DomainOf(row);
+  };
+  if (p->set_of_domains.empty()) {
+    std::vector<uint8_t> known(p->sets, 0);
+    std::vector<uint8_t> moves(cache_.row_count(), 0);
+    for (const Row row : changed) moves[row] = 1;
+    for (Row row = 0; row < p->set_of.size(); ++row) {
+      if (moves[row] != 0 || std::exchange(known[p->set_of[row]], 1) != 0) continue;
+      find_domains(row);
+      p->set_of_domains.try_emplace(domains, p->set_of[row]);
+    }
+  }
+  p->set_of.resize(cache_.row_count());
+  for (const Row row : changed) {
+    find_domains(row);
+    const auto [set, fresh] = p->set_of_domains.try_emplace(domains, static_cast<uint32_t>(p->sets));
+    p->sets += fresh ? 1 : 0;
+    p->set_of[row] = set->second;
+  }
 }
 
 }  // namespace berth::scheduler

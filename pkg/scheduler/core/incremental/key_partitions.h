@@ -3,6 +3,8 @@
 //
 // Thread-safety: that of the Cache.
 #pragma once
+#include <absl/container/flat_hash_map.h>
+
 #include <cstdint>
 #include <list>
 #include <span>
@@ -37,10 +39,14 @@ class KeyPartitions {
  private:
   struct Partition {
     std::vector<GroupKey> keys;
-    std::vector<uint32_t> set_of;  // by row
-    uint64_t seen = 0;             // the cache's generation that it is up to date with
+    std::vector<uint32_t> set_of;        // by row
+    uint64_t seen = 0;                   // the cache's generation that it is up to date with
+    size_t sets = 0, sets_at_first = 0;  // how many numbers there are, and were when all rows were divided last
+    // The number by the domains of the keys. Filled when the first row moves.
+    absl::flat_hash_map<std::vector<uint32_t>, uint32_t> set_of_domains;
   };
   void Divide(Partition* partition) const;
+  void Move(const std::vector<Row>& changed, Partition* partition) const;
 
   const Cache& cache_;
   std::list<Partition> partitions_;  // the last used first

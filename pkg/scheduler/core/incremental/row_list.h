@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "pkg/scheduler/core/incremental/equivalence_class.h"
+#include "pkg/scheduler/core/incremental/kept_specials.h"
 #include "pkg/scheduler/core/incremental/part_table.h"
 #include "pkg/scheduler/core/incremental/sampled_walk.h"
 #include "pkg/util/contract.h"
@@ -52,8 +53,10 @@ class RowList {
   // Drops all rows. No row is special yet.
   void Begin(const Cache& cache);
   // Lists the rows that the walk finds, in its order, with their parts, which are added to the table, and sets what it
-  // has found. REQUIRES: the class is built and up to date; Begin was called.
-  void Walk(const Cache& cache, const EquivalenceClass& rows, SampledWalk* walk, PartTable* parts);
+  // has found. If special rows are kept, `kept` has their signatures, which are below `signatures`; otherwise it is
+  // null, and they were marked. REQUIRES: the class is built and up to date; Begin was called.
+  void Walk(const Cache& cache, const EquivalenceClass& rows, const KeptSpecials* kept, size_t signatures,
+            SampledWalk* walk, PartTable* parts);
   // Puts the listed rows into the order of the walk, erases those that it does not find, and sets what it has found.
   void KeepWalked(const Cache& cache, SampledWalk* walk);
   // Says that the row, which need not be listed, has a signature other than 0.

@@ -7,7 +7,9 @@
 namespace berth::scheduler {
 
 // Looks at so many rows at a time that none of them comes after the end of the walk.
-void RowList::Walk(const Cache& cache, const EquivalenceClass& of, SampledWalk* walk, PartTable* parts) {
+void RowList::Walk(const Cache& cache, const EquivalenceClass& of, const KeptSpecials* kept_specials, size_t signatures,
+                   SampledWalk* walk, PartTable* parts) {
+  signatures_ = std::max(signatures_, static_cast<int32_t>(signatures));
   ForgetParts(of.nodes().group_count());
   const std::vector<Row>& all = cache.in_tree_order();
   const int32_t* signature_of = with_signature_.empty() ? nullptr : signature_of_.data();
@@ -22,7 +24,9 @@ void RowList::Walk(const Cache& cache, const EquivalenceClass& of, SampledWalk* 
       const Row row = all[i];
       const EquivalenceClass::RowState state = of.state(row);
       if (state.group < 0) continue;
-      const int32_t signature = signature_of == nullptr ? 0 : signature_of[row];
+      const int32_t signature = kept_specials != nullptr  ? kept_specials->SignatureOf(row)
+                                : signature_of == nullptr ? 0
+                                                          : signature_of[row];
       int32_t part = signature == 0 ? plain_part_[static_cast<size_t>(state.group)] : kNotLooked;
       if (part == kNotLooked) part = PartFor(state.group, signature, parts);
       rows_[kept] = row;
@@ -68,7 +72,7 @@ void RowList::KeepWalked(const Cache& cache, SampledWalk* walk) {
 // Numbers the rows by the bits of their ranks.
 Row RowList::ChosenByRank(const Cache& cache, uint64_t turn) {
   candidates_.Clear();
-  candidates_.Resize(cache.in_order().size());
+  candidates_.Resize(cache.rank_limit());
   std::vector<uint64_t>& words = candidates_.words();
   for (const uint32_t place : ties_) {
     const uint32_t rank = cache.Rank(rows_[place]);
@@ -80,7 +84,7 @@ Row RowList::ChosenByRank(const Cache& cache, uint64_t turn) {
   }
   uint64_t bits = words[word];
   for (; left > 0; --left) bits &= bits - 1;
-  return cache.in_order()[word * 64 + static_cast<size_t>(std::countr_zero(bits))];
+  return cache.RowAt(static_cast<uint32_t>(word * 64) + static_cast<uint32_t>(std::countr_zero(bits)));
 }
 
 }  // namespace berth::scheduler

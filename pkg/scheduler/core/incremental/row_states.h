@@ -65,6 +65,14 @@ class RowStates {
   }
   // Makes room for `rows` rows, which the pods do not fit. REQUIRES: it is empty.
   void Resize(size_t rows) { small_.assign(rows, Pack({})); }
+  // Makes room for more rows, which the pods do not fit. REQUIRES: it is not empty; rows >= size().
+  void Grow(size_t rows) {
+    if (large_.empty()) {
+      small_.resize(rows, Pack({}));
+    } else {
+      large_.resize(rows);
+    }
+  }
   // Lets the processor fetch the state of the row, if there is one.
   void Prefetch(Row row) const {
     if (row < small_.size()) {

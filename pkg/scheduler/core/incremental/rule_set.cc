@@ -36,8 +36,6 @@ void RuleSet::Add(const ConfiguredPredicate& p) {
   }
   switch (p.traits.cluster) {
     case ClusterPart::kNodes:
-      any_node_matters = true;
-      [[fallthrough]];
     case ClusterPart::kNode:
       node_predicates.push_back(&p);
       break;
@@ -67,7 +65,6 @@ void RuleSet::Add(const ConfiguredPriority& p) {
   } else if (cluster == ClusterPart::kDomains && p.traits.normalisation == Normalisation::kDomains) {
     domain_priorities.push_back(&p);
   } else if ((cluster == ClusterPart::kNode || cluster == ClusterPart::kNodes) && (none || normalised)) {
-    any_node_matters = any_node_matters || cluster == ClusterPart::kNodes;
     (none ? node_priorities : normalised_priorities).push_back(&p);
   } else if (cluster == ClusterPart::kNodePods && none) {
     node_pods_priorities.push_back(&p);

@@ -55,8 +55,6 @@ struct RuleSet {
   uint32_t NodeParts(const LeftOut& left_out) const;
   uint32_t node_pods_parts = 0;  // PodPart bits that rules about the pods on each node read
   int64_t max_score = 0;
-  // Whether a rule's answer for a node depends on other node objects (ClusterPart::kNodes).
-  bool any_node_matters = false;
   // Whether the largest sum of weighted scores that one node can get fits an int32, the type in which they are kept.
   bool scores_fit = true;
 

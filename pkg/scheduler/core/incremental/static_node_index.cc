@@ -9,6 +9,13 @@
 
 namespace berth::scheduler {
 
+namespace {
+
+// Up to so many groups are searched for before all of them are entered into a table.
+constexpr size_t kMostSearches = 24;
+
+}  // namespace
+
 StaticNodeIndex::Scratch& StaticNodeIndex::scratch() {
   thread_local Scratch scratch;
   return scratch;
@@ -43,12 +50,66 @@ void StaticNodeIndex::PrepareRules() {
     normalised_.push_back({p.weight, p.traits.normalisation});
   }
   most_raw_.assign(normalised_.size(), 0);
+  FindOtherNodes();
   const std::vector<Row>& all = cache_->in_order();
   if (all.empty()) return;
   int64_t score;
   for (auto* list : {&scores_, &raw_scores_}) {
     for (WeightedScoring& w : *list) usable_ = usable_ && w.scoring->Map({all.data(), 1}, {&score, 1}).ok();
   }
+}
+
+// Finds the rules that read other nodes. Of most of them it is known when scores change by that.
+void StaticNodeIndex::FindOtherNodes() {
+  const auto reads_others = [](const auto* rule) { return rule->traits.cluster == ClusterPart::kNodes; };
+  any_node_matters_ = std::ranges::any_of(rules_.node_predicates, reads_others) ||
+                      std::ranges::any_of(rules_.normalised_priorities, reads_others);
+  of_other_nodes_.clear();
+  for (size_t i = 0; i < scores_.size(); ++i) {
+    if (!reads_others(rules_.node_priorities[i])) continue;
+    auto* rule = dynamic_cast<ReadsOtherNodes*>(scores_[i].scoring.get());
+    any_node_matters_ = any_node_matters_ || rule == nullptr;
+    if (rule != nullptr) of_other_nodes_.push_back(rule);
+  }
+}
+
+// Returns whether scores of nodes that have not changed themselves may have changed since the last call.
+bool StaticNodeIndex::OthersChanged() {
+  bool changed = false;
+  for (ReadsOtherNodes* rule : of_other_nodes_) changed = rule->OthersChanged() || changed;
+  return changed;
+}
+
+// Computes the scores of all rows that fit anew.
+void StaticNodeIndex::Rescore() {
+  std::vector<Row>& fit = scratch().fit;
+  std::vector<int64_t>& scores = scratch().scores;
+  std::vector<int64_t>& sums = scratch().raws;
+  fit.clear();
+  for (Row row = 0; row < parts_.size(); ++row) {
+    if (parts_[row].group >= 0) fit.push_back(row);
+  }
+  scores.resize(fit.size());
+  sums.assign(fit.size(), 0);
+  for (WeightedScoring& w : scores_) {
+    usable_ = w.scoring->Map(fit, scores).ok() && usable_;
+    for (size_t k = 0; k < fit.size(); ++k) sums[k] += scores[k] * w.weight;
+  }
+  if (rescored_last_.size() > parts_.size()) rescored_last_.clear();
+  for (size_t k = 0; k < fit.size(); ++k) {
+    Part& part = parts_[fit[k]];
+    if (part.score == static_cast<int32_t>(sums[k])) continue;
+    part.score = static_cast<int32_t>(sums[k]);
+    rescored_last_.push_back(fit[k]);
+    ++rescored_;
+  }
+}
+
+bool StaticNodeIndex::RescoredSince(uint64_t number, std::vector<Row>* rows) const {
+  const uint64_t missed = rescored_ - number;
+  if (missed > rescored_last_.size()) return false;
+  rows->insert(rows->end(), rescored_last_.end() - static_cast<ptrdiff_t>(missed), rescored_last_.end());
+  return true;
 }
 
 // Puts all groups into group_index_, unless they are in it.
@@ -63,11 +124,24 @@ void StaticNodeIndex::IndexGroups() {
   }
 }
 
+// Returns whether the domains and raw scores of the group are those in key_.
+bool StaticNodeIndex::HasKey(size_t group) const {
+  const size_t keys = keys_.size(), raws = raw_scores_.size();
+  for (size_t k = 0; k < keys; ++k) {
+    if (domains_[group * keys + k] != static_cast<uint32_t>(key_[k])) return false;
+  }
+  return std::equal(raw_.data() + group * raws, raw_.data() + (group + 1) * raws, key_.data() + keys);
+}
+
 // Returns the group whose domains and raw scores are in key_. It is added when it is new.
 int32_t StaticNodeIndex::GroupOfKey() {
   if (indexed_) {
     const auto [known, is_new] = group_index_.try_emplace(key_, static_cast<int32_t>(group_count_));
     if (!is_new) return known->second;
+  } else if (searches_ > 0) {
+    for (size_t g = 0; g < group_count_; ++g) {
+      if (HasKey(g)) return static_cast<int32_t>(g);
+    }
   }
   const auto raw = key_.begin() + static_cast<ptrdiff_t>(keys_.size());
   for (auto it = key_.begin(); it != raw; ++it) domains_.push_back(static_cast<uint32_t>(*it));
@@ -82,8 +156,11 @@ int32_t StaticNodeIndex::GroupOfKey() {
 // sets that the keys make are then those of all indexes with these keys.
 void StaticNodeIndex::FindGroups() {
   Scratch& s = scratch();
-  if (group_count_ > 0) IndexGroups();
   const size_t size = s.fit.size();
+  // Searching all groups a few times costs less than entering them into a table that is not used again.
+  if (group_count_ > 0 && !indexed_) {
+    if (searches_ += size; searches_ > kMostSearches) IndexGroups();
+  }
   s.alike.Reset(size);
   s.domains.resize(size);
   if (group_count_ == 0 && !keys_.empty()) {
@@ -137,6 +214,7 @@ void StaticNodeIndex::Drop() {
   parts_ = {};
   rows_ = {};
   ranks_ = {};
+  rescored_last_ = {};
   group_count_ = 0;
   domains_ = {};
   raw_ = {};
@@ -158,44 +236,43 @@ void StaticNodeIndex::Rebuild() {
   most_raw_.assign(normalised_.size(), 0);
   group_index_ = {};
   indexed_ = false;
+  searches_ = 0;
   if (parts_.capacity() == 0) {
     parts_.swap(scratch().spare_parts);
     rows_.swap(scratch().spare_rows);
     ranks_.swap(scratch().spare_ranks);
   }
   parts_.assign(cache_->row_count(), Part{});
-  const std::vector<Row>& in_order = cache_->in_order();
   std::vector<Row>& fit = scratch().fit;
   const bool filtered = std::any_of(checks_.begin(), checks_.end(), [&](auto& c) { return Candidates(*c, &fit); });
-  if (!filtered) fit = in_order;
+  if (!filtered) fit = cache_->in_order();
   Evaluate();
   groups_at_first_ = group_count_;
   if (filtered) {
     rows_.clear();
     ranks_.clear();
     RowSet& ranks = scratch().ranks;
-    ranks.Resize(static_cast<uint32_t>(in_order.size()));
+    ranks.Resize(cache_->rank_limit());
     ranks.Clear();
     for (Row row : fit) ranks.Insert(cache_->Rank(row));
     ranks.ForEach([&](uint32_t rank) { ranks_.push_back(rank); });
-    for (uint32_t rank : ranks_) rows_.push_back(in_order[rank]);
+    for (uint32_t rank : ranks_) rows_.push_back(cache_->RowAt(rank));
   } else {
     rows_ = fit;
-    ranks_.resize(fit.size());
-    for (uint32_t rank = 0, count = 0; count < fit.size(); ++rank) {
-      ranks_[count] = rank;
-      count += in_order[rank] == fit[count] ? 1 : 0;
-    }
+    ListRanks();
   }
   listed_ = true;
   order_version_ = cache_->order_version();
+  ranks_version_ = cache_->ranks_version();
+  OthersChanged();
 }
 
 // The log of node changes decides what has to be evaluated. The list of rows that fit (rows(), ranks()) is made again
 // only when it is requested.
 void StaticNodeIndex::Refresh() {
-  if (order_version_ != cache_->order_version()) {
+  if (order_version_ != cache_->order_version() || ranks_version_ != cache_->ranks_version()) {
     order_version_ = cache_->order_version();
+    ranks_version_ = cache_->ranks_version();
     listed_ = false;
   }
   if (seen_ == cache_->generation() && built_) return;
@@ -205,10 +282,11 @@ void StaticNodeIndex::Refresh() {
   seen_ = cache_->generation();
   if (known && changed.empty()) return;
   listed_ = false;
+  if (built_ && !any_node_matters_ && OthersChanged()) Rescore();
   // The index is built anew when many groups may be without nodes. A domain number may meanwhile stand for another
   // value of the label. Groups with this domain are still correct: all nodes whose labels have changed are evaluated
   // again here, so no row remains in a group that was found by the old value.
-  if (rules_.any_node_matters || !known || changed.size() > parts_.size() || group_count_ > 2 * groups_at_first_ + 64)
+  if (any_node_matters_ || !known || changed.size() > parts_.size() || group_count_ > 2 * groups_at_first_ + 64)
     return Rebuild();
   std::sort(changed.begin(), changed.end());
   changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
@@ -222,13 +300,15 @@ void StaticNodeIndex::List() {
   if (listed_) return;
   listed_ = true;
   rows_.clear();
-  ranks_.clear();
-  const std::vector<Row>& in_order = cache_->in_order();
-  for (uint32_t rank = 0; rank < in_order.size(); ++rank) {
-    if (parts_[in_order[rank]].group < 0) continue;
-    rows_.push_back(in_order[rank]);
-    ranks_.push_back(rank);
+  for (Row row : cache_->in_order()) {
+    if (parts_[row].group >= 0) rows_.push_back(row);
   }
+  ListRanks();
+}
+
+void StaticNodeIndex::ListRanks() {
+  ranks_.resize(rows_.size());
+  for (size_t i = 0; i < rows_.size(); ++i) ranks_[i] = cache_->Rank(rows_[i]);
 }
 
 const std::vector<Row>& StaticNodeIndex::rows() {

@@ -22,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "pkg/scheduler/algorithm/other_nodes.h"
 #include "pkg/scheduler/core/incremental/key_partitions.h"
 #include "pkg/scheduler/core/incremental/row_partition.h"
 #include "pkg/scheduler/core/incremental/rule_set.h"
@@ -56,7 +57,12 @@ class StaticNodeIndex {
   int64_t most_raw(size_t i) const { return most_raw_[i]; }
   const Part& part(Row row) const { return parts_[row]; }
   const Part* parts() const { return parts_.data(); }  // by row
-  // Return the rows that fit in the order of Cache::in_order(), and their ranks in it.
+  // Some scores depend on other nodes, and may change though the node stays as it is. Returns how many such changes
+  // there were in this epoch.
+  uint64_t rescored() const { return rescored_; }
+  // Appends the rows of the changes after the given number of them. Returns false if they are not known any more.
+  bool RescoredSince(uint64_t number, std::vector<Row>* rows) const;
+  // Return the rows that fit in the order of Cache::in_order(), and their ranks (Cache::Rank).
   const std::vector<Row>& rows();
   const std::vector<uint32_t>& ranks();
 
@@ -69,6 +75,9 @@ class StaticNodeIndex {
 
  private:
   void PrepareRules();
+  void FindOtherNodes();
+  bool OthersChanged();
+  void Rescore();
   void Rebuild();
   // Buffers that all indexes of a thread share.
   struct Scratch {
@@ -86,8 +95,10 @@ class StaticNodeIndex {
   void Evaluate();
   void FindGroups();
   void IndexGroups();
+  bool HasKey(size_t group) const;
   int32_t GroupOfKey();
   void List();
+  void ListRanks();
 
   Cache* cache_;
   const RuleSet& rules_;
@@ -95,6 +106,8 @@ class StaticNodeIndex {
   api::PodPtr pod_;  // one of the pods that the answers are for; the prepared rules refer to it
   std::vector<std::unique_ptr<FitCheck>> checks_;
   std::vector<WeightedScoring> scores_, raw_scores_;
+  std::vector<ReadsOtherNodes*> of_other_nodes_;  // those of scores_
+  bool any_node_matters_ = false;                 // whether a change of any node may change every answer
   std::vector<Normalised> normalised_;
   std::vector<GroupKey> keys_;
   LeftOut left_out_;
@@ -106,9 +119,10 @@ class StaticNodeIndex {
   std::vector<int64_t> raw_;       // the raw scores of the groups, likewise
   std::vector<int64_t> most_raw_;  // by position in normalised_
   // The groups by their domains followed by their raw scores. Only rows that are evaluated after the index was built
-  // are looked up, so it is filled when the first of them is.
+  // are looked up, so it is filled when that has happened a few times.
   absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;
   bool indexed_ = false;      // whether group_index_ has all groups
+  size_t searches_ = 0;       // how many groups were looked for without it since the index was built
   std::vector<int64_t> key_;  // the domains and raw scores of the group that is looked up
   uint64_t seen_ = 0, epoch_ = 0, order_version_ = ~uint64_t{0};
   bool built_ = false;
@@ -116,7 +130,10 @@ class StaticNodeIndex {
 
   std::vector<Row> rows_;
   std::vector<uint32_t> ranks_;
-  bool listed_ = false;  // whether rows_ and ranks_ are up to date
+  bool listed_ = false;             // whether rows_ and ranks_ are up to date
+  uint64_t ranks_version_ = 0;      // that ranks_ is up to date with
+  std::vector<Row> rescored_last_;  // the rows of the last changes of scores
+  uint64_t rescored_ = 0;           // see rescored()
 };
 
 }  // namespace berth::scheduler
