@@ -308,7 +308,7 @@ bool DomainOverlay::WalkRows(Buffers& b, bool keep, SampledWalk* walk) {
   if (!rows_->usable()) return false;
   BeginParts(b);
   AskLabelRulesOfClass(b);
-  b.list.Walk(*cache_, *rows_, keep ? &specials_ : nullptr, signatures_.size(), walk, &b.parts);
+  b.list.Walk(*cache_, *rows_, keep ? &specials_.SignaturesByRow() : nullptr, signatures_.size(), walk, &b.parts);
   return true;
 }
 

@@ -35,6 +35,18 @@ void KeptSpecials::Insert(Row row, const Special& s, size_t groups) {
   ++overlay.size;
 }
 
+void KeptSpecials::NoteSignature(Row row, int32_t signature) {
+  if (row < by_row_.size()) by_row_[row] = signature;
+}
+
+const std::vector<int32_t>& KeptSpecials::SignaturesByRow() {
+  if (by_row_.size() < cache_.row_count()) {
+    by_row_.assign(cache_.row_count(), 0);
+    for (const auto& [row, special] : specials_) by_row_[row] = special.signature;
+  }
+  return by_row_;
+}
+
 // Brings one row up to date: with the state that the class has for it and these sums of the sparse terms, the row is
 // plain, or special with a group, score and signature.
 void KeptSpecials::Update(const EquivalenceClass& rows, Row row, std::span<const int64_t> sums) {
@@ -53,10 +65,12 @@ void KeptSpecials::Update(const EquivalenceClass& rows, Row row, std::span<const
     Withdraw(cache_.Rank(row), k);
     if (plain) {
       specials_.erase(known);
+      NoteSignature(row, 0);
       return;
     }
   }
   known->second = {state.group, state.score, signatures_.Use(sums)};
+  NoteSignature(row, known->second.signature);
   Insert(row, known->second, rows.groups().size());
 }
 
@@ -76,6 +90,7 @@ void KeptSpecials::EvaluateDomains(const EquivalenceClass& rows, Row row, Sparse
 void KeptSpecials::Drop() {
   Invalidate();
   specials_.clear();
+  by_row_.clear();
   filter_.Clear();
   shadows_.Clear();
   overlays_.Clear();
@@ -106,6 +121,7 @@ bool KeptSpecials::DropGone() {
     if (known == specials_.end()) return;
     Withdraw(rank, known->second);
     specials_.erase(known);
+    NoteSignature(row, 0);
   };
   cache_.RanksGivenUpSince(seen_, drop);
   return cache_.NodeChangesSince(seen_, [&](Row row) {
@@ -179,7 +195,7 @@ void KeptSpecials::RefreshCounted(const EquivalenceClass& rows, SparseSums* sums
 
 size_t KeptSpecials::bytes() const {
   size_t bytes = specials_.capacity() * (sizeof(Row) + sizeof(Special)) + filter_.bytes() +
-                 in_group_.capacity() * sizeof(uint32_t);
+                 in_group_.capacity() * sizeof(uint32_t) + by_row_.capacity() * sizeof(int32_t);
   overlays_.ForEach([&](const Overlay& overlay) { bytes += sizeof(overlay) + overlay.buckets.bytes() + 64; });
   shadows_.ForEach([&](const RankSet& shadow) { bytes += sizeof(shadow) + shadow.bytes() + 64; });
   return bytes;

@@ -52,12 +52,9 @@ class KeptSpecials {
   uint64_t seen() const { return seen_; }
 
   const absl::flat_hash_map<Row, Special>& rows() const { return specials_; }
-  // Returns the signature of a row, which is 0 unless the row is special.
-  int32_t SignatureOf(Row row) const {
-    if (!filter_.MayHave(row)) return 0;
-    const auto special = specials_.find(row);
-    return special == specials_.end() ? 0 : special->second.signature;
-  }
+  // Returns the signatures by row, 0 of rows that are not special. They are kept from the first call on. Valid until
+  // the next change.
+  const std::vector<int32_t>& SignaturesByRow();
   // Return, for a group: the number of its special rows, its overlays by signature, and the ranks of its special rows
   // with a score, null if there are none.
   uint32_t InGroup(size_t group) const { return group < in_group_.size() ? in_group_[group] : 0; }
@@ -67,6 +64,7 @@ class KeptSpecials {
 
  private:
   void Rebuild(const EquivalenceClass& rows, SparseSums* sums);
+  void NoteSignature(Row row, int32_t signature);
   bool DropGone();
   bool RefreshRescored(const EquivalenceClass& rows, SparseSums* sums);
   void RefreshOwnRows(const EquivalenceClass& rows, SparseSums* sums);
@@ -86,6 +84,7 @@ class KeptSpecials {
   uint64_t order_version_ = 0, rescored_ = 0;  // of the cache and of the index of the class, likewise
   absl::flat_hash_map<Row, Special> specials_;
   KeyFilter filter_;                // of specials_
+  std::vector<int32_t> by_row_;     // signatures, empty if nobody reads them
   GroupedMap<RankSet> shadows_;     // ranks of special rows by group and score
   GroupedMap<Overlay> overlays_;    // by group and signature
   std::vector<uint32_t> in_group_;  // number of special rows by group

@@ -3,6 +3,7 @@
 #include "pkg/scheduler/core/incremental/row_list.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace berth::scheduler {
@@ -58,18 +59,25 @@ void RowList::ForgetParts(size_t groups) {
   plain_part_.assign(groups, kNotLooked);
   special_part_.clear();
   const size_t places = groups * static_cast<size_t>(signatures_);
-  part_table_.assign(places <= 4 * signature_of_.size() + kLeastPlacesOfTable ? places : 0, kNotLooked);
+  places_ = places <= 4 * signature_of_.size() + kLeastPlacesOfTable ? places : 0;
+  for (const size_t place : looked_) part_table_[place] = kNotLooked;
+  looked_.clear();
+  if (part_table_.size() < places_) part_table_.resize(places_, kNotLooked);
 }
 
 // Returns the index of the part for the rows of a group with this signature, or kNoPart. The part is added at the first
 // call for it.
 int32_t RowList::PartFor(int32_t group, int32_t signature, PartTable* parts) {
   const auto place = static_cast<size_t>(group) * static_cast<size_t>(signatures_) + static_cast<size_t>(signature);
-  int32_t& part = signature == 0 ? plain_part_[static_cast<size_t>(group)]
-                  : place < part_table_.size()
-                      ? part_table_[place]
-                      : special_part_.try_emplace({group, signature}, kNotLooked).first->second;
+  if (place < places_ && part_table_[place] != kNotLooked) return part_table_[place];
+  int32_t& part = signature == 0    ? plain_part_[static_cast<size_t>(group)]
+                  : place < places_ ? part_table_[place]
+                                    : special_part_.try_emplace({group, signature}, kNotLooked).first->second;
   if (part == kNotLooked) part = parts->Add(group, signature, nullptr, 0);
+  if (place < places_) {
+    part_table_[place] = part;
+    looked_.push_back(place);
+  }
   return part;
 }
 
@@ -120,15 +128,16 @@ bool RowList::Filter(const Cache& cache, const Extra::Filter& filter) {
   return true;
 }
 
-// Rows that follow one another are often in the same part, so runs of such rows are counted: adding 1 to the same
-// number again and again would make each addition wait for the one before.
+// Rows that follow one another are often in the same part. Adding 1 to the same number again and again would make each
+// addition wait for the one before, so there are four numbers of each part.
 void RowList::CountRows(PartTable* parts) const {
   if (part_of_.empty() && !parts->parts().empty()) (*parts)[0].nodes = static_cast<uint32_t>(rows_.size());
-  size_t begin = 0;
-  for (size_t i = 1; i <= part_of_.size(); ++i) {
-    if (i < part_of_.size() && part_of_[i] == part_of_[begin]) continue;
-    (*parts)[part_of_[begin]].nodes += static_cast<uint32_t>(i - begin);
-    begin = i;
+  thread_local std::vector<std::array<uint32_t, 4>> numbers;
+  numbers.assign(parts->parts().size(), {});
+  for (size_t i = 0; i < part_of_.size(); ++i) ++numbers[static_cast<size_t>(part_of_[i])][i % 4];
+  for (size_t p = 0; p < numbers.size(); ++p) {
+    const std::array<uint32_t, 4>& n = numbers[p];
+    (*parts)[static_cast<int32_t>(p)].nodes += n[0] + n[1] + n[2] + n[3];
   }
 }
 
@@ -170,10 +179,13 @@ bool RowList::FindTies(PartTable& parts, const Extra::Score* score) {
   const size_t size = rows_.size();
   totals_.resize(size);
   int64_t* totals = totals_.data();
+  const EquivalenceClass::RowState* states = states_.data();
   int64_t best = std::numeric_limits<int64_t>::min();
+  part_of_.resize(size, 0);
+  const int32_t* part_of = part_of_.data();
+  const PartTable::Part* part = parts.parts().data();
   for (size_t i = 0; i < size; ++i) {
-    const int32_t part = part_of_.empty() ? 0 : part_of_[i];
-    totals[i] = parts[part].total + states_[i].score;
+    totals[i] = part[part_of[i]].total + states[i].score;
     best = std::max(best, totals[i]);
   }
   if (score != nullptr) {

@@ -24,7 +24,6 @@
 #include <vector>
 
 #include "pkg/scheduler/core/incremental/equivalence_class.h"
-#include "pkg/scheduler/core/incremental/kept_specials.h"
 #include "pkg/scheduler/core/incremental/part_table.h"
 #include "pkg/scheduler/core/incremental/sampled_walk.h"
 #include "pkg/util/contract.h"
@@ -53,10 +52,10 @@ class RowList {
   // Drops all rows. No row is special yet.
   void Begin(const Cache& cache);
   // Lists the rows that the walk finds, in its order, with their parts, which are added to the table, and sets what it
-  // has found. If special rows are kept, `kept` has their signatures, which are below `signatures`; otherwise it is
-  // null, and they were marked. REQUIRES: the class is built and up to date; Begin was called.
-  void Walk(const Cache& cache, const EquivalenceClass& rows, const KeptSpecials* kept, size_t signatures,
-            SampledWalk* walk, PartTable* parts);
+  // has found. If `signature_of` is not null, it has the signature of each row, all below `signatures`; otherwise those
+  // of special rows were marked. REQUIRES: the class is built and up to date; Begin was called.
+  void Walk(const Cache& cache, const EquivalenceClass& rows, const std::vector<int32_t>* signature_of,
+            size_t signatures, SampledWalk* walk, PartTable* parts);
   // Puts the listed rows into the order of the walk, erases those that it does not find, and sets what it has found.
   void KeepWalked(const Cache& cache, SampledWalk* walk);
   // Says that the row, which need not be listed, has a signature other than 0.
@@ -90,6 +89,13 @@ class RowList {
   static constexpr int32_t kNotLooked = -2;  // instead of an index of a part
   void ForgetParts(size_t groups);
   int32_t PartFor(int32_t group, int32_t signature, PartTable* parts);
+  // The same, without a branch on whether the row is special.
+  int32_t PartInTable(int32_t group, int32_t signature, PartTable* parts) {
+    const auto place = static_cast<size_t>(group) * static_cast<size_t>(signatures_) + static_cast<size_t>(signature);
+    if (place >= places_) return PartFor(group, signature, parts);
+    const int32_t part = part_table_[place];
+    return part == kNotLooked ? PartFor(group, signature, parts) : part;
+  }
   void Resize(size_t size);
   void FindTiesOfOnePart();
   void TakeTies(int64_t best);
@@ -104,6 +110,8 @@ class RowList {
   // possible, otherwise in the map.
   std::vector<int32_t> plain_part_, part_table_;
   absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> special_part_;
+  size_t places_ = 0;            // how many places of part_table_ are used
+  std::vector<size_t> looked_;   // those of them that have a part
   std::vector<int64_t> totals_;  // by position in rows_
   std::vector<uint32_t> ties_;   // positions in rows_
   RowSet candidates_;

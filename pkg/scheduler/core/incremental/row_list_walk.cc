@@ -7,12 +7,12 @@
 namespace berth::scheduler {
 
 // Looks at so many rows at a time that none of them comes after the end of the walk.
-void RowList::Walk(const Cache& cache, const EquivalenceClass& of, const KeptSpecials* kept_specials, size_t signatures,
-                   SampledWalk* walk, PartTable* parts) {
+void RowList::Walk(const Cache& cache, const EquivalenceClass& of, const std::vector<int32_t>* signature_of,
+                   size_t signatures, SampledWalk* walk, PartTable* parts) {
   signatures_ = std::max(signatures_, static_cast<int32_t>(signatures));
   ForgetParts(of.nodes().group_count());
   const std::vector<Row>& all = cache.in_tree_order();
-  const int32_t* signature_of = with_signature_.empty() ? nullptr : signature_of_.data();
+  const int32_t* of_row = (signature_of != nullptr ? *signature_of : signature_of_).data();
   size_t kept = 0, passed = 0;
   while (passed < all.size() && kept <= walk->most) {
     const size_t at = (walk->start + passed) % all.size();
@@ -24,11 +24,7 @@ void RowList::Walk(const Cache& cache, const EquivalenceClass& of, const KeptSpe
       const Row row = all[i];
       const EquivalenceClass::RowState state = of.state(row);
       if (state.group < 0) continue;
-      const int32_t signature = kept_specials != nullptr  ? kept_specials->SignatureOf(row)
-                                : signature_of == nullptr ? 0
-                                                          : signature_of[row];
-      int32_t part = signature == 0 ? plain_part_[static_cast<size_t>(state.group)] : kNotLooked;
-      if (part == kNotLooked) part = PartFor(state.group, signature, parts);
+      const int32_t part = PartInTable(state.group, of_row[row], parts);
       rows_[kept] = row;
       states_[kept] = state;
       part_of_[kept] = part;

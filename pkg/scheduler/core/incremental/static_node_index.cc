@@ -13,6 +13,8 @@ namespace {
 
 // Up to so many groups are searched for before all of them are entered into a table.
 constexpr size_t kMostSearches = 24;
+// An index without that table is built anew if more than one in this many nodes has changed.
+constexpr size_t kNodesOfChange = 4;
 
 }  // namespace
 
@@ -286,7 +288,8 @@ void StaticNodeIndex::Refresh() {
   // The index is built anew when many groups may be without nodes. A domain number may meanwhile stand for another
   // value of the label. Groups with this domain are still correct: all nodes whose labels have changed are evaluated
   // again here, so no row remains in a group that was found by the old value.
-  if (any_node_matters_ || !known || changed.size() > parts_.size() || group_count_ > 2 * groups_at_first_ + 64)
+  if (any_node_matters_ || !known || changed.size() > parts_.size() || group_count_ > 2 * groups_at_first_ + 64 ||
+      (!indexed_ && changed.size() * kNodesOfChange > parts_.size()))
     return Rebuild();
   std::sort(changed.begin(), changed.end());
   changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
