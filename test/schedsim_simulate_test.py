@@ -348,6 +348,23 @@ def test_bad_input():
         cluster, "--arrivals", write_file("late.csv", "time,duration,name\n5,1,a\n3,1,b\n"), "-o", "csv"
     )
     check("sorted, and said", "1 of 2 pods arrive earlier" in err and out.index("/b,") < out.index("/a,"), (out, err))
+    for rows, said in (("2h,drain,n0,\n1h,roll,n0,1m\n", True), ("1h,roll,n0,1m\n2h,drain,n0,\n", False)):
+        _, err = simulate(cluster, "--events", write_file("late.csv", "time,event,object,value\n" + rows))
+        check("events, too", ("late.csv: 1 of 2 events are earlier than the one before them" in err) == said, err)
+
+
+def test_openb_pods_run_from_when_they_were_scheduled():
+    cluster = write_objects("openb.json", NODES[:1])
+    rows = (
+        "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time"
+    )
+    for scheduled, length in (("30", 70), ("", 90), ("10", 90), ("100", 0), ("5000", 90), ("9", 90)):
+        table = write_file("openb.csv", rows + "\np,100,1,0,0,,LS,Running,10,100,%s\n" % scheduled)
+        result = json.loads(simulate(cluster, "--arrivals", table, "-o", "json")[0])
+        check_equal("scheduled at " + scheduled, result["makespanSeconds"], length)
+    table = write_file("openb.csv", rows + "\np,100,1,0,0,,LS,Running,10,100,soon\n")
+    _, err = simulate(cluster, "--arrivals", table, ok=False)
+    check("its place", 'openb.csv:2: column scheduled_time: "soon" is not a time' in err, err)
 
 
 def test_annotations():
@@ -358,6 +375,33 @@ def test_annotations():
     rows = placements(cluster)
     check_equal("it arrives when it says", [(r["arrived"], r["placed"]) for r in rows], [("90", "90")])
     check_equal("it ends", json.loads(simulate(cluster, "-o", "json")[0])["makespanSeconds"], 3600)
+
+
+def test_annotations_of_workloads():
+    # Those of the template are those of its pods.
+    for kind in ("Deployment", "StatefulSet", "ReplicaSet", "Job", "DaemonSet"):
+        labels = {"app": "w"}
+        template = {
+            "metadata": {"labels": labels, "annotations": {"schedsim/time": "90s", "schedsim/duration": "1h"}},
+            "spec": {"containers": [{"name": "c", "image": "i"}]},
+        }
+        spec = {"template": template}
+        if kind == "Job":
+            spec.update(parallelism=2, completions=2, completionMode="Indexed")
+            template["spec"]["restartPolicy"] = "Never"
+        else:
+            spec.update(selector={"matchLabels": labels}, serviceName="w", replicas=2)
+        w = {
+            "apiVersion": "batch/v1" if kind == "Job" else "apps/v1",
+            "kind": kind,
+            "metadata": {"name": "w"},
+            "spec": spec,
+        }
+        cluster = write_file("workload.json", "\n".join(json.dumps(o) for o in NODES[:2] + [w]))
+        flags = [cluster, "--emulated-version=1.29"]
+        rows = placements(*flags)
+        check_equal(kind + ": when they arrive", [(r["arrived"], r["placed"]) for r in rows], [("90", "90")] * 2)
+        check_equal(kind + ": they end", json.loads(simulate(*flags, "-o", "json")[0])["makespanSeconds"], 3600)
 
 
 def test_interrupt():

@@ -364,7 +364,7 @@ def test_forms():
     check("its classes", placed == {"default/p": "n1"} and "priority of a PriorityClass" in err, err)
     check(
         "its configuration is named",
-        "schedulerConfig of the export does not decide here" in err and "--config" in err,
+        "schedulerConfig of the export of kube-scheduler-simulator does not decide here" in err and "--config" in err,
         err,
     )
     wrong = {

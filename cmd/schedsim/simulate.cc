@@ -162,9 +162,14 @@ absl::Status Prepare(const Invocation& options, ToSimulate* s) {
   simulate::ArrivalFacts facts;
   BERTH_RETURN_IF_ERROR(PrepareArrivals(options, s, &facts));
   if (options.Has("events")) {
-    auto steps = simulate::ReadSteps(options.Get<std::string>("events"), s->scenario(), s->pods.workload_pods);
-    if (!steps.ok()) return steps.status();
-    s->steps = *std::move(steps);
+    const std::string path = options.Get<std::string>("events");
+    auto read = simulate::ReadSteps(path, s->scenario(), s->pods.workload_pods);
+    if (!read.ok()) return read.status();
+    s->steps = std::move(read->steps);
+    if (read->out_of_order > 0) {
+      std::cerr << "schedsim: " << path << ": " << read->out_of_order << " of " << s->steps.size()
+                << " events are earlier than the one before them; they are sorted by time\n";
+    }
   }
   s->horizon = std::max(facts.last_time, facts.last_end);
   for (const simulate::Step& step : s->steps) s->horizon = std::max(s->horizon, step.at);

@@ -38,6 +38,13 @@ absl::Status CheckNumbers(std::string_view key, const Value& workload) {
   return absl::OkStatus();
 }
 
+// Returns whether the pod's annotations say something to `schedsim`, such as when it arrives.
+bool HasOwnAnnotations(const Value& pod) {
+  const Value* annotations = pod.At({"metadata", "annotations"});
+  return annotations != nullptr && std::any_of(annotations->keys.begin(), annotations->keys.end(),
+                                               [](std::string_view key) { return key.starts_with("schedsim/"); });
+}
+
 // Returns the template of the pod with another number than the first, where numbers occur only in labels and in the
 // names of claims.
 std::shared_ptr<const api::PodTemplate> Renumbered(const std::string& kind, const std::string& name,
@@ -249,6 +256,11 @@ class Expander::Maker {
     pod->meta.uid = absl::StrCat("expanded/", ns, "/", name);
     pod->tmpl = std::move(tmpl);
     if (!names_.insert(pod->meta.Key()).second) return false;
+    if (HasOwnAnnotations(*completed.pod)) {
+      Value raw = *completed.pod;
+      raw.Child("metadata").Set("name", Value::String(name));
+      pod->raw = std::make_shared<const std::string>(validation::ToJson(raw));
+    }
     auto created = manifests_->Create(completed, *pod);
     if (!created.ok()) return created.status();
     if (*created) to->push_back(std::move(pod));
@@ -289,8 +301,9 @@ class Expander::Maker {
       for (int64_t i = 0; i < missing; ++i) manifests_->Refuse("Pod", name_of(first + i), *completed->refusal);
       return absl::OkStatus();
     }
-    // Labels that pods do not share may be merged into selectors.
-    const bool each = numbered && w.text.find("atchLabelKeys") != std::string::npos;
+    // Labels that pods do not share may be merged into selectors, and a pod that keeps its JSON has them there.
+    const bool each =
+        numbered && (w.text.find("atchLabelKeys") != std::string::npos || HasOwnAnnotations(*completed->pod));
     const int64_t tries = numbered ? static_cast<int64_t>(wanted.numbers.size()) : wanted.count + there;
     for (int64_t i = 0; missing > 0 && i < tries; ++i) {
       const int64_t number = numbered ? wanted.numbers[static_cast<size_t>(i)] : i;
@@ -299,15 +312,15 @@ class Expander::Maker {
           if (auto made_claim = manifests_->CreateClaim(std::move(claim)); !made_claim.ok()) return made_claim.status();
         }
       }
-      auto tmpl = completed->tmpl;
+      Manifests::Completed made_for = *completed;
       if (each) {
         auto own = Complete(w, world::PodOf(kind, value, number, manifests_->rules()), name_of(number));
         if (!own.ok()) return own.status();
-        if (own->tmpl != nullptr) tmpl = own->tmpl;
+        if (own->tmpl != nullptr) made_for = *std::move(own);
       } else if (numbered && number != first) {
-        tmpl = Renumbered(kind, w.name, *tmpl, first, number);
+        made_for.tmpl = Renumbered(kind, w.name, *completed->tmpl, first, number);
       }
-      auto added = Add(w.ns, name_of(number), std::move(tmpl), *completed, &rest_);
+      auto added = Add(w.ns, name_of(number), made_for.tmpl, made_for, &rest_);
       if (!added.ok()) return added.status();
       missing -= *added ? 1 : 0;
     }

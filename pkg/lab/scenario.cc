@@ -315,9 +315,11 @@ class Collector final : public api::JsonSink {
   absl::Status TakeExport(Json j) {
     for (auto [member, value] : j.Children()) {
       if (member == "schedulerConfig" && value.IsObject()) {
-        out_->warnings.push_back(absl::StrCat(lines_.At(value.begin_offset()),
-                                              ": the schedulerConfig of the export does not decide here: write it to a "
-                                              "file (jq .schedulerConfig) and give that with --config"));
+        out_->warnings.push_back(
+            absl::StrCat(lines_.At(value.begin_offset()),
+                         ": the schedulerConfig of the export of kube-scheduler-simulator does not "
+                         "decide here: write it to a file (jq .schedulerConfig) and give that with "
+                         "--config"));
       }
       const auto [kind, version] = KindOfExported(member);
       list_version_ = version;

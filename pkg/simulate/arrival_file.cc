@@ -36,13 +36,14 @@ class ArrivalFile::Rows {
     }
     row_ = {};
     count_ = 1;
+    scheduled_ = kNever;
     std::string_view ends;
     for (size_t i = 0; i < fields_.size(); ++i) {
       cell_.column = (*columns_)[i].name;
       BERTH_RETURN_IF_ERROR(ReadOwn((*columns_)[i].role, fields_[i], &ends));
     }
-    cell_.column = {};
     if (!ends.empty()) BERTH_RETURN_IF_ERROR(ReadEnd(ends));
+    cell_.column = {};
     // A row with the name of a pending pod of the input is about that pod.
     if (const api::PodPtr given = Given(); given != nullptr && count_ == 1) {
       row_.pod = given;
@@ -85,6 +86,8 @@ class ArrivalFile::Rows {
       case Role::kDeletionTime:
         *ends = field;
         break;
+      case Role::kScheduledTime:
+        return field.empty() ? absl::OkStatus() : ReadTime(field, &scheduled_);
       case Role::kName:
         if (field.empty()) return ErrorAt(cell_, "a name is needed");
         name_.assign(field);
@@ -114,7 +117,8 @@ class ArrivalFile::Rows {
       return ErrorAt(cell_,
                      absl::StrCat(util::GoQuoted(ends), ": the pod ends before it arrives, at ", SecondsText(row_.at)));
     }
-    row_.duration = end - row_.at;
+    // It ran from when it was scheduled. A time beyond its life, as is left when others were moved, says nothing.
+    row_.duration = end - (scheduled_ >= row_.at && scheduled_ <= end ? scheduled_ : row_.at);
     return absl::OkStatus();
   }
   api::PodPtr Given() const {
@@ -135,6 +139,7 @@ class ArrivalFile::Rows {
   std::vector<std::string> unquoted_;
   Cell cell_;
   Arrival row_;
+  Micros scheduled_ = kNever;
   std::string name_;
   int64_t count_ = 1;
 };

@@ -7,7 +7,8 @@
 // A row without a template whose name is that of a pending pod of the input says when that pod arrives.
 //
 // The columns of the openb trace (cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, qos, creation_time,
-// deletion_time) are recognised by the header.
+// deletion_time, scheduled_time) are recognised by the header. Its pods run for as long as they did from scheduled_time
+// on, or from creation_time where that is empty or not between the other two.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>

@@ -44,7 +44,7 @@ constexpr std::array<NamedRole, 11> kOpenb = {{{"name", Role::kName},
                                                {"gpu_spec", Role::kGpuModels},
                                                {"qos", Role::kQos},
                                                {"pod_phase", Role::kUnread},
-                                               {"scheduled_time", Role::kUnread}}};
+                                               {"scheduled_time", Role::kScheduledTime}}};
 
 bool MayBeResource(std::string_view name) {
   return name == "cpu" || name == "memory" || name == "ephemeral-storage" || name.starts_with("hugepages-") ||
@@ -54,7 +54,7 @@ bool MayBeResource(std::string_view name) {
 // Whether rows that differ in a column differ in more than name and times.
 bool MakesAnother(Role role) {
   return role != Role::kTime && role != Role::kDuration && role != Role::kName && role != Role::kCount &&
-         role != Role::kDeletionTime && role != Role::kUnread;
+         role != Role::kDeletionTime && role != Role::kScheduledTime && role != Role::kUnread;
 }
 
 // The pod that is being made, as JSON.

@@ -25,6 +25,7 @@ enum class Role : uint8_t {
   kResource,
   // Of the openb trace.
   kDeletionTime,
+  kScheduledTime,
   kCpuMilli,
   kMemoryMib,
   kGpus,

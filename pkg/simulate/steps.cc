@@ -57,7 +57,7 @@ class StepReader {
     }
   }
 
-  absl::StatusOr<std::vector<Step>> Read() {
+  absl::StatusOr<StepFile> Read() {
     auto lines = OpenLines(path_);
     if (!lines.ok()) return lines.status();
     std::string_view line;
@@ -71,7 +71,8 @@ class StepReader {
     }
     if (!SplitFields(line, &fields, &unquoted)) return ErrorAt(cell_, "a quote is not closed");
     BERTH_RETURN_IF_ERROR(ReadHeader(fields));
-    std::vector<Step> steps;
+    StepFile file;
+    std::vector<Step>& steps = file.steps;
     while ((*lines)->Next(&line)) {
       cell_ = {path_, ++number, {}};
       if (line.empty()) continue;
@@ -82,8 +83,9 @@ class StepReader {
       BERTH_RETURN_IF_ERROR(ReadRow(fields, &steps.emplace_back()));
     }
     BERTH_RETURN_IF_ERROR((*lines)->status());
+    for (size_t i = 1; i < steps.size(); ++i) file.out_of_order += steps[i].at < steps[i - 1].at ? 1 : 0;
     std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });
-    return steps;
+    return file;
   }
 
  private:
@@ -195,8 +197,8 @@ class StepReader {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Step>> ReadSteps(const std::string& path, const lab::Scenario& scenario,
-                                            const WorkloadPods& workloads) {
+absl::StatusOr<StepFile> ReadSteps(const std::string& path, const lab::Scenario& scenario,
+                                   const WorkloadPods& workloads) {
   return StepReader(path, scenario, workloads).Read();
 }
 

@@ -36,10 +36,15 @@ struct Step {
   int64_t replicas = 0;            // kScale
 };
 
-// Reads a file. The steps are in the order of time. An error names file, line, column and value: a node or workload
-// that is not in the input, an event that is not known, a negative time.
-absl::StatusOr<std::vector<Step>> ReadSteps(const std::string& path, const lab::Scenario& scenario,
-                                            const WorkloadPods& workloads);
+// The steps of a file in the order of time.
+struct StepFile {
+  std::vector<Step> steps;
+  size_t out_of_order = 0;  // rows that are earlier than the one before them
+};
+// Reads a file. An error names file, line, column and value: a node or workload that is not in the input, an event that
+// is not known, a negative time.
+absl::StatusOr<StepFile> ReadSteps(const std::string& path, const lab::Scenario& scenario,
+                                   const WorkloadPods& workloads);
 
 // Return the node as it is when it is cordoned or not, or has failed or not; with this name, as a new one.
 api::NodePtr WithState(const api::Node& node, bool cordoned, bool failed);

@@ -233,6 +233,7 @@ Micros World::NextTime() {
 }
 
 void World::AdvanceTo(Micros now) {
+  CountOffered();
   out_.series.Hold(clock_.now(), now, static_cast<double>(unplaced_), used_, offered_);
   clock_.Set(now);
   if (options_.now != nullptr) options_.now->store(now, std::memory_order_relaxed);

@@ -209,6 +209,9 @@ class World final : public scheduler::Actions, public scheduler::DecisionObserve
   int64_t tried_ = 0;    // pending pods that were tried since the last change
   size_t drains_ = 0;    // under way
   std::vector<double> used_, offered_;
+  bool offered_stale_ = true;               // nodes have changed since offered_ was counted
+  std::vector<const NodeState*> measured_;  // by number of the workload's node; null: it was never there
+  size_t measured_of_ = 0;                  // nodes_.size() when measured_ was made
   using KeptRequest = std::pair<std::shared_ptr<const api::PodTemplate>, std::vector<int64_t>>;
   absl::flat_hash_map<const api::PodTemplate*, KeptRequest> requests_;  // with the template itself
   std::shared_ptr<const api::PodTemplate> last_template_;               // of the pod that is placed or goes

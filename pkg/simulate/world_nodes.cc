@@ -91,15 +91,21 @@ void World::ShowNode(NodeState* node) {
   node->shown = plain ? node->plain : WithState(*node->plain, node->cordoned, node->failed);
   Show(before, node->shown);
   Changed();
-  CountOffered();
+  offered_stale_ = true;
 }
 
-// Sums up what the nodes offer that are there and have not failed.
+// Sums up what the nodes offer that are there and have not failed, if nodes have changed.
 void World::CountOffered() {
+  if (!std::exchange(offered_stale_, false)) return;
   std::fill(offered_.begin(), offered_.end(), 0);
   const auto& names = what_.workload->node_names();
+  if (measured_of_ != nodes_.size()) {
+    measured_.clear();
+    for (const util::Symbol name : names) measured_.push_back(FindNode(name.str()));
+    measured_of_ = nodes_.size();
+  }
   for (size_t n = 0; n < names.size(); ++n) {
-    const NodeState* const node = FindNode(names[n].str());
+    const NodeState* const node = measured_[n];
     if (node == nullptr || node->shown == nullptr || node->failed) continue;
     for (size_t r = 0; r < offered_.size(); ++r) offered_[r] += static_cast<double>(what_.workload->allocatable(n, r));
   }
@@ -110,7 +116,7 @@ void World::LeaveNode(NodeState* node) {
   const api::NodePtr before = std::exchange(node->shown, nullptr);
   Show<api::Node>(before, nullptr);
   Changed();
-  CountOffered();
+  offered_stale_ = true;
   const std::vector<uint32_t> pods = node->pods;
   for (uint32_t slot : pods) {
     PodState& p = pods_[slot];
