@@ -180,6 +180,64 @@ def test_rejected_by_the_kubelet():
     )
 
 
+def test_what_else_a_kubelet_rejects():
+    # Without controllers, of which one would delete what does not tolerate a taint.
+    api = Api.start(flags=[f.replace("kubelets,controllers", "kubelets") for f in FLAGS])
+    kubectl = Kubectl(api)
+    kubectl.create(node("n1"), node("n2"))
+    kubectl("taint", "node", "n2", "a=b:NoExecute", out="tainted")
+
+    def pod_on(name, on, **spec):
+        container = {"name": "c", "image": "x"}
+        container.update(spec.pop("container", {}))
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": dict(spec, nodeName=on, containers=[container]),
+        }
+
+    def wants(port, **more):
+        return {"ports": [dict(more, containerPort=80, hostPort=port)]}
+
+    def ended(name):
+        return wait_until(
+            name,
+            lambda: next(
+                (
+                    p["status"]
+                    for p in api.get("/api/v1/namespaces/default/pods")["items"]
+                    if p["metadata"]["name"] == name and p["status"].get("phase") in ("Running", "Failed")
+                ),
+                None,
+            ),
+        )
+
+    port, gpu = "NodePorts", {"resources": {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}}
+    both = dict(gpu, resources=dict(gpu["resources"], requests={"example.com/gpu": "1", "memory": "1Pi"}))
+    for p, reason in (
+        (pod_on("first", "n1", container=wants(8080, hostIP="10.0.0.1")), None),
+        (pod_on("same", "n1", container=wants(8080)), port),
+        (pod_on("udp", "n1", container=wants(8080, protocol="UDP")), None),
+        (pod_on("other-ip", "n1", container=wants(8080, hostIP="10.0.0.2")), None),
+        (
+            pod_on("sidecar", "n1", initContainers=[dict(wants(8080), name="i", image="x", restartPolicy="Always")]),
+            port,
+        ),
+        (pod_on("init", "n1", initContainers=[dict(wants(8080), name="i", image="x")]), None),
+        (pod_on("taint", "n2"), "TaintToleration"),
+        (pod_on("tolerates", "n2", tolerations=[{"key": "a", "operator": "Exists"}]), None),
+        (pod_on("gpu", "n1", container=gpu), "OutOfexample.com/gpu"),
+        (pod_on("memory-first", "n1", container=both, nodeSelector={"a": "b"}), "OutOfmemory"),
+    ):
+        kubectl.create(p)
+        status = ended(p["metadata"]["name"])
+        check_equal(p["metadata"]["name"], status.get("reason"), reason)
+        if reason == port:
+            text = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports"
+            check_equal("message", status["message"], "Pod was rejected: " + text)
+
+
 def test_resize_in_place():
     """A pod gets what it asks for by now if its node has it, and is told why not otherwise."""
     api, kubectl, _ = begin()

@@ -77,4 +77,81 @@ def test_events_with_series_are_seen():
             check_equal(release + ": it was seen", cells["Last Seen"] not in ("<unknown>", ""), True)
 
 
+def test_readiness_and_status_of_pods():
+    # The columns READY, STATUS and RESTARTS of pods with init containers, sidecars, gates and ends of several kinds.
+    init = [{"name": "i", "image": "x"}, {"name": "side", "image": "x", "restartPolicy": "Always"}]
+    ok = {"terminated": {"exitCode": 0, "reason": "Completed"}}
+    running = {"running": {}}
+
+    def status(name, state, ready=False, restarts=0, **more):
+        return dict(more, name=name, state=state, ready=ready, restartCount=restarts, image="x")
+
+    first, side = status("i", ok, True, 2), status("side", running, True, 1, started=True)
+    main = status("main", running, True, 3)
+    gated = [{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]
+    is_ready = [{"type": "Ready", "status": "True"}]
+    for spec, given, cells in (
+        ({}, {"phase": "Running", "containerStatuses": [main]}, ["1/1", "Running", 3]),
+        ({}, {"phase": "Pending", "conditions": gated}, ["0/1", "SchedulingGated", 0]),
+        (
+            {},
+            {"phase": "Failed", "containerStatuses": [status("main", {"terminated": {"exitCode": 3}})]},
+            ["0/1", "ExitCode:3", 0],
+        ),
+        (
+            {},
+            {"phase": "Failed", "containerStatuses": [status("main", {"terminated": {"exitCode": 1, "signal": 9}})]},
+            ["0/1", "Signal:9", 0],
+        ),
+        ({}, {"phase": "Failed", "reason": "Evicted"}, ["0/1", "Evicted", 0]),
+        (
+            {"initContainers": init},
+            {"phase": "Running", "initContainerStatuses": [first, side], "containerStatuses": [main]},
+            ["2/2", "Running", 4],
+        ),
+        (
+            {"initContainers": init},
+            {"phase": "Pending", "initContainerStatuses": [status("i", running)]},
+            ["0/2", "Init:0/2", 0],
+        ),
+        (
+            {"initContainers": init},
+            {"phase": "Pending", "initContainerStatuses": [first, status("side", running)]},
+            ["0/2", "Init:1/2", 2],
+        ),
+        (
+            {"initContainers": init},
+            {"phase": "Pending", "initContainerStatuses": [status("i", {"waiting": {"reason": "CrashLoopBackOff"}})]},
+            ["0/2", "Init:CrashLoopBackOff", 0],
+        ),
+        (
+            {"initContainers": init},
+            {
+                "phase": "Failed",
+                "initContainerStatuses": [status("i", {"terminated": {"exitCode": 1, "reason": "Error"}})],
+            },
+            ["0/2", "Init:Error", 0],
+        ),
+        (
+            {"containers": [{"name": "main", "image": "x"}, {"name": "b", "image": "x"}]},
+            {
+                "phase": "Running",
+                "conditions": is_ready,
+                "containerStatuses": [status("main", ok), status("b", running, True)],
+            },
+            ["1/2", "Running", 0],
+        ),
+        (
+            {"containers": [{"name": "main", "image": "x"}, {"name": "b", "image": "x"}]},
+            {"phase": "Running", "containerStatuses": [status("main", ok), status("b", running, True)]},
+            ["1/2", "NotReady", 0],
+        ),
+    ):
+        p = dict(pod("p", **spec), status=given)
+        with Api.start(write_objects("states.json", [node("n0"), p]), flags=["--emulated-version=1.36"]) as s:
+            s.release = "1.36"
+            row = table(s, "/api/v1/namespaces/default/pods")["rows"][0]
+            check_equal(json.dumps(given), row["cells"][1:4], cells)
+
+
 harness.main(globals())

@@ -1,5 +1,5 @@
-// Cells are computed from the same fields as in Kubernetes, but more simply in places: for example, the status of a pod
-// ignores its init containers, signals and exit codes.
+// Cells are computed from the same fields as in Kubernetes, but more simply in places: for example, the restarts of a
+// pod do not say when the last one was.
 #include "pkg/apiserver/table_rows.h"
 
 #include <absl/strings/ascii.h>
@@ -10,6 +10,7 @@
 #include <map>
 
 #include "pkg/apiserver/table.h"
+#include "pkg/util/status.h"
 
 namespace berth::apiserver {
 
@@ -78,33 +79,109 @@ std::string ReadinessGates(const Value& pod) {
   return absl::StrCat(open, "/", gates->items.size());
 }
 
+// What the columns Ready, Status and Restarts say, as in Kubernetes 1.36 pkg/printers/internalversion.
+struct PodState {
+  size_t total = 0, ready = 0;
+  int64_t restarts = 0;
+  std::string reason;
+};
+
+bool IsTrue(const Value& v, std::string_view member) {
+  const Value* flag = v.Find(member);
+  return flag != nullptr && flag->AsBool();
+}
+
+bool HasTrueCondition(const Value& pod, std::string_view type) {
+  const Value* conditions = pod.At({"status", "conditions"});
+  return conditions != nullptr && std::any_of(conditions->items.begin(), conditions->items.end(), [&](const Value& c) {
+           return c.Str("type") == type && c.Str("status") == "True";
+         });
+}
+
+// Returns the reason of a state "terminated", or its signal or exit code if it has none.
+std::string EndOf(const Value& terminated) {
+  if (const std::string_view reason = terminated.Str("reason"); !reason.empty()) return std::string(reason);
+  if (const int64_t signal = Int(terminated, {"signal"}); signal != 0) return absl::StrCat("Signal:", signal);
+  return absl::StrCat("ExitCode:", Int(terminated, {"exitCode"}));
+}
+
+// Reads the init containers. Returns whether one of them has not ended yet, or not well.
+bool ReadInitContainers(const Value& pod, PodState* state, int64_t* restarts_of_sidecars) {
+  const Value* specs = pod.At({"spec", "initContainers"});
+  const auto stays = [&](std::string_view name) {
+    return specs != nullptr && std::any_of(specs->items.begin(), specs->items.end(), [&](const Value& c) {
+             return c.Str("name") == name && c.Str("restartPolicy") == "Always";
+           });
+  };
+  const size_t all = specs == nullptr ? 0 : specs->items.size();
+  for (size_t i = 0; i < all; ++i) state->total += stays(specs->items[i].Str("name")) ? 1 : 0;
+  const Value* statuses = pod.At({"status", "initContainerStatuses"});
+  for (size_t i = 0; statuses != nullptr && i < statuses->items.size(); ++i) {
+    const Value& s = statuses->items[i];
+    const bool sidecar = stays(s.Str("name"));
+    state->restarts += Int(s, {"restartCount"});
+    if (sidecar) *restarts_of_sidecars += Int(s, {"restartCount"});
+    const Value* terminated = s.At({"state", "terminated"});
+    if (terminated != nullptr && Int(*terminated, {"exitCode"}) == 0) continue;
+    if (sidecar && IsTrue(s, "started")) {
+      state->ready += IsTrue(s, "ready") ? 1 : 0;
+      continue;
+    }
+    const std::string_view waiting = Str(s, {"state", "waiting", "reason"});
+    if (terminated != nullptr) {
+      state->reason = absl::StrCat("Init:", EndOf(*terminated));
+    } else if (!waiting.empty() && waiting != "PodInitializing") {
+      state->reason = absl::StrCat("Init:", util::ToAbsl(waiting));
+    } else {
+      state->reason = absl::StrCat("Init:", i, "/", all);
+    }
+    return true;
+  }
+  return false;
+}
+
+PodState StateOfPod(const Value& pod) {
+  PodState state;
+  const Value* containers = pod.At({"spec", "containers"});
+  state.total = containers == nullptr ? 0 : containers->items.size();
+  state.reason = Or(Str(pod, {"status", "reason"}), Str(pod, {"status", "phase"}));
+  if (const Value* conditions = pod.At({"status", "conditions"})) {
+    for (const Value& c : conditions->items) {
+      if (c.Str("type") == "PodScheduled" && c.Str("reason") == "SchedulingGated") state.reason = "SchedulingGated";
+    }
+  }
+  int64_t restarts_of_sidecars = 0;
+  const bool initializing = ReadInitContainers(pod, &state, &restarts_of_sidecars);
+  const Value* statuses = pod.At({"status", "containerStatuses"});
+  if (!initializing || HasTrueCondition(pod, "Initialized")) {
+    state.restarts = restarts_of_sidecars;
+    bool runs = false;
+    for (size_t i = statuses == nullptr ? 0 : statuses->items.size(); i-- > 0;) {
+      const Value& s = statuses->items[i];
+      state.restarts += Int(s, {"restartCount"});
+      if (const std::string_view waiting = Str(s, {"state", "waiting", "reason"}); !waiting.empty()) {
+        state.reason = waiting;
+      } else if (const Value* terminated = s.At({"state", "terminated"})) {
+        state.reason = EndOf(*terminated);
+      } else if (IsTrue(s, "ready") && s.At({"state", "running"}) != nullptr) {
+        runs = true;
+        ++state.ready;
+      }
+    }
+    if (state.reason == "Completed" && runs) state.reason = HasTrueCondition(pod, "Ready") ? "Running" : "NotReady";
+  }
+  if (pod.At({"metadata", "deletionTimestamp"}) != nullptr) state.reason = "Terminating";
+  return state;
+}
+
 }  // namespace
 
 void PodRow(const Value& v, absl::Time now, Row* out) {
-  int64_t restarts = 0;
-  size_t ready = 0;
-  const Value* containers = v.At({"spec", "containers"});
-  size_t total = containers == nullptr ? 0 : containers->items.size();
-  std::string reason(Or(Str(v, {"status", "reason"}), Str(v, {"status", "phase"})));
-  if (const Value* statuses = v.At({"status", "containerStatuses"})) {
-    for (const Value& s : statuses->items) {
-      restarts += Int(s, {"restartCount"});
-      const Value* is_ready = s.Find("ready");
-      if (is_ready != nullptr && is_ready->AsBool()) ++ready;
-      std::string_view waiting = Str(s, {"state", "waiting", "reason"});
-      std::string_view ended = Str(s, {"state", "terminated", "reason"});
-      if (!waiting.empty()) {
-        reason = waiting;
-      } else if (!ended.empty()) {
-        reason = ended;
-      }
-    }
-  }
-  if (v.At({"metadata", "deletionTimestamp"}) != nullptr) reason = "Terminating";
+  const PodState state = StateOfPod(v);
   out->Text(Str(v, {"metadata", "name"}));
-  out->Text(absl::StrCat(ready, "/", total));
-  out->Text(reason);
-  out->Number(restarts);
+  out->Text(absl::StrCat(state.ready, "/", state.total));
+  out->Text(state.reason);
+  out->Number(state.restarts);
   out->Text(CreatedAge(v, now));
   out->Text(Or(Str(v, {"status", "podIP"}), "<none>"));
   out->Text(Or(Str(v, {"spec", "nodeName"}), "<none>"));

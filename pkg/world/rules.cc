@@ -22,6 +22,7 @@ constexpr RuleRow kRows[] = {
     {&Rules::cron_names_in_minutes, release::Since(21)},
     {&Rules::ephemeral_claims, release::Since(21)},
     {&Rules::indexed_jobs, release::Since(22)},
+    {&Rules::kubelets_heed_taints, release::Since(22)},
     {&Rules::job_finalizer, release::Since(23)},
     {&Rules::disruption_targets, release::Since(26)},
     {&Rules::job_failure_policy, release::Since(26)},

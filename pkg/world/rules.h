@@ -20,20 +20,21 @@ struct Rules {
   // ---- controllers ----
   bool daemon_pods_are_scheduled = false;  // before, the DaemonSet controller bound its pods itself
   bool daemons_tolerate_pid_pressure = false;
-  bool prefixed_job_labels = false;    // batch.kubernetes.io/job-name beside job-name
-  bool job_finalizer = false;          // batch.kubernetes.io/job-tracking
-  bool indexed_jobs = false;           // completionMode Indexed, and suspend
-  bool job_index_label = false;        // the completion index is a label as well as an annotation
-  bool job_managed_by = false;         // spec.managedBy
-  bool job_failure_policy = false;     // spec.podFailurePolicy
-  bool job_index_limits = false;       // spec.backoffLimitPerIndex
-  bool job_success_policy = false;     // spec.successPolicy
-  bool cron_names_in_minutes = false;  // before, seconds
-  bool stateful_index_label = false;   // apps.kubernetes.io/pod-index
-  bool stateful_start = false;         // spec.ordinals.start
-  bool ephemeral_claims = false;       // claims of generic ephemeral volumes
-  bool resizes_pods = false;           // pods/NAME/resize, and kubelets that carry it out
-  bool zone_labels_of_node = false;    // a bound pod gets the topology labels of its node
+  bool prefixed_job_labels = false;         // batch.kubernetes.io/job-name beside job-name
+  bool job_finalizer = false;               // batch.kubernetes.io/job-tracking
+  bool indexed_jobs = false;                // completionMode Indexed, and suspend
+  bool job_index_label = false;             // the completion index is a label as well as an annotation
+  bool job_managed_by = false;              // spec.managedBy
+  bool job_failure_policy = false;          // spec.podFailurePolicy
+  bool job_index_limits = false;            // spec.backoffLimitPerIndex
+  bool job_success_policy = false;          // spec.successPolicy
+  bool cron_names_in_minutes = false;       // before, seconds
+  bool stateful_index_label = false;        // apps.kubernetes.io/pod-index
+  bool stateful_start = false;              // spec.ordinals.start
+  bool ephemeral_claims = false;            // claims of generic ephemeral volumes
+  bool kubelets_heed_taints = false;        // they refuse pods that do not tolerate the NoExecute taints of the node
+  bool resizes_pods = false;                // pods/NAME/resize, and kubelets that carry it out
+  bool zone_labels_of_node = false;         // a bound pod gets the topology labels of its node
   // ---- nodes ----
   bool node_leases = false;      // kubelets renew leases; before, they wrote the whole status every 10 s
   bool node_taints = false;      // conditions of nodes become taints, and taints evict; before, pods of a node that is

@@ -5,6 +5,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "pkg/api/decode.h"
@@ -21,6 +22,7 @@ constexpr absl::Duration kFirstBackOff = absl::Seconds(10), kLongestBackOff = ab
                          kBackOffEnds = absl::Minutes(10);
 constexpr absl::Duration kResizeAgain = absl::Seconds(5);
 constexpr int64_t kKilled = 137;
+constexpr std::string_view kAnyIp = "0.0.0.0";
 
 struct Rejection {
   std::string reason, message;
@@ -67,9 +69,17 @@ class Kubelets final : public Actor {
     Amounts allocatable;
     absl::Duration heartbeat_at;
   };
+  struct HostPort {
+    std::string ip, protocol;
+    int64_t port = 0;
+    bool Clashes(const HostPort& o) const {
+      return port == o.port && protocol == o.protocol && (ip == o.ip || ip == kAnyIp || o.ip == kAnyIp);
+    }
+  };
   struct Pod {
     std::optional<PodPlan> plan;
     Amounts requests;
+    std::vector<HostPort> ports;
     absl::Duration seen_at, running_at, stopping_at = -absl::InfiniteDuration(), restart_at;
     absl::Duration back_off = absl::ZeroDuration();
     bool counted = false;
@@ -155,56 +165,132 @@ class Kubelets final : public Actor {
   }
 
   // What the pods of a node take that its kubelet has admitted.
-  Amounts UsedOn(const std::string& node, const std::string& but_uid, int64_t* pods) {
-    Amounts used;
+  struct Taken {
+    int64_t pods = 0;
+    Amounts amounts;
+    std::vector<HostPort> ports;
+  };
+  Taken TakenOn(const std::string& node, const std::string& but_uid) {
+    Taken taken;
     for (const auto& [uid, facts] : world_->PodsOfNode(node)) {
       if (uid == but_uid || facts->IsFinished() || !facts->started) continue;
-      ++*pods;
+      ++taken.pods;
       Pod& p = pods_[uid];
       if (!p.counted) {
         const ValuePtr object = world_->cluster().Get("Pod", facts->ns, facts->name);
         if (object != nullptr) Count(*object, &p);
       }
-      AddAmounts(p.requests, &used);
+      AddAmounts(p.requests, &taken.amounts);
+      taken.ports.insert(taken.ports.end(), p.ports.begin(), p.ports.end());
     }
-    return used;
+    return taken;
   }
   static void Count(const Value& object, Pod* p) {
     const Value& spec = validation::OrEmpty(object.Find("spec"));
     p->requests = OfPod(spec, "requests");
     AddAmounts(AmountsOf(spec.Find("overhead")), &p->requests);
+    p->ports = HostPortsOf(spec);
     p->counted = true;
   }
 
+  // The ports of the node that the pod wants; those of init containers if these stay (sidecars).
+  static std::vector<HostPort> HostPortsOf(const Value& spec) {
+    std::vector<HostPort> out;
+    for (std::string_view list : {"containers", "initContainers"}) {
+      const Value* containers = spec.Find(list);
+      if (containers == nullptr) continue;
+      for (const Value& c : containers->items) {
+        const Value* ports = c.Find("ports");
+        if (ports == nullptr || (list != "containers" && c.Str("restartPolicy") != "Always")) continue;
+        for (const Value& port : ports->items) {
+          const Value* number = port.Find("hostPort");
+          if (number == nullptr || number->AsInt() == 0) continue;
+          const std::string_view ip = port.Str("hostIP"), protocol = port.Str("protocol");
+          out.push_back({std::string(ip.empty() ? kAnyIp : ip), std::string(protocol.empty() ? "TCP" : protocol),
+                         number->AsInt()});
+        }
+      }
+    }
+    return out;
+  }
+
+  // Why the kubelet does not take the pod: the first reason in the order in which it looks for them.
   std::optional<Rejection> Reject(const Value& object, const Node& node, Pod* p) {
     const std::string name(TextAt(object, {"spec", "nodeName"}));
-    if (!MatchesNode(object, name)) {
-      return Rejection{"NodeAffinity",
-                       "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node "
-                       "affinity/selector"};
-    }
     Count(object, p);
-    int64_t pods = 0;
-    const Amounts used = UsedOn(name, std::string(UidOf(object)), &pods);
-    auto out_of = [&](std::string_view resource, int64_t wanted, int64_t taken, int64_t all) {
+    const Taken taken = TakenOn(name, std::string(UidOf(object)));
+    if (auto resources = RejectByResources(node, taken, *p)) return resources;
+    auto predicate = [](std::string_view rule, std::string_view why) {
+      return Rejection{std::string(rule), absl::StrCat("Pod was rejected: Predicate ", util::ToAbsl(rule),
+                                                       " failed: ", util::ToAbsl(why))};
+    };
+    if (!MatchesNode(object, name)) {
+      return predicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector");
+    }
+    const bool clash = std::any_of(p->ports.begin(), p->ports.end(), [&](const HostPort& port) {
+      return std::any_of(taken.ports.begin(), taken.ports.end(), [&](const HostPort& o) { return port.Clashes(o); });
+    });
+    if (clash) return predicate("NodePorts", "node(s) didn't have free ports for the requested pod ports");
+    if (world_->rules().kubelets_heed_taints && !ToleratesNode(object, name)) {
+      return predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate");
+    }
+    return std::nullopt;
+  }
+
+  static std::optional<Rejection> RejectByResources(const Node& node, const Taken& taken, const Pod& p) {
+    auto reject = [](std::string_view resource, int64_t wanted, int64_t used, int64_t all) {
       const absl::string_view r = util::ToAbsl(resource);
       return Rejection{absl::StrCat("OutOf", r),
                        absl::StrCat("Pod was rejected: Node didn't have enough resource: ", r, ", requested: ", wanted,
-                                    ", used: ", taken, ", capacity: ", all)};
+                                    ", used: ", used, ", capacity: ", all)};
     };
-    auto most_pods = node.allocatable.find("pods");
-    if (most_pods != node.allocatable.end() && pods + 1 > UnitsOf("pods", most_pods->second)) {
-      return out_of("pods", 1, pods, UnitsOf("pods", most_pods->second));
-    }
-    for (const auto& [resource, amount] : p->requests) {
-      if (amount.Sign() == 0) continue;
+    auto look = [&](const std::string& resource, const api::Quantity& amount) -> std::optional<Rejection> {
+      if (amount.Sign() == 0) return std::nullopt;
       auto there = node.allocatable.find(resource);
       const int64_t all = there == node.allocatable.end() ? 0 : UnitsOf(resource, there->second);
-      auto taken = used.find(resource);
-      const int64_t now = taken == used.end() ? 0 : UnitsOf(resource, taken->second), more = UnitsOf(resource, amount);
-      if (now + more > all) return out_of(resource, more, now, all);
+      auto found = taken.amounts.find(resource);
+      const int64_t used = found == taken.amounts.end() ? 0 : UnitsOf(resource, found->second),
+                    more = UnitsOf(resource, amount);
+      if (used + more <= all) return std::nullopt;
+      return reject(resource, more, used, all);
+    };
+    auto most_pods = node.allocatable.find("pods");
+    if (most_pods != node.allocatable.end() && taken.pods + 1 > UnitsOf("pods", most_pods->second)) {
+      return reject("pods", 1, taken.pods, UnitsOf("pods", most_pods->second));
+    }
+    constexpr std::array<std::string_view, 3> kFirst = {"cpu", "memory", "ephemeral-storage"};
+    for (std::string_view resource : kFirst) {
+      auto wanted = p.requests.find(resource);
+      if (wanted == p.requests.end()) continue;
+      if (auto rejected = look(wanted->first, wanted->second)) return rejected;
+    }
+    for (const auto& [resource, amount] : p.requests) {
+      if (std::find(kFirst.begin(), kFirst.end(), resource) != kFirst.end()) continue;
+      if (auto rejected = look(resource, amount)) return rejected;
     }
     return std::nullopt;
+  }
+
+  static api::PodPtr Decoded(const Value& object) {
+    api::Document document;
+    if (!document.Parse(validation::ToJson(object)).ok()) return nullptr;
+    const auto pod = api::DecodePod(document.root());
+    return pod.ok() ? api::PodPtr(*pod) : nullptr;
+  }
+
+  // Returns whether the pod tolerates the taints of its node that end pods.
+  bool ToleratesNode(const Value& object, const std::string& name) const {
+    auto node = world_->nodes().find(name);
+    if (node == world_->nodes().end()) return true;
+    api::Node ending;
+    ending.taints = node->second->taints;
+    std::erase_if(ending.taints, [](const api::Taint& t) { return t.effect.str() != "NoExecute"; });
+    if (ending.taints.empty()) return true;
+    const api::PodPtr pod = Decoded(object);
+    if (pod == nullptr) return true;
+    api::PodTemplate plain;
+    plain.tolerations = pod->tmpl->tolerations;
+    return DaemonRunsOn(plain, "", ending);
   }
 
   // Returns whether the node selector and the required affinity of the pod match its node.
@@ -212,11 +298,9 @@ class Kubelets final : public Actor {
     const Value& spec = validation::OrEmpty(object.Find("spec"));
     if (spec.Find("nodeSelector") == nullptr && spec.At({"affinity", "nodeAffinity"}) == nullptr) return true;
     auto node = world_->nodes().find(name);
-    api::Document document;
-    if (node == world_->nodes().end() || !document.Parse(validation::ToJson(object)).ok()) return true;
-    const auto pod = api::DecodePod(document.root());
-    if (!pod.ok()) return true;
-    api::PodTemplate tolerant = *(*pod)->tmpl;
+    const api::PodPtr pod = node == world_->nodes().end() ? nullptr : Decoded(object);
+    if (pod == nullptr) return true;
+    api::PodTemplate tolerant = *pod->tmpl;
     api::Toleration all;
     all.op = api::Symbol("Exists");
     tolerant.tolerations = {all};
@@ -304,8 +388,7 @@ class Kubelets final : public Actor {
     const std::string node(TextAt(object, {"spec", "nodeName"}));
     Pod wanted;
     Count(object, &wanted);
-    int64_t pods = 0;
-    const Amounts used = UsedOn(node, std::string(UidOf(object)), &pods);
+    const Amounts used = TakenOn(node, std::string(UidOf(object))).amounts;
     const Amounts& allocatable = nodes_[node].allocatable;
     Value v = object;
     for (const auto& [resource, amount] : wanted.requests) {
