@@ -59,6 +59,16 @@ DAEMON = {
 }
 SECONDS = "--timeout=20s"
 
+DAEMON_SET = {
+    "apiVersion": "apps/v1",
+    "kind": "DaemonSet",
+    "metadata": {"name": "agent"},
+    "spec": {
+        "selector": {"matchLabels": {"app": "agent"}},
+        "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}},
+    },
+}
+
 
 def begin():
     """A cluster of two nodes with a scheduler."""
@@ -236,6 +246,54 @@ def test_what_else_a_kubelet_rejects():
         if reason == port:
             text = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports"
             check_equal("message", status["message"], "Pod was rejected: " + text)
+
+
+def test_what_has_lost_its_owner_goes():
+    api, kubectl, _ = begin()
+
+    def owned(kind, name, owner, uid, **more):
+        reference = {"apiVersion": "v1", "kind": owner, "name": "o", "uid": uid}
+        return dict(more, apiVersion="v1", kind=kind, metadata={"name": name, "ownerReferences": [reference]})
+
+    kubectl.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "o"}}, DAEMON_SET)
+    uid = api.get("/api/v1/namespaces/default/configmaps/o")["metadata"]["uid"]
+    port = {"ports": [{"port": 80}]}
+    kubectl.create(
+        owned("Secret", "of-one", "ConfigMap", uid),
+        owned("Service", "of-one", "ConfigMap", uid, spec=port),
+        owned("Endpoints", "of-none", "Service", "of-nobody"),
+        owned("ConfigMap", "of-what", "Widget", "of-nobody"),
+    )
+
+    def left():
+        found = kubectl("get", "secrets,services,endpoints,configmaps,controllerrevisions", "-o", "name").split()
+        return {n.split("/")[0] for n in found if "/of-" in n or "/agent-" in n}
+
+    revisions, stays = "controllerrevision.apps", "configmap"
+    wait_until("revision", lambda: left() == {"secret", "service", revisions, stays})
+    kubectl("delete", "cm/o", "ds/agent", SECONDS)
+    # Of a kind that the server does not have nobody can tell whether its objects are gone.
+    wait_until("they are gone", lambda: left() == {stays})
+
+
+def test_a_taint_that_keeps_new_pods_away_leaves_the_status_of_a_daemon_set():
+    api, kubectl, _ = begin()
+    kubectl.create(DAEMON_SET)
+
+    def status(name="agent"):
+        return api.get("/apis/apps/v1/namespaces/default/daemonsets/" + name).get("status", {})
+
+    wait_until("they run", lambda: status().get("numberReady") == 2)
+    kubectl("taint", "node", "n1", "a=b:NoSchedule", out="tainted")
+    # What comes later has been looked at.
+    kubectl.create(dict(DAEMON_SET, metadata={"name": "other"}))
+    wait_until("another runs", lambda: status("other").get("numberReady") == 1)
+    check_equal("as before", status()["desiredNumberScheduled"], 2)
+    # The status is looked at again because of the other node.
+    kubectl("taint", "node", "n2", "a=b:NoExecute", out="tainted")
+    wait_until("one stays", lambda: (status()["desiredNumberScheduled"], status()["numberMisscheduled"]) == (0, 1))
+    kubectl.create(node("n3"))
+    wait_until("the new node", lambda: status()["desiredNumberScheduled"] == 1 and status()["numberReady"] == 1)
 
 
 def test_resize_in_place():

@@ -33,7 +33,20 @@ constexpr std::string_view kFollowed[] = {"Namespace",
                                           "CronJob",
                                           "PodDisruptionBudget",
                                           "ConfigMap",
-                                          "Secret"};
+                                          "Secret",
+                                          "Service",
+                                          "Endpoints",
+                                          "EndpointSlice",
+                                          "ControllerRevision",
+                                          "Ingress",
+                                          "NetworkPolicy",
+                                          "LimitRange",
+                                          "ResourceQuota",
+                                          "HorizontalPodAutoscaler",
+                                          "Role",
+                                          "RoleBinding",
+                                          "ResourceClaim",
+                                          "ResourceClaimTemplate"};
 
 Written ErrorOf(const ApiError& e) {
   return Failed{e.code, e.message};

@@ -39,6 +39,7 @@ constexpr RuleRow kRows[] = {
     {&Rules::job_managed_by, release::Since(32)},
     {&Rules::long_node_grace, release::Since(32)},
     {&Rules::resizes_pods, release::Since(33)},
+    {&Rules::daemons_look_at_lone_nodes, release::Since(33)},
     {&Rules::merges_spread_keys, release::Since(34)},
     {&Rules::pod_level_resources, release::Since(34)},
     {&Rules::zone_labels_of_node, release::Since(35)},

@@ -20,6 +20,7 @@ struct Rules {
   // ---- controllers ----
   bool daemon_pods_are_scheduled = false;  // before, the DaemonSet controller bound its pods itself
   bool daemons_tolerate_pid_pressure = false;
+  bool daemons_look_at_lone_nodes = false;  // a change of a node is looked into only if a pod is missing or must go
   bool prefixed_job_labels = false;         // batch.kubernetes.io/job-name beside job-name
   bool job_finalizer = false;               // batch.kubernetes.io/job-tracking
   bool indexed_jobs = false;                // completionMode Indexed, and suspend

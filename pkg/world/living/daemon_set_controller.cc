@@ -38,13 +38,19 @@ class DaemonSets final : public Actor {
       sets_.insert({"DaemonSet", std::string(NamespaceOf(*c.object)), std::string(NameOf(*c.object))});
       world_->Enqueue(this, {"DaemonSet", std::string(NamespaceOf(*c.object)), std::string(NameOf(*c.object))});
     } else if (c.kind == "DaemonSet") {
-      sets_.erase({"DaemonSet", std::string(NamespaceOf(*c.object)), std::string(NameOf(*c.object))});
+      const ObjectName name{"DaemonSet", std::string(NamespaceOf(*c.object)), std::string(NameOf(*c.object))};
+      sets_.erase(name);
+      known_.erase(name);
     } else if (c.kind == "Node") {
       // Heartbeats are no reason to look.
       std::string now = c.gone ? std::string() : WhatMatters(*c.object);
       std::string& before = nodes_[std::string(NameOf(*c.object))];
       if (before == now) return;
       before = std::move(now);
+      if (!c.gone && world_->rules().daemons_look_at_lone_nodes) {
+        world_->Enqueue(this, {"Node", "", std::string(NameOf(*c.object))});
+        return;
+      }
       for (const ObjectName& set : sets_) world_->Enqueue(this, set, CalmFor(world_->nodes().size()));
     } else if (c.kind == "Pod") {
       for (const PodFactsPtr& pod : {c.before, c.after}) {
@@ -56,6 +62,7 @@ class DaemonSets final : public Actor {
   }
 
   void Sync(const ObjectName& what) override {
+    if (what.kind == "Node") return SyncNode(what.name);
     const ValuePtr found = world_->cluster().Get("DaemonSet", what.ns, what.name);
     if (found == nullptr) return;
     const Value& set = *found;
@@ -67,7 +74,7 @@ class DaemonSets final : public Actor {
     const std::string revision = KeepRevision(world_, set);
     const Value selector = validation::OrEmpty(set.At({"spec", "selector"}));
     for (const PodFactsPtr& p : ClaimPods(world_, set, &selector)) look.on_node[p->TargetNode()].push_back(p);
-    Decide(set, &look);
+    Decide(what, set, &look);
     const bool is_sound = Selects(&selector, set.At({"spec", "template", "metadata", "labels"}), false);
     if (!IsTerminating(set) && is_sound) {
       Place(set, &look);
@@ -97,26 +104,65 @@ class DaemonSets final : public Actor {
                         spec == nullptr ? "" : validation::ToJson(*spec));
   }
 
-  void Decide(const Value& set, Look* look) {
-    Value named = look->pod;
+  // Has the sets looked at of which a pod is missing on the node, or must not stay there. Another change of it, such as
+  // a taint that keeps only new pods away, leaves the status of a set as it is.
+  void SyncNode(const std::string& name) {
+    const auto node = world_->nodes().find(name);
+    if (node == world_->nodes().end()) return;
+    for (const ObjectName& set : sets_) {
+      const ValuePtr found = world_->cluster().Get("DaemonSet", set.ns, set.name);
+      const Template* tmpl = found == nullptr ? nullptr : TemplateOf(set, *found);
+      if (tmpl == nullptr) continue;
+      const World::PodSet& pods = world_->PodsOfNode(name);
+      const bool there = std::any_of(pods.begin(), pods.end(),
+                                     [&](const auto& p) { return p.second->controller_uid == UidOf(*found); });
+      const bool runs = Runs(*tmpl, *node->second);
+      if (there ? !runs && !Stays(*tmpl, *node->second) : runs) {
+        world_->Enqueue(this, set, CalmFor(world_->nodes().size()));
+      }
+    }
+  }
+
+  // What decides on which nodes the pods of a set run.
+  struct Template {
+    std::string version;  // of the set: its uid and resourceVersion
+    api::PodPtr pod;
+    api::PodTemplate tolerant;  // as the pod, with every toleration
+    std::string node_name;
+  };
+  // Returns null if the pod is not valid.
+  const Template* TemplateOf(const ObjectName& what, const Value& set) {
+    Template& known = known_[what];
+    std::string version =
+        absl::StrCat(util::ToAbsl(UidOf(set)), " ", util::ToAbsl(TextAt(set, {"metadata", "resourceVersion"})));
+    if (known.version == version) return known.pod == nullptr ? nullptr : &known;
+    known = {.version = std::move(version), .pod = nullptr, .tolerant = {}, .node_name = {}};
+    Value named = PodOf("DaemonSet", set, std::nullopt, world_->rules());
     named.Child("metadata").Set("name", Value::String("x"));
     api::Document document;
-    if (!document.Parse(validation::ToJson(named)).ok()) return;
+    if (!document.Parse(validation::ToJson(named)).ok()) return nullptr;
     const auto decoded = api::DecodePod(document.root());
-    if (!decoded.ok()) return;
-    const api::PodTemplate& tmpl = *(*decoded)->tmpl;
-    api::PodTemplate tolerant = tmpl;
+    if (!decoded.ok()) return nullptr;
+    known.pod = *decoded;
+    known.tolerant = *known.pod->tmpl;
     api::Toleration all;
     all.op = api::Symbol("Exists");
-    tolerant.tolerations = {all};
-    const std::string_view node_name = TextAt(set, {"spec", "template", "spec", "nodeName"});
+    known.tolerant.tolerations = {all};
+    known.node_name = TextAt(set, {"spec", "template", "spec", "nodeName"});
+    return &known;
+  }
+  static bool Runs(const Template& t, const api::Node& node) { return DaemonRunsOn(*t.pod->tmpl, t.node_name, node); }
+  static bool Stays(const Template& t, const api::Node& node) {
+    return DaemonRunsOn(t.tolerant, t.node_name, node) && !IsDrivenOut(*t.pod->tmpl, node);
+  }
+
+  void Decide(const ObjectName& what, const Value& set, Look* look) {
+    const Template* tmpl = TemplateOf(what, set);
+    if (tmpl == nullptr) return;
     for (const auto& [name, node] : world_->nodes()) {
-      if (DaemonRunsOn(tmpl, node_name, *node)) {
-        look->wanted.push_back(name);
-        look->kept.push_back(name);
-      } else if (DaemonRunsOn(tolerant, node_name, *node) && !IsDrivenOut(tmpl, *node)) {
-        look->kept.push_back(name);
-      }
+      const bool runs = Runs(*tmpl, *node);
+      if (runs) look->wanted.push_back(name);
+      if (runs || Stays(*tmpl, *node)) look->kept.push_back(name);
     }
   }
   static bool IsDrivenOut(const api::PodTemplate& pod, const api::Node& node) {
@@ -284,6 +330,7 @@ class DaemonSets final : public Actor {
 
   World* world_;
   absl::btree_set<ObjectName> sets_;
+  std::map<ObjectName, Template> known_;                 // of sets_
   absl::flat_hash_map<std::string, std::string> nodes_;  // labels and spec by name
   absl::flat_hash_map<std::string, Failure> failures_;   // by set and node
 };

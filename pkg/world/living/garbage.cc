@@ -87,9 +87,36 @@ class GarbageCollector final : public Actor {
   }
 
   bool IsKnown(std::string_view kind) const {
-    static constexpr std::string_view kKinds[] = {
-        "Pod",     "ReplicaSet", "ReplicationController", "Deployment", "StatefulSet", "DaemonSet", "Job",
-        "CronJob", "Node",       "PersistentVolumeClaim"};
+    static constexpr std::string_view kKinds[] = {"Pod",
+                                                  "ReplicaSet",
+                                                  "ReplicationController",
+                                                  "Deployment",
+                                                  "StatefulSet",
+                                                  "DaemonSet",
+                                                  "Job",
+                                                  "CronJob",
+                                                  "Node",
+                                                  "Namespace",
+                                                  "PersistentVolumeClaim",
+                                                  "PersistentVolume",
+                                                  "StorageClass",
+                                                  "PodDisruptionBudget",
+                                                  "ConfigMap",
+                                                  "Secret",
+                                                  "ServiceAccount",
+                                                  "Service",
+                                                  "Endpoints",
+                                                  "EndpointSlice",
+                                                  "ControllerRevision",
+                                                  "Ingress",
+                                                  "NetworkPolicy",
+                                                  "LimitRange",
+                                                  "ResourceQuota",
+                                                  "HorizontalPodAutoscaler",
+                                                  "Role",
+                                                  "RoleBinding",
+                                                  "ResourceClaim",
+                                                  "ResourceClaimTemplate"};
     return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
   }
 
