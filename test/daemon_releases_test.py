@@ -5,7 +5,7 @@ import json
 import re
 
 import harness
-from harness import Api, Proxy, Scheduler, node, pod, wait_until, write_objects
+from harness import Api, Proxy, Scheduler, node, pod, wait_until, write_file, write_objects
 
 CORE = {
     "/api/v1/" + kind
@@ -144,6 +144,47 @@ def test_how_a_lease_is_released():
             ]
             == ""
         ), release
+
+
+def test_what_a_policy_lets_1_19_follow():
+    """Owners of pods only if a rule reads them; a Policy without SelectorSpreadPriority does not."""
+    owners = {"/api/v1/replicationcontrollers", *APPS}
+    for name, priority in (("with", "SelectorSpreadPriority"), ("without", "LeastRequestedPriority")):
+        policy = write_file(
+            name + ".json",
+            json.dumps({"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": priority, "weight": 1}]}),
+        )
+        api = Api.start(write_objects("cluster.json", [node("n0", cpu="4")]), flags=["--emulated-version=1.19"])
+        proxy = Proxy(api.port)
+        Scheduler(proxy.url, "--emulated-version=1.19", "--policy-config-file=" + policy, name="policy-" + name)
+        api.add_pod("p", cpu="1")
+        wait_until("the pod placed", lambda: api.placements()["p"])
+        wanted = KINDS["1.19"] - (set() if name == "with" else owners)
+
+        def watched(proxy=proxy):
+            return {path_of(p) for m, p in proxy.seen if m == "GET" and "watch=true" in p}
+
+        wait_until("the kinds are watched", lambda: watched() >= wanted)
+        assert watched() == wanted, (name, watched() ^ wanted)
+
+
+def test_what_a_profile_lets_1_29_follow():
+    """Owners of pods only if a plugin may read them: one of plugin/ may."""
+    owners = {"/api/v1/replicationcontrollers", *APPS}
+    for name, enabled in (("none", "[]"), ("own", "[{name: MaxReplicasPerNode}]")):
+        config = write_file(
+            name + ".yaml",
+            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection:"
+            " {leaderElect: false}\nprofiles:\n- plugins:\n    multiPoint: {disabled: [{name: PodTopologySpread}]}\n"
+            "    filter: {enabled: %s}\n" % enabled,
+        )
+        api = Api.start(write_objects("cluster.json", [node("n0", cpu="4")]), flags=["--emulated-version=1.29"])
+        proxy = Proxy(api.port)
+        Scheduler(proxy.url, "--emulated-version=1.29", "--config=" + config, name="follows-" + name)
+        api.add_pod("p", cpu="1")
+        wait_until("the pod placed", lambda: api.placements()["p"])
+        followed = {path_of(p) for m, p in proxy.seen if m == "GET" and "resourceVersion=" in p}
+        assert followed & owners == (owners if name == "own" else set()), (name, followed)
 
 
 def test_each_release_preempts():

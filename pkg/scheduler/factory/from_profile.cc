@@ -32,18 +32,22 @@ const typename Map::mapped_type* FindRule(const Map& in_tree, const Map& others,
   return it == others.end() ? nullptr : &it->second;
 }
 
-// Returns whether a plugin of the profile finds out which pods belong together from the objects that own them:
-// SelectorSpread, and PodTopologySpread with default constraints.
-bool ReadsOwners(const ResolvedProfile& profile) {
+// Returns whether a plugin of the profile may read the objects that own pods: SelectorSpread, PodTopologySpread with
+// default constraints, and one that is not the release's own. A release with the first has no default constraints but
+// those of its arguments.
+bool ReadsOwners(const Release& release, const ResolvedProfile& profile) {
   bool spreads = false;
   for (const auto point :
        {ExtensionPoint::kPreFilter, ExtensionPoint::kFilter, ExtensionPoint::kPreScore, ExtensionPoint::kScore}) {
-    if (profile.Has(point, "SelectorSpread")) return true;
-    spreads |= profile.Has(point, "PodTopologySpread");
+    for (const auto& plugin : profile.at(point)) {
+      if (plugin.name == "SelectorSpread" || !release.plugins().Has(plugin.name)) return true;
+      spreads |= plugin.name == "PodTopologySpread";
+    }
   }
   if (!spreads) return false;
   const auto args = profile.Args<configuration::PodTopologySpreadArgs>("PodTopologySpread");
-  return args.defaulting_type == "System" || !args.default_constraints.empty();
+  const bool has_system = !release.plugins().Has("SelectorSpread") && args.defaulting_type == "System";
+  return has_system || !args.default_constraints.empty();
 }
 
 // Returns what pods of the profile must share to be placed in one batch, or nullopt if none of them may be: a plugin
@@ -180,7 +184,7 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
   // A release that is older than gates waits for them as well.
   constexpr std::string_view kGates = "SchedulingGates";
   config.passes_gates = release.plugins().Has(kGates) && !profile.Has(ExtensionPoint::kPreEnqueue, kGates);
-  config.reads_owners = ReadsOwners(profile);
+  config.reads_owners = ReadsOwners(release, profile);
   config.counts_batches = release.batches && profile.gates.opportunistic_batching;
   if (config.counts_batches) config.batch = BatchPartsOf(release, profile);
   for (const auto& plugin : profile.at(ExtensionPoint::kPreScore)) {
