@@ -82,7 +82,7 @@ def test_flags():
     refused("guessed flag", "--insecure-por", "--insecure-por=1")
     refused("port", "a port between 0 and 65535 is wanted", "--insecure-port=70000")
     refused("word", "positional", "word")
-    flags = set(re.findall(r"^ +(?:-\w \[ )?--([a-z-]+)", hollow("--help")[1], re.M))
+    flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", hollow("--help")[1], re.M))
     check_equal("flags in --help", flags, set(WRONG))
     for flag, (value, want, *others) in WRONG.items():
         # A flag may be there once only.

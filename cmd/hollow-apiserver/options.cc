@@ -7,9 +7,9 @@
 #include <absl/strings/str_split.h>
 
 #include <boost/program_options.hpp>
-#include <sstream>
 
 #include "pkg/release/release.h"
+#include "pkg/util/help_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 
@@ -84,16 +84,16 @@ std::vector<util::CompletedFlag> FlagsToComplete() {
 }
 
 std::string HelpText() {
-  std::ostringstream out;
-  out << "hollow-apiserver serves the API of a release of Kubernetes from memory: the objects that a scheduler and\n"
-         "kubectl read and write, without nodes, controllers or a disk behind them.\n\n"
-         "It answers in JSON and YAML. Of protobuf it reads what kubectl sends; a Go scheduler has to be told to "
-         "speak\n"
-         "JSON: --kube-api-content-type=application/json, or clientConnection.contentType: application/json in its\n"
-         "configuration file.\n\n"
-         "Usage: hollow-apiserver [flags]\n\n"
-      << Flags() << "\nIt prints one line when it serves: Serving insecurely on ADDRESS:PORT\n";
-  return out.str();
+  const std::string about =
+      "hollow-apiserver serves the API of a release of Kubernetes from memory: the objects that a scheduler and "
+      "kubectl "
+      "read and write, without nodes, controllers or a disk behind them.\n\n"
+      "It answers in JSON and YAML. Of protobuf it reads what kubectl sends; a Go scheduler has to be told to speak "
+      "JSON: --kube-api-content-type=application/json, or clientConnection.contentType: application/json in its "
+      "configuration file.";
+  return absl::StrCat(util::Wrapped(about), "\n\nUsage:\n  hollow-apiserver [flags]\n\nFlags:\n",
+                      util::HelpOf(util::EntriesOf(Flags())),
+                      "\nIt prints one line when it serves: Serving insecurely on ADDRESS:PORT\n");
 }
 
 // NOLINT(readability-function-size): checks each flag by itself, one after another.

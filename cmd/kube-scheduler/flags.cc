@@ -12,6 +12,7 @@
 #include <map>
 
 #include "cmd/kube-scheduler/go_text.h"
+#include "pkg/util/help_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 
@@ -194,69 +195,19 @@ std::vector<const Flag*> FlagSet::Sorted() const {
   return out;
 }
 
-std::string FlagSet::Usage(size_t width) const {
+std::string FlagSet::Usage() const {
   std::vector<std::string> sections;
-  std::map<std::string, std::vector<const Flag*>> by_section;
+  std::map<std::string, std::vector<util::HelpEntry>> by_section;
   for (const Flag& f : flags_) {
     if (std::find(sections.begin(), sections.end(), f.section) == sections.end()) sections.push_back(f.section);
   }
-  size_t indent = 0;
   for (const Flag* f : Sorted()) {
     if (!f->deprecated.empty()) continue;
-    by_section[f->section].push_back(f);
+    by_section[f->section].push_back({f->shorthand, f->name, f->type, f->usage, f->default_text});
   }
-  const auto left = [](const Flag& f) {
-    std::string s = f.shorthand != 0 ? absl::StrCat("  -", std::string(1, f.shorthand), ", --", f.name)
-                                     : absl::StrCat("      --", f.name);
-    if (!f.type.empty()) absl::StrAppend(&s, " ", f.type);
-    return s;
-  };
-  for (const Flag& f : flags_) {
-    if (f.deprecated.empty()) indent = std::max(indent, std::min<size_t>(left(f).size(), 44));
-  }
-  indent += 3;
   std::string out;
   for (const std::string& section : sections) {
-    absl::StrAppend(&out, out.empty() ? "" : "\n", section, ":\n");
-    for (const Flag* f : by_section[section]) {
-      std::string line = left(*f);
-      if (line.size() + 1 > indent) {
-        absl::StrAppend(&out, line, "\n");
-        line.clear();
-      }
-      line.resize(indent, ' ');
-      std::string text = f->usage;
-      if (!f->default_text.empty()) absl::StrAppend(&text, " (default ", f->default_text, ")");
-      // Lines are broken between words; line breaks in the text are kept.
-      size_t column = indent;
-      std::string word;
-      const auto flush = [&] {
-        if (word.empty()) return;
-        if (column > indent && column + 1 + word.size() > width) {
-          absl::StrAppend(&line, "\n", std::string(indent, ' '));
-          column = indent;
-        } else if (column > indent) {
-          line += ' ';
-          ++column;
-        }
-        line += word;
-        column += word.size();
-        word.clear();
-      };
-      for (char c : text) {
-        if (c == ' ') {
-          flush();
-        } else if (c == '\n') {
-          flush();
-          absl::StrAppend(&line, "\n", std::string(indent, ' '));
-          column = indent;
-        } else {
-          word += c;
-        }
-      }
-      flush();
-      absl::StrAppend(&out, line, "\n");
-    }
+    absl::StrAppend(&out, out.empty() ? "" : "\n", section, ":\n", util::HelpOf(by_section[section]));
   }
   return out;
 }

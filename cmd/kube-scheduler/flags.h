@@ -57,7 +57,7 @@ class FlagSet {
   // Returns the flags sorted by name.
   std::vector<const Flag*> Sorted() const;
   // Returns the flags as a table by section, `width` columns wide.
-  std::string Usage(size_t width) const;
+  std::string Usage() const;
 
  private:
   Flag* Lookup(std::string name);

@@ -3,8 +3,6 @@
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_join.h>
 #include <glog/logging.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <iostream>
@@ -26,12 +24,6 @@
 
 namespace berth::kube_scheduler {
 namespace {
-
-size_t TerminalWidth() {
-  winsize w{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 60) return w.ws_col;
-  return 120;
-}
 
 int PrintVersion(const std::string& how, const release::Id& release) {
   const BuildInfo b = GetBuildInfo(release);
@@ -91,7 +83,7 @@ int Main(int argc, char** argv) {
     return 1;
   }
   if (options.help) {
-    std::cout << options.Help(TerminalWidth());
+    std::cout << options.Help();
     return 0;
   }
   if (options.has_words() && options.Command().words == releases::CommandForm::Words::kMentioned) {

@@ -19,6 +19,7 @@
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/feature_gates.h"
+#include "pkg/util/help_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -57,15 +58,8 @@ std::string GatesUsage() {
 }
 
 // Returns a heading with names below it, in lines of at most `width` (0: unlimited).
-std::string NameList(std::string_view heading, const std::vector<std::string>& names, size_t width) {
-  std::string out = absl::StrCat("\n", util::ToAbsl(heading), ":\n");
-  size_t column = 0;
-  for (const std::string& name : names) {
-    const bool wrap = width > 0 && column > 0 && column + 1 + name.size() > width;
-    absl::StrAppend(&out, wrap ? "\n" : "", wrap || column == 0 ? "  " : " ", name);
-    column = (wrap || column == 0 ? 2 : column + 1) + name.size();
-  }
-  return out + "\n";
+std::string NameList(std::string_view heading, const std::vector<std::string>& names) {
+  return absl::StrCat("\n", util::ToAbsl(heading), ":\n", util::Wrapped(absl::StrJoin(names, " "), 2), "\n");
 }
 
 // Flags whose value comes from the configuration file, even if the file does not name it.
@@ -671,17 +665,16 @@ SecureServingOptions Options::SecureServing(const Configuration& c) const {
   return out;
 }
 
-std::string Options::Usage(size_t width) const {
-  return absl::StrCat("Usage:\n  kube-scheduler [flags]\n\n", flags_.Usage(width));
+std::string Options::Usage() const {
+  return absl::StrCat("Usage:\n  kube-scheduler [flags]\n\n", flags_.Usage());
 }
 
-std::string Options::Help(size_t width) const {
-  return absl::StrCat(
-      kDescription, "\n\n", Usage(width),
-      NameList("Predicates that a Policy may name",
-               scheduler::ListRegisteredFitPredicates(releases::Of(release::Default()).decides), width),
-      NameList("Priorities that a Policy may name",
-               scheduler::ListRegisteredPriorityFunctions(releases::Of(release::Default()).decides), width));
+std::string Options::Help() const {
+  return absl::StrCat(util::Wrapped(kDescription), "\n\n", Usage(),
+                      NameList("Predicates that a Policy may name",
+                               scheduler::ListRegisteredFitPredicates(releases::Of(release::Default()).decides)),
+                      NameList("Priorities that a Policy may name",
+                               scheduler::ListRegisteredPriorityFunctions(releases::Of(release::Default()).decides)));
 }
 
 }  // namespace berth::kube_scheduler

@@ -95,8 +95,8 @@ class Options {
   bool has_words() const { return !positional_.empty(); }
   const FlagSet& flags() const { return flags_; }
   // Help returns the text of --help, and Usage the shorter text that follows an error.
-  std::string Help(size_t width) const;
-  std::string Usage(size_t width) const;
+  std::string Help() const;
+  std::string Usage() const;
 
  private:
   absl::Status SetGates(const std::string& text);

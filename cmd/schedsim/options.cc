@@ -8,11 +8,11 @@
 #include <absl/strings/strip.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "cmd/schedsim/algorithm_flags.h"
 #include "pkg/releases/gates.h"
 #include "pkg/releases/releases.h"
+#include "pkg/util/help_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 #include "pkg/util/version.h"
@@ -160,9 +160,8 @@ std::string Examples(std::string_view lines) {
 }
 
 std::string CommandHelp(const Command& c) {
-  std::ostringstream flags;
-  flags << FlagsOf(c);
-  std::string out = absl::StrCat(util::ToAbsl(c.summary), "\n\nUsage:\n  ", UsageLine(c), "\n\n", flags.str());
+  std::string out = absl::StrCat(util::Wrapped(c.summary), "\n\nUsage:\n  ", UsageLine(c), "\n\nFlags:\n",
+                                 util::HelpOf(util::EntriesOf(FlagsOf(c))));
   if (!c.examples.empty()) absl::StrAppend(&out, "\nExamples:\n", Examples(c.examples));
   out[0] = absl::ascii_toupper(static_cast<unsigned char>(out[0]));
   return out;
