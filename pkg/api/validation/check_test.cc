@@ -156,6 +156,29 @@ TEST_CASE("SCTP is a protocol since 1.19") {
   CHECK(Problems(service("SCTP"), Version{10}) == "refused spec.ports[0].protocol: " + ten);
 }
 
+TEST_CASE("names of ports are service names, and a container has each once") {
+  const auto ports = [](const char* first, const char* second) {
+    return absl::StrCat(R"("ports":[{"containerPort":1,"name":")", first, R"("},{"containerPort":2,"name":")", second,
+                        "\"}]");
+  };
+  const std::string at = "refused spec.containers[0].ports[1].name: ";
+  for (Version release : {Version{8}, Version{10}, Version{29}, Version{36}}) {
+    CHECK(Container(ports("http", "h-2"), release).empty());
+    CHECK(Container(ports("", ""), release).empty());
+    CHECK(Container(ports("http", "http"), release) == at + "Duplicate value: \"http\"\n");
+    CHECK(Container(ports("http", "Http"), release) ==
+          at + "Invalid value: \"Http\": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)\n");
+    CHECK(Container(ports("http", "8080"), release) ==
+          at + "Invalid value: \"8080\": must contain at least one letter (a-z)\n");
+    CHECK(Container(ports("http", "a-name-of-sixteen"), release) ==
+          at + "Invalid value: \"a-name-of-sixteen\": must be no more than 15 characters\n");
+    CHECK(Container(ports("http", "a--b"), release) ==
+          at + "Invalid value: \"a--b\": must not contain consecutive hyphens\n");
+    CHECK(Container(ports("http", "-b"), release) ==
+          at + "Invalid value: \"-b\": must not begin or end with a hyphen\n");
+  }
+}
+
 TEST_CASE("huge pages are asked for in whole pages and with cpu or memory, in 1.10 of one size only") {
   const auto asks = [](const std::string& amounts) {
     return absl::StrCat(R"("resources":{"limits":{)", amounts, R"(},"requests":{)", amounts, "}}");

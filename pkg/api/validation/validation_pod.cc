@@ -136,12 +136,32 @@ void ResourceAmounts(const Value& resources, const Path& at, Version release, Fi
   HugePages(resources, at, release, errors);
 }
 
+// Checks the name of a container's port: it is one of IANA's service names, and no other port of the container has it.
+void PortName(const std::string& name, const Path& at, std::set<std::string>* taken, FieldErrors* errors) {
+  constexpr size_t kLongestPortName = 15;
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto known = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-'; };
+  const size_t before = errors->size();
+  const auto wrong = [&](bool is, std::string_view why) {
+    if (is) errors->push_back(Invalid(at.str(), name, why));
+  };
+  wrong(name.size() > kLongestPortName, absl::StrCat("must be no more than ", kLongestPortName, " characters"));
+  wrong(!std::all_of(name.begin(), name.end(), known),
+        "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  wrong(std::none_of(name.begin(), name.end(), letter), "must contain at least one letter (a-z)");
+  wrong(name.find("--") != std::string::npos, "must not contain consecutive hyphens");
+  wrong(name.front() == '-' || name.back() == '-', "must not begin or end with a hyphen");
+  if (errors->size() == before && !taken->insert(name).second) errors->push_back(Duplicate(at.str(), name));
+}
+
 void Ports(const Value& container, const Path& at, Version release, FieldErrors* errors) {
   constexpr int kMostPort = 65535;
   const Value& ports = OrEmpty(container.Find("ports"));
+  std::set<std::string> names;
   for (size_t i = 0; i < ports.items.size(); ++i) {
     const Value& p = ports.items[i];
     Path here = at[i];
+    if (const std::string name(p.Str("name")); !name.empty()) PortName(name, here / "name", &names, errors);
     auto range = [&](std::string_view key, bool needed) {
       int64_t n = OrEmpty(p.Find(key)).AsInt();
       if (n == 0) {
