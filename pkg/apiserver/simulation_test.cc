@@ -17,8 +17,8 @@ using testing::PlayAll;
 using testing::PlayedCluster;
 using world::living::TextAt;
 
-// Three recordings cannot be compared: in 61 chance decides which pod has the first name and is deleted; in 83 and 135
-// the status of the second of two budgets, and of DaemonSets after a taint, is one that was not refreshed.
+// Three recordings cannot be compared: in 61 chance decides which pod has the first name and is deleted, in 83 which of
+// two budgets for one pod is refreshed, and in 135 a node has a condition that another recording has left.
 TEST_CASE("ReplicaSets and Deployments do what was recorded", "[no-threads]") {
   PlayAll({"00-deployment", "02-deployment-rolling-update", "04-deployment-recreate", "05-deployment-paused",
            "21-replicationcontroller", "40-deployment-min-ready", "41-deployment-rollback",
@@ -92,6 +92,37 @@ TEST_CASE("a pod is told that another claim has the name of its ephemeral volume
   }
   CHECK(told == std::vector<std::string>{
                     "ephemeral volume v: PVC world/p-v was not created for pod world/p (pod is not owner)"});
+}
+
+TEST_CASE("what has lost its owner goes, whatever the kinds of the two") {
+  PlayedCluster played;
+  const auto owned = [](const char* kind, const char* more, const char* owner, std::string_view uid) {
+    return Parse(absl::StrCat(R"({"apiVersion":"v1","kind":")", kind, R"(","metadata":{"name":"owned",)",
+                              R"("ownerReferences":[{"apiVersion":"v1","kind":")", owner, R"(","name":"o","uid":")",
+                              util::ToAbsl(uid), R"("}]})", more, "}"));
+  };
+  played.Create(Parse(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"o"}})"));
+  const std::string uid(TextAt(*played.Get("ConfigMap", "o"), {"metadata", "uid"}));
+  played.Create(owned("Secret", "", "ConfigMap", uid));
+  played.Create(owned("Service", R"(,"spec":{"ports":[{"port":80}]})", "ConfigMap", uid));
+  played.Create(owned("Endpoints", "", "Service", "of-nobody"));
+  played.Create(owned("ConfigMap", "", "Widget", "of-nobody"));
+  played.Create(Parse(R"({"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"d"},"spec":{
+    "selector":{"matchLabels":{"app":"d"}},"template":{"metadata":{"labels":{"app":"d"}},
+    "spec":{"containers":[{"name":"c","image":"x"}]}}}})"));
+  played.Run(absl::Seconds(2));
+  CHECK(played.Get("Secret", "owned").has_value());
+  CHECK(played.Get("Service", "owned").has_value());
+  CHECK(!played.Get("Endpoints", "owned").has_value());
+  CHECK(played.All("ControllerRevision").size() == 1);
+  played.Delete("ConfigMap", "o", "Background");
+  played.Delete("DaemonSet", "d", "Background");
+  played.Run(absl::Seconds(2));
+  CHECK(!played.Get("Secret", "owned").has_value());
+  CHECK(!played.Get("Service", "owned").has_value());
+  // Of a kind that the server does not have nobody can tell whether its objects are gone.
+  CHECK(played.Get("ConfigMap", "owned").has_value());
+  CHECK(played.All("ControllerRevision").empty());
 }
 
 TEST_CASE("a condition that somebody has written without a time gets one") {
