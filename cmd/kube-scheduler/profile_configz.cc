@@ -26,9 +26,9 @@ const char* BoolText(bool b) {
 
 // Names members as Go does or, for a document, as it is written: they differ in the first letter, or in all of them if
 // the name is an abbreviation.
-class Names {
+class MemberNames {
  public:
-  explicit Names(bool as_document) : as_document_(as_document) {}
+  explicit MemberNames(bool as_document) : as_document_(as_document) {}
   bool as_document() const { return as_document_; }
   // Returns the name in quotes, followed by a colon.
   std::string operator()(std::string_view go) const {
@@ -47,7 +47,7 @@ class Names {
 };
 
 // Returns the plugins that are called at each extension point, which result from multiPoint and the defaults.
-std::string PluginsOf(const ResolvedProfile& profile, const Names& n) {
+std::string PluginsOf(const ResolvedProfile& profile, const MemberNames& n) {
   std::string out;
   for (const ExtensionPoint p : scheduler::configuration::ExtensionPoints()) {
     std::string name(scheduler::configuration::FieldName(p));
@@ -69,7 +69,7 @@ std::string PluginsOf(const ResolvedProfile& profile, const Names& n) {
   return out;
 }
 
-std::string LeaderElectionOf(const Configuration& c, const Names& n) {
+std::string LeaderElectionOf(const Configuration& c, const MemberNames& n) {
   const auto& le = c.leader_election;
   return absl::StrCat("{", n("LeaderElect"), BoolText(le.leader_elect), ",", n("LeaseDuration"),
                       Json(FormatGoDuration(le.lease_duration)), ",", n("RenewDeadline"),
@@ -79,7 +79,7 @@ std::string LeaderElectionOf(const Configuration& c, const Names& n) {
                       Json(le.lock_object_namespace), "}");
 }
 
-std::string ClientConnectionOf(const Configuration& c, const Names& n) {
+std::string ClientConnectionOf(const Configuration& c, const MemberNames& n) {
   const auto& cc = c.client_connection;
   return absl::StrCat("{", n("Kubeconfig"), Json(cc.kubeconfig), ",", n("AcceptContentTypes"),
                       Json(cc.accept_content_types), ",", n("ContentType"), Json(cc.content_type), ",", n("QPS"),
@@ -89,7 +89,7 @@ std::string ClientConnectionOf(const Configuration& c, const Names& n) {
 }  // namespace
 
 std::string ProfilesToConfigz(const Configuration& c) {
-  const Names n(c.Form().shows_document);
+  const MemberNames n(c.Form().shows_document);
   std::string profiles;
   for (const ResolvedProfile& p : c.plugin_profiles) {
     absl::StrAppend(&profiles, profiles.empty() ? "" : ",", "{", n("SchedulerName"), Json(p.scheduler_name), ",",
