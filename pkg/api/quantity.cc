@@ -203,10 +203,11 @@ std::string Quantity::String() const {
   if (nano_ == 0) return "0";
   Format format = format_;
   constexpr Int128 kUnit = 1'000'000'000;
-  if (format == Format::kBinarySI && nano_ < 1024 * kUnit && nano_ > -1024 * kUnit) format = Format::kDecimalSI;
+  // Binary notation has no fractions, so what is no whole number is written in decimal notation.
+  const bool small = nano_ < 1024 * kUnit && nano_ > -1024 * kUnit;
+  if (format == Format::kBinarySI && (small || nano_ % kUnit != 0)) format = Format::kDecimalSI;
   if (format == Format::kBinarySI) {
     Int128 v = nano_ / kUnit;
-    if (nano_ % kUnit != 0) v += nano_ > 0 ? 1 : -1;
     int exponent = 0;
     while (exponent < 60 && v % 1024 == 0) {
       v /= 1024;
