@@ -68,81 +68,35 @@ def test_shapes():
     )
 
 
+def check_drawn(shapes, *options):
+    """Decides so many drawn shapes. Whether decisions from kept answers and others agree is checked by the program
+    itself, which fails when they do not."""
+    status, out, err = run(os.path.join(ROOT, "hack", "draw-shape"), "measure", "1..%d" % shapes, *options, "check=1")
+    check(
+        "draw-shape " + " ".join(options),
+        status == 0 and "over %d shapes" % shapes in out,
+        (status, out[-300:], err[-1000:]),
+    )
+
+
 def test_drawn_shapes():
-    """Whether decisions from kept answers and others agree is checked by the program itself, which fails when they do
-    not."""
     for release in ("1.10", "1.13", "1.19", "1.29", "1.36"):
-        status, out, err = run(
-            os.path.join(ROOT, "hack", "draw-shape"),
-            "measure",
-            "1..6",
-            "nodes=60",
-            "pods=90",
-            "release=" + release,
-            "check=1",
-        )
-        check(
-            "draw-shape of release " + release,
-            status == 0 and "over 6 shapes" in out,
-            (status, out[-300:], err[-1000:]),
-        )
+        small = ("release=" + release, "nodes=60", "pods=90")
+        check_drawn(6, *small)
         for like in ("own", "teams"):
-            status, out, err = run(
-                os.path.join(ROOT, "hack", "draw-shape"),
-                "measure",
-                "1..2",
-                "nodes=60",
-                "pods=90",
-                "release=" + release,
-                "check=1",
-                "like=" + like,
-                "changes=2",
-            )
-            check(
-                "draw-shape like %s of release %s" % (like, release),
-                status == 0 and "over 2 shapes" in out,
-                (status, out[-300:], err[-1000:]),
-            )
+            check_drawn(2, *small, "like=" + like, "changes=2")
 
 
 def test_drawn_shapes_that_change():
     """Before each decision nodes come, go and change, and bound pods end."""
     for release in ("1.10", "1.13", "1.29"):
-        status, out, err = run(
-            os.path.join(ROOT, "hack", "draw-shape"),
-            "measure",
-            "1..8",
-            "nodes=80",
-            "pods=200",
-            "changes=6",
-            "release=" + release,
-            "check=1",
-        )
-        check(
-            "draw-shape of release %s, with changes" % release,
-            status == 0 and "over 8 shapes" in out,
-            (status, out[-300:], err[-1000:]),
-        )
+        check_drawn(8, "release=" + release, "nodes=80", "pods=200", "changes=6")
 
 
 def test_drawn_shapes_by_a_sample():
     """With 160 nodes a search ends after 100; `evaluated` is compared, too."""
     for release in ("1.13", "1.19", "1.29", "1.36"):
-        status, out, err = run(
-            os.path.join(ROOT, "hack", "draw-shape"),
-            "measure",
-            "1..6",
-            "nodes=160",
-            "pods=150",
-            "release=" + release,
-            "check=1",
-            "percentage=20",
-        )
-        check(
-            "draw-shape of release %s, by a sample" % release,
-            status == 0 and "over 6 shapes" in out,
-            (status, out[-300:], err[-1000:]),
-        )
+        check_drawn(6, "release=" + release, "nodes=160", "pods=150", "percentage=20")
 
 
 harness.main(globals())

@@ -86,8 +86,7 @@ std::vector<util::CompletedFlag> FlagsToComplete() {
 std::string HelpText() {
   const std::string about =
       "hollow-apiserver serves the API of a release of Kubernetes from memory: the objects that a scheduler and "
-      "kubectl "
-      "read and write, without nodes, controllers or a disk behind them.\n\n"
+      "kubectl read and write, without nodes, controllers or a disk behind them.\n\n"
       "It answers in JSON and YAML. Of protobuf it reads what kubectl sends; a Go scheduler has to be told to speak "
       "JSON: --kube-api-content-type=application/json, or clientConnection.contentType: application/json in its "
       "configuration file.";

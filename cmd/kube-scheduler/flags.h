@@ -56,7 +56,7 @@ class FlagSet {
   bool Changed(std::string_view name) const;
   // Returns the flags sorted by name.
   std::vector<const Flag*> Sorted() const;
-  // Returns the flags as a table by section, `width` columns wide.
+  // Returns the flags by section, as help shows them.
   std::string Usage() const;
 
  private:

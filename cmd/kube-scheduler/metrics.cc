@@ -123,7 +123,7 @@ void CollectInMicroseconds(const SchedulerSnapshot& s, std::vector<MetricFamily>
   AddOne("scheduler_total_preemption_attempts", kCounter, "Total preemption attempts in the cluster till now",
          static_cast<double>(m.preemption_attempts), out);
 
-  if (!s.form.summary_of_parts.empty()) AddPartsSummary(m, s.form.summary_of_parts, out);
+  if (!s.form.summary_of_parts.empty()) AddPartsSummary(m, s.form, out);
   if (s.form.of_equivalence_cache) AddEquivalenceCache(out);
 
   // Metrics that 1.10 does not have, under the names of later releases.

@@ -128,10 +128,11 @@ void AddPartsInSeconds(const scheduler::SchedulerMetrics& m, std::vector<MetricF
       Deprecated("Scheduling algorithm priority evaluation duration in seconds"), m.priorities);
 }
 
-void AddPartsSummary(const scheduler::SchedulerMetrics& m, std::string_view name, std::vector<MetricFamily>* out) {
-  const bool deprecated = name == "scheduler_scheduling_duration_seconds";
+void AddPartsSummary(const scheduler::SchedulerMetrics& m, const releases::MetricsForm& form,
+                     std::vector<MetricFamily>* out) {
   const std::string help = "Scheduling latency in seconds split by sub-parts of the scheduling operation";
-  MetricFamily parts = Family(std::string(name), MetricType::Summary, deprecated ? Deprecated(help) : help);
+  MetricFamily parts =
+      Family(std::string(form.summary_of_parts), MetricType::Summary, form.of_parts ? Deprecated(help) : help);
   for (const auto& [operation, took] : PartsOf(m)) {
     if (took->count() == 0) continue;
     prometheus::ClientMetric sample;

@@ -227,7 +227,7 @@ void CollectInSeconds(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   AddSample(&pending, {{"queue", "unschedulable"}}, static_cast<double>(s.queue.unschedulable));
   out->push_back(std::move(pending));
   if (s.form.of_parts) AddPartsInSeconds(m, out);
-  if (!s.form.summary_of_parts.empty()) AddPartsSummary(m, s.form.summary_of_parts, out);
+  if (!s.form.summary_of_parts.empty()) AddPartsSummary(m, s.form, out);
   if (s.form.of_events) AddEventMetrics(s, out);
   AddStability(s.form, out, before);
 }

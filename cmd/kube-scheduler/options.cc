@@ -57,7 +57,7 @@ std::string GatesUsage() {
   return out;
 }
 
-// Returns a heading with names below it, in lines of at most `width` (0: unlimited).
+// Returns a heading with names below it.
 std::string NameList(std::string_view heading, const std::vector<std::string>& names) {
   return absl::StrCat("\n", util::ToAbsl(heading), ":\n", util::Wrapped(absl::StrJoin(names, " "), 2), "\n");
 }

@@ -20,6 +20,7 @@
 #include <cstring>
 
 #include "pkg/api/json_quick.h"
+#include "pkg/util/utf8.h"
 
 namespace berth::api {
 namespace {
@@ -534,23 +535,6 @@ void DocumentBuilder::End(size_t to) {
 
 namespace {
 
-// Returns the length of the multi-byte character at the front; 0 if it is not valid UTF-8.
-size_t Utf8Size(std::string_view s) {
-  auto at = [&](size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
-  auto tail = [&](size_t i) { return (at(i) & 0xC0) == 0x80; };
-  unsigned a = at(0), b = at(1);
-  if (a >= 0xC2 && a <= 0xDF) return tail(1) ? 2 : 0;
-  if ((a & 0xF0) == 0xE0) {
-    bool overlong = a == 0xE0 && b < 0xA0, surrogate = a == 0xED && b >= 0xA0;
-    return tail(1) && tail(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (a >= 0xF0 && a <= 0xF4) {
-    bool out_of_range = (a == 0xF0 && b < 0x90) || (a == 0xF4 && b >= 0x90);
-    return tail(1) && tail(2) && tail(3) && !out_of_range ? 4 : 0;
-  }
-  return 0;
-}
-
 // ASCII characters that need no escape in a JSON string, as Go writes it.
 constexpr auto kStandsForItself = [] {
   std::array<bool, 256> plain{};
@@ -596,7 +580,7 @@ void AppendJsonString(std::string_view s, std::string* out) {
   for (size_t i = 0; i < s.size(); ++i) {
     const unsigned char c = static_cast<unsigned char>(s[i]);
     if (kStandsForItself[c]) continue;
-    const size_t wide = c < 0x80 ? 0 : Utf8Size(s.substr(i));
+    const size_t wide = c < 0x80 ? 0 : util::Utf8Length(s.substr(i));
     const bool separator = wide == 3 && (s.substr(i, 3) == "\xE2\x80\xA8" || s.substr(i, 3) == "\xE2\x80\xA9");
     if (wide != 0 && !separator) {
       i += wide - 1;

@@ -16,38 +16,6 @@ using world::living::DeleteHow;
 using Failed = world::living::Refused;
 using world::living::Written;
 
-// The kinds whose changes controllers and kubelets are told.
-constexpr std::string_view kFollowed[] = {"Namespace",
-                                          "ServiceAccount",
-                                          "Node",
-                                          "StorageClass",
-                                          "PersistentVolume",
-                                          "PersistentVolumeClaim",
-                                          "Pod",
-                                          "ReplicationController",
-                                          "ReplicaSet",
-                                          "Deployment",
-                                          "StatefulSet",
-                                          "DaemonSet",
-                                          "Job",
-                                          "CronJob",
-                                          "PodDisruptionBudget",
-                                          "ConfigMap",
-                                          "Secret",
-                                          "Service",
-                                          "Endpoints",
-                                          "EndpointSlice",
-                                          "ControllerRevision",
-                                          "Ingress",
-                                          "NetworkPolicy",
-                                          "LimitRange",
-                                          "ResourceQuota",
-                                          "HorizontalPodAutoscaler",
-                                          "Role",
-                                          "RoleBinding",
-                                          "ResourceClaim",
-                                          "ResourceClaimTemplate"};
-
 Written ErrorOf(const ApiError& e) {
   return Failed{e.code, e.message};
 }
@@ -196,7 +164,7 @@ Simulation::Simulation(Registry* registry, const util::Clock* clock, SimulationO
     AddControllers(world_.get(), {.grace = options.node_grace, .expects_kubelets = options.kubelets});
   }
   if (options.kubelets) world_->Add(NewKubelets(world_.get(), std::move(options.kubelet)));
-  for (std::string_view kind : kFollowed) {
+  for (std::string_view kind : world::living::kFollowedKinds) {
     const ResourceInfo* r = access_->Of(kind);
     if (r == nullptr) continue;
     followers_.push_back(std::make_unique<Follower>(registry, *r, world_.get()));

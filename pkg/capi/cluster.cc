@@ -13,6 +13,7 @@
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/status.h"
+#include "pkg/util/utf8.h"
 
 namespace berth::capi {
 namespace {
@@ -164,28 +165,6 @@ absl::Status ReadOptions(std::string_view text, Cluster* c) {
   return a.CheckPercentage();
 }
 
-// Returns whether the text is UTF-8: no byte that stands alone, no surrogates, nothing longer than needed.
-bool IsUtf8(std::string_view text) {
-  while (!text.empty()) {
-    const auto first = static_cast<unsigned char>(text[0]);
-    const size_t size = first < 0x80   ? 1
-                        : first < 0xC2 ? 0
-                        : first < 0xE0 ? 2
-                        : first < 0xF0 ? 3
-                        : first < 0xF5 ? 4
-                                       : 0;
-    if (size == 0 || size > text.size()) return false;
-    for (size_t i = 1; i < size; ++i) {
-      if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return false;
-    }
-    const auto second = static_cast<unsigned char>(size > 1 ? text[1] : 0);
-    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0)) return false;
-    if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90)) return false;
-    text.remove_prefix(size);
-  }
-  return true;
-}
-
 absl::Status CheckNames(const api::ObjectMeta& meta, const char* kind) {
   BERTH_RETURN_IF_ERROR(NameProblem(meta.name, absl::StrCat(kind, ": metadata.name")));
   return NameProblem(meta.ns.string(), absl::StrCat(kind, ": metadata.namespace"));
@@ -219,7 +198,7 @@ absl::StatusOr<lab::NamedText> TextOf(const char* text, size_t size, const char*
 
 absl::Status NameProblem(std::string_view name, std::string_view what) {
   const bool whole = name.find('\0') == std::string_view::npos;
-  if (whole && IsUtf8(name)) return absl::OkStatus();
+  if (whole && util::IsUtf8(name)) return absl::OkStatus();
   std::string shown;
   api::AppendJsonString(name, &shown);
   return util::InvalidArgument(absl::StrCat(util::ToAbsl(what), ": ", shown, ": ",

@@ -44,9 +44,8 @@ struct CommandForm {
   // that they are not supported, and the start goes on; or they are an error that names them.
   enum class Words : uint8_t { kIgnored, kRefused, kMentioned, kNamed };
   Words words = Words::kRefused;
-  // The greatest value of --port as errors name it. If it is not 0, --port=0 serves nothing, -1 is an error, and so is
-  // an
-  // --address that is a name.
+  // The greatest value of --port as errors name it. If it is not 0, --port=0 serves nothing, and --port=-1 and an
+  // --address that is a name are errors.
   int greatest_port = 0;
   // Whether errors that end the process stand by themselves on standard error, without "error: " and not in the log.
   bool bare_errors = false;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "pkg/scheduler/claim_writes.h"
+#include "pkg/scheduler/scheduler_events.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -42,11 +43,19 @@ bool Scheduler::Ours(const api::Pod& pod) const {
 
 void Scheduler::Apply(const Change<api::Pod>& shown) {
   s_.now = s_.clock->Steady();
-  std::vector<std::string_view> labels;
-  if (s_.process.measures_events) labels = EventLabels(shown);
   ApplyPod(shown);
   AdmitFreed();
-  if (!labels.empty()) ObserveEvents(labels);
+  if (s_.process.measures_events) {
+    ObserveEvents(LabelsOf(shown, [this](const api::Pod& pod) { return Ours(pod); }));
+  }
+}
+
+void Scheduler::ObserveEvents(const std::vector<std::string_view>& labels) {
+  if (labels.empty()) return;
+  const absl::Duration took = s_.clock->Steady() - s_.now;
+  for (const std::string_view label : labels) {
+    if (!label.empty()) s_.metrics.events[label].Observe(took);
+  }
 }
 
 void Scheduler::ApplyPod(const Change<api::Pod>& shown) {
@@ -204,7 +213,7 @@ void Scheduler::Apply(const Change<api::Node>& c) {
     s_.cache->RemoveNode(c.before->meta.name);
     s_.log.NodeChanged(c.before.get(), nullptr);
     s_.ClusterChanged<api::Node>(ClusterEvent::Kind::kNodeDelete, {c.before, nullptr});
-    if (s_.process.measures_events) ObserveEvent(c);
+    if (s_.process.measures_events) ObserveEvents(LabelsOf(c));
     return;
   }
   if (c.before != nullptr && c.before->SchedulesLike(*c.after)) return;  // such as a heartbeat
@@ -212,7 +221,7 @@ void Scheduler::Apply(const Change<api::Node>& c) {
   s_.log.NodeChanged(c.before.get(), c.after.get());
   s_.ClusterChanged<api::Node>(c.before == nullptr ? ClusterEvent::Kind::kNodeAdd : NodeChange(*c.before, *c.after),
                                {c.before, c.after});
-  if (s_.process.measures_events) ObserveEvent(c);
+  if (s_.process.measures_events) ObserveEvents(LabelsOf(c));
 }
 
 namespace {
@@ -296,9 +305,9 @@ void Scheduler::ApplyStored(const Change<T>& c) {
   if (!event || !s_.process.measures_events) return;
   constexpr bool kIsClass = std::is_same_v<T, api::DeviceClass>;
   if constexpr (kIsClass || std::is_same_v<T, api::ResourceSlice>) {
-    ObserveDevices(kIsClass, c.before == nullptr);
+    ObserveEvents(LabelsOfDevices(kIsClass, c.before == nullptr));
   } else {
-    ObserveStored(*event, c.before == nullptr);
+    ObserveEvents(LabelsOfStored(*event, c.before == nullptr));
   }
 }
 

@@ -168,16 +168,8 @@ class Scheduler {
   void PodPending(const api::PodPtr& pod);
   void PodGone(const api::Pod& pod);
   bool Ours(const api::Pod& pod) const;
-
-  // scheduler_events.cc: what is measured about changes of the cluster (Process::measures_events). EventLabels is
-  // called before the change is applied; the others afterwards.
-  std::vector<std::string_view> EventLabels(const Change<api::Pod>& c) const;
+  // Counts how long the change took that was applied (Process::measures_events; scheduler_events.h).
   void ObserveEvents(const std::vector<std::string_view>& labels);
-  void ObserveEvent(const Change<api::Node>& c);
-  void ObserveStored(ClusterEvent::Kind kind, bool is_new);
-  void ObserveDevices(bool is_class, bool is_new);
-
-  // scheduler.cc again.
   void Replied(const Request& request, const Reply& reply);
   void TimeUp(PendingPod& p);
 

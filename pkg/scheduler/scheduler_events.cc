@@ -1,7 +1,6 @@
-// Under which labels 1.36 measures how long changes of the cluster take (pkg/scheduler/eventhandlers.go): what happened
-// to which resource. An update that is several things counts for each.
-#include "pkg/scheduler/scheduler.h"
-#include "pkg/scheduler/scheduling_state.h"
+#include "pkg/scheduler/scheduler_events.h"
+
+#include <utility>
 
 namespace berth::scheduler {
 namespace {
@@ -19,31 +18,31 @@ constexpr std::pair<Kind, std::string_view> kOfAssigned[] = {
 
 }  // namespace
 
-std::vector<std::string_view> Scheduler::EventLabels(const Change<api::Pod>& c) const {
+EventLabels LabelsOf(const Change<api::Pod>& c, absl::FunctionRef<bool(const api::Pod&)> ours) {
   const bool gone = c.after == nullptr || c.after->Finished();
   const bool was_known = c.before != nullptr && !c.before->Finished();
   if (!was_known) {
     if (gone) return {};
     if (!c.after->node_name.empty()) return {LabelOf(Kind::kAssignedPodAdd)};
-    return Ours(*c.after) ? std::vector<std::string_view>{"UnschedulablePodAdd"} : std::vector<std::string_view>();
+    return ours(*c.after) ? EventLabels{"UnschedulablePodAdd"} : EventLabels();
   }
   const bool assigned = !c.before->node_name.empty();
-  const bool ours = Ours(*c.before);
-  std::vector<std::string_view> labels;
+  const bool placed_here = ours(*c.before);
+  EventLabels labels;
   if (gone) {
     if (assigned) {
       labels.push_back(LabelOf(Kind::kAssignedPodDelete));
-    } else if (ours) {
+    } else if (placed_here) {
       labels.emplace_back("UnschedulablePodDelete");
     }
     return labels;
   }
   if (!assigned && !c.after->node_name.empty()) {
     labels.push_back(LabelOf(Kind::kAssignedPodAdd));
-    if (ours) labels.emplace_back("UnschedulablePodDelete");
+    if (placed_here) labels.emplace_back("UnschedulablePodDelete");
     return labels;
   }
-  if (!assigned && !ours) return {};
+  if (!assigned && !placed_here) return {};
   const EventSet changes = OwnChanges(*c.before, *c.after);
   for (const auto& [kind, label] : kOfAssigned) {
     if ((changes & EventsOf({kind})) == 0) continue;
@@ -54,43 +53,36 @@ std::vector<std::string_view> Scheduler::EventLabels(const Change<api::Pod>& c) 
   return labels;
 }
 
-void Scheduler::ObserveEvents(const std::vector<std::string_view>& labels) {
-  const absl::Duration took = s_.clock->Steady() - s_.now;
-  for (const std::string_view label : labels) {
-    if (!label.empty()) s_.metrics.events[label].Observe(took);
-  }
-}
-
-void Scheduler::ObserveEvent(const Change<api::Node>& c) {
+EventLabels LabelsOf(const Change<api::Node>& c) {
   if (c.before == nullptr || c.after == nullptr) {
-    return ObserveEvents({LabelOf(c.before == nullptr ? Kind::kNodeAdd : Kind::kNodeDelete)});
+    return {LabelOf(c.before == nullptr ? Kind::kNodeAdd : Kind::kNodeDelete)};
   }
   const EventSet changes = NodeChanges(*c.before, *c.after);
-  std::vector<std::string_view> labels;
+  EventLabels labels;
   for (int k = static_cast<int>(Kind::kNodeBecameSchedulable); k < static_cast<int>(Kind::kNodeOther); ++k) {
     const auto kind = static_cast<Kind>(k);
     if ((changes & EventsOf({kind})) != 0) labels.push_back(LabelOf(kind));
   }
-  ObserveEvents(labels);
+  return labels;
 }
 
 // The release has no handlers for what no plugin of it registers: new CSIDrivers, services, and most of what is
 // deleted.
-void Scheduler::ObserveStored(Kind kind, bool is_new) {
+EventLabels LabelsOfStored(Kind kind, bool is_new) {
   switch (kind) {
     case Kind::kCsiDriverAdd:
-      return;
+      return {};
     case Kind::kStorageClassOther:
-      return ObserveEvents({is_new ? LabelOf(Kind::kStorageClassAdd) : std::string_view()});
+      return is_new ? EventLabels{LabelOf(Kind::kStorageClassAdd)} : EventLabels();
     default:
-      return ObserveEvents({LabelOf(kind)});
+      return {LabelOf(kind)};
   }
 }
 
-void Scheduler::ObserveDevices(bool is_class, bool is_new) {
+EventLabels LabelsOfDevices(bool is_class, bool is_new) {
   const std::string_view slice = is_new ? "resource.k8s.io/ResourceSliceAdd" : "resource.k8s.io/ResourceSliceUpdate";
   const std::string_view of_class = is_new ? "resource.k8s.io/DeviceClassAdd" : "resource.k8s.io/DeviceClassUpdate";
-  ObserveEvents({is_class ? of_class : slice});
+  return {is_class ? of_class : slice};
 }
 
 }  // namespace berth::scheduler

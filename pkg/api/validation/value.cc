@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "pkg/util/status.h"
+#include "pkg/util/utf8.h"
 
 namespace berth::validation {
 
@@ -197,24 +198,6 @@ std::string Quote(std::string_view s) {
 }
 
 namespace {
-
-// Returns the number of bytes of the UTF-8 sequence that begins at s[i]; 0 if it is not well-formed.
-size_t Utf8Length(std::string_view s, size_t i) {
-  auto at = [&](size_t k) { return i + k < s.size() ? static_cast<unsigned char>(s[i + k]) : 0u; };
-  auto tail = [&](size_t k) { return (at(k) & 0xc0) == 0x80; };
-  unsigned c = at(0);
-  if (c < 0x80) return 1;
-  if (c >= 0xc2 && c < 0xe0) return tail(1) ? 2 : 0;
-  if (c >= 0xe0 && c < 0xf0) {
-    if (!tail(1) || !tail(2) || (c == 0xe0 && at(1) < 0xa0) || (c == 0xed && at(1) >= 0xa0)) return 0;
-    return 3;
-  }
-  if (c >= 0xf0 && c < 0xf5) {
-    if (!tail(1) || !tail(2) || !tail(3) || (c == 0xf0 && at(1) < 0x90) || (c == 0xf4 && at(1) >= 0x90)) return 0;
-    return 4;
-  }
-  return 0;
-}
 
 void AppendUtf8(uint32_t c, std::string* out) {
   if (c < 0x80) {
@@ -422,7 +405,7 @@ class Parser {
       }
       if (c < 0x20) return Fail("in string literal");
       if (c >= 0x80) {
-        size_t n = Utf8Length(text_, pos_);
+        size_t n = util::Utf8Length(text_.substr(pos_));
         if (n == 0) {
           AppendUtf8(0xfffd, out);
           ++pos_;

@@ -258,15 +258,14 @@ class Decoder {
     Add(Problem::Kind::kStrict, path, text, std::move(hint));
   }
   void Add(Problem::Kind kind, const std::string& path, std::string text, std::string hint) {
-    if (!in_args_) return problems_->push_back({kind, path, std::move(text), std::move(hint)});
+    const bool strict = kind == Problem::Kind::kStrict, older = version_ == Version::kV1Beta1;
+    if (!in_args_) return problems_->push_back({kind, path, std::move(text), std::move(hint), strict && older});
     // 1.29 decodes the args of plugins separately, and its messages show that.
-    bool strict = kind == Problem::Kind::kStrict;
-    const bool older = version_ == Version::kV1Beta1;
     std::string_view prefix = !strict ? "" : older ? kOlderStrictPrefix : kStrictPrefix;
     problems_->push_back({kind, absl::StrCat(place_.outer, ".args.", path),
                           absl::StrCat("decoding .", place_.outer, ": ", ToAbsl(older ? "" : prefix),
                                        "decoding args for plugin ", place_.plugin, ": ", ToAbsl(prefix), text),
-                          std::move(hint)});
+                          std::move(hint), strict && older, true});
   }
 
   const Version version_;

@@ -11,16 +11,17 @@ std::string ToString(const Problem& p) {
 
 std::string ErrorText(const std::vector<Problem>& problems) {
   std::vector<std::string> strict, texts;
-  for (const Problem& p : problems) (p.kind == Problem::Kind::kStrict ? strict : texts).push_back(ToString(p));
+  std::string_view prefix = kStrictPrefix;
+  for (const Problem& p : problems) {
+    if (p.kind != Problem::Kind::kStrict) {
+      texts.push_back(ToString(p));
+      continue;
+    }
+    if (strict.empty() && p.older) prefix = p.in_args ? std::string_view() : kOlderStrictPrefix;
+    strict.push_back(ToString(p));
+  }
   if (!strict.empty()) {
-    const bool older = strict[0].find(": found unknown field: ") != std::string::npos ||
-                       strict[0].find("yaml: unmarshal errors: ") != std::string::npos;
-    // Mistakes in the arguments of a plugin say it themselves.
-    const bool said = older && strict[0].starts_with("decoding .");
-    texts.insert(texts.begin(), absl::StrCat(std::string(said    ? ""
-                                                         : older ? kOlderStrictPrefix
-                                                                 : kStrictPrefix),
-                                             absl::StrJoin(strict, ", ")));
+    texts.insert(texts.begin(), absl::StrCat(std::string(prefix), absl::StrJoin(strict, ", ")));
   }
   return texts.size() == 1 ? texts[0] : absl::StrCat("[", absl::StrJoin(texts, ", "), "]");
 }

@@ -21,6 +21,8 @@ struct Problem {
   std::string path;  // such as "profiles[0].pluginConfig[1].args"; empty for the whole document
   std::string text;  // the text of 1.29, with the path where 1.29 has it
   std::string hint;  // what would be right, if 1.29 does not say it, such as: did you mean "multiPoint"?
+  // kStrict: whether an older decoder words it, and whether it is in the args of a plugin, which say the prefix then.
+  bool older = false, in_args = false;
 };
 
 // Returns the text, followed by the hint if there is one.

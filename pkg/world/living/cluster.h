@@ -20,6 +20,39 @@ struct Refused {
 };
 using Written = std::optional<Refused>;
 
+// The kinds whose changes controllers and kubelets are told. Of an object of another kind they do not know whether it
+// is there.
+inline constexpr std::string_view kFollowedKinds[] = {"Namespace",
+                                                      "ServiceAccount",
+                                                      "Node",
+                                                      "StorageClass",
+                                                      "PersistentVolume",
+                                                      "PersistentVolumeClaim",
+                                                      "Pod",
+                                                      "ReplicationController",
+                                                      "ReplicaSet",
+                                                      "Deployment",
+                                                      "StatefulSet",
+                                                      "DaemonSet",
+                                                      "Job",
+                                                      "CronJob",
+                                                      "PodDisruptionBudget",
+                                                      "ConfigMap",
+                                                      "Secret",
+                                                      "Service",
+                                                      "Endpoints",
+                                                      "EndpointSlice",
+                                                      "ControllerRevision",
+                                                      "Ingress",
+                                                      "NetworkPolicy",
+                                                      "LimitRange",
+                                                      "ResourceQuota",
+                                                      "HorizontalPodAutoscaler",
+                                                      "Role",
+                                                      "RoleBinding",
+                                                      "ResourceClaim",
+                                                      "ResourceClaimTemplate"};
+
 struct DeleteHow {
   std::optional<int64_t> grace_seconds{};
   std::string uid{};          // a precondition unless it is empty

@@ -86,38 +86,8 @@ class GarbageCollector final : public Actor {
     world_->cluster().UpdateStatus(what.kind, std::move(v));
   }
 
-  bool IsKnown(std::string_view kind) const {
-    static constexpr std::string_view kKinds[] = {"Pod",
-                                                  "ReplicaSet",
-                                                  "ReplicationController",
-                                                  "Deployment",
-                                                  "StatefulSet",
-                                                  "DaemonSet",
-                                                  "Job",
-                                                  "CronJob",
-                                                  "Node",
-                                                  "Namespace",
-                                                  "PersistentVolumeClaim",
-                                                  "PersistentVolume",
-                                                  "StorageClass",
-                                                  "PodDisruptionBudget",
-                                                  "ConfigMap",
-                                                  "Secret",
-                                                  "ServiceAccount",
-                                                  "Service",
-                                                  "Endpoints",
-                                                  "EndpointSlice",
-                                                  "ControllerRevision",
-                                                  "Ingress",
-                                                  "NetworkPolicy",
-                                                  "LimitRange",
-                                                  "ResourceQuota",
-                                                  "HorizontalPodAutoscaler",
-                                                  "Role",
-                                                  "RoleBinding",
-                                                  "ResourceClaim",
-                                                  "ResourceClaimTemplate"};
-    return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+  static bool IsKnown(std::string_view kind) {
+    return std::find(std::begin(kFollowedKinds), std::end(kFollowedKinds), kind) != std::end(kFollowedKinds);
   }
 
   // A dependent that still names its owner when that is gone would be deleted, so the owner stays until none does.

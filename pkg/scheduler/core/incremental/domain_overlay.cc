@@ -29,7 +29,7 @@ std::vector<std::unique_ptr<T>>& UnusedOf() {
 
 }  // namespace
 
-DomainOverlay::Lease::Lease() {
+DomainOverlay::BorrowedBuffers::BorrowedBuffers() {
   auto& unused = UnusedOf<Buffers>();
   if (unused.empty()) {
     buffers_ = std::make_unique<Buffers>();
@@ -39,7 +39,7 @@ DomainOverlay::Lease::Lease() {
   unused.pop_back();
 }
 
-DomainOverlay::Lease::~Lease() {
+DomainOverlay::BorrowedBuffers::~BorrowedBuffers() {
   UnusedOf<Buffers>().push_back(std::move(buffers_));
 }
 
@@ -132,8 +132,8 @@ DomainOverlay::Way DomainOverlay::ChooseWay() {
 // ---- deciding by parts --------------------------------------------------------------------------
 
 DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
-  const Lease lease;
-  Buffers& b = *lease;
+  const BorrowedBuffers borrowed;
+  Buffers& b = *borrowed;
   rows_->Refresh();
   const Way way = ChooseWay();
   if (way == Way::kByRow) return PlaceInRows(b, {}, false, last_node_index);
@@ -247,17 +247,17 @@ DomainOverlay::Answer DomainOverlay::Choose(Buffers& b, uint64_t feasible, uint6
 // ---- deciding by rows ---------------------------------------------------------------------------
 
 DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* last_node_index) {
-  const Lease lease;
+  const BorrowedBuffers borrowed;
   bool keep = false;
   if (rows_->built()) {
     rows_->Refresh();
     keep = ChooseWay() == Way::kKept;
     const bool by_row = extra.filter != nullptr || extra.narrow != nullptr || extra.score != nullptr;
     if (extra.walk != nullptr && keep && !by_row && cache_->order() == NodeOrder::kZoneTree) {
-      return PlaceInWindow(*lease, extra.walk, last_node_index);
+      return PlaceInWindow(*borrowed, extra.walk, last_node_index);
     }
   }
-  return PlaceInRows(*lease, extra, keep, last_node_index);
+  return PlaceInRows(*borrowed, extra, keep, last_node_index);
 }
 
 // Lists the rows, with the signatures of special rows, which are found anew unless `keep` says that they are kept.

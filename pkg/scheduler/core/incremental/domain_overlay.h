@@ -78,13 +78,13 @@ class DomainOverlay {
     RowList list;
     std::vector<const RankSet*> in, out;  // arguments of SelectKth
   };
-  // The right of a decision to use buffers of its thread. A rule of an embedding program that decides in another
-  // cluster, while its own decision goes on, gets other ones.
-  class Lease {
+  // Buffers of the thread that are one decision's for as long as this exists. A rule of an embedding program that
+  // decides in another cluster, while its own decision goes on, gets other ones.
+  class BorrowedBuffers {
    public:
-    Lease();
-    ~Lease();
-    Lease(const Lease&) = delete;
+    BorrowedBuffers();
+    ~BorrowedBuffers();
+    BorrowedBuffers(const BorrowedBuffers&) = delete;
     Buffers& operator*() const { return *buffers_; }
 
    private:
