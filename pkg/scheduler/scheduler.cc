@@ -15,6 +15,7 @@
 
 #include "pkg/scheduler/claim_writes.h"
 #include "pkg/scheduler/scheduler_events.h"
+#include "pkg/scheduler/uid_admission.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -24,6 +25,7 @@ Scheduler::Scheduler(Cache* cache, SchedulingQueue* queue, VolumeBinder* volume_
     : state_(std::make_unique<SchedulingState>(cache, queue, volume_binder, actions, clock, std::move(options))),
       s_(*state_),
       pending_(state_->pending),
+      uids_(std::make_unique<UidAdmission>(state_.get())),
       failures_(s_.process.requeues_at_once ? FailureAtOnce(state_.get()) : FailureInSteps(state_.get())),
       claims_(s_.options.claim_binder == nullptr
                   ? ClaimWritesBeforeAssuming(state_.get(), failures_.get())
@@ -62,7 +64,7 @@ void Scheduler::ApplyPod(const Change<api::Pod>& shown) {
   Change<api::Pod> c = shown;
   if (c.after != nullptr) c.after = s_.fields.AsTaken(c.after);
   if (c.before != nullptr && (c.after == nullptr || c.after->meta.uid != c.before->meta.uid)) PodGone(*c.before);
-  if (c.after == nullptr || !Admit(c.after)) return;
+  if (c.after == nullptr || !uids_->Admit(c.after)) return;
   s_.fields.CountUnknown(*c.after);
   if (c.after->Finished()) {
     PodGone(*c.after);
@@ -178,13 +180,14 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
   }
 }
 
+void Scheduler::AdmitFreed() {
+  while (const api::PodPtr pod = uids_->NextFreed()) ApplyPod({nullptr, pod});
+}
+
 // Handles a pod that was deleted or has finished.
 void Scheduler::PodGone(const api::Pod& pod) {
-  if (!IsOwnerOfUid(pod)) {
-    auto others = duplicates_.find(pod.meta.uid);
-    if (others == duplicates_.end()) return;
-    others->second.erase(pod.meta.Key());
-    if (others->second.empty()) duplicates_.erase(others);
+  if (!uids_->Owns(pod)) {
+    uids_->Drop(pod);
     return;
   }
   const api::PodPtr known = s_.cache->GetPod(pod.meta.uid);

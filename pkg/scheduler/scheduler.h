@@ -14,8 +14,6 @@
 //
 // Thread-safety: none. One thread owns it, together with the cache and the queue.
 #pragma once
-#include <absl/container/btree_map.h>
-#include <absl/container/flat_hash_map.h>
 #include <absl/time/time.h>
 
 #include <array>
@@ -81,6 +79,7 @@ struct SchedulerOptions {
 class AfterFailure;
 class ClaimWrites;
 class PendingTable;
+class UidAdmission;
 struct Request;
 struct SchedulingState;
 
@@ -151,19 +150,15 @@ class Scheduler {
   std::string DumpAndCompare(const std::vector<api::NodePtr>& nodes, const std::vector<api::PodPtr>& pods) const;
 
  private:
-  // scheduler_input.cc: checks of objects and replies from outside.
-  bool Admit(const api::PodPtr& pod);
-  bool IsOwnerOfUid(const api::Pod& pod) const;
-  // Admits pods that have waited for a uid that is free now. Called at the end of each input.
-  void AdmitFreed();
-  void AdmitNextWithUid(const std::string& uid);
+  // scheduler_input.cc
   Reply Checked(const Request& request, Reply reply);
-  void CountInvalid(InvalidInput what);
 
   // scheduler.cc: changes of the cluster, replies and time.
   template <typename T>
   void ApplyStored(const Change<T>& c);
   void ApplyPod(const Change<api::Pod>& shown);
+  // Applies pods that have waited for a uid that is free now. Called at the end of each input.
+  void AdmitFreed();
   void PodAssigned(const api::PodPtr& pod);
   void PodPending(const api::PodPtr& pod);
   void PodGone(const api::Pod& pod);
@@ -194,6 +189,7 @@ class Scheduler {
   // Views of what state_ has, because nearly every function uses them.
   SchedulingState& s_;
   PendingTable& pending_;
+  std::unique_ptr<UidAdmission> uids_;
   std::unique_ptr<AfterFailure> failures_;
   std::unique_ptr<ClaimWrites> claims_;
   bool stopped_ = false;
@@ -201,8 +197,6 @@ class Scheduler {
   // Grows by options.check_decisions with each decision. When it reaches 1, the decision is checked and 1 is taken off.
   double checks_due_ = 0;
   absl::Duration next_expiry_;
-  // Pods with a uid that another pod has, by uid and "namespace/name". They are admitted when that pod is gone.
-  absl::flat_hash_map<std::string, absl::btree_map<std::string, api::PodPtr>> duplicates_;
 };
 
 }  // namespace berth::scheduler

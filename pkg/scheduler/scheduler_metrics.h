@@ -145,6 +145,7 @@ struct SchedulerMetrics {
   // "others".
   std::map<std::string, uint64_t, std::less<>> unknown_fields;
   std::array<uint64_t, kInvalidInputs> invalid_inputs{};  // by InvalidInput
+  void CountInvalid(InvalidInput what) { ++invalid_inputs[static_cast<size_t>(what)]; }
 };
 
 }  // namespace berth::scheduler

@@ -101,7 +101,10 @@ bool HostPorts::HasNumber(int32_t port) const {
 // ---- rows and nodes -----------------------------------------------------------------------------
 
 Cache::Cache(void (*describe)(const api::PodTemplate&, TemplateInfo*), CacheOptions options)
-    : describe_(describe), options_(options), images_indexed_(options.notes_image_spread) {}
+    : describe_(describe),
+      options_(options),
+      images_(options.notes_image_spread),
+      orders_(options.order, options.keeps_tree, &columns_.name) {}
 Cache::~Cache() = default;
 
 Row Cache::FindRow(Symbol node_name) const {
@@ -136,7 +139,7 @@ Row Cache::EnsureRow(Symbol name) {
     columns_.zone.emplace_back();
     columns_.zone_by_either_label.emplace_back();
     columns_.name.emplace_back();
-    listed_.Resize(r + 1);
+    orders_.Resize(r + 1);
   }
   rows_[r].name = name;
   columns_.name[r] = name;
@@ -236,12 +239,9 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   if (row.node != nullptr) {
     CountAvoided(*row.node, -1);
   }
-  const bool same_images = was_listed && node != nullptr && row.node->images == node->images;
   const util::SharedSymbol zone_before = TreeZone(r);
-  if (images_indexed_ && was_listed && !same_images) ForgetImages(r, *row.node);
+  images_.Replace(r, row.node.get(), node.get());
   row.node = std::move(node);
-  if (images_indexed_ && row.node != nullptr && !same_images) IndexImages(r);
-  if (options_.notes_image_spread && same_images) RenewImages(r);
   if (row.node != nullptr) CountAvoided(*row.node, +1);
   Resource allocatable;
   if (row.node != nullptr) {
@@ -270,7 +270,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
     for (const PlacedPod& p : row.pods) CountInDomains(r, p, +1, Why::kPlaced);
   }
   if (!same_for_filters) AdmitToCounts(r);
-  NoteListing(r, was_listed, zone_before);
+  orders_.Note({r, was_listed, row.node != nullptr, zone_before.get(), TreeZone(r).get(), log_.generation() + 1});
   Touch(r, /*node_changed=*/true);
 }
 
@@ -310,13 +310,17 @@ void Cache::CountLabels(const api::Labels& labels, int sign) {
   }
 }
 
+const Cache::ImageNodes* Cache::Image(Symbol name) const {
+  return images_.Find(name, [this](const auto& add) { listed().ForEach([&](Row r) { add(r, *rows_[r].node); }); });
+}
+
 const Cache::LabelColumn& Cache::Label(Symbol key) const {
   std::unique_ptr<LabelColumn>& column = label_columns_[key];
   if (column == nullptr) {
     column = std::make_unique<LabelColumn>();
     // Pods may name any number of labels that no node has.
     if (key == ZoneKey() || key == ZoneByEitherLabelKey() || nodes_with_label_.contains(key)) {
-      listed_.ForEach([&](Row r) { column->Set(r, LabelOf(r, key)); });
+      listed().ForEach([&](Row r) { column->Set(r, LabelOf(r, key)); });
     }
   }
   return *column;

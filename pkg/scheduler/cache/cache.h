@@ -29,9 +29,10 @@
 #include "pkg/api/types.h"
 #include "pkg/scheduler/cache/change_log.h"
 #include "pkg/scheduler/cache/counts.h"
+#include "pkg/scheduler/cache/image_index.h"
 #include "pkg/scheduler/cache/label_column.h"
 #include "pkg/scheduler/cache/listers.h"
-#include "pkg/scheduler/cache/node_tree.h"
+#include "pkg/scheduler/cache/node_orders.h"
 #include "pkg/scheduler/cache/pod_hooks.h"
 #include "pkg/scheduler/cache/resource.h"
 #include "pkg/scheduler/cache/row_set.h"
@@ -105,11 +106,6 @@ enum RowFlag : uint8_t {
   kRowCordoned = 64,     // spec.unschedulable
 };
 
-// The order in which the best nodes are numbered when one of them is chosen.
-enum class NodeOrder : uint8_t {
-  kNameDescending,
-  kZoneTree,  // one node of each zone in turn, in the order in which they came (NodeTree)
-};
 // What a cache does for one release, besides the description of templates.
 struct CacheOptions {
   NodeOrder order = NodeOrder::kNameDescending;
@@ -140,7 +136,7 @@ class Cache {
   const NodeRow& row(Row r) const { return rows_[r]; }
   // Returns the number of rows, including those that no node uses.
   Row row_count() const { return static_cast<Row>(rows_.size()); }
-  size_t node_count() const { return node_count_; }  // listed rows
+  size_t node_count() const { return orders_.node_count(); }  // listed rows
   // Returns the lowest priority of a pod on any row, or INT32_MAX if there is no pod.
   int32_t least_priority() const {
     return pods_with_priority_.empty() ? std::numeric_limits<int32_t>::max() : pods_with_priority_.begin()->first;
@@ -154,52 +150,33 @@ class Cache {
   // Returns the columns of a scalar resource, made at the first call for it and kept up to date from then on. Returns
   // null, and the amounts are in NodeRow alone, when pods have named so many resources that memory is better saved.
   const ScalarColumns* ScalarColumnsOf(Symbol resource) const;
-  const RowSet& listed() const { return listed_; }
+  const RowSet& listed() const { return orders_.listed(); }
   // Returns the listed rows in descending order of node name.
-  const std::vector<Row>& by_name_descending() const {
-    if (names_changed_) SortNames();
-    return by_name_;
-  }
-  NodeOrder order() const { return options_.order; }
+  const std::vector<Row>& by_name_descending() const { return orders_.by_name_descending(); }
+  NodeOrder order() const { return orders_.order(); }
   // Returns the listed rows in the order of order(), in which ties are broken.
-  const std::vector<Row>& in_order() const {
-    return options_.order == NodeOrder::kNameDescending ? by_name_descending() : in_tree_order();
-  }
+  const std::vector<Row>& in_order() const { return orders_.in_order(); }
   // Returns the rank of a row. Rows that come earlier in in_order() have lower ranks. REQUIRES: the row is listed, or
   // was listed since ranks_version() changed and its rank was not given to another row (RanksGivenUpSince).
-  uint32_t Rank(Row r) const {
-    if (ranks_changed_) GiveRanks();
-    return rank_[r];
-  }
+  uint32_t Rank(Row r) const { return orders_.Rank(r); }
   // Returns the row that has the rank. REQUIRES: a listed row has it.
-  Row RowAt(uint32_t rank) const { return ranked_[rank]; }
+  Row RowAt(uint32_t rank) const { return orders_.RowAt(rank); }
   // All ranks are below this. Some of them may be free for nodes that come. It changes with ranks_version() alone.
-  uint32_t rank_limit() const {
-    if (ranks_changed_) GiveRanks();
-    return static_cast<uint32_t>(ranked_.size());
-  }
+  uint32_t rank_limit() const { return orders_.rank_limit(); }
   // Changes when all ranks are given anew. Until then, a row keeps its rank as long as it is that of one node.
-  uint64_t ranks_version() const {
-    if (ranks_changed_) GiveRanks();
-    return ranks_version_;
-  }
+  uint64_t ranks_version() const { return orders_.ranks_version(); }
   // Calls f(row, its rank before) for each row that got another rank after the given generation, because it became the
   // row of another node, oldest first. REQUIRES: ranks_version() has not changed since.
   template <typename F>
   void RanksGivenUpSince(uint64_t generation, F f) const {
-    for (const RankGivenUp& g : ranks_given_up_) {
-      if (g.generation > generation) f(g.row, g.rank);
-    }
+    orders_.RanksGivenUpSince(generation, f);
   }
   // Changes whenever in_order() changes, which need not change ranks.
-  uint64_t order_version() const { return order_version_; }
+  uint64_t order_version() const { return orders_.order_version(); }
   // Return the tree of the listed rows, and these in the order of a walk that begins anew. REQUIRES:
   // CacheOptions::keeps_tree.
-  NodeTree& node_tree() { return tree_; }
-  const std::vector<Row>& in_tree_order() const {
-    if (tree_changed_) SortTree();
-    return tree_order_;
-  }
+  NodeTree& node_tree() { return orders_.tree(); }
+  const std::vector<Row>& in_tree_order() const { return orders_.in_tree_order(); }
 
   using LabelColumn = scheduler::LabelColumn;
   static const Symbol kNoValue;  // LabelColumn::no_value()
@@ -211,18 +188,7 @@ class Cache {
   // Returns the column of a node label. It is created at the first call and kept up to date from then on.
   const LabelColumn& Label(Symbol key) const;
 
-  // The nodes that have an image of one name.
-  struct ImageNodes {
-    struct Size {
-      Row row;
-      int64_t bytes;  // if one node lists the name several times, the size of the last entry
-      // With CacheOptions::notes_image_spread: how many nodes had the image when this node was last added or updated,
-      // itself included.
-      int32_t nodes = 0;
-    };
-    std::vector<Size> sizes;  // in ascending order of rows
-    int64_t first_size = 0;   // bytes, on the node that was indexed first
-  };
+  using ImageNodes = scheduler::ImageNodes;
   // Returns the nodes that have the image, or null when no listed node has it. All images are indexed at the first
   // call or, with CacheOptions::notes_image_spread, from the start, and the index is kept up to date from then on.
   const ImageNodes* Image(Symbol name) const;
@@ -353,13 +319,6 @@ class Cache {
   std::array<std::vector<int64_t>*, 12> AmountColumns();
   Row EnsureRow(Symbol name);
   void FreeRowIfEmpty(Row r);
-  void SortNames() const;
-  void SortTree() const;
-  void GiveRanks() const;
-  void NoteListing(Row r, bool was_listed, Symbol zone_before);
-  void NoteName(Row r, bool listed);
-  bool TakeRank(Row r, size_t place);
-  void RenewImages(Row r);
   void Touch(Row r, bool node_changed = false);
   // Adds the pod to the row's list and to all sums and counts.
   void Place(Row r, const PlacedPod& p);
@@ -385,8 +344,6 @@ class Cache {
   void SetNode(Row r, api::NodePtr node);
   void SetFlags(Row r);
   void CountAvoided(const api::Node& node, int sign);
-  void IndexImages(Row r) const;
-  void ForgetImages(Row r, const api::Node& node);
   void DropUnusedCounts();
   void DropUnusedSums();
   void ReleaseTerm(uint32_t term);
@@ -399,8 +356,6 @@ class Cache {
   Columns columns_;
   TaintLists taint_lists_;
   mutable absl::flat_hash_map<Symbol, std::unique_ptr<ScalarColumns>> scalar_columns_;
-  RowSet listed_;
-  size_t node_count_ = 0;
   // By kind and uid of a controller, how many preferAvoidPods entries of nodes name it; never 0.
   absl::flat_hash_map<std::pair<Symbol, std::string>, int32_t> avoided_;
   uint64_t avoided_version_ = 0;
@@ -408,21 +363,8 @@ class Cache {
   std::map<int32_t, int64_t> pods_with_priority_;  // number of pods on rows, without nominated pods
   mutable absl::flat_hash_map<Symbol, std::unique_ptr<LabelColumn>> label_columns_;
   absl::flat_hash_map<Symbol, uint32_t> nodes_with_label_;  // number of nodes by label key, never 0
-  mutable absl::flat_hash_map<Symbol, ImageNodes> images_;
-  mutable bool images_indexed_ = false;
-  mutable std::vector<Row> by_name_, tree_order_;
-  mutable std::vector<uint32_t> rank_;  // by row, the last one that it had
-  mutable std::vector<Row> ranked_;     // by rank, kNoRow where it is free
-  struct RankGivenUp {
-    uint64_t generation;  // of the change by which the row became that of another node
-    Row row;
-    uint32_t rank;  // until then
-  };
-  mutable std::vector<RankGivenUp> ranks_given_up_;
-  mutable bool names_changed_ = true, tree_changed_ = true, ranks_changed_ = true;
-  mutable uint64_t ranks_version_ = 0;
-  uint64_t order_version_ = 0;
-  NodeTree tree_;  // empty unless it is kept
+  mutable ImageIndex images_;
+  NodeOrders orders_;
   const util::SharedSymbol& TreeZone(Row r) const {
     return options_.zones_by_either_label ? columns_.zone_by_either_label[r] : columns_.zone[r];
   }

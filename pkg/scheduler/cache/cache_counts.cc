@@ -141,11 +141,11 @@ void Cache::AdmitAll(PodCount* count, const PodCount* like) {
   if (like != nullptr) {
     count->admitted_ = like->admitted_;
   } else {
-    count->admitted_ = listed_;
+    count->admitted_ = listed();
     if (filter.narrow != nullptr) {
       filter.narrow(*this, &count->admitted_);
     } else {
-      listed_.ForEach([&](Row r) {
+      listed().ForEach([&](Row r) {
         if (!filter.admits(*rows_[r].node)) count->admitted_.Erase(r);
       });
     }

@@ -1,22 +1,29 @@
-// The index of the images that nodes have.
-#include <algorithm>
+#include "pkg/scheduler/cache/image_index.h"
 
-#include "pkg/scheduler/cache/cache.h"
+#include <algorithm>
 
 namespace berth::scheduler {
 namespace {
 
 // Returns the first entry whose row is not below `row`.
-auto FirstFrom(std::vector<Cache::ImageNodes::Size>& sizes, Row row) {
-  return std::lower_bound(sizes.begin(), sizes.end(), row,
-                          [](const Cache::ImageNodes::Size& s, Row r) { return s.row < r; });
+auto FirstFrom(std::vector<ImageNodes::Size>& sizes, Row row) {
+  return std::lower_bound(sizes.begin(), sizes.end(), row, [](const ImageNodes::Size& s, Row r) { return s.row < r; });
 }
 
 }  // namespace
 
-// Adds the images of the row's node to the index.
-void Cache::IndexImages(Row r) const {
-  for (const api::NodeImage& image : rows_[r].node->images) {
+// When the spread is noted, an update of the node notes anew how many nodes have its images. As upstream, the images
+// are taken out and entered again.
+void ImageIndex::Replace(Row r, const api::Node* before, const api::Node* after) {
+  if (!indexed_) return;
+  const bool same = before != nullptr && after != nullptr && before->images == after->images;
+  if (same && !notes_spread_) return;
+  if (before != nullptr) Remove(r, *before);
+  if (after != nullptr) Add(r, *after);
+}
+
+void ImageIndex::Add(Row r, const api::Node& node) {
+  for (const api::NodeImage& image : node.images) {
     for (Symbol name : image.names) {
       ImageNodes& nodes = images_[name];
       std::vector<ImageNodes::Size>& sizes = nodes.sizes;
@@ -34,14 +41,7 @@ void Cache::IndexImages(Row r) const {
   }
 }
 
-// An update of the node notes anew how many nodes have its images. As upstream, the images are taken out and entered
-// again.
-void Cache::RenewImages(Row r) {
-  ForgetImages(r, *rows_[r].node);
-  IndexImages(r);
-}
-
-void Cache::ForgetImages(Row r, const api::Node& node) {
+void ImageIndex::Remove(Row r, const api::Node& node) {
   for (const api::NodeImage& image : node.images) {
     for (Symbol name : image.names) {
       auto it = images_.find(name);
@@ -52,15 +52,6 @@ void Cache::ForgetImages(Row r, const api::Node& node) {
       if (sizes.empty()) images_.erase(it);
     }
   }
-}
-
-const Cache::ImageNodes* Cache::Image(Symbol name) const {
-  if (!images_indexed_) {
-    images_indexed_ = true;
-    listed_.ForEach([&](Row r) { IndexImages(r); });
-  }
-  auto it = images_.find(name);
-  return it == images_.end() ? nullptr : &it->second;
 }
 
 }  // namespace berth::scheduler
