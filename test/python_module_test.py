@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests the engine as a library: the module berth, the C ABI by an example in C, and what the library exports."""
+"""Tests the engine as a library: the C ABI by an example in C, what the library exports, and examples and packages of
+the module berth, whose unit tests python_unit_test.py runs."""
 import base64
 import gzip
 import hashlib
@@ -9,30 +10,11 @@ import subprocess
 import zipfile
 
 import harness
-from harness import ROOT, check, check_equal, run, scratch
+from harness import check, check_equal, run, scratch
+from harness.library import library_build, python
 
-# Builds with sanitizers have no library of their own.
-BUILT = next(
-    (p for p in (os.environ["OUT"], os.path.join(ROOT, "_output")) if os.path.isdir(os.path.join(p, "python"))), None
-)
-assert BUILT, "run make python"
+BUILT = library_build()
 LIB = os.path.join(BUILT, "lib")
-
-
-def python():
-    """Returns a Python that has NumPy: Debian's, if the first one in the path is another."""
-    for p in ("python3", "/usr/bin/python3"):
-        if subprocess.run([p, "-c", "import numpy"], capture_output=True).returncode == 0:
-            return p
-    raise AssertionError("no python3 has NumPy; hack/install-deps.sh python installs it")
-
-
-def test_module():
-    environment = dict(os.environ, PYTHONPATH=os.path.join(BUILT, "python"), PYTHONDONTWRITEBYTECODE="1")
-    for tests in ("test_berth.py", "test_wrong_use.py"):
-        code, out, err = run(python(), "pkg/python/tests/" + tests, env=environment, timeout=600)
-        check("the tests of the module in " + tests, code == 0, err[-1900:])
-        check_equal("what the library writes to standard output", out, "")
 
 
 def test_example_in_c():

@@ -32,8 +32,8 @@ AROUND_TEST_OPT := $(if $(filter debug,$(BUILD)),,-O1)
 # The compiler collects its garbage only above 2 GB, which it rarely reaches. That saves a tenth of its time.
 GARBAGE := $(if $(CLANG),,--param ggc-min-heapsize=2000000 --param ggc-min-expand=1000)
 # Programs and libberth.so share their objects, except those of tests. What is hidden, which is all but berth.h, is as fast as in a
-# program: nothing goes through a table of addresses. Sanitizers' builds have no library unless PIC is given.
-PIC := $(if $(SAN),,-fPIC -fvisibility=hidden -fno-semantic-interposition)
+# program: nothing goes through a table of addresses. The thread sanitizer's and the fuzzers' builds have no library.
+PIC := $(if $(filter tsan fuzz,$(SAN)),,-fPIC -fvisibility=hidden -fno-semantic-interposition)
 # Contracts are checked where their cost does not matter (pkg/util/contract.h).
 CONTRACTS := $(if $(SAN)$(filter debug,$(BUILD)),-DBERTH_CHECKS_CONTRACTS)
 CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(CONTRACTS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \

@@ -1,4 +1,4 @@
-"""Tests of the module berth; test/python_module_test.py runs them."""
+"""Tests of the module berth; test/python_unit_test.py runs them."""
 import ctypes
 import gzip
 import json

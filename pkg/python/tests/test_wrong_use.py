@@ -1,4 +1,4 @@
-"""Tests of what the module berth says to wrong arguments and wrong rules; test/python_module_test.py runs them."""
+"""Tests of what the module berth says to wrong arguments and wrong rules; test/python_unit_test.py runs them."""
 import copy
 import inspect
 import os
