@@ -141,6 +141,37 @@ TEST_CASE("a condition that somebody has written without a time gets one") {
   CHECK(TextAt(*ready, {"reason"}) == "KubeletReady");
 }
 
+TEST_CASE("restarts of containers count towards the limit of a Job") {
+  PlayedCluster played;
+  played.Create(Parse(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"backoffLimit":2,
+    "template":{"metadata":{"labels":{"exit":"1"}},"spec":{"restartPolicy":"OnFailure",
+    "containers":[{"name":"c","image":"x"}]}}}})"));
+  played.Run(absl::Seconds(20));
+  CHECK(world::living::ConditionOf(*played.Get("Job", "j"), "FailureTarget") == nullptr);
+  played.Run(absl::Seconds(30));
+  const std::optional<Value> job = played.Get("Job", "j");
+  const Value* failed = world::living::ConditionOf(*job, "Failed");
+  REQUIRE(failed != nullptr);
+  CHECK(failed->Str("reason") == "BackoffLimitExceeded");
+  CHECK(played.All("Pod").empty());
+}
+
+TEST_CASE("a CronJob with an interval makes Jobs in that rhythm, and none that is too late") {
+  PlayedCluster played;
+  const auto cron = [](const char* name, const char* more) {
+    return Parse(absl::StrCat(R"({"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":")", name,
+                              R"("},"spec":{"schedule":"@every 90s",)", more, R"("jobTemplate":{"spec":{"template":{
+                              "spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"x"}]}}}}}})"));
+  };
+  played.Create(cron("often", R"("successfulJobsHistoryLimit":9,)"));
+  played.Create(cron("waits", R"("suspend":true,"startingDeadlineSeconds":5,)"));
+  played.Run(absl::Seconds(280));
+  CHECK(played.All("Job").size() == 3);
+  played.Patch(Parse(R"({"kind":"CronJob","name":"waits","strategicMerge":{"spec":{"suspend":false}}})"));
+  played.Run(absl::Seconds(60));
+  CHECK(played.All("Job").size() == 3);
+}
+
 std::vector<std::string> EvictingTaints(const PlayedCluster& played) {
   std::vector<std::string> nodes;
   for (const Value& node : played.All("Node")) {

@@ -71,13 +71,14 @@ class CronJobs final : public Actor {
                                    : absl::StrCat("unparseable schedule: ", util::Message(schedule.status())));
       return;
     }
-    if (const auto next = schedule->Next(world_->Now(), zone)) world_->Enqueue(this, what, *next - world_->Now());
-    absl::Time since =
+    const absl::Time since =
         std::max(TimeAt(*cron, {"status", "lastScheduleTime"}), TimeAt(*cron, {"metadata", "creationTimestamp"}));
-    const int64_t late = NumberAt(*cron, {"spec", "startingDeadlineSeconds"}, -1);
-    if (late >= 0) since = std::max(since, world_->Now() - absl::Seconds(late));
     const auto time = schedule->LastBetween(since, world_->Now(), zone);
-    if (!time) return;
+    auto next = schedule->Next(time.value_or(since), zone);
+    if (next && *next <= world_->Now()) next = schedule->Next(world_->Now(), zone);
+    if (next) world_->Enqueue(this, what, *next - world_->Now());
+    const int64_t late = NumberAt(*cron, {"spec", "startingDeadlineSeconds"}, -1);
+    if (!time || (late >= 0 && *time <= world_->Now() - absl::Seconds(late))) return;
     Value job = JobOfCronJob(*cron, absl::ToUnixSeconds(*time), world_->rules());
     // The Job of this time may be there, and the status that says so could not be written.
     const auto is_it = [&](const Value& other) { return NameOf(other) == NameOf(job); };

@@ -191,7 +191,7 @@ class Jobs final : public Actor {
     } else if (!look.failed_by.empty()) {
       reason = "PodFailurePolicy";
       message = look.failed_by;
-    } else if (failed > NumberAt(*job, {"spec", "backoffLimit"}, kNoLimit)) {
+    } else if (failed > NumberAt(*job, {"spec", "backoffLimit"}, kNoLimit) || RestartedTooOften(look, *job)) {
       reason = "BackoffLimitExceeded";
       message = "Job has reached the specified backoff limit";
     } else if (const int64_t most = NumberAt(*job, {"spec", "activeDeadlineSeconds"}, kNoLimit);
@@ -210,6 +210,17 @@ class Jobs final : public Actor {
     message = "Reached expected number of succeeded pods";
     if (!IsComplete(look, *job, &reason, &message)) return false;
     return End(what, look, "SuccessCriteriaMet", "Complete", reason, message, job);
+  }
+
+  // Where containers are restarted in their pods, restarts count as failures do.
+  static bool RestartedTooOften(const Look& look, const Value& job) {
+    if (TextAt(job, {"spec", "template", "spec", "restartPolicy"}) != "OnFailure") return false;
+    int64_t restarts = 0;
+    for (const auto* pods : {&look.active, &look.terminating}) {
+      for (const PodFactsPtr& p : *pods) restarts += p->restarts;
+    }
+    const int64_t limit = NumberAt(job, {"spec", "backoffLimit"}, kNoLimit);
+    return restarts >= std::max<int64_t>(limit, 1);
   }
 
   // Where indexes fail by themselves: too many have, or all have ended and some have failed.

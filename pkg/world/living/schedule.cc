@@ -76,6 +76,14 @@ absl::Status ReadPart(const std::string& part, const Field& f, std::bitset<64>* 
   return absl::OkStatus();
 }
 
+// Returns whether a field leaves it open which day it is: "*", but not "*/2".
+bool IsAny(const std::string& field) {
+  const std::vector<std::string> parts = absl::StrSplit(field, ',');
+  return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
+    return part == "*" || part == "?" || part == "*/1" || part == "?/1";
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<Schedule> Schedule::Parse(std::string_view text) {
@@ -88,6 +96,17 @@ absl::StatusOr<Schedule> Schedule::Parse(std::string_view text) {
   for (const Short& s : kShort) {
     if (s.name == text) text = s.fields;
   }
+  Schedule s;
+  constexpr std::string_view kEvery = "@every ";
+  if (text.starts_with(kEvery)) {
+    const std::string given(text.substr(kEvery.size()));
+    if (!absl::ParseDuration(given, &s.every_) || s.every_ == absl::InfiniteDuration()) {
+      return util::InvalidArgument(
+          absl::StrCat("failed to parse duration ", util::ToAbsl(text), ": time: invalid duration \"", given, "\""));
+    }
+    s.every_ = std::max(absl::Trunc(s.every_, absl::Seconds(1)), absl::Seconds(1));
+    return s;
+  }
   if (text.starts_with('@')) {
     return util::InvalidArgument(absl::StrCat("unrecognized descriptor: ", util::ToAbsl(text)));
   }
@@ -96,15 +115,14 @@ absl::StatusOr<Schedule> Schedule::Parse(std::string_view text) {
     return util::InvalidArgument(
         absl::StrCat("expected exactly 5 fields, found ", words.size(), ": [", absl::StrJoin(words, " "), "]"));
   }
-  Schedule s;
   std::bitset<64>* const bits[] = {&s.minutes_, &s.hours_, &s.days_, &s.months_, &s.weekdays_};
   for (size_t i = 0; i < words.size(); ++i) {
     for (absl::string_view part : absl::StrSplit(words[i], ',')) {
       if (absl::Status status = ReadPart(std::string(part), kFields[i], bits[i]); !status.ok()) return status;
     }
   }
-  s.any_day_ = words[2].starts_with('*') || words[2] == "?";
-  s.any_weekday_ = words[4].starts_with('*') || words[4] == "?";
+  s.any_day_ = IsAny(words[2]);
+  s.any_weekday_ = IsAny(words[4]);
   return s;
 }
 
@@ -116,15 +134,24 @@ bool Schedule::HasDay(absl::CivilDay day) const {
   return any_day_ || any_weekday_ ? by_day && by_week : by_day || by_week;
 }
 
+std::vector<absl::Time> Schedule::TimesOf(absl::CivilDay day, absl::TimeZone zone) const {
+  std::vector<absl::Time> times;
+  if (!HasDay(day)) return times;
+  for (absl::Time t = absl::FromCivil(day, zone); t < absl::FromCivil(day + 1, zone); t += absl::Minutes(1)) {
+    const absl::CivilMinute m = absl::ToCivilMinute(t, zone);
+    if (hours_.test(static_cast<size_t>(m.hour())) && minutes_.test(static_cast<size_t>(m.minute()))) {
+      times.push_back(t);
+    }
+  }
+  return times;
+}
+
 std::optional<absl::Time> Schedule::Next(absl::Time after, absl::TimeZone zone) const {
   constexpr int kMostDays = 8 * 366;
-  absl::CivilMinute m = absl::ToCivilMinute(after, zone) + 1;
-  absl::CivilDay day(m);
-  for (int i = 0; i < kMostDays; ++i, ++day, m = absl::CivilMinute(day)) {
-    if (!HasDay(day)) continue;
-    for (; absl::CivilDay(m) == day; ++m) {
-      if (!hours_.test(static_cast<size_t>(m.hour())) || !minutes_.test(static_cast<size_t>(m.minute()))) continue;
-      const absl::Time t = absl::FromCivil(m, zone);
+  if (every_ > absl::ZeroDuration()) return after + every_;
+  absl::CivilDay day = absl::ToCivilDay(after, zone);
+  for (int i = 0; i < kMostDays; ++i, ++day) {
+    for (absl::Time t : TimesOf(day, zone)) {
       if (t > after) return t;
     }
   }
@@ -132,15 +159,18 @@ std::optional<absl::Time> Schedule::Next(absl::Time after, absl::TimeZone zone) 
 }
 
 std::optional<absl::Time> Schedule::LastBetween(absl::Time after, absl::Time now, absl::TimeZone zone) const {
-  absl::CivilMinute m = absl::ToCivilMinute(now, zone);
-  const absl::CivilMinute end = absl::ToCivilMinute(std::max(after, now - absl::Hours(24 * 366)), zone);
-  for (; m >= end; --m) {
-    if (!HasDay(absl::CivilDay(m)) || !hours_.test(static_cast<size_t>(m.hour())) ||
-        !minutes_.test(static_cast<size_t>(m.minute()))) {
-      continue;
+  if (every_ > absl::ZeroDuration()) {
+    if (now < after + every_) return std::nullopt;
+    return now - (now - after) % every_;
+  }
+  constexpr int kMostDays = 366;
+  const absl::CivilDay last = absl::ToCivilDay(now, zone),
+                       first = std::max(absl::ToCivilDay(after, zone), last - kMostDays);
+  for (absl::CivilDay day = last; day >= first; --day) {
+    const std::vector<absl::Time> times = TimesOf(day, zone);
+    for (auto t = times.rbegin(); t != times.rend(); ++t) {
+      if (*t <= now) return *t > after ? std::optional(*t) : std::nullopt;
     }
-    const absl::Time t = absl::FromCivil(m, zone);
-    return t > after && t <= now ? std::optional(t) : std::nullopt;
   }
   return std::nullopt;
 }

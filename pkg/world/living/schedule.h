@@ -1,4 +1,4 @@
-// Schedules of CronJobs: "*/5 0-6 * jan,feb MON", "@hourly".
+// Schedules of CronJobs: "*/5 0-6 * jan,feb MON", "@hourly", "@every 1h30m".
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/civil_time.h>
@@ -7,6 +7,7 @@
 #include <bitset>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "pkg/api/validation/field_error.h"
 #include "pkg/world/objects.h"
@@ -16,18 +17,22 @@ namespace berth::world::living {
 class Schedule {
  public:
   // Parses five fields (minute, hour, day of the month, month, day of the week; lists, ranges, steps and names), or
-  // @yearly, @monthly, @weekly, @daily, @midnight, @hourly. The error is in the words of servers.
+  // @yearly, @monthly, @weekly, @daily, @midnight, @hourly, @every DURATION. The error is in the words of servers.
   static absl::StatusOr<Schedule> Parse(std::string_view text);
 
-  // Returns the first time after `after`; none within eight years.
+  // Returns the first time after `after`; none within eight years. A time that the zone skips when its clocks go
+  // forward does not come, and one that it has twice comes twice. @every counts from `after`.
   std::optional<absl::Time> Next(absl::Time after, absl::TimeZone zone) const;
   // Returns the last time that is after `after` and not after `now`; none if there is none.
   std::optional<absl::Time> LastBetween(absl::Time after, absl::Time now, absl::TimeZone zone) const;
 
  private:
   bool HasDay(absl::CivilDay day) const;
+  // Returns the times of one day, in order.
+  std::vector<absl::Time> TimesOf(absl::CivilDay day, absl::TimeZone zone) const;
   std::bitset<64> minutes_, hours_, days_, months_, weekdays_;
   bool any_day_ = false, any_weekday_ = false;
+  absl::Duration every_;  // not zero: @every
 };
 
 // Returns what a server refuses in the schedule and the time zone of a CronJob.

@@ -32,6 +32,29 @@ TEST_CASE("the next time of a schedule") {
 TEST_CASE("either of a day of the month and a day of the week is enough") {
   CHECK(NextAfter("0 0 13 * FRI", "2026-01-01T12:00:00Z") == "2026-01-02T00:00:00Z");
   CHECK(NextAfter("0 0 13 * FRI", "2026-01-09T12:00:00Z") == "2026-01-13T00:00:00Z");
+  // A step is a choice of days, too; "*" in a list is none.
+  CHECK(NextAfter("0 0 */10 * FRI", "2026-01-02T12:00:00Z") == "2026-01-09T00:00:00Z");
+  CHECK(NextAfter("0 0 */10 * FRI", "2026-01-09T12:00:00Z") == "2026-01-11T00:00:00Z");
+  CHECK(NextAfter("0 0 13,* * FRI", "2026-01-02T12:00:00Z") == "2026-01-09T00:00:00Z");
+}
+
+TEST_CASE("a time that the clocks skip does not come, and one that they have twice comes twice") {
+  // In 2026 New York's clocks go from 2:00 to 3:00 on 8 March, and from 2:00 to 1:00 on 1 November.
+  const char* zone = "America/New_York";
+  CHECK(NextAfter("30 2 * * *", "2026-03-07T12:00:00Z", zone) == "2026-03-09T06:30:00Z");
+  CHECK(NextAfter("30 1 * * *", "2026-11-01T00:00:00Z", zone) == "2026-11-01T05:30:00Z");
+  CHECK(NextAfter("30 1 * * *", "2026-11-01T05:30:00Z", zone) == "2026-11-01T06:30:00Z");
+  CHECK(NextAfter("*/15 * * * *", "2026-11-01T05:30:00Z", zone) == "2026-11-01T05:45:00Z");
+  CHECK(NextAfter("0 * * * *", "2026-03-08T06:00:00Z", zone) == "2026-03-08T07:00:00Z");
+}
+
+TEST_CASE("@every counts from the time before") {
+  CHECK(NextAfter("@every 1h30m", "2026-01-01T12:00:10Z") == "2026-01-01T13:30:10Z");
+  const auto s = Schedule::Parse("@every 90s");
+  REQUIRE(s.ok());
+  const absl::Time t = absl::FromCivil(absl::CivilSecond(2026, 1, 1, 12, 0, 5), absl::UTCTimeZone());
+  CHECK(!s->LastBetween(t, t + absl::Seconds(89), absl::UTCTimeZone()));
+  CHECK(s->LastBetween(t, t + absl::Seconds(200), absl::UTCTimeZone()) == t + absl::Seconds(180));
 }
 
 TEST_CASE("the last time that has come") {
@@ -55,6 +78,7 @@ TEST_CASE("what is no schedule is said in the words of servers") {
       {"5-1 * * * *", "beginning of range (5) beyond end of range (1): 5-1"},
       {"1-2-3 * * * *", "too many hyphens: 1-2-3"},
       {"@often", "unrecognized descriptor: @often"},
+      {"@every often", "failed to parse duration @every often: time: invalid duration \"often\""},
   };
   for (const auto& [text, why] : cases) CHECK(Schedule::Parse(text).status().message() == why);
 }

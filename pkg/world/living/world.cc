@@ -119,7 +119,9 @@ PodFacts FactsOf(const Value& pod) {
     if (values != nullptr && values->items.size() == 1) f.pinned = values->items[0].text();
   }
   f.is_tracked = HasFinalizer(pod, "batch.kubernetes.io/job-tracking");
-  if (const Value* containers = pod.At({"status", "containerStatuses"})) {
+  for (std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
+    const Value* containers = pod.At({"status", list});
+    if (containers == nullptr) continue;
     for (const Value& c : containers->items) f.restarts += NumberAt(c, {"restartCount"});
   }
   return f;
