@@ -135,6 +135,16 @@ def test_classes_and_limits():
         placed == {} and "maximum cpu usage per Container is 3" in err or "must be less than" in err,
         err,
     )
+    for release, limit in (("1.10", "limit"), ("1.36", "limit of 2")):
+        for o in (pod("big", cpu="2500m"), workload("Deployment", "web", cpu="2500m")):
+            placed, err = placements(node("n1"), limits, o, flags=["--emulated-version=" + release])
+            check(
+                "a default limit below the request in " + release,
+                placed == {}
+                and 'spec.containers[0].resources.requests: Invalid value: "2500m": '
+                "must be less than or equal to cpu %s\n" % limit in err,
+                err,
+            )
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"pods": "2"}}}
     placed, err = placements(node("n1"), quota, workload("Deployment", "web", replicas=5))
     check(
@@ -283,6 +293,9 @@ def test_workloads():
         placed == {} and "CronJob default/c makes pods only at its times" in err and "2 pods a run" in err,
         err,
     )
+    cron["spec"]["suspend"] = True
+    placed, err = placements(node("n1"), cron)
+    check("a suspended CronJob", "CronJob default/c is suspended" in err, err)
     hpa = {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",
@@ -302,6 +315,12 @@ def test_workloads():
     check(
         "minReplicas on request",
         len(placements(node("n1"), hpa, workload("Deployment", "web", replicas=1), flags=["--autoscaled"])[0]) == 3,
+    )
+    placed, err = placements(node("n1"), hpa)
+    check(
+        "an autoscaler whose target is not there",
+        "the input has no Deployment default/web, which HorizontalPodAutoscaler default/h names" in err,
+        err,
     )
     limited = {
         "apiVersion": "apps/v1",
@@ -403,6 +422,8 @@ def test_forms():
         'kind "deployment": did you mean Deployment?' in err and "not known here" not in err,
         err,
     )
+    err = placements(node("n1"), workload("Deployment", "web", group="batch/v1"))[1]
+    check("a workload of another version", '"batch/v1" has no such kind, deployments.apps has' in err, err)
     for what, o, said in (
         (
             "Kustomization",
@@ -436,6 +457,28 @@ def test_forms():
         '"image":"x"}]}}',
     )[2]
     check("a key twice in JSON", "metadata.name: the key stands twice" in err, err)
+
+
+def test_what_is_wrong_with_a_pod_spec_is_said():
+    twice = (
+        "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+        "spec:\n  containers: [{name: c, image: x}]\n  nodeSelector: {}\n  nodeSelector: {a: b}\n"
+    )
+    misspelt = documents(workload("Deployment", "web", template={"nodeSelectr": {"a": "b"}}))
+    for what, text, said in (
+        ("a key twice", twice, 'spec.yaml:11:17: Pod "p": spec.nodeSelector: the key stands twice, first in line 10'),
+        ("an unknown field", misspelt, 'Deployment "web": spec.template.spec.nodeSelectr: unknown field'),
+    ):
+        with tempfile.TemporaryDirectory() as d:
+            with open(d + "/spec.yaml", "w") as f:
+                f.write(text)
+            args = ["capacity", "-", "--pod-spec", d + "/spec.yaml", "--emulated-version=1.29"]
+            code, _, err = schedsim(*args, feed=documents(node("n1")))
+            check(what, code == 0 and said in err, err)
+            code, out, err = schedsim(*args, "--validate=strict", feed=documents(node("n1")))
+            check(what + ", strict", code == 1 and out == "" and said in err, (code, err))
+            code, _, err = schedsim(*args, "--validate=off", feed=documents(node("n1")))
+            check(what + ", off", code == 0 and "Pod" not in err and "Deployment" not in err, (code, err))
 
 
 def test_nodes():
@@ -542,6 +585,12 @@ def test_nodes():
         guarded(True, {"maxUnavailable": "34%"}) == [] and guarded(True, {"maxUnavailable": "34%"}, count=3) != [],
     )
     check("AlwaysAllow", guarded(False, {"minAvailable": 3, "unhealthyPodEvictionPolicy": "AlwaysAllow"}) == [])
+    empty = {"minAvailable": 3, "selector": {}}
+    check(
+        "an empty selector",
+        guarded(True, empty) != [] and guarded(True, empty, apiVersion="policy/v1beta1") == [],
+        (guarded(True, empty), guarded(True, empty, apiVersion="policy/v1beta1")),
+    )
     check(
         "a status counts",
         guarded(

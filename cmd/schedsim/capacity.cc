@@ -61,12 +61,13 @@ absl::StatusOr<Specs> ReadSpecs(const Invocation& options) {
   std::vector<PodShare> shares;
   std::vector<lab::PodSpec> read;
   std::map<std::string, int64_t> passed_over;
+  lab::Validator validator(ReadOptionsOf(options).validate, options.algorithm.release->version);
   bool mixed = false;
   for (const std::string& text : options.List("pod-spec")) {
     auto flag = ParseSpecFlag(text);
     if (!flag.ok()) return flag.status();
     mixed = mixed || flag->ratio > 0;
-    auto pods = lab::ReadPodSpecs(flag->file, &passed_over);
+    auto pods = lab::ReadPodSpecs(flag->file, &validator, &passed_over);
     if (!pods.ok()) return util::InvalidArgument(absl::StrCat("--pod-spec: ", util::Message(pods.status())));
     for (lab::PodSpec& p : *pods) {
       shares.push_back({flag->file, p.pod, std::max<int64_t>(flag->ratio, 1)});
@@ -76,6 +77,10 @@ absl::StatusOr<Specs> ReadSpecs(const Invocation& options) {
   for (const auto& [kind, count] : passed_over) {
     std::cerr << "schedsim: --pod-spec: skipped " << Counted(count, "object") << " of kind " << kind
               << ", which has no pod template\n";
+  }
+  for (const std::string& w : validator.Warnings()) std::cerr << "schedsim: " << w << "\n";
+  if (const std::vector<std::string> errors = validator.Errors(); !errors.empty()) {
+    return util::InvalidArgument(absl::StrJoin(errors, "\nschedsim: "));
   }
   Specs specs;
   if (mixed || options.Has("add-node")) {

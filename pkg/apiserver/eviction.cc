@@ -133,9 +133,12 @@ std::optional<ApiError> Registry::Evict(std::string_view ns, std::string_view na
   // Evicting a pod that does not run disrupts nothing.
   if (bound && !deleting && !Finished(pod)) {
     const ResourceInfo& budgets = *catalog().Find("policy", "v1", "poddisruptionbudgets");
+    const size_t v1 = static_cast<size_t>(std::max(0, budgets.VersionIndex("policy", "v1")));
+    const world::Rules rules = world::RulesOf(catalog().release());
     std::vector<ObjectPtr> matching;
     store_->Scan(budgets, ns, "", [&](const ObjectPtr& o) {
-      Value v = ToValue(budgets, 0, *o);
+      Value v = ToValue(budgets, v1, *o);
+      if (world::IsAboutNoPod(rules, v)) return true;
       if (Selects(v.At({"spec", "selector"}), pod.At({"metadata", "labels"}), false)) matching.push_back(o);
       return true;
     });
@@ -186,6 +189,10 @@ std::optional<ApiError> Registry::AllocateNodePorts(const ResourceInfo& r, Value
       errors.push_back(InvalidRaw(field, std::to_string(given), "provided port is already allocated"));
     }
     if (!errors.empty()) return InvalidObject("", r.kind, name, std::move(errors));
+  }
+  const Value* allocates = spec.Find("allocateLoadBalancerNodePorts");
+  if (type == "LoadBalancer" && allocates != nullptr && allocates->IsBool() && !allocates->AsBool()) {
+    return std::nullopt;
   }
   for (const Value& p : ports->items) ++taken[IntAt(p, {"nodePort"})];
   for (Value& p : ports->items) {

@@ -88,6 +88,7 @@ void FindViolatedBudgets(const Scenario& before, const std::vector<api::PodPtr>&
     world::BudgetState state;
     state.disruptions_allowed = (*pdb)->disruptions_allowed;
     auto known = before.budgets.find((*pdb)->meta.Key());
+    if (known != before.budgets.end() && world::IsAboutNoPod(rules, *known->second)) continue;
     if (known != before.budgets.end()) state = StateOfBudget(before, **pdb, *known->second);
     Edited::Budget budget{(*pdb)->meta.Key(), static_cast<int32_t>(state.disruptions_allowed), {}};
     for (const api::PodPtr& pod : evicted) {

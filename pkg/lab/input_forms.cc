@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "pkg/lab/input_places.h"
 #include "pkg/lab/scenario.h"
+#include "pkg/lab/validate.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 #include "pkg/world/kinds.h"
@@ -294,7 +296,7 @@ std::string WhatItIs(api::Json j, std::string_view kind, std::string_view versio
   }
   if (!KindMeant(j, kind).empty()) return "";
   if (!world::IsOwnGroup(kind, version) || makes_pods) {
-    if (version.find('/') == std::string_view::npos && !world::IsOwnGroup(kind, version)) {
+    if (!world::IsOwnGroup(kind, version) && group.find('.') == std::string_view::npos) {
       return absl::StrCat("skipped an object of kind ", util::ToAbsl(kind), ": apiVersion \"", util::ToAbsl(version),
                           "\" has no such kind, ", world::ResourceText(kind), " has");
     }
@@ -320,6 +322,15 @@ std::string WhatConfigMapHolds(api::Json j) {
                         policy ? "--policy-config-file" : "--config");
   }
   return "";
+}
+
+void NoteDuplicates(api::Json j, std::string_view kind, LineCounter* lines, Validator* validator) {
+  EachDuplicate(j, [&](const std::string& path, api::Json first, api::Json second) {
+    const uint32_t line = lines->LineAt(first.begin_offset());
+    validator->Add(lines->LineAndColumnAt(second.begin_offset()), absl::StrCat("twice ", path),
+                   absl::StrCat(util::ToAbsl(kind), " \"", util::ToAbsl(j.Find("metadata").Find("name").Text()), "\": ",
+                                path, ": the key stands twice, first in line ", line, "; the second one counts"));
+  });
 }
 
 std::string KindMeant(api::Json j, std::string_view kind) {

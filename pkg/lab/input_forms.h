@@ -15,6 +15,9 @@
 
 namespace berth::lab {
 
+class LineCounter;
+class Validator;
+
 // Returns the files to read: in the place of a folder its files that end in .json, .yaml or .yml, or those with .gz
 // behind it, by name. Folders in it are read if `recursive`, or if it is one that `kubectl cluster-info dump` has
 // written. A folder without such a file is an error.
@@ -55,6 +58,9 @@ std::string KindMeant(api::Json object, std::string_view kind);
 // ("spec.containers[0].image") and the values of both.
 void EachDuplicate(api::Json object,
                    const std::function<void(const std::string& path, api::Json first, api::Json second)>& f);
+
+// Notes keys that stand twice in one object: of those, the second value is what is read.
+void NoteDuplicates(api::Json object, std::string_view kind, LineCounter* lines, Validator* validator);
 
 // Returns what edits of the cluster need to know of a bound pod: bits of PodNote.
 uint8_t NotesOfPod(api::Json pod);

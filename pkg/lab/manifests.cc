@@ -8,6 +8,7 @@
 
 #include "pkg/api/json.h"
 #include "pkg/api/scheduling_fields.h"
+#include "pkg/api/validation/validation.h"
 #include "pkg/explain/output.h"
 #include "pkg/util/status.h"
 #include "pkg/world/kinds.h"
@@ -116,8 +117,9 @@ std::string Fingerprint(Json pod) {
 
 }  // namespace
 
-Manifests::Manifests(const world::Rules& rules)
-    : options_{.rules = rules, .keeps_given_priority = true, .tolerates_missing = true},
+Manifests::Manifests(release::Version release, const world::Rules& rules)
+    : release_(release),
+      options_{.rules = rules, .keeps_given_priority = true, .tolerates_missing = true},
       admission_(options_, &table_) {}
 
 bool Manifests::Note(Json j, std::string_view kind, std::string_view version) {
@@ -273,11 +275,24 @@ absl::Status Manifests::AdmitPod(const LoosePod& loose) {
   return absl::OkStatus();
 }
 
+std::optional<world::Refusal> Manifests::ExceededDefaults(const Value& pod,
+                                                          const std::vector<world::AdmissionNote>& notes) const {
+  const bool limited = std::any_of(notes.begin(), notes.end(), [](const world::AdmissionNote& n) {
+    return n.kind == world::AdmissionNote::Kind::kLimitRange;
+  });
+  if (!limited) return std::nullopt;
+  world::Refusal refusal;
+  validation::ValidateContainerResources(validation::OrEmpty(pod.Find("spec")), validation::Path("spec"), release_,
+                                         &refusal.invalid);
+  return refusal.invalid.empty() ? std::nullopt : std::optional(std::move(refusal));
+}
+
 absl::StatusOr<Manifests::Completed> Manifests::Complete(Value pod, const std::string& name) {
   Completed completed;
   std::vector<world::AdmissionNote> notes;
   world::CompleteContainers(&pod);
   completed.refusal = admission_.Complete("Pod", &pod, &notes);
+  if (!completed.refusal) completed.refusal = ExceededDefaults(pod, notes);
   if (completed.refusal) return completed;
   const std::string ns(world::NamespaceOf(pod));
   if (!name.empty()) NoteChanges(notes, absl::StrCat(ns, "/", name));

@@ -24,7 +24,7 @@ using Origins = absl::flat_hash_map<const api::PodTemplate*, std::shared_ptr<con
 
 class Manifests {
  public:
-  explicit Manifests(const world::Rules& rules);
+  Manifests(release::Version release, const world::Rules& rules);
 
   // Records an object that admission or controllers look up. Returns whether it is of such a kind. Its kind and version
   // may be those of a list.
@@ -94,8 +94,12 @@ class Manifests {
   absl::Status AdmitPod(const LoosePod& loose);
   absl::Status AdmitClaim(const LooseClaim& loose);
   void AddTolerations(api::Pod* pod);
+  // Returns why a server refuses what a LimitRange has made of a pod: a default limit is below what it requests.
+  std::optional<world::Refusal> ExceededDefaults(const world::Value& pod,
+                                                 const std::vector<world::AdmissionNote>& notes) const;
   void NoteChanges(const std::vector<world::AdmissionNote>& notes, const std::string& name);
 
+  const release::Version release_;
   const world::AdmissionOptions options_;
   world::ObjectTable table_;
   world::Admission admission_;

@@ -7,6 +7,7 @@
 #include "pkg/api/decode.h"
 #include "pkg/api/stream.h"
 #include "pkg/lab/input_forms.h"
+#include "pkg/lab/input_places.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {
@@ -15,6 +16,10 @@ namespace {
 // Collects the pods of a file: Pods, and the templates of workloads.
 class SpecReader final : public api::JsonSink {
  public:
+  SpecReader(const std::string& file, std::string_view text, Validator* validator) : validator_(validator) {
+    lines_.Start(file, text, 0);
+  }
+
   std::vector<PodSpec> pods;
   std::map<std::string, int64_t> passed_over;
 
@@ -53,6 +58,10 @@ class SpecReader final : public api::JsonSink {
       pod.Child("metadata").Set("namespace", world::Value::String(world::NamespaceOf(object)));
       pod.Set("spec", *tmpl->Find("spec"));
     }
+    const auto place = [&](size_t at) { return lines_.LineAndColumnAt(at); };
+    if (validator_->Check(j, kind, j.Find("apiVersion").Text(), place)) {
+      NoteDuplicates(j, kind, &lines_, validator_);
+    }
     if (world::NamespaceOf(pod).empty()) pod.Child("metadata").Set("namespace", world::Value::String("default"));
     if (world::NameOf(pod).empty()) {
       pod.Child("metadata").Set("name", world::Value::String(absl::StrCat("pod-", pods.size() + 1)));
@@ -65,16 +74,18 @@ class SpecReader final : public api::JsonSink {
     return absl::OkStatus();
   }
 
+  Validator* const validator_;
+  LineCounter lines_;
   bool any_element_ = false;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<PodSpec>> ReadPodSpecs(const std::string& file,
+absl::StatusOr<std::vector<PodSpec>> ReadPodSpecs(const std::string& file, Validator* validator,
                                                   std::map<std::string, int64_t>* passed_over) {
   auto text = api::ReadInput(file);
   if (!text.ok()) return text.status();
-  SpecReader reader;
+  SpecReader reader(file, *text, validator);
   if (absl::Status s = api::ReadDocuments(*text, reader); !s.ok()) {
     if (std::string why = WhyUnreadable(*text); !why.empty()) {
       return util::InvalidArgument(absl::StrCat(file, ": ", why));

@@ -42,7 +42,7 @@ class Collector final : public api::JsonSink {
         defaults_(options_.defaults),
         out_(out),
         validator_(options.validate, options.defaults.release->version),
-        manifests_(std::make_shared<Manifests>(RulesOf(options.defaults))) {
+        manifests_(std::make_shared<Manifests>(options.defaults.release->version, RulesOf(options.defaults))) {
     plain_.algorithm = defaults_;
     Restart();
   }
@@ -213,6 +213,7 @@ class Collector final : public api::JsonSink {
     plain_.manifests = manifests_;
     plain_.scales = plain_workloads_.Scales();
     plain_.scales.merge(made->scales);
+    NoteAutoscalersWithoutTarget();
     BERTH_RETURN_IF_ERROR(manifests_->BindClaims(&plain_.cluster));
     for (std::string& w : manifests_->Changes()) out_->warnings.push_back(std::move(w));
     for (std::string& w : manifests_->Refusals()) {
@@ -226,9 +227,26 @@ class Collector final : public api::JsonSink {
     manifests_->table().EachOf("CronJob", [&](const world::Value& cron) {
       const int64_t pods =
           world::PodsWantedBy("Job", world::JobOfCronJob(cron, 0, manifests_->rules()), manifests_->rules()).count;
+      const world::Value* suspended = cron.At({"spec", "suspend"});
       out_->warnings.push_back(absl::StrCat(
           "CronJob ", util::ToAbsl(world::NamespaceOf(cron)), "/", util::ToAbsl(world::NameOf(cron)),
-          " makes pods only at its times, so none is made of it (", explain::Counted(pods, "pod"), " a run)"));
+          suspended != nullptr && suspended->AsBool() ? " is suspended, so none is made of it ("
+                                                      : " makes pods only at its times, so none is made of it (",
+          explain::Counted(pods, "pod"), " a run)"));
+    });
+  }
+
+  void NoteAutoscalersWithoutTarget() {
+    if (options_.expand == Expand::kOff) return;
+    manifests_->table().EachOf("HorizontalPodAutoscaler", [&](const world::Value& hpa) {
+      const world::Value* target = hpa.At({"spec", "scaleTargetRef"});
+      const std::string_view kind = target == nullptr ? "" : target->Str("kind");
+      if (world::WasStored(hpa) || !world::IsWorkload(kind)) return;
+      const std::string key = ObjectKey(kind, world::NamespaceOf(hpa), target->Str("name"));
+      if (plain_.scales.contains(key)) return;
+      out_->warnings.push_back(absl::StrCat("warning: the input has no ", key, ", which HorizontalPodAutoscaler ",
+                                            util::ToAbsl(world::NamespaceOf(hpa)), "/",
+                                            util::ToAbsl(world::NameOf(hpa)), " names"));
     });
   }
 
@@ -447,19 +465,8 @@ class Collector final : public api::JsonSink {
     const auto place = [&](size_t at) { return lines_.LineAndColumnAt(at); };
     if (!validator_.Check(j, kind, VersionOf(j), place)) return;
     const std::string_view own_kind = j.Find("kind").Text(), name = own_kind.empty() ? kind : own_kind;
-    NoteDuplicates(j, name);
+    NoteDuplicates(j, name, &lines_, &validator_);
     if (plain) NoteTemplateOfHelm(j, name);
-  }
-
-  // Notes keys that stand twice in one object. The decoder takes the second value.
-  void NoteDuplicates(Json j, std::string_view kind) {
-    EachDuplicate(j, [&](const std::string& path, Json first, Json second) {
-      const uint32_t line = lines_.LineAt(first.begin_offset());
-      validator_.Add(
-          lines_.LineAndColumnAt(second.begin_offset()), absl::StrCat("twice ", path),
-          absl::StrCat(util::ToAbsl(kind), " \"", util::ToAbsl(j.Find("metadata").Find("name").Text()), "\": ", path,
-                       ": the key stands twice, first in line ", line, "; the second one counts"));
-    });
   }
 
   // Notes a template of Helm that happens to be an object, because what is not rendered stands in quotes.

@@ -81,6 +81,17 @@ std::optional<BudgetState> StatusOfBudget(const Value& budget) {
   return state;
 }
 
+bool IsAboutNoPod(const Rules& rules, const Value& budget) {
+  if (rules.empty_budgets_select_all && budget.Str("apiVersion") != "policy/v1beta1") return false;
+  const Value* selector = budget.At({"spec", "selector"});
+  if (selector == nullptr || !selector->IsObject()) return true;
+  for (std::string_view member : {"matchLabels", "matchExpressions"}) {
+    const Value* wanted = selector->Find(member);
+    if (wanted != nullptr && !wanted->IsNull() && !wanted->empty()) return false;
+  }
+  return true;
+}
+
 bool LetsUnreadyPodGo(const Rules& rules, const Value& budget, const BudgetState& state) {
   if (!rules.unhealthy_pod_eviction_policy) return false;
   const Value& spec = validation::OrEmpty(budget.Find("spec"));

@@ -29,6 +29,10 @@ BudgetState StateOfBudget(const Value& budget, const std::vector<PodOfBudget>& p
 // Returns the state that a budget has in its status, if a controller has written one.
 std::optional<BudgetState> StatusOfBudget(const Value& budget);
 
+// Returns whether the budget is about no pod at all: its selector is empty, which selects all in policy/v1 and none in
+// policy/v1beta1, the only version before Kubernetes 1.21.
+bool IsAboutNoPod(const Rules& rules, const Value& budget);
+
 // Returns whether an eviction of a pod that is not ready goes past the budget: the policy is AlwaysAllow, or enough
 // pods are healthy without it.
 bool LetsUnreadyPodGo(const Rules& rules, const Value& budget, const BudgetState& state);

@@ -15,9 +15,30 @@
 namespace berth::world {
 namespace {
 
-constexpr std::string_view kCounted[] = {
-    "Pod",     "PersistentVolumeClaim", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet",     "Job",
-    "CronJob", "ReplicationController", "Service",    "ConfigMap",  "Secret",      "ResourceQuota", "ServiceAccount"};
+constexpr std::string_view kCounted[] = {"Pod",
+                                         "PersistentVolumeClaim",
+                                         "Deployment",
+                                         "ReplicaSet",
+                                         "StatefulSet",
+                                         "DaemonSet",
+                                         "Job",
+                                         "CronJob",
+                                         "ReplicationController",
+                                         "Service",
+                                         "ConfigMap",
+                                         "Secret",
+                                         "ResourceQuota",
+                                         "ServiceAccount",
+                                         "LimitRange",
+                                         "Endpoints",
+                                         "EndpointSlice",
+                                         "HorizontalPodAutoscaler",
+                                         "PodDisruptionBudget",
+                                         "Ingress",
+                                         "NetworkPolicy",
+                                         "ControllerRevision",
+                                         "Lease",
+                                         "ResourceClaim"};
 // Kinds that quotas also count by the plain names of their resources.
 constexpr std::string_view kPlain[] = {"ReplicationController", "Service", "ConfigMap", "Secret", "ResourceQuota"};
 // Resources that every container must state when a quota limits them.
@@ -59,6 +80,21 @@ void AddClaimUsage(const Value& claim, Amounts* usage) {
     (*usage)[p + "persistentvolumeclaims"] = api::Quantity::FromInt(1);
     if (storage != requests.end()) (*usage)[p + "requests.storage"] = storage->second;
   }
+}
+
+void AddServiceUsage(const Value& service, Amounts* usage) {
+  const Value& spec = validation::OrEmpty(service.Find("spec"));
+  const bool balanced = spec.Str("type") == "LoadBalancer";
+  if (balanced) (*usage)["services.loadbalancers"] = api::Quantity::FromInt(1);
+  const Value* allocates = spec.Find("allocateLoadBalancerNodePorts");
+  const Value* ports = spec.Find("ports");
+  if (ports == nullptr || (!balanced && spec.Str("type") != "NodePort")) return;
+  int64_t on_nodes = 0;
+  for (const Value& port : ports->items) {
+    const Value* given = port.Find("nodePort");
+    on_nodes += !balanced || allocates == nullptr || allocates->AsBool() || (given != nullptr && given->AsInt() != 0);
+  }
+  (*usage)["services.nodeports"] = api::Quantity::FromInt(on_nodes);
 }
 
 bool HasCrossNamespaceAffinity(const Value& spec) {
@@ -139,6 +175,7 @@ Amounts QuotaUsage(std::string_view kind, const Value& object) {
   usage[absl::StrCat("count/", resource)] = api::Quantity::FromInt(1);
   if (kind == "Pod") AddPodUsage(object, &usage);
   if (kind == "PersistentVolumeClaim") AddClaimUsage(object, &usage);
+  if (kind == "Service") AddServiceUsage(object, &usage);
   if (std::find(std::begin(kPlain), std::end(kPlain), kind) != std::end(kPlain)) {
     usage[resource] = api::Quantity::FromInt(1);
   }

@@ -20,6 +20,7 @@ constexpr RuleRow kRows[] = {
     {&Rules::runtime_class_overhead, release::Since(18)},
     {&Rules::preemption_policy, release::Since(19)},
     {&Rules::cron_names_in_minutes, release::Since(21)},
+    {&Rules::empty_budgets_select_all, release::Since(21)},
     {&Rules::ephemeral_claims, release::Since(21)},
     {&Rules::indexed_jobs, release::Since(22)},
     {&Rules::kubelets_heed_taints, release::Since(22)},

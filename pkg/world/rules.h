@@ -45,6 +45,7 @@ struct Rules {
   // ---- budgets ----
   bool scales_of_any_kind = false;  // before: of the kinds of this API that have one
   bool unhealthy_pod_eviction_policy = false;
+  bool empty_budgets_select_all = false;  // an empty selector selects all pods (policy/v1); before, none
 };
 
 // Returns the rules of a release with its default gates.

@@ -419,6 +419,11 @@ SelfSubjectAccessReview proto
 SelfSubjectAccessReviewSpec proto
   resourceAttributes *ResourceAttributes
   nonResourceAttributes *NonResourceAttributes
+SelfSubjectRulesReview proto
+  metadata ObjectMeta
+  spec SelfSubjectRulesReviewSpec!
+SelfSubjectRulesReviewSpec proto
+  namespace string
 ResourceAttributes proto
   namespace string
   verb string

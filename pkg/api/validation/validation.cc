@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "pkg/api/labels.h"
 #include "pkg/api/quantity.h"
@@ -17,6 +18,8 @@ namespace {
 constexpr size_t kMostAnnotationBytes = 256 * 1024;
 // Services may have names that begin with a digit: RelaxedServiceNameValidation, beta and on in 1.36.
 constexpr release::Span kRelaxedServiceNames = release::Since(36);
+// Errors about names speak of "a lowercase RFC 1123 label" and no longer of "a DNS-1123 label".
+constexpr release::Span kSaysLowercase = release::Since(20);
 
 bool IsDnsLabel(std::string_view s, bool letter_first) {
   if (s.empty() || s.size() > 63 || s.front() == '-' || s.back() == '-') return false;
@@ -382,6 +385,28 @@ void ValidatePriorityClass(const Value& object, FieldErrors* errors) {
   }
 }
 
+// Both bounds in one budget: the server shows the specification as it has it in memory.
+std::string BudgetInMemory(const Value& spec) {
+  auto text = [&](std::string_view member) {
+    const Value* v = spec.Find(member);
+    return v == nullptr ? std::string("null") : ToSortedJson(*v);
+  };
+  return absl::StrCat(R"({"MinAvailable":)", text("minAvailable"), R"(,"Selector":)", text("selector"),
+                      R"(,"MaxUnavailable":)", text("maxUnavailable"), R"(,"UnhealthyPodEvictionPolicy":)",
+                      text("unhealthyPodEvictionPolicy"), "}");
+}
+
+// Says what is wrong with names in the words of the release.
+FieldErrors InWordsOf(Version release, FieldErrors errors) {
+  constexpr std::string_view kBefore = "a DNS-1123 ", kNow = "a lowercase RFC 1123 ";
+  if (!kSaysLowercase.Has(release)) return errors;
+  for (FieldError& e : errors) {
+    const size_t at = e.message.find(kBefore);
+    if (at != std::string::npos) e.message.replace(at, kBefore.size(), kNow);
+  }
+  return errors;
+}
+
 }  // namespace
 
 FieldErrors ValidateCreate(const ResourceInfo& r, const Value& object) {
@@ -412,11 +437,11 @@ FieldErrors ValidateCreate(const ResourceInfo& r, const Value& object) {
   } else if (r.kind == "PodDisruptionBudget") {
     const Value* spec = object.Find("spec");
     if (spec != nullptr && spec->Find("minAvailable") != nullptr && spec->Find("maxUnavailable") != nullptr) {
-      errors.push_back(InvalidRaw("spec", ToJson(*spec), "minAvailable and maxUnavailable cannot be both set"));
+      errors.push_back(InvalidRaw("spec", BudgetInMemory(*spec), "minAvailable and maxUnavailable cannot be both set"));
     }
     ValidateLabelSelector(object.At({"spec", "selector"}), Path("spec.selector"), &errors);
   }
-  return errors;
+  return InWordsOf(r.release, std::move(errors));
 }
 
 FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Value& old) {
@@ -451,7 +476,7 @@ FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Val
   } else if (r.kind == "CronJob") {
     ValidateCronJob(object, &errors);
   }
-  return errors;
+  return InWordsOf(r.release, std::move(errors));
 }
 
 }  // namespace berth::validation

@@ -48,6 +48,8 @@ std::vector<std::string> ProtocolsOf(Version release);
 void ValidateWorkload(const Value& object, const ResourceInfo& r, const Value* old, FieldErrors* errors);
 // Checks all but the schedule and the time zone.
 void ValidateCronJob(const Value& object, FieldErrors* errors);
+// Checks the requests and limits of all containers alone.
+void ValidateContainerResources(const Value& spec, const Path& at, Version release, FieldErrors* errors);
 void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors);
 // Checks what came after 1.10: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
 void ValidateAddedPodFields(const Value& spec, const Path& at, Version release, FieldErrors* errors);

@@ -82,6 +82,9 @@ void HugePages(const Value& resources, const Path& at, Version release, FieldErr
 }
 
 // Reports that a pod uses huge pages of several sizes.
+// Errors about requests say how much the limit is.
+constexpr release::Span kNamesLimits = release::Since(27);
+
 void OneSizeOfHugePages(const Value& spec, const Path& at, FieldErrors* errors) {
   std::set<std::string> sizes;
   for (std::string_view which : {"containers", "initContainers"}) {
@@ -126,12 +129,11 @@ void ResourceAmounts(const Value& resources, const Path& at, Version release, Fi
     auto q = api::Quantity::Parse(requests.items[i].text());
     auto l = api::Quantity::Parse(limit->text());
     if (!q.ok() || !l.ok()) continue;
-    if (!overcommit && *q != *l) {
-      errors->push_back(Invalid(request_path.str(), q->String(), absl::StrCat("must be equal to ", name, " limit")));
-    } else if (*q > *l) {
-      errors->push_back(
-          Invalid(request_path.str(), q->String(), absl::StrCat("must be less than or equal to ", name, " limit")));
-    }
+    const bool must_be_equal = !overcommit && *q != *l;
+    if (!must_be_equal && *q <= *l) continue;
+    errors->push_back(Invalid(request_path.str(), q->String(),
+                              absl::StrCat(must_be_equal ? "must be equal to " : "must be less than or equal to ", name,
+                                           " limit", kNamesLimits.Has(release) ? " of " + l->String() : "")));
   }
   HugePages(resources, at, release, errors);
 }
@@ -369,6 +371,17 @@ void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* 
     }
     if (!effect.empty() && effect != "NoSchedule" && effect != "PreferNoSchedule" && effect != "NoExecute")
       errors->push_back(NotSupported((here / "effect").str(), effect, {"NoSchedule", "PreferNoSchedule", "NoExecute"}));
+  }
+}
+
+void ValidateContainerResources(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
+  for (std::string_view which : {"containers", "initContainers"}) {
+    const Value& containers = OrEmpty(spec.Find(which));
+    const Path list = at / which;
+    for (size_t i = 0; i < containers.items.size(); ++i) {
+      const Path here = list[i];
+      ResourceAmounts(OrEmpty(containers.items[i].Find("resources")), here / "resources", release, errors);
+    }
   }
 }
 

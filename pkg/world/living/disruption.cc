@@ -53,9 +53,10 @@ class Disruption final : public Actor {
     const Value* selector = budget.At({"spec", "selector"});
     std::vector<PodOfBudget> pods;
     std::string no_scale;
+    const bool none = IsAboutNoPod(world_->rules(), budget);
     const Value disrupted = StillDisrupted(what, budget);
     for (const auto& [uid, p] : world_->PodsIn(what.ns)) {
-      if (!Selects(selector, &p->labels, false)) continue;
+      if (none || !Selects(selector, &p->labels, false)) continue;
       PodOfBudget pod;
       pod.ready = p->ready && disrupted.Find(p->name) == nullptr;
       pod.terminating = p->terminating;
