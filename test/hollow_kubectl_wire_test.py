@@ -20,7 +20,6 @@ DIFFERENCES = {
     # Server-side apply is rejected, because there are no managed fields.
     r"PATCH .* application/apply-patch\+yaml": 415,
     r"PATCH .*/app\?fieldManager=kubectl&fieldValidation=Strict application/json-patch": None,  # depends on it
-    r"POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews": 404,
     # Discovery has no ETags for caching.
     r"GET /apis?\?timeout=32s": 200,
 }

@@ -115,6 +115,19 @@ def test_who_may_what():
         check_equal("may I: of another namespace", can("list", "pods", ns="other", cert="client"), False)
         check_equal("may I: a token with all rights", can("delete", "nodes", token="wiretoken"), True)
         check_equal("may I: nobody gets no answer", can("list", "pods"), 403)
+        listed = call(
+            port,
+            "POST",
+            "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+            body='{"spec":{"namespace":"wire"}}',
+            cert="client",
+        )[1]["status"]["resourceRules"]
+        check(
+            "what a certificate may do that may only read",
+            {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["pods"]} in listed
+            and not any("create" in rule["verbs"] for rule in listed),
+            listed,
+        )
         check_equal("the insecure port allows everybody", s.call("GET", "/api/v1/nodes")[0], 200)
         check_equal("exit on SIGTERM", s.stop()[0], 0)
 

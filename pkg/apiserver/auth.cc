@@ -185,7 +185,8 @@ std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const s
       (what.path.starts_with("/healthz") || what.path == "/livez" || what.path == "/readyz" || what.path == "/version"))
     return std::nullopt;
   // Every authenticated user may ask for their own rights and who they are.
-  if (known && (what.resource == "selfsubjectaccessreviews" || what.resource == "selfsubjectreviews")) {
+  if (known && (what.resource == "selfsubjectaccessreviews" || what.resource == "selfsubjectrulesreviews" ||
+                what.resource == "selfsubjectreviews")) {
     return std::nullopt;
   }
   for (const PolicyRule& rule : *options_.policy) {

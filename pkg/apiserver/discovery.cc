@@ -97,6 +97,7 @@ std::string ResourceList(const Catalog& catalog, const GroupVersion& gv) {
   }
   if (gv.group == "authorization.k8s.io") {
     out.Append(Entry("selfsubjectaccessreviews", false, "SelfSubjectAccessReview", Strings({"create"})));
+    out.Append(Entry("selfsubjectrulesreviews", false, "SelfSubjectRulesReview", Strings({"create"})));
   }
   return ToJson(list) + "\n";
 }
@@ -124,9 +125,7 @@ std::string VersionPage(Version release) {
   Value v = Value::Object();
   v.Set("major", Value::String("1"));
   v.Set("minor", Value::String(std::to_string(release.minor)));
-  std::string version(util::Version());  // v1.10.0-berth.1
-  std::string ours = version.substr(std::min(version.find('-'), version.size()));
-  v.Set("gitVersion", Value::String(absl::StrCat("v1.", static_cast<int>(release.minor), ".0", ours)));
+  v.Set("gitVersion", Value::String(GitVersion(release)));
   v.Set("gitCommit", Value::String(""));
   v.Set("gitTreeState", Value::String("clean"));
   v.Set("buildDate", Value::String("1970-01-01T00:00:00Z"));
@@ -193,6 +192,12 @@ const PageMap& Pages(Version release) {
 }
 
 }  // namespace
+
+std::string GitVersion(Version release) {
+  const std::string version(util::Version());  // v1.10.0-berth.1
+  const std::string ours = version.substr(std::min(version.find('-'), version.size()));
+  return absl::StrCat("v1.", static_cast<int>(release.minor), ".0", ours);
+}
 
 std::optional<HttpResponse> Discovery(Version release, std::string_view path, std::string_view accept) {
   auto it = Pages(release).find(std::string(path));

@@ -50,6 +50,8 @@ class Api {
   HttpResponse Evict(Call& call);
   // POST selfsubjectaccessreviews: answers whether the sender may do something.
   HttpResponse ReviewAccess(const HttpRequest& request);
+  // POST selfsubjectrulesreviews: lists what the sender may do in a namespace.
+  HttpResponse ReviewRules(const HttpRequest& request);
   HttpResponse ReviewSender(const HttpRequest& request);
   HttpResponse Scale(Call& call);
   // POST serviceaccounts/NAME/token.

@@ -98,9 +98,9 @@ std::optional<ApiError> ReadListOptions(const Query& query, bool watch, Version 
 
 std::string_view HowToSpeakJson(std::string_view user_agent) {
   if (user_agent.starts_with("kubectl")) {
-    return "this server speaks JSON and YAML, and this command of kubectl knows only protobuf; kubectl get, create, "
-           "apply, "
-           "run, patch and delete speak JSON";
+    return "this server speaks JSON and YAML, and this command of kubectl knows only protobuf: give what it prints "
+           "with "
+           "--dry-run=client -o yaml to kubectl apply -f -";
   }
   if (user_agent.starts_with("kube-controller-manager")) {
     return "this server speaks JSON and YAML; set --kube-api-content-type=application/json (kube-controller-manager)";

@@ -309,6 +309,7 @@ HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
   }
   std::string_view path = request.path;
   if (path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") return ReviewAccess(request);
+  if (path == "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews") return ReviewRules(request);
   if (path == "/apis/authentication.k8s.io/v1/selfsubjectreviews" && ServesReviewsOfSenders(registry_->catalog())) {
     return ReviewSender(request);
   }

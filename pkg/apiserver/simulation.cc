@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "pkg/apiserver/discovery.h"
 #include "pkg/util/status.h"
 #include "pkg/world/living/actors.h"
 
@@ -163,6 +164,7 @@ Simulation::Simulation(Registry* registry, const util::Clock* clock, SimulationO
   if (options.controllers) {
     AddControllers(world_.get(), {.grace = options.node_grace, .expects_kubelets = options.kubelets});
   }
+  options.kubelet.version = GitVersion(registry->catalog().release());
   if (options.kubelets) world_->Add(NewKubelets(world_.get(), std::move(options.kubelet)));
   for (std::string_view kind : world::living::kFollowedKinds) {
     const ResourceInfo* r = access_->Of(kind);

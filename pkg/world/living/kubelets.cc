@@ -146,7 +146,7 @@ class Kubelets final : public Actor {
     if (found == nullptr) return;
     if (node.heartbeat_at <= world_->Steady() || !IsConditionTrue(*found, "Ready")) {
       Value v = *found;
-      WriteNodeStatus(node.ip, world_->Now(), &v);
+      WriteNodeStatus(node.ip, options_.version, world_->Now(), &v);
       if (!world_->cluster().UpdateStatus("Node", std::move(v))) {
         node.heartbeat_at = world_->Steady() + (world_->rules().node_leases ? kHeartbeat : kHeartbeatWithoutLeases);
       }

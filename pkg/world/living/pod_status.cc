@@ -90,7 +90,7 @@ void EndContainers(int64_t exit_code, absl::Time now, Value* pod, const Value* w
 
 }  // namespace
 
-void WriteNodeStatus(std::string_view ip, absl::Time now, Value* node) {
+void WriteNodeStatus(std::string_view ip, std::string_view version, absl::Time now, Value* node) {
   Value& status = node->Child("status");
   struct Row {
     std::string_view type, status, reason, message;
@@ -120,6 +120,16 @@ void WriteNodeStatus(std::string_view ip, absl::Time now, Value* node) {
       a.Set("address", Value::String(address));
       addresses.Append(std::move(a));
     }
+  }
+  Value& info = status.Child("nodeInfo");
+  for (auto [member, text] : {std::pair<std::string_view, std::string_view>("kubeletVersion", version),
+                              {"kubeProxyVersion", version},
+                              {"osImage", "simulated"},
+                              {"kernelVersion", "simulated"},
+                              {"containerRuntimeVersion", "simulated://1.0"},
+                              {"operatingSystem", "linux"},
+                              {"architecture", "amd64"}}) {
+    if (info.Str(member).empty()) info.Set(member, Value::String(text));
   }
   if (status.Find("allocatable") == nullptr) {
     if (const Value* capacity = status.Find("capacity")) {

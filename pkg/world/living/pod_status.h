@@ -10,7 +10,8 @@
 
 namespace berth::world::living {
 
-void WriteNodeStatus(std::string_view ip, absl::Time now, Value* node);
+// `version` is that of the kubelet. What the node says of itself already stays.
+void WriteNodeStatus(std::string_view ip, std::string_view version, absl::Time now, Value* node);
 
 // The pod does not fit: phase Failed.
 void WriteRejected(std::string_view reason, std::string_view message, absl::Time now, Value* pod);
