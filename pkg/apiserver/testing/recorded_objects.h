@@ -106,6 +106,19 @@ inline std::string Lacks(const Value& want, const Value* got, const std::string&
   return text == ToJson(*got) ? "" : absl::StrCat(path, ": ", ToJson(*got), ", want ", text);
 }
 
+// Returns what the metadata of an object has beyond what was recorded, or nothing.
+inline std::string HasMore(const Value& want, const Value& got) {
+  for (std::string_view member : {"labels", "annotations", "finalizers", "ownerReferences"}) {
+    const Value &wanted = validation::OrEmpty(want.At({"metadata", member})),
+                &have = validation::OrEmpty(got.At({"metadata", member}));
+    if (have.items.size() > wanted.items.size() && !have.IsObject()) return absl::StrCat("more ", util::ToAbsl(member));
+    for (const std::string& key : have.keys) {
+      if (wanted.Find(key) == nullptr && !IsLeftOut(key)) return absl::StrCat("more ", util::ToAbsl(member), ": ", key);
+    }
+  }
+  return "";
+}
+
 // Conditions are compared by type, status, reason and message, in any order. Of pods the recordings have three types.
 inline std::string LacksConditions(const Value& want, const Value& got) {
   const bool of_pod = want.Str("kind") == "Pod";
@@ -168,6 +181,7 @@ inline void CompareAll(const Value& objects, const PlayedCluster& played, bool v
     for (size_t i = 0; i < candidates.size() && !found; ++i) {
       if (!NameFits(name, world::NameOf(candidates[i]))) continue;
       std::string lacks = Lacks(want, &candidates[i], "");
+      if (lacks.empty()) lacks = HasMore(want, candidates[i]);
       if (lacks.empty()) lacks = LacksConditions(want, candidates[i]);
       if (lacks.empty() && deleting != world::living::IsTerminating(candidates[i])) {
         lacks = deleting ? "is not being deleted" : "is being deleted";

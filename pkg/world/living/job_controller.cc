@@ -38,6 +38,10 @@ class Jobs final : public Actor {
     if (c.kind != "Pod") return;
     if (c.before != nullptr && c.before->controller_kind == "Job" && (c.gone || !c.after->is_tracked))
       Forget(*c.before);
+    // Whose Job is gone without it, is not counted by anybody.
+    if (c.after != nullptr && c.after->is_tracked && c.after->controller_uid.empty()) {
+      world_->Enqueue(this, {"Pod", c.after->ns, c.after->name});
+    }
     for (const PodFactsPtr& pod : {c.before, c.after}) {
       if (pod == nullptr || pod->controller_kind != "Job") continue;
       world_->Enqueue(this, {"Job", pod->ns, pod->controller_name},
@@ -46,6 +50,7 @@ class Jobs final : public Actor {
   }
 
   void Sync(const ObjectName& what) override {
+    if (what.kind == "Pod") return SyncOrphan(what);
     const ValuePtr found = world_->cluster().Get("Job", what.ns, what.name);
     if (found == nullptr) return ReleasePods(what);
     const std::string_view manager = TextAt(*found, {"spec", "managedBy"});
@@ -386,6 +391,10 @@ class Jobs final : public Actor {
     if (found == nullptr || UidOf(*found) != pod.uid) return;
     Value v = *found;
     if (RemoveFinalizer(&v, kTracking)) world_->cluster().UpdateStatus("Pod", std::move(v));
+  }
+  void SyncOrphan(const ObjectName& what) {
+    const PodFactsPtr pod = world_->Pod(what.ns, what.name);
+    if (pod != nullptr && pod->is_tracked && pod->controller_uid.empty()) Release(*pod);
   }
   // The Job is gone: nobody else would take the finalizers off.
   void ReleasePods(const ObjectName& what) {
