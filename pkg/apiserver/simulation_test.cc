@@ -141,6 +141,51 @@ TEST_CASE("a condition that somebody has written without a time gets one") {
   CHECK(TextAt(*ready, {"reason"}) == "KubeletReady");
 }
 
+// Returns the addresses that are ready and those that are not, each with its port.
+std::pair<size_t, size_t> AddressesOf(const Value& endpoints, int64_t port) {
+  const Value* subsets = endpoints.Find("subsets");
+  if (subsets == nullptr || subsets->items.empty()) return {0, 0};
+  REQUIRE(subsets->items.size() == 1);
+  const Value& subset = subsets->items[0];
+  CHECK(world::living::NumberAt(subset.Find("ports")->items[0], {"port"}) == port);
+  auto count = [&](const char* member) {
+    const Value* list = subset.Find(member);
+    return list == nullptr ? size_t{0} : list->items.size();
+  };
+  return {count("addresses"), count("notReadyAddresses")};
+}
+
+TEST_CASE("a service has the addresses of its pods") {
+  using Counts = std::pair<size_t, size_t>;
+  PlayedCluster played;
+  played.Create(Parse(R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},"spec":{"selector":{"app":"web"},
+    "ports":[{"port":80,"targetPort":"http"}]}})"));
+  played.Create(Parse(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":3,
+    "selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},"spec":{
+    "containers":[{"name":"c","image":"x","ports":[{"name":"http","containerPort":8080}]}]}}}})"));
+  played.Create(
+      Parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"sick","labels":{"app":"web","unready":"yes"}},
+    "spec":{"containers":[{"name":"c","image":"x","ports":[{"name":"http","containerPort":8080}]}]}})"));
+  played.Run(absl::Seconds(3));
+  CHECK(AddressesOf(*played.Get("Endpoints", "web"), 8080) == Counts{3, 1});
+  const std::vector<Value> slices = played.All("EndpointSlice");
+  REQUIRE(slices.size() == 1);
+  CHECK(TextAt(slices[0], {"metadata", "labels", "kubernetes.io/service-name"}) == "web");
+  CHECK(slices[0].Find("endpoints")->items.size() == 4);
+  played.Patch(Parse(R"({"kind":"Deployment","name":"web","strategicMerge":{"spec":{"replicas":120}}})"));
+  played.Run(absl::Seconds(5));
+  CHECK(AddressesOf(*played.Get("Endpoints", "web"), 8080) == Counts{120, 1});
+  CHECK(played.All("EndpointSlice").size() == 2);
+  played.Patch(Parse(R"({"kind":"Deployment","name":"web","strategicMerge":{"spec":{"replicas":0}}})"));
+  played.Run(absl::Seconds(5));
+  CHECK(AddressesOf(*played.Get("Endpoints", "web"), 8080) == Counts{0, 1});
+  CHECK(played.All("EndpointSlice").size() == 1);
+  played.Delete("Service", "web", "Background");
+  played.Run(absl::Seconds(2));
+  CHECK(!played.Get("Endpoints", "web").has_value());
+  CHECK(played.All("EndpointSlice").empty());
+}
+
 TEST_CASE("restarts of containers count towards the limit of a Job") {
   PlayedCluster played;
   played.Create(Parse(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"backoffLimit":2,

@@ -15,6 +15,7 @@ void AddControllers(World* world, const NodeLifecycleOptions& nodes) {
   world->Add(NewVolumeController(world));
   world->Add(NewVolumeProtection(world));
   world->Add(NewServiceAccounts(world));
+  world->Add(NewEndpointsController(world));
   world->Add(NewNodeLifecycle(world, nodes));
   world->Add(NewTaintEviction(world));
   world->Add(NewPodCollector(world));

@@ -25,6 +25,8 @@ std::unique_ptr<Actor> NewNamespaceController(World* world);
 std::unique_ptr<Actor> NewVolumeController(World* world);
 // Keeps claims that pods use and volumes that are bound from going, by finalizers.
 std::unique_ptr<Actor> NewVolumeProtection(World* world);
+// The addresses behind services.
+std::unique_ptr<Actor> NewEndpointsController(World* world);
 // Makes the service account "default" of each namespace.
 std::unique_ptr<Actor> NewServiceAccounts(World* world);
 

@@ -90,6 +90,7 @@ PodFacts FactsOf(const Value& pod) {
   f.uid = UidOf(pod);
   f.node = TextAt(pod, {"spec", "nodeName"});
   f.phase = TextAt(pod, {"status", "phase"});
+  f.ip = TextAt(pod, {"status", "podIP"});
   if (const Value* c = ControllerOf(pod)) {
     f.controller_kind = c->Str("kind");
     f.controller_name = c->Str("name");

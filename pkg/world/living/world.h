@@ -26,7 +26,7 @@ namespace berth::world::living {
 
 // What actors often ask about a pod.
 struct PodFacts {
-  std::string ns, name, uid, node, phase;
+  std::string ns, name, uid, node, phase, ip;
   std::string controller_kind, controller_name, controller_uid;
   Value labels;
   std::string hash, revision;  // the labels pod-template-hash and controller-revision-hash
