@@ -23,8 +23,7 @@
 namespace berth::kube_scheduler {
 namespace {
 
-constexpr std::string_view kGroupVersion = "componentconfig/v1alpha1";
-constexpr release::Span kGroupVersionIsReadBy = {.since = {9}, .until = {12}};
+using scheduler::configuration::kComponentConfig, scheduler::configuration::kComponentConfigRow;
 constexpr std::string_view kKind = "KubeSchedulerConfiguration";
 constexpr std::string_view kDefaultAddress = "0.0.0.0:10251";
 
@@ -256,6 +255,10 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   if (!root.IsObject()) return missing("Kind");
   namespace configuration = scheduler::configuration;
   const std::string_view given_version = root.FindExact("apiVersion").Text();
+  if (as.release != nullptr && root.FindExact("kind").Text() == kKind) {
+    const std::string unread = configuration::WhyNotRead(*as.release, given_version);
+    if (!unread.empty()) return absl::InvalidArgumentError(unread);
+  }
   const release::Id* reader = configuration::ReaderOf(given_version, as.release);
   const bool by_profiles =
       configuration::IsConfigurationVersion(given_version) && configuration::ReadsProfiles(given_version);
@@ -278,16 +281,16 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
     return absl::InvalidArgumentError(
         absl::StrCat("couldn't decode as KubeSchedulerConfiguration, got /", version, ", Kind=Policy: "));
   }
-  if ((version != kGroupVersion && reader == nullptr) || kind != kKind) {
+  if ((version != kComponentConfig && reader == nullptr) || kind != kKind) {
     return absl::InvalidArgumentError(absl::StrCat("no kind \"", kind, "\" is registered for version \"", version,
                                                    "\" (the only one is ", std::string(kKind), " in ",
-                                                   std::string(kGroupVersion), ")"));
+                                                   std::string(kComponentConfig), ")"));
   }
 
   Configuration c;
   if (reader != nullptr) {
     UseDefaultsOf(*reader, &c);
-  } else if (as.release != nullptr && kGroupVersionIsReadBy.Has(as.release->version)) {
+  } else if (as.release != nullptr && kComponentConfigRow.read_by.Has(as.release->version)) {
     UseDefaultsOf(*as.release, &c);
   }
   r.String("schedulerName", &c.scheduler_name);
@@ -470,7 +473,7 @@ std::string ConfigurationToYaml(const Configuration& c) {
   AlgorithmToYaml(c.algorithm, "", &out);
   const auto* version = scheduler::configuration::NewestReadBy(c.release->version);
   absl::StrAppend(&out, "apiVersion: ",
-                  version == nullptr ? std::string(kGroupVersion) : scheduler::configuration::NameOf(*version));
+                  version == nullptr ? std::string(kComponentConfig) : scheduler::configuration::NameOf(*version));
   if (version != nullptr) {
     absl::StrAppend(&out, "\nbindTimeoutSeconds: ", c.bind_timeout / absl::Seconds(1));
   }

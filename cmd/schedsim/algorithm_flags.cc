@@ -38,7 +38,7 @@ absl::Status UseRelease(const std::string& name, lab::Algorithm* algorithm) {
   return absl::OkStatus();
 }
 
-absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm) {
+absl::Status UseConfiguration(const std::string& file, const release::Id* asked, lab::Algorithm* algorithm) {
   namespace configuration = scheduler::configuration;
   auto text = api::ReadInput(file);
   if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
@@ -50,6 +50,13 @@ absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm
         file, ": apiVersion: ", version.Brief(),
         ": must be a version of kubescheduler.config.k8s.io with profiles, v1beta1 or later; a Policy is given by "
         "--policy-config-file, a provider by --algorithm-provider, and schedsim convert converts older versions"));
+  }
+  if (asked != nullptr) {
+    const std::string unread = configuration::WhyNotRead(*asked, version.Text());
+    if (!unread.empty()) {
+      return util::InvalidArgument(
+          absl::StrCat("--emulated-version=", std::string(asked->name), " contradicts --config=", file, ": ", unread));
+    }
   }
   // The release that was asked for, if it reads the version. If no release does, the error names those of the newest.
   const release::Id* reader = configuration::ReaderOf(version.Text(), algorithm->release);

@@ -90,6 +90,14 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
     return r;
   }
   api::Json root = document->root();
+  if (strictly && root.FindExact("kind").Text() == "KubeSchedulerConfiguration") {
+    const std::string unread =
+        scheduler::configuration::WhyNotRead(*algorithm.release, root.FindExact("apiVersion").Text());
+    if (!unread.empty()) {
+      r.errors.push_back(unread);
+      return r;
+    }
+  }
   if (!scheduler::configuration::IsConfigurationVersion(root.FindExact("apiVersion").Text())) {
     r.errors.push_back(absl::StrCat("apiVersion ", root.FindExact("apiVersion").Brief(),
                                     " is not one of kubescheduler.config.k8s.io, which this command checks; "

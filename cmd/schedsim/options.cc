@@ -84,13 +84,7 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   if (vm.contains("algorithm-provider")) a->provider = vm["algorithm-provider"].as<std::string>();
   if (vm.contains("config")) {
     const std::string file = vm["config"].as<std::string>();
-    const release::Id* asked = a->release;
-    BERTH_RETURN_IF_ERROR(UseConfiguration(file, a));
-    if (vm.contains("emulated-version") && a->release != asked) {
-      return util::InvalidArgument(absl::StrCat("--emulated-version=", std::string(asked->name),
-                                                " contradicts --config=", file, ", which is for release ",
-                                                std::string(a->release->name)));
-    }
+    BERTH_RETURN_IF_ERROR(UseConfiguration(file, vm.contains("emulated-version") ? a->release : nullptr, a));
   }
   BERTH_RETURN_IF_ERROR(ReadPercentage(vm, a));
   if (!a->Decides().has_policies) {

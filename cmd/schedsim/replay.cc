@@ -86,18 +86,19 @@ absl::Status UseConfiguration(const std::string& file, const release::Id* asked,
   if (!text.ok()) return text.status();
   auto document = api::ReadDocument(*text);
   if (!document.ok()) return util::InvalidArgument(absl::StrCat(file, ": ", util::Message(document.status())));
+  const std::string_view version = document->root().FindExact("apiVersion").Text();
+  const std::string unread = asked == nullptr ? "" : scheduler::configuration::WhyNotRead(*asked, version);
+  if (!unread.empty()) {
+    return util::InvalidArgument(
+        absl::StrCat("--emulated-version=", std::string(asked->name), " contradicts --config=", file, ": ", unread));
+  }
   const auto recorded = release::Named(c->release);
-  const release::Id* reader =
-      scheduler::configuration::ReaderOf(document->root().FindExact("apiVersion").Text(), asked != nullptr ? asked
-                                                                                          : recorded.ok()  ? *recorded
-                                                                                                           : nullptr);
+  const release::Id* reader = scheduler::configuration::ReaderOf(version, asked != nullptr ? asked
+                                                                          : recorded.ok()  ? *recorded
+                                                                                           : nullptr);
   const release::Id& release = reader == nullptr ? release::All().back() : *reader;
   auto loaded = recording::LoadConfiguration(*text, releases::Of(release).decides);
   if (!loaded.ok()) return util::InvalidArgument(absl::StrCat(file, ": ", util::Message(loaded.status())));
-  if (asked != nullptr && asked != &release) {
-    return util::InvalidArgument(absl::StrCat("--emulated-version=", std::string(asked->name), " contradicts --config=",
-                                              file, ", which is for release ", std::string(release.name)));
-  }
   UseRelease(release, c);
   c->profiles.clear();
   for (const auto& profile : loaded->profiles) c->profiles.push_back({profile.scheduler_name, "", "", *text});

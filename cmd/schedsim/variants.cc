@@ -89,7 +89,7 @@ absl::StatusOr<std::vector<Variant>> VariantsOf(const Invocation& invocation, co
       v.algorithm.policy.reset();
       v.algorithm.provider.reset();
       v.algorithm.profiles.reset();
-      BERTH_RETURN_IF_ERROR(file ? UseConfiguration(value, &v.algorithm) : UseRelease(value, &v.algorithm));
+      BERTH_RETURN_IF_ERROR(file ? UseConfiguration(value, nullptr, &v.algorithm) : UseRelease(value, &v.algorithm));
       variants.push_back(std::move(v));
     }
   }

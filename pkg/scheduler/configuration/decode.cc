@@ -25,11 +25,6 @@ using util::ToAbsl;
 
 constexpr std::string_view kGroup = "kubescheduler.config.k8s.io";
 constexpr std::string_view kKind = "KubeSchedulerConfiguration";
-// The place in the source that messages name.
-constexpr release::From<std::string_view> kScheme[] = {
-    {{0}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:30")"},
-    {{20}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:29")"},
-};
 
 std::string Member(const std::string& path, std::string_view name) {
   return path.empty() ? std::string(name) : absl::StrCat(path, ".", ToAbsl(name));
@@ -49,11 +44,7 @@ struct ArgsPlace {
 class Decoder {
  public:
   Decoder(Version version, release::Version release, const Gates& gates, std::vector<Problem>* problems)
-      : version_(version),
-        release_(release),
-        scheme_(release::At(kScheme, release)),
-        gates_(gates),
-        problems_(problems) {}
+      : version_(version), release_(release), scheme_(SchemeOf(release)), gates_(gates), problems_(problems) {}
 
   // Reads the members of an object. Keys in `also` are accepted and skipped.
   template <typename T>
@@ -355,7 +346,7 @@ std::optional<Version> VersionOf(Json document, release::Version release, std::v
   std::string hint = absl::StrCat("supported are ", ToAbsl(kKind), " of ", ToAbsl(kGroup), versions);
   if (row != nullptr && kind == kKind) absl::StrAppend(&hint, "; ", WhoReads(version));
   return fail(absl::StrCat("no kind ", GoQuoted(kind), " is registered for version ", GoQuoted(version),
-                           ToAbsl(release::At(kScheme, release))),
+                           ToAbsl(SchemeOf(release))),
               std::move(hint));
 }
 

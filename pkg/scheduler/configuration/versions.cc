@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::configuration {
@@ -23,6 +24,17 @@ constexpr VersionRow kVersions[] = {
     {"v1beta3", {.since = {23}, .until = {30}}, Version::kV1Beta3},
     {"v1", release::Since(25), Version::kV1},
 };
+
+constexpr release::From<std::string_view> kScheme[] = {
+    {{0}, ""},
+    {{12}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:29")"},
+    {{18}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:30")"},
+    {{20}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:29")"},
+};
+
+const VersionRow* FindAnyVersion(std::string_view api_version) {
+  return api_version == kComponentConfig ? &kComponentConfigRow : FindVersion(api_version);
+}
 
 }  // namespace
 
@@ -74,10 +86,30 @@ std::string ReadersOf(const VersionRow& row) {
 }
 
 std::string WhoReads(std::string_view api_version) {
-  const VersionRow* row = FindVersion(api_version);
+  const VersionRow* row = FindAnyVersion(api_version);
   if (row == nullptr) return {};
   return absl::StrCat(util::ToAbsl(api_version), " is read by ", ReadersOf(*row),
                       " of Kubernetes: convert the file with schedsim convert FILE --to RELEASE");
+}
+
+std::string WhyNotRead(const release::Id& release, std::string_view api_version) {
+  const VersionRow* row = FindAnyVersion(api_version);
+  if (row == nullptr || row->read_by.Has(release.version)) return {};
+  std::string read = VersionsOf(release.version);
+  if (!read.empty()) {
+    read = absl::StrCat("kubescheduler.config.k8s.io", read);
+  } else if (const VersionRow* newest = NewestReadBy(release.version); newest != nullptr) {
+    read = NameOf(*newest);
+  } else {
+    read = std::string(kComponentConfig);
+  }
+  return absl::StrCat("no kind \"KubeSchedulerConfiguration\" is registered for version ", util::GoQuoted(api_version),
+                      util::ToAbsl(SchemeOf(release.version)), " (supported are KubeSchedulerConfiguration of ", read,
+                      "; ", WhoReads(api_version), ")");
+}
+
+std::string_view SchemeOf(release::Version release) {
+  return release::At(kScheme, release);
 }
 
 std::string VersionsOf(release::Version release) {

@@ -15,6 +15,9 @@ struct VersionRow {
   release::Span read_by;           // the releases that read it
   std::optional<Version> version;  // nothing for a version that this package does not read
 };
+// The version of configurations before they had an API group of their own, with a provider or a Policy.
+inline constexpr std::string_view kComponentConfig = "componentconfig/v1alpha1";
+inline constexpr VersionRow kComponentConfigRow = {"v1alpha1", {.since = {9}, .until = {12}}, {}};
 // Returns the row of an apiVersion such as "kubescheduler.config.k8s.io/v1beta1", or null if there is none.
 const VersionRow* FindVersion(std::string_view api_version);
 // Returns the release that a file of this apiVersion is for: `asked`, which may be null, if it reads the version, and
@@ -35,6 +38,12 @@ std::string ReadersOf(const VersionRow& row);
 // releases 1.22 to 1.27 of Kubernetes: convert the file with schedsim convert FILE --to RELEASE". Returns an empty text
 // if there is no such version in the group.
 std::string WhoReads(std::string_view api_version);
+// Returns what a release says to a KubeSchedulerConfiguration of this apiVersion if it does not read it: that the kind
+// is not registered, which version the release reads, and WhoReads(). Returns an empty text if the release reads it, or
+// if there is no such version.
+std::string WhyNotRead(const release::Id& release, std::string_view api_version);
+// Returns the place in the source that a release names where a kind is not registered: " in scheme \"k8s.io/...\"".
+std::string_view SchemeOf(release::Version release);
 // Returns the apiVersions that a release reads, for messages, the newest first: "/v1 and /v1beta3" after the group.
 std::string VersionsOf(release::Version release);
 
