@@ -185,8 +185,8 @@ WRITTEN = {
         "kubescheduler.config.k8s.io/v1beta1",
         ["--algorithm-provider=ClusterAutoscalerProvider", "--hard-pod-affinity-symmetric-weight=7"],
     ),
-    "1.29": ("kubescheduler.config.k8s.io/v1", ["--scheduler-name=other"]),
-    "1.36": ("kubescheduler.config.k8s.io/v1", ["--scheduler-name=other"]),
+    "1.29": ("kubescheduler.config.k8s.io/v1", ["--leader-elect-resource-name=other"]),
+    "1.36": ("kubescheduler.config.k8s.io/v1", ["--leader-elect-resource-name=other"]),
 }
 
 
@@ -223,7 +223,7 @@ def test_configuration_is_written_in_the_version_of_the_release():
             assert "NodeResourcesMostAllocated" in score and "NodeResourcesLeastAllocated" not in score, text
             assert "hardPodAffinityWeight: 7" in text, text
         else:
-            assert reports[0]["profiles"][0]["schedulerName"] == "other", reports
+            assert 'resourceName: "other"' in text, text
 
 
 def test_profiles_of_a_file_are_written_as_they_are():

@@ -177,6 +177,30 @@ INSTALLERS = {
         "--config="
         + write_file("v1.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"),
     ],
+    ("1.36", "kubespray"): [
+        *DELEGATES,
+        "--bind-address=::",
+        "--config="
+        + write_file("v1.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"),
+        CONF,
+        "--leader-elect=true",
+        "--profiling=False",
+        "--feature-gates=",
+        "--tls-min-version=VersionTLS12",
+        "--tls-cipher-suites=" + CIPHERS,
+    ],
+    ("1.36", "OpenShift"): [
+        "--config="
+        + write_file("v1.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"),
+        "--cert-dir=/var/run/kubernetes",
+        *DELEGATES,
+        "--feature-gates=DRAResourceClaimDeviceStatus=true",
+        "-v=2",
+        "--tls-cert-file=/s/tls.crt",
+        "--tls-private-key-file=/s/tls.key",
+        "--tls-cipher-suites=" + CIPHERS,
+        "--tls-min-version=VersionTLS12",
+    ],
     ("1.36", "kops"): [
         *DELEGATES,
         CONF,
@@ -244,6 +268,25 @@ def test_flags_that_the_release_does_not_have():
             "unknown flag: --requestheader-uid-headers (release 1.29 does not have it; releases since 1.32 do)",
         ),
         ("1.29", "--log-file=x", "unknown flag: --log-file "),
+        *[
+            (release, f"--{flag}={value}", f"unknown flag: --{flag} (release {release} does not have it; ")
+            for release in ("1.29", "1.36")
+            for flag, value in (
+                ("scheduler-name", "other"),
+                ("lock-object-name", "other"),
+                ("lock-object-namespace", "other"),
+                ("hard-pod-affinity-symmetric-weight", "2"),
+                ("alsologtostderr", "true"),
+                ("log-backtrace-at", "a.go:1"),
+                ("log-dir", "/tmp"),
+                ("stderrthreshold", "2"),
+                ("add-dir-header", "true"),
+                ("log-file-max-size", "1"),
+                ("one-output", "true"),
+                ("skip-headers", "true"),
+                ("skip-log-headers", "true"),
+            )
+        ],
         (
             "1.36",
             "--policy-config-file=p.json",
@@ -257,7 +300,8 @@ def test_flags_that_the_release_does_not_have():
         ),
     ]:
         r = run("--emulated-version=" + release, flag)
-        assert r.returncode == 1 and says in r.stderr, (release, flag, r.stderr)
+        refused = [line for line in r.stderr.splitlines() if line.startswith("Error: " + says)]
+        assert r.returncode == 1 and len(refused) == 1, (release, flag, r.stderr)
         assert r.stderr.endswith(". 'kube-scheduler --help' lists the flags.\n"), r.stderr
     r = run("--emulated-version=1.29", "pods")
     said = 'Error: "kube-scheduler" does not take any arguments, got ["pods"]. '
@@ -265,6 +309,14 @@ def test_flags_that_the_release_does_not_have():
     config = write_file("config.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
     r = run("--config=" + config, "--policy-config-file=p.json")
     assert r.returncode == 1 and "unknown flag: --policy-config-file" in r.stderr, r.stderr
+
+
+def test_a_plain_port_and_logs_to_standard_error_may_be_had_in_every_release():
+    flags = ["--address=127.0.0.1", "--port=10251", "--logtostderr=true"]
+    for release, without in (("1.10", False), ("1.19", False), ("1.29", True), ("1.36", True)):
+        r = run("--emulated-version=" + release, *flags, "--write-config-to=" + scratch("written"))
+        said = f"accepted, although release {release} does not have them: --address, --port, --logtostderr\n"
+        assert r.returncode == 0 and (said in r.stderr) == without, (release, r.stderr)
 
 
 def test_what_old_releases_do_without_flags():

@@ -7,9 +7,12 @@ import shutil
 import subprocess
 
 import harness
-from harness import BIN, Api, ExtenderServer, Proxy, Scheduler, node, pod, wait_until, write_file, write_objects
+from harness import BIN, ROOT, Api, ExtenderServer, Proxy, Scheduler, node, pod, wait_until, write_file, write_objects
 
 V1 = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+# Node affinity that a profile adds to its pods.
+TERM = {"matchExpressions": [{"key": "a", "operator": "Exists"}]}
+ADDED = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [TERM]}}
 RELEASES = {
     "1.8": "v1.8.15-berth",
     "1.9": "v1.9.11-berth",
@@ -91,7 +94,7 @@ def test_probes_and_pages_of_1_36():
     assert (shown["kind"], shown["clientConnection"]["qps"]) == ("KubeSchedulerConfiguration", 1000), shown
     [profile] = shown["profiles"]
     assert profile["schedulerName"] == "default-scheduler" and profile["plugins"]["permit"] == {}, profile
-    assert {"name": "TaintToleration", "weight": 3} in profile["plugins"]["score"]["enabled"], profile
+    assert {"name": "TaintToleration", "weight": 3} in profile["plugins"]["multiPoint"]["enabled"], profile
     metrics = s.page("/metrics")[2]
     assert 'scheduler_cache_size{type="nodes"} 1' in metrics and "scheduler_scheduler_cache_size" not in metrics
     assert "scheduler_pod_scheduling_duration_seconds" not in metrics
@@ -112,6 +115,68 @@ def test_probes_and_pages_of_1_36():
     assert [older.page(p)[0] for p in ("/livez", "/readyz", "/statusz", "/flagz")] == [404] * 4
     assert older.page("/healthz")[0] == 200 and 'name="ping",type="healthz"} 1' in older.page("/metrics/slis")[2]
     assert older.stop() == 0
+
+
+def configz(release, config):
+    """Returns what /configz shows under a configuration, and the file's own clientConnection."""
+    api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=" + release])
+    kubeconfig = write_file("kubeconfig", json.dumps({"apiVersion": "v1", "kind": "Config"}))
+    connection = {"kubeconfig": kubeconfig, "contentType": "application/json"}
+    given = write_file("configz.json", json.dumps({**V1, "clientConnection": connection, **config}))
+    s = Scheduler(api.url, "--emulated-version=" + release, "--config=" + given, bare=True, name="configz-" + release)
+    shown = json.loads(s.page("/configz")[2])["componentconfig"]
+    assert s.stop() == 0
+    return shown, kubeconfig
+
+
+def test_configz_is_what_the_release_shows():
+    for release, (connection, file), accept in (
+        ("1.29", ("ClientConnection", "Kubeconfig"), ""),
+        ("1.36", ("clientConnection", "kubeconfig"), "application/json"),
+    ):
+        with open(f"{ROOT}/test/testdata/configz/{release}.json") as f:
+            theirs = json.load(f)["componentconfig"]
+        ours, path = configz(release, {})
+        assert ours[connection][file] == path, ours
+        theirs[connection][file] = path
+        # The file of the recording says so.
+        ours[connection].update({name: accept for name in ours[connection] if name.lower().startswith("accept")})
+        if release == "1.29":  # a plain port is open in this test
+            ours.update({"HealthzBindAddress": "", "MetricsBindAddress": ""})
+        assert json.dumps(ours) == json.dumps(theirs), (release, json.dumps(ours), json.dumps(theirs))
+
+
+def test_configz_has_what_a_file_changes():
+    profile = {
+        "schedulerName": "mine",
+        "plugins": {
+            "multiPoint": {"enabled": [{"name": "ImageLocality", "weight": 5}], "disabled": [{"name": "VolumeZone"}]},
+            "score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeAffinity", "weight": 2}]},
+        },
+        "pluginConfig": [
+            {"name": "VolumeBinding", "args": {"bindTimeoutSeconds": 7}},
+            {"name": "NodeAffinity", "args": {"addedAffinity": ADDED}},
+        ],
+    }
+    extender = {"urlPrefix": "http://user:hunter2@127.0.0.1:1/e", "filterVerb": "f", "httpTimeout": "3s", "weight": 1}
+    for release, document in (("1.29", False), ("1.36", True)):
+        shown, _ = configz(release, {"profiles": [profile], "extenders": [extender]})
+        assert "hunter2" not in json.dumps(shown), shown
+        [p] = shown["profiles" if document else "Profiles"]
+        small = (lambda name: name) if document else (lambda name: name[0].upper() + name[1:])
+        plugins = p[small("plugins")]
+        multi = plugins[small("multiPoint")]
+        listed = [(x[small("name")], x[small("weight")]) for x in multi[small("enabled")]]
+        assert ("ImageLocality", 5) in listed and "VolumeZone" not in [name for name, _ in listed], listed
+        assert multi[small("disabled")] == [{small("name"): "VolumeZone", small("weight"): 0}], multi
+        assert plugins[small("score")][small("enabled")] == [{small("name"): "NodeAffinity", small("weight"): 2}]
+        args = [(c[small("name")], c[small("args")]) for c in p[small("pluginConfig")]]
+        assert [name for name, _ in args[:3]] == ["VolumeBinding", "NodeAffinity", "DefaultPreemption"], args
+        assert args[0][1][small("bindTimeoutSeconds")] == 7 and args[1][1][small("addedAffinity")] == ADDED, args
+        [e] = shown["extenders" if document else "Extenders"]
+        url = "http://user:***@127.0.0.1:1/e"
+        assert (e["urlPrefix"], e["httpTimeout"]) == (url, "3s") if document else e["URLPrefix"] == url, e
+        assert document == ("bindVerb" not in e and "BindVerb" not in e), e
 
 
 def test_it_is_not_ready_before_it_has_seen_the_cluster():

@@ -15,6 +15,7 @@
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/log_setup.h"
 #include "cmd/kube-scheduler/options.h"
+#include "cmd/kube-scheduler/process_log.h"
 #include "cmd/kube-scheduler/written_config.h"
 #include "pkg/util/checked_output.h"
 #include "pkg/util/completion.h"
@@ -96,7 +97,13 @@ int Main(int argc, char** argv) {
     const auto named = release::Named(options.emulated_version());
     return PrintVersion(options.version, config.ok() ? *config->release : named.ok() ? **named : release::Default());
   }
-  if (absl::Status s = SetUpLogging(options.logging, argv[0], config.ok() && config->Form().structured_log); !s.ok()) {
+  if (absl::IsUnimplemented(config.status())) {
+    std::fprintf(stderr, "Error: %s\n", util::Message(config.status()).c_str());
+    return 1;
+  }
+  const release::Id& release = config.ok() ? *config->release : options.ReleaseOfErrors();
+  const releases::DaemonForm& form = releases::DaemonFormOf(release);
+  if (absl::Status s = SetUpLogging(options.logging, argv[0], form.structured_log); !s.ok()) {
     PrintError(util::Message(s));
     return 1;
   }
@@ -105,7 +112,7 @@ int Main(int argc, char** argv) {
   for (const std::string& w : warnings) LOG(WARNING) << w;
   int status = 1;
   if (!config.ok()) {
-    PrintError(util::Message(config.status()), options.Command().bare_errors);
+    ProcessLog(form.structured_log, form.command.bare_errors, release).Failed(util::Message(config.status()));
   } else if (!options.write_config_to.empty()) {
     status = WriteConfiguration(*config, options.write_config_to);
   } else {

@@ -15,8 +15,10 @@
 #include "cmd/kube-scheduler/profile_config.h"
 #include "cmd/kube-scheduler/release_flags.h"
 #include "pkg/api/quantity.h"
+#include "pkg/api/stream.h"
 #include "pkg/releases/gates.h"
 #include "pkg/releases/releases.h"
+#include "pkg/scheduler/configuration/versions.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/help_text.h"
@@ -473,6 +475,16 @@ absl::Status Options::Parse(const std::vector<std::string>& args) {
 const releases::CommandForm& Options::Command() const {
   const auto emulated = release::Named(emulated_version_);
   return releases::DaemonFormOf(emulated.ok() ? **emulated : release::Default()).command;
+}
+
+const release::Id& Options::ReleaseOfErrors() const {
+  if (const auto emulated = release::Named(emulated_version_); emulated.ok()) return **emulated;
+  const auto text = config_file_.empty() ? std::string() : ReadFile(config_file_).value_or("");
+  const auto document = api::ReadDocument(text);
+  if (!document.ok() || !document->root().IsObject()) return release::Default();
+  const release::Id* reader =
+      scheduler::configuration::ReaderOf(document->root().FindExact("apiVersion").Text(), nullptr);
+  return reader == nullptr ? release::Default() : *reader;
 }
 
 // Says what is wrong with --address and --port.

@@ -61,7 +61,8 @@ class Options {
   // Parses the flags. Errors are kInvalidArgument with pflag's texts.
   absl::Status Parse(const std::vector<std::string>& args);
   // Returns the configuration of the file or of the flags, according to their precedence. Notices and warnings for the
-  // log are added in order. The error is the text after "error: ". REQUIRES: Parse() succeeded.
+  // log are added in order. An error is kUnimplemented if the release does not have a flag, which is a mistake in the
+  // command line like those that Parse() finds. REQUIRES: Parse() succeeded.
   absl::StatusOr<Configuration> Complete(std::vector<std::string>* warnings) const;
 
   bool help = false;
@@ -91,6 +92,9 @@ class Options {
   const std::string& emulated_version() const { return emulated_version_; }
   // Returns what the command line of the release is like that --emulated-version names, or else of the default one.
   const releases::CommandForm& Command() const;
+  // Returns the release whose form errors of Complete() have: that of --emulated-version, or the one that reads the
+  // configuration file, or else the default one.
+  const release::Id& ReleaseOfErrors() const;
   // Returns whether there are words that are no flags.
   bool has_words() const { return !positional_.empty(); }
   const FlagSet& flags() const { return flags_; }

@@ -23,8 +23,8 @@ absl::StatusOr<Configuration> FromProfileConfiguration(api::Json document, const
 // Sets the release, and what it has by default: its lock and the times of its queue.
 void UseDefaultsOf(const release::Id& release, Configuration* c);
 
-// Returns the body of /configz. It shows the plugins that are called at each extension point, but neither their
-// arguments nor the extenders.
+// Returns the body of /configz. It shows the configuration as the release completes it, without secrets of extenders,
+// and in 1.19 the plugins that are called at each extension point.
 std::string ProfilesToConfigz(const Configuration& c);
 
 // Returns by scheduler name how long the claims of a pod may take to be bound (bindTimeoutSeconds).

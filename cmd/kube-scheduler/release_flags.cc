@@ -38,6 +38,7 @@ struct Row {
   release::Span span;
   Shape shape;
   std::string_view usage;  // of a flag without effect: why it has none
+  bool kept = false;       // whether it acts in releases without it, too, with a warning
 };
 constexpr std::string_view kSockets = "Without effect: sockets are always bound in the same way.";
 constexpr std::string_view kHttp2 = "Without effect: HTTP/2 is not served.";
@@ -46,13 +47,25 @@ constexpr std::string_view kKlog = "Without effect: log lines and files are writ
 constexpr std::string_view kJson = "Without effect: log lines in JSON are written one by one to standard error.";
 constexpr Row kRows[] = {
     {"config", Since(9), Shape::kActs, {}},
-    {"algorithm-provider", Until(23), Shape::kActs, {}},
+    {"algorithm-provider", Until(22), Shape::kActs, {}},
     {"policy-config-file", Until(23), Shape::kActs, {}},
     {"policy-configmap", Until(23), Shape::kActs, {}},
     {"policy-configmap-namespace", Until(23), Shape::kActs, {}},
     {"use-legacy-policy-config", Until(23), Shape::kActs, {}},
     {"failure-domains", Until(23), Shape::kActs, {}},
-    {"hard-pod-affinity-symmetric-weight", Until(23), Shape::kActs, {}},
+    {"hard-pod-affinity-symmetric-weight", Until(22), Shape::kActs, {}},
+    {"scheduler-name", Until(22), Shape::kActs, {}},
+    {"lock-object-name", Until(28), Shape::kActs, {}},
+    {"lock-object-namespace", Until(28), Shape::kActs, {}},
+    // A plain port for who looks at a scheduler, and the default of logs, which scripts give to schedulers of any
+    // release.
+    {"address", Until(24), Shape::kActs, {}, true},
+    {"port", Until(24), Shape::kActs, {}, true},
+    {"logtostderr", Until(26), Shape::kActs, {}, true},
+    {"alsologtostderr", Until(26), Shape::kActs, {}},
+    {"log-backtrace-at", Until(26), Shape::kActs, {}},
+    {"log-dir", Until(26), Shape::kActs, {}},
+    {"stderrthreshold", Until(26), Shape::kActs, {}},
     {"authentication-kubeconfig", Since(12), Shape::kActs, {}},
     {"authentication-skip-lookup", Since(12), Shape::kActs, {}},
     {"authentication-token-webhook-cache-ttl", Since(12), Shape::kActs, {}},
@@ -257,13 +270,15 @@ void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure) {
 }
 
 absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& release, std::vector<std::string>* warnings) {
-  Texts without_effect;
+  Texts without_effect, kept;
   for (const Row& row : AllRows()) {
     if (!flags.Changed(row.name)) continue;
     const std::string name = absl::StrCat("--", std::string(row.name));
-    if (!row.span.Has(release.version)) {
+    const bool had = row.span.Has(release.version);
+    if (!had && row.kept) kept.push_back(name);
+    if (!had && !row.kept) {
       const bool later = release.version < row.span.since;
-      return absl::InvalidArgumentError(WithHelp(absl::StrCat(
+      return absl::UnimplementedError(WithHelp(absl::StrCat(
           "unknown flag: ", name, " (release ", std::string(release.name), " does not have it; releases ",
           later ? "since" : "before", " 1.", later ? row.span.since.minor : row.span.until.minor, " do)")));
     }
@@ -280,6 +295,10 @@ absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& releas
   }
   if (!without_effect.empty()) {
     warnings->push_back(absl::StrCat("accepted without effect: ", absl::StrJoin(without_effect, ", ")));
+  }
+  if (!kept.empty()) {
+    warnings->push_back(absl::StrCat("accepted, although release ", std::string(release.name),
+                                     " does not have them: ", absl::StrJoin(kept, ", ")));
   }
   return absl::OkStatus();
 }

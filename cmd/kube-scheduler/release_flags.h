@@ -18,8 +18,9 @@ namespace berth::kube_scheduler {
 // Adds the flags of releases after 1.10. `secure` must outlive the set.
 void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure);
 
-// Returns an error with pflag's text for the first flag of the command line that the release does not have.
-// Appends to `warnings` one line that names the flags that have no effect.
+// Returns kUnimplemented with pflag's text for the first flag of the command line that the release does not have.
+// Appends to `warnings` a line that names the flags that have no effect, and one with those that act although the
+// release does not have them: a plain port, and logs to standard error.
 absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& release, std::vector<std::string>* warnings);
 
 }  // namespace berth::kube_scheduler

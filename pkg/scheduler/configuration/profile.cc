@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "pkg/scheduler/configuration/completed.h"
 #include "pkg/scheduler/configuration/plugin_sets.h"
 #include "pkg/scheduler/configuration/profile_by_point.h"
 #include "pkg/scheduler/configuration/validation.h"
@@ -20,32 +21,6 @@ using util::GoQuoted;
 
 bool Contains(const std::vector<Plugin>& plugins, std::string_view name) {
   return std::any_of(plugins.begin(), plugins.end(), [&](const Plugin& p) { return p.name == name; });
-}
-
-// Returns the multiPoint list: the default plugins with the changes of the profile. A default plugin that the profile
-// also enables keeps its place but gets the weight of the profile, even if the profile gives none. Source:
-// mergePluginSet in pkg/scheduler/apis/config/v1/default_plugins.go.
-std::vector<Plugin> MergedMultiPoint(const PluginSet& custom, const PluginCatalogue& catalogue, const Gates& gates) {
-  std::vector<Plugin> merged;
-  std::set<size_t> replaced;
-  if (!Contains(custom.disabled, "*")) {
-    for (const DefaultPlugin& d : catalogue.DefaultPlugins(gates)) {
-      Plugin plugin{std::string(d.name), d.weight};
-      if (Contains(custom.disabled, d.name)) continue;
-      // If the profile enables a plugin several times, the last entry counts.
-      for (size_t i = custom.enabled.size(); i-- > 0;) {
-        if (custom.enabled[i].name != d.name) continue;
-        plugin = custom.enabled[i];
-        replaced.insert(i);
-        break;
-      }
-      merged.push_back(std::move(plugin));
-    }
-  }
-  for (size_t i = 0; i < custom.enabled.size(); ++i) {
-    if (!replaced.contains(i)) merged.push_back(custom.enabled[i]);
-  }
-  return merged;
 }
 
 // Resolves one profile.
@@ -225,19 +200,8 @@ class Resolver {
     for (const auto& plugins : out->points) {
       for (const auto& p : plugins) enabled.insert(p.name);
     }
-    const std::pair<const char*, PluginArgs::Typed> defaults[] = {
-        {"DefaultPreemption", DefaultPreemptionArgs()},
-        {"InterPodAffinity", InterPodAffinityArgs()},
-        {"NodeAffinity", NodeAffinityArgs()},
-        {"NodeResourcesBalancedAllocation", NodeResourcesBalancedAllocationArgs()},
-        {"NodeResourcesFit", NodeResourcesFitArgs()},
-        {"PodTopologySpread", PodTopologySpreadArgs()},
-        {"VolumeBinding", VolumeBindingArgs()}};
-    for (const auto& [name, args] : defaults) {
-      if (enabled.contains(name)) out->args[name].typed = args;
-    }
-    if (auto it = out->args.find("VolumeBinding"); it != out->args.end()) {
-      std::get<VolumeBindingArgs>(it->second.typed).shape = DefaultVolumeShape(gates_);
+    for (const PluginConfig& config : DefaultPluginConfig(gates_)) {
+      if (enabled.contains(config.name)) out->args[config.name] = config.args;
     }
     for (size_t i = 0; i < profile_.plugin_config.size(); ++i) {
       const PluginConfig& config = profile_.plugin_config[i];
