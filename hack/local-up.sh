@@ -12,7 +12,7 @@ port=${PORT:-8080} scheduler_port=${SCHEDULER_PORT:-10251}
 release=()
 case ${1:-} in
   --emulated-version=*) release=("$1"); shift ;;
-  -*) echo "local-up: unknown argument $1; --emulated-version=RELEASE is wanted" >&2; exit 1 ;;
+  -*) echo "local-up: unknown argument $1; the only one is --emulated-version=RELEASE" >&2; exit 1 ;;
 esac
 [ $# -gt 0 ] || set -- test/testdata/demo/nodes.yaml
 for program in hollow-apiserver kube-scheduler; do

@@ -131,7 +131,7 @@ def test_what_is_demanded_is_waited_for():
     ):
         (c,) = wait_until("the condition of " + name, lambda: condition(proxy, name))
         assert c["status"] == "False" and c["reason"] == "Unschedulable", (name, c)
-        assert field in c["message"] and f"--emulated-version={release} understands" in c["message"], c
+        assert field in c["message"] and f"--emulated-version={release} supports" in c["message"], c
         assert not api.placements()[name]
     wait_until("three set aside", lambda: s.metrics()['scheduler_pods_by_state{state="unsupported"}'] == 3)
     m = s.metrics()
@@ -280,7 +280,7 @@ def test_limits_of_csi_volumes_are_waited_for():
         (c,) = wait_until("the condition of " + name, lambda: condition(proxy, name))
         assert c["status"] == "False" and c["reason"] == "Unschedulable", c
         assert (
-            "spec.drivers[].allocatable.count" in c["message"] and "--emulated-version=1.19 understands" in c["message"]
+            "spec.drivers[].allocatable.count" in c["message"] and "--emulated-version=1.19 supports" in c["message"]
         ), c
     wait_until("both set aside", lambda: s.metrics()['scheduler_pods_by_state{state="unsupported"}'] == 2)
     # A change that keeps the limit causes no write. Without a limit the pods are placed.
@@ -308,7 +308,7 @@ def test_a_server_without_csinodes_is_none_to_wait_for():
         proxy = Proxy(api.port, lambda method, path: answer if "/csinodes" in path else None)
         s = Scheduler(proxy.url)
         wait_until("placed", lambda: all_placed(api, ["p"]))
-        assert s.log().count("the cluster is taken to have no csinodes.storage.k8s.io") == 1, s.log()
+        assert s.log().count("assuming that there are no csinodes.storage.k8s.io") == 1, s.log()
         # A watch that cannot exist must not raise alarms.
         assert not [k for k in s.metrics() if k.startswith("scheduler_watch") and "csinodes" in k]
         assert s.stop() == 0

@@ -45,14 +45,14 @@ WRONG = {
         "nowhere",
         '--insecure-bind-address, --insecure-port: cannot listen on nowhere:0: "nowhere" is no IP address',
     ),
-    "insecure-port": ("70000", 'invalid argument "70000" for --insecure-port: a port between 0 and 65535 is wanted'),
+    "insecure-port": ("70000", 'invalid argument "70000" for --insecure-port: must be a port from 0 to 65535'),
     "load": ("/nowhere", "--load: /nowhere: No such file or directory"),
     "bind-address": (
         "nowhere",
         '--bind-address, --secure-port: cannot listen on nowhere:0: "nowhere" is no IP address',
         *SECURE,
     ),
-    "secure-port": ("x", 'invalid argument "x" for --secure-port: a port between 0 and 65535 is wanted', *SECURE),
+    "secure-port": ("x", 'invalid argument "x" for --secure-port: must be a port from 0 to 65535', *SECURE),
     "tls-cert-file": ("/nowhere", "--tls-cert-file=/nowhere: no PEM certificate can be read", *SECURE),
     "tls-private-key-file": ("/nowhere", "--tls-private-key-file=/nowhere: no matching PEM key can be read", *SECURE),
     "client-ca-file": ("/nowhere", "--client-ca-file=/nowhere: no PEM certificate can be read", *SECURE),
@@ -60,18 +60,18 @@ WRONG = {
     "authorization-policy-file": ("/nowhere", "--authorization-policy-file=/nowhere: ", *SECURE),
     "default-watch-cache-size": (
         "many",
-        'invalid argument "many" for --default-watch-cache-size: a number of events is wanted',
+        'invalid argument "many" for --default-watch-cache-size: must be a number of events',
     ),
-    "watch-cache-sizes": ("pods", 'invalid argument "pods" for --watch-cache-sizes: resource#size'),
-    "event-ttl": ("soon", 'invalid argument "soon" for --event-ttl: a positive duration like 1h30m or 90s is wanted'),
+    "watch-cache-sizes": ("pods", 'invalid argument "pods" for --watch-cache-sizes: must be resource#size'),
+    "event-ttl": ("soon", 'invalid argument "soon" for --event-ttl: must be a positive duration such as 90s or 1h30m'),
     "emulated-version": ("1.11", '--emulated-version: invalid value "1.11": must be 1.8'),
     "simulate": ("nodes", "nodes is neither kubelets nor controllers"),
-    "pod-start-delay": ("soon", "a duration like 500ms or 3s is wanted"),
-    "pod-stop-delay": ("-1s", "a duration like 500ms or 3s is wanted"),
-    "node-monitor-grace-period": ("soon", "a duration like 500ms or 3s is wanted"),
-    "job-duration": ("3", "a duration like 500ms or 3s is wanted"),
+    "pod-start-delay": ("soon", "must be a duration such as 500ms or 3s"),
+    "pod-stop-delay": ("-1s", "must be a duration such as 500ms or 3s"),
+    "node-monitor-grace-period": ("soon", "must be a duration such as 500ms or 3s"),
+    "job-duration": ("3", "must be a duration such as 500ms or 3s"),
     "disable-admission-plugins": ("LimitRange", 'there is no plugin LimitRange (did you mean "LimitRanger"?)'),
-    "v": ("loud", 'invalid argument "loud" for --v: a number is wanted'),
+    "v": ("loud", 'invalid argument "loud" for --v: must be a number'),
     "version": ("maybe", "version"),
     "help": ("maybe", "help"),
 }
@@ -80,7 +80,7 @@ WRONG = {
 def test_flags():
     refused("unknown flag", "--bogus", "--bogus")
     refused("guessed flag", "--insecure-por", "--insecure-por=1")
-    refused("port", "a port between 0 and 65535 is wanted", "--insecure-port=70000")
+    refused("port", "must be a port from 0 to 65535", "--insecure-port=70000")
     refused("word", "positional", "word")
     flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", hollow("--help")[1], re.M))
     check_equal("flags in --help", flags, set(WRONG))
@@ -96,7 +96,7 @@ def test_flags():
         "--insecure-port=0",
         "--bind-address=127.0.0.1",
     )
-    refused("-v", 'invalid argument "loud" for --v: a number is wanted', "-v=loud")
+    refused("-v", 'invalid argument "loud" for --v: must be a number', "-v=loud")
     with Api.start(flags=["-v=2"]) as s:
         check_equal("-v=2", s.stop()[0], 0)
     code, out, _ = hollow("--help")

@@ -73,4 +73,4 @@ grep -q '1.11.*1.10.*1.29.*1.36' "$dir/out" || fail "the right values are named"
 code=0
 hack/local-up.sh --release=1.29 >"$dir/out" 2>&1 || code=$?
 [ $code -eq 1 ] || fail "an unknown argument is refused with 1, not $code"
-grep -q 'unknown argument --release=1.29; --emulated-version=RELEASE is wanted' "$dir/out" || fail "the right argument is named"
+grep -q 'unknown argument --release=1.29; the only one is --emulated-version=RELEASE' "$dir/out" || fail "the right argument is named"

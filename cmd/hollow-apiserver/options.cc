@@ -69,7 +69,7 @@ absl::Status Bad(std::string_view flag, std::string_view value, std::string_view
 absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text) {
   absl::Duration d;
   if (!absl::ParseDuration(text, &d) || d <= absl::ZeroDuration()) {
-    return util::InvalidArgument("a positive duration like 1h30m or 90s is wanted");
+    return util::InvalidArgument("must be a positive duration such as 90s or 1h30m");
   }
   return d;
 }
@@ -122,7 +122,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   auto port = [&](const char* flag) -> uint16_t {
     int n;
     if (!absl::SimpleAtoi(text(flag), &n) || n < 0 || n > 65535) {
-      bad.Update(Bad(flag, text(flag), "a port between 0 and 65535 is wanted"));
+      bad.Update(Bad(flag, text(flag), "must be a port from 0 to 65535"));
       return 0;
     }
     return static_cast<uint16_t>(n);
@@ -157,7 +157,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   auto duration = [&](const char* flag, absl::Duration* to) {
     const std::string given_text = text(flag);
     if (!absl::ParseDuration(given_text, to) || *to < absl::ZeroDuration()) {
-      bad.Update(Bad(flag, given_text, "a duration like 500ms or 3s is wanted"));
+      bad.Update(Bad(flag, given_text, "must be a duration such as 500ms or 3s"));
     }
   };
   duration("pod-start-delay", &s.simulate.kubelet.start_delay);
@@ -188,7 +188,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     }
   }
   if (!absl::SimpleAtoi(text("default-watch-cache-size"), &s.default_watch_cache_size))
-    bad.Update(Bad("default-watch-cache-size", text("default-watch-cache-size"), "a number of events is wanted"));
+    bad.Update(Bad("default-watch-cache-size", text("default-watch-cache-size"), "must be a number of events"));
   std::string sizes = text("watch-cache-sizes");
   for (size_t begin = 0; begin < sizes.size();) {
     size_t end = std::min(sizes.find(',', begin), sizes.size());
@@ -196,7 +196,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     begin = end + 1;
     size_t hash = one.find('#'), n = 0;
     if (hash == std::string::npos || !absl::SimpleAtoi(one.substr(hash + 1), &n)) {
-      bad.Update(Bad("watch-cache-sizes", sizes, "resource#size[,resource#size...] is wanted"));
+      bad.Update(Bad("watch-cache-sizes", sizes, "must be resource#size[,resource#size...]"));
       break;
     }
     s.watch_cache_sizes.emplace_back(one.substr(0, hash), n);
@@ -209,7 +209,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   }
   std::string level = text("v");
   if (level.starts_with('=')) level.erase(0, 1);  // -v=2, a form that Kubernetes' programs accept
-  if (!absl::SimpleAtoi(level, &out.verbosity)) bad.Update(Bad("v", level, "a number is wanted"));
+  if (!absl::SimpleAtoi(level, &out.verbosity)) bad.Update(Bad("v", level, "must be a number"));
   if (!bad.ok()) return bad;
   return out;
 }

@@ -612,7 +612,7 @@ int Daemon::EndCleanly() {
     settled->WaitFor(absl::Milliseconds(20));
   }
   if (!settled->raised()) {
-    LOG(WARNING) << "Some binds are still not answered; their outcome is left to the next start";
+    LOG(WARNING) << "Shutting down with unanswered bindings; the next leader will find out whether they succeeded";
   }
   const auto drained = std::make_shared<OneTimeEvent>();
   const auto left = std::make_shared<std::atomic<size_t>>(recorders_.size());

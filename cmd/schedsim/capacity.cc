@@ -329,8 +329,8 @@ int Capacity(const Invocation& options, std::ostream& out) {
 void AddCapacityFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   add("pod-spec", po::value<std::vector<std::string>>()->value_name("FILE[=RATIO]"),
-      "a pod to multiply, or a workload whose template is taken; may be repeated. With a RATIO anywhere the pods come "
-      "together, so many of each in a round");
+      "the pod to add copies of; for a workload, its pod template; may be repeated. With RATIOs, pods are added in "
+      "rounds: RATIO pods of each spec per round");
   add("max", po::value<int64_t>()->value_name("N")->default_value(0),
       "stop after this many replicas or rounds (0: no limit)");
   add("by", po::value<std::string>()->value_name("LABEL"),

@@ -167,8 +167,8 @@ void NotePredicates(const PolicyReport& r, const Algorithm& algorithm, std::vect
       const bool built_in = p.argument->labels_presence || p.argument->service_affinity;
       if (built_in && scheduler::IsFitPredicateRegistered(decides, p.name)) {
         notes->push_back(absl::StrCat(p.name,
-                                      ": the built-in predicate of this name never runs, its argument makes "
-                                      "another of it"));
+                                      ": the built-in predicate of this name never runs, because the argument "
+                                      "makes it another one"));
       }
       bool empty = (p.argument->labels_presence && p.argument->labels_presence->labels.empty()) ||
                    (p.argument->service_affinity && p.argument->service_affinity->labels.empty());
@@ -176,13 +176,13 @@ void NotePredicates(const PolicyReport& r, const Algorithm& algorithm, std::vect
     }
   }
   if (runs("CheckVolumeBinding") && !gates.algorithm.volume_scheduling) {
-    notes->push_back("CheckVolumeBinding: never rejects a node, feature gate VolumeScheduling is off");
+    notes->push_back("CheckVolumeBinding: never rejects a node because the feature gate VolumeScheduling is off");
   }
   if (runs("GeneralPredicates")) {
     for (std::string_view part :
          {"PodFitsResources", "HostName", "PodFitsHostPorts", "PodFitsPorts", "MatchNodeSelector"}) {
       if (runs(part)) {
-        notes->push_back(absl::StrCat(util::ToAbsl(part), ": adds nothing, GeneralPredicates checks the same"));
+        notes->push_back(absl::StrCat(util::ToAbsl(part), ": redundant: GeneralPredicates already checks it"));
       }
     }
   }
@@ -210,12 +210,12 @@ void NotePriorities(const PolicyReport& r, const scheduler::Release& decides, st
                                            p.argument->requested_to_capacity_ratio);
       if (built_in && scheduler::IsPriorityFunctionRegistered(decides, p.name)) {
         notes->push_back(absl::StrCat(p.name,
-                                      ": the built-in priority of this name never runs, its argument makes "
-                                      "another of it"));
+                                      ": the built-in priority of this name never runs, because the argument "
+                                      "makes it another one"));
       }
     }
   }
-  if (weight_of("EqualPriority") > 0) notes->push_back("EqualPriority: changes nothing, it scores every node the same");
+  if (weight_of("EqualPriority") > 0) notes->push_back("EqualPriority: changes nothing: it scores every node the same");
   if (weight_of("ServiceSpreadingPriority") > 0 && weight_of("SelectorSpreadPriority") > 0) {
     notes->push_back("ServiceSpreadingPriority: scores exactly as SelectorSpreadPriority, whose weight it adds to");
   }
@@ -227,14 +227,15 @@ void NotePriorities(const PolicyReport& r, const scheduler::Release& decides, st
     notes->push_back("hardPodAffinitySymmetricWeight: changes nothing without InterPodAffinityPriority");
   }
   if (r.effective.priorities.empty() && r.policy.extenders.empty()) {
-    notes->push_back("no priorities: every node that fits is as good as any other, nodes take turns");
+    notes->push_back("no priorities: every node that fits is as good as any other; nodes take turns");
   }
 }
 
 void NoteExtenders(const PolicyReport& r, std::vector<std::string>* notes) {
   for (const auto& e : r.policy.extenders) {
     if (e.filter_verb.empty() && e.prioritize_verb.empty() && e.bind_verb.empty()) {
-      notes->push_back(absl::StrCat("extender ", http::RedactUrl(e.url_prefix), ": never called, it has no verb"));
+      notes->push_back(
+          absl::StrCat("extender ", http::RedactUrl(e.url_prefix), ": never called because it has no verb"));
     }
     if (e.weight != 0 && e.prioritize_verb.empty()) {
       notes->push_back(absl::StrCat("extender ", http::RedactUrl(e.url_prefix),

@@ -116,7 +116,7 @@ void AddExplainFlags(boost::program_options::options_description_easy_init& add)
 
 absl::Status CheckExplain(const Invocation& options) {
   if (options.Has("pod") && !options.Get<std::string>("pod").empty()) return absl::OkStatus();
-  return util::InvalidArgument("explain: --pod NS/NAME is needed: which pod to explain");
+  return util::InvalidArgument("explain: give the pod to explain: --pod NAMESPACE/NAME");
 }
 
 constexpr char kExplainExamples[] =

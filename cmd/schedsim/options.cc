@@ -279,8 +279,7 @@ po::options_description FlagsOf(const Command& command) {
         "it does");
     add("percentage-of-nodes-to-score", po::value<std::string>()->value_name("N|release"),
         "look for nodes until N % of them fit, or as many as the release does, in its order (default: look at all)");
-    add("ignore-unknown-fields", po::bool_switch(),
-        "take pods as the release saw them, without fields that came later");
+    add("ignore-unknown-fields", po::bool_switch(), "ignore pod fields newer than the emulated release");
     add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
         "weight of placed pods' required affinity, 1-100");
   }
@@ -290,7 +289,7 @@ po::options_description FlagsOf(const Command& command) {
   }
   if ((command.groups & kGateFlags) != 0) {
     add("feature-gates", po::value<WordList>()->value_name("NAME=true,..."),
-        "gates to switch; others have the release's defaults");
+        "feature gates to turn on or off (default: those of the release)");
   }
   if ((command.groups & (kGateFlags | kInputFlags)) == (kGateFlags | kInputFlags)) {
     add("ties", po::value<std::string>()->value_name("HOW")->default_value("turn"),
@@ -299,7 +298,7 @@ po::options_description FlagsOf(const Command& command) {
   }
   if ((command.groups & kInputFlags) != 0) {
     add("expand", po::value<std::string>()->value_name("MODE")->default_value("auto"),
-        "make the pods that workloads lack: on, off, or auto: when the input has no pod of any workload");
+        "create the pods of workloads that have none in the input: on, off, or auto (only if no workload has any)");
     add("autoscaled", po::bool_switch(),
         "make at least minReplicas pods of the targets of HorizontalPodAutoscalers, also where they name fewer "
         "replicas");

@@ -36,7 +36,7 @@ bool Alternative(const Invocation& o) {
 
 absl::Status CheckReplay(const Invocation& o) {
   if (Alternative(o) && (o.Has("until") || o.Has("pod") || o.Get<bool>("check"))) {
-    return util::InvalidArgument("--until, --pod and --check cannot be used with another scheduler than the recorded");
+    return util::InvalidArgument("--until, --pod and --check work only with the recorded scheduler");
   }
   const int kinds = o.Has("policy") + o.Has("algorithm-provider") + o.Has("config");
   const std::string emulated = o.Has("emulated-version") ? o.Get<std::string>("emulated-version") : "";

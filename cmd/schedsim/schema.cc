@@ -24,11 +24,11 @@ const std::vector<std::string>& Kinds() {
 }
 
 absl::Status CheckKind(const Invocation& options) {
-  if (options.files.size() != 1) return util::InvalidArgument("schema: which one is needed: policy or configuration");
+  if (options.files.size() != 1) return util::InvalidArgument("schema: name a schema: policy or configuration");
   const std::string& kind = options.files[0];
   if (std::find(Kinds().begin(), Kinds().end(), kind) != Kinds().end()) return absl::OkStatus();
-  return util::InvalidArgument(absl::StrCat("schema: there is none of \"", kind, "\"",
-                                            util::SuggestionFor(kind, Kinds()), ": should be policy or configuration"));
+  return util::InvalidArgument(absl::StrCat("schema: unknown schema \"", kind, "\"", util::SuggestionFor(kind, Kinds()),
+                                            ": must be policy or configuration"));
 }
 
 // Returns the names of what a Policy of the release may run: what the release knows, and what plugin/ adds.

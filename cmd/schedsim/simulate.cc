@@ -366,7 +366,7 @@ void AddSimulateFlags(boost::program_options::options_description_easy_init& add
     add(flag, po::value<std::string>()->value_name("TIME"), help);
   }
   add("ignore-budgets", po::bool_switch(), "drain without regard to PodDisruptionBudgets");
-  add("ignore-unknown-fields", po::bool_switch(), "take pods as the release saw them, without fields that came later");
+  add("ignore-unknown-fields", po::bool_switch(), "ignore pod fields newer than the emulated release");
   add("record-dir", po::value<std::string>()->value_name("DIR"), "record what the scheduler does, for replay");
   add("svg", po::value<std::string>()->value_name("FILE"),
       "draw what is in use, the pods that wait, and waiting times");

@@ -102,11 +102,11 @@ absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text) {
   absl::Status s = EachLine(text, [&](std::string_view line) -> std::string {
     auto v = ParseJson(line);
     if (!v.ok()) return util::Message(v.status());
-    if (!v->IsObject()) return "an object is wanted";
+    if (!v->IsObject()) return "must be an object";
     if (!v->Str("kind").empty() && v->Str("kind") != "Policy")
       return absl::StrCat("kind: ", Quote(v->Str("kind")), " is not \"Policy\"");
     const Value* spec = v->Find("spec");
-    if (spec == nullptr || !spec->IsObject()) return "spec: an object is wanted";
+    if (spec == nullptr || !spec->IsObject()) return "spec: must be an object";
     PolicyRule rule;
     const std::pair<std::string_view, std::string*> texts[] = {
         {"user", &rule.user},         {"group", &rule.group},        {"namespace", &rule.ns},
@@ -115,7 +115,7 @@ absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text) {
       const std::string& key = spec->keys[i];
       const Value& value = spec->items[i];
       if (key == "readonly") {
-        if (!value.IsBool()) return "spec.readonly: true or false is wanted, not " + ToJson(value);
+        if (!value.IsBool()) return "spec.readonly: must be true or false, not " + ToJson(value);
         rule.readonly = value.AsBool();
         continue;
       }
@@ -124,10 +124,10 @@ absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text) {
         return absl::StrCat("spec.", key,
                             ": unknown; user, group, readonly, namespace, resource, apiGroup and nonResourcePath are");
       }
-      if (!value.IsString()) return absl::StrCat("spec.", key, ": a string is wanted, not ", ToJson(value));
+      if (!value.IsString()) return absl::StrCat("spec.", key, ": must be a string, not ", ToJson(value));
       *known->second = value.text();
     }
-    if (rule.user.empty() && rule.group.empty()) return "spec: user or group is wanted (\"*\" for everyone)";
+    if (rule.user.empty() && rule.group.empty()) return "spec: must have a user or a group (\"*\" for everyone)";
     rules.push_back(std::move(rule));
     return "";
   });

@@ -25,7 +25,7 @@ class Loader final : public api::JsonSink {
     apiserver::Value v = FromJson(element.root());
     if (!v.IsObject()) {
       return util::InvalidArgument(absl::StrCat("element ", element_, " of ", std::string(key),
-                                                ": an object is wanted, not ", ToJson(v).substr(0, 60)));
+                                                ": must be an object, not ", ToJson(v).substr(0, 60)));
     }
     if (v.Str("kind").empty() && key == "pods") v.Set("kind", apiserver::Value::String("Pod"));
     if (v.Str("kind").empty()) {
@@ -37,7 +37,7 @@ class Loader final : public api::JsonSink {
 
   absl::Status Value(api::Document& rest) override {
     apiserver::Value v = FromJson(rest.root());
-    if (!v.IsObject()) return util::InvalidArgument(absl::StrCat("an object is wanted, not ", ToJson(v).substr(0, 60)));
+    if (!v.IsObject()) return util::InvalidArgument(absl::StrCat("must be an object, not ", ToJson(v).substr(0, 60)));
     std::string kind(v.Str("kind"));
     bool list = kind.ends_with("List");
     auto waiting = std::move(kindless_);

@@ -560,7 +560,7 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
 // Loaded objects come from a running cluster or from a manifest, so nothing is validated. A uid that occurs twice is an
 // error, because the scheduler identifies pods by uid.
 std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version, Value v, bool verbatim) {
-  if (!v.IsObject()) return absl::StrCat("an object is wanted, not ", ToJson(v).substr(0, 60));
+  if (!v.IsObject()) return absl::StrCat("must be an object, not ", ToJson(v).substr(0, 60));
   Value* meta = v.Find("metadata");
   if (meta == nullptr || !meta->IsObject()) return "metadata is missing";
   std::string name(meta->Str("name"));

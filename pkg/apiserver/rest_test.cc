@@ -163,9 +163,9 @@ TEST_CASE("policy rules and token files") {
   CHECK_FALSE((*rules)[0].Allows({"b", {}}, get));
   CHECK_FALSE((*rules)[0].Allows({"a", {}}, create));
   CHECK_FALSE((*rules)[0].Allows({"a", {}}, elsewhere));
-  CHECK(util::Message(ParsePolicyFile("{}").status()) == "line 1: spec: an object is wanted");
+  CHECK(util::Message(ParsePolicyFile("{}").status()) == "line 1: spec: must be an object");
   CHECK(util::Message(ParsePolicyFile("\n{\"spec\":{\"resource\":\"x\"}}").status())
-            .starts_with("line 2: spec: user or group"));
+            .starts_with("line 2: spec: must have a user or a group"));
 
   auto tokens = ParseTokenFile("t1,alice,1,\"g1,g2\"\n\nt2,bob,2\n");
   REQUIRE(tokens.ok());

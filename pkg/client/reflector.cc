@@ -418,7 +418,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   // Delivers an empty list: the server has no objects of an optional resource, as far as we are permitted to see.
   void ListAbsent() {
     if (!stats_.absent.exchange(true)) {
-      LOG(INFO) << options_.name << ": " << error_.message << "; the cluster is taken to have no " << resource_.name
+      LOG(INFO) << options_.name << ": " << error_.message << "; assuming that there are no " << resource_.name
                 << " until a list succeeds";
     }
     CloseStream();

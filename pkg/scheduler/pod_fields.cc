@@ -128,9 +128,9 @@ std::string BlockedText(const PodFieldSet& blocking) {
   const auto all = release::All();
   auto first = std::find_if(all.begin(), all.end(), [&](const release::Id& id) { return id.version >= since; });
   const std::string helps =
-      first == all.end() ? "" : absl::StrCat("--emulated-version=", std::string(first->name), " understands it, ");
-  return absl::StrCat("the pod asks for what the emulated release does not understand: ", fields, "; ", helps,
-                      "--ignore-unknown-fields places the pod without it");
+      first == all.end() ? "" : absl::StrCat("--emulated-version=", std::string(first->name), " supports them, ");
+  return absl::StrCat("the emulated release does not support fields of the pod: ", fields, "; ", helps,
+                      "--ignore-unknown-fields ignores them");
 }
 
 api::PodPtr WithoutUnknownFields(const api::PodPtr& pod, const PodFieldSet& understood) {

@@ -135,7 +135,7 @@ TEST_CASE("later fields: a pod that demands what the release does not understand
   const std::string asked = c.Run();
   CHECK(asked.find("condition p False Unschedulable [") != std::string::npos);
   CHECK(asked.find(field) != std::string::npos);
-  CHECK(asked.find("--emulated-version=" + release + " understands it") != std::string::npos);
+  CHECK(asked.find("--emulated-version=" + release + " supports them") != std::string::npos);
   c.Reply(Kind::kOk);
   // Only a change of the pod itself lets it be tried again.
   c.Add(NewNode("n2", 4));
@@ -289,7 +289,7 @@ TEST_CASE("later fields: what an emulated release does not understand is waited 
   if (!options.ignore_unknown_fields) {
     CHECK(asked.find("bind") == std::string::npos);
     CHECK(asked.find(field) != std::string::npos);
-    CHECK(asked.find("--ignore-unknown-fields places the pod without it") != std::string::npos);
+    CHECK(asked.find("--ignore-unknown-fields ignores them") != std::string::npos);
     return;
   }
   // Never taken for less than it asks: of two pods of 3 cpu one fits.

@@ -56,7 +56,8 @@ Decision Scheduler::Decide(const api::PodPtr& pod, GenericScheduler& algorithm) 
   ++s_.metrics.checked_decisions;
   if (!d.difference.empty()) {
     ++s_.metrics.decision_differences;
-    LineAbout("Two ways to decide about a pod differ. The decision of the reference scheduler is carried out", *pod)
+    LineAbout("Self-check failed: the incremental and the reference scheduler disagree. The reference decision is used",
+              *pod)
         .Error(d.difference);
   }
   return d;

@@ -150,7 +150,7 @@ void Server::Handle(const http::ServerRequest& r, http::Responder answer, bool a
                              "This page is served to this machine only, under the names localhost and 127.0.0.1. From "
                              "elsewhere use kubectl port-forward, or the secure port."));
   }
-  if (FromOtherSite(r)) return answer.Send(Error(403, "Pages of other sites may not ask."));
+  if (FromOtherSite(r)) return answer.Send(Error(403, "Cross-site requests are not allowed."));
   if (r.path.size() + r.query.size() > kMostTarget) return answer.Send(Error(414, "The address is too long."));
   if (r.body.size() > kMostBody) {
     return answer.Send(Error(413, absl::StrCat("The body is larger than ", kMostBody, " bytes.")));
@@ -218,7 +218,7 @@ void Server::Api(const http::ServerRequest& r, http::Responder answer, std::stri
 
 bool Server::Busy(const http::Responder& answer) const {
   if (working_ < kMostWork) return false;
-  answer.Send(Error(503, "Others are being answered. Try again in a moment."));
+  answer.Send(Error(503, "Too many requests are in progress. Try again in a moment."));
   return true;
 }
 

@@ -19,8 +19,9 @@ namespace {
 // Slot::refs contains the number of references (kCount) and these flags.
 constexpr uint32_t kPermanent = 1u << 31;  // the text is never freed, and references are no longer counted
 constexpr uint32_t kRetired = 1u << 30;    // the text is in Table::retired
-constexpr uint32_t kAgain = 1u << 29;      // while it was in Table::retired, a last reference was released once more
-constexpr uint32_t kGone = 1u << 28;       // the text was freed
+constexpr uint32_t kReleasedAgain =
+    1u << 29;                         // while it was in Table::retired, a last reference was released once more
+constexpr uint32_t kGone = 1u << 28;  // the text was freed
 constexpr uint32_t kCount = kGone - 1;
 
 struct Slot {
@@ -45,7 +46,7 @@ struct Slot {
     do {
       if ((seen & (kPermanent | kGone)) != 0) return false;
       next = seen - 1;
-      if ((next & kCount) == 0 && (next & kRetired) != 0) next |= kAgain;
+      if ((next & kCount) == 0 && (next & kRetired) != 0) next |= kReleasedAgain;
     } while (!refs.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed));
     return (next & (kCount | kRetired)) == 0;
   }
@@ -105,7 +106,8 @@ struct Table {
   uint32_t chunk_limit = kChunks;
   std::deque<uint32_t> free_chunks;  // in the order in which they were freed
   std::deque<std::unique_ptr<Chunk>> quarantine;
-  // Numbers of texts without references, the oldest first. A text that gets a new reference stays here until LetGo.
+  // Numbers of texts without references, the oldest first. A text that gets a new reference stays here until
+  // FreeOrKeep.
   std::deque<uint32_t> retired;
   size_t most_retired = kRetiredTexts;
   std::atomic<size_t> texts{0}, bytes{0};
@@ -168,25 +170,26 @@ struct Table {
     retired.push_back(id);
     Trim();
   }
-  // Terminates because LetGo clears kAgain when it moves a text to the end, so no text is moved twice in a row.
+  // Terminates because FreeOrKeep clears kReleasedAgain when it moves a text to the end, so no text is moved twice in a
+  // row.
   void Trim() {
     while (retired.size() > most_retired) {
       const uint32_t oldest = retired.front();
       retired.pop_front();
-      LetGo(oldest);
+      FreeOrKeep(oldest);
     }
   }
   // Decides about a text that was taken from the front of `retired`. With references, or if it is permanent, it leaves
   // the list. If references were taken and released since it was entered, it goes to the end of the list, because it is
   // in use from time to time. Otherwise it is freed.
-  void LetGo(uint32_t id) {
+  void FreeOrKeep(uint32_t id) {
     Slot* slot = SlotOf(id);
     uint32_t seen = slot->refs.load(std::memory_order_relaxed), next_refs;
     bool gone, again;
     do {
-      gone = (seen & (kPermanent | kCount | kAgain)) == 0;
+      gone = (seen & (kPermanent | kCount | kReleasedAgain)) == 0;
       again = (seen & (kPermanent | kCount)) == 0 && !gone;
-      next_refs = gone ? kGone : again ? seen & ~kAgain : seen & ~(kRetired | kAgain);
+      next_refs = gone ? kGone : again ? seen & ~kReleasedAgain : seen & ~(kRetired | kReleasedAgain);
     } while (!slot->refs.compare_exchange_weak(seen, next_refs, std::memory_order_acq_rel, std::memory_order_relaxed));
     if (again) retired.push_back(id);
     if (gone) Erase(id, slot);
@@ -224,9 +227,9 @@ constinit std::atomic<bool> at_once{false};  // see FreeSymbolsAtOnceForTest
 
 // The texts that a thread interned last, by hash. Each entry holds a reference to its text, so a lookup needs no lock,
 // and a hit costs one increment of the reference count.
-class Recent {
+class ThreadCache {
  public:
-  ~Recent() {
+  ~ThreadCache() {
     for (const Entry& e : entries_) {
       if (e.id != 0) Release(e.id);
     }
@@ -249,16 +252,16 @@ class Recent {
   // Longer texts, in bytes, are not entered, so that the memory that the entries of a thread hold is bounded.
   static constexpr size_t kLongest = 256;
   // Returns null when the thread's objects are being destroyed, and while FreeSymbolsAtOnceForTest is in effect.
-  static Recent* OfThisThread() {
-    if (recent_ != nullptr) return recent_;
+  static ThreadCache* OfThisThread() {
+    if (cache_ != nullptr) return cache_;
     if (ended_ || at_once.load(std::memory_order_relaxed)) return nullptr;
     static thread_local Closer closer;
     closer.Open();
-    return recent_;
+    return cache_;
   }
   static void Forget() {
-    delete recent_;
-    recent_ = nullptr;
+    delete cache_;
+    cache_ = nullptr;
   }
 
  private:
@@ -266,7 +269,7 @@ class Recent {
     uint32_t id = 0, tag = 0;
   };
   struct Closer {
-    void Open() { recent_ = new Recent; }
+    void Open() { cache_ = new ThreadCache; }
     ~Closer() {
       ended_ = true;
       Forget();
@@ -277,11 +280,11 @@ class Recent {
   const Entry& At(size_t hash) const { return entries_[hash & (entries_.size() - 1)]; }
 
   std::array<Entry, 4096> entries_;
-  static thread_local Recent* recent_;
+  static thread_local ThreadCache* cache_;
   static thread_local bool ended_;
 };
-constinit thread_local Recent* Recent::recent_ = nullptr;
-constinit thread_local bool Recent::ended_ = false;
+constinit thread_local ThreadCache* ThreadCache::cache_ = nullptr;
+constinit thread_local bool ThreadCache::ended_ = false;
 
 // Returns the number of the text. Makes the text permanent if `for_good`, and takes a reference to it otherwise. If
 // `permanent` is not null, sets it to whether the text is permanent, so that the reference need not be released.
@@ -298,7 +301,7 @@ uint32_t Intern(std::string_view text, bool for_good, bool* permanent = nullptr)
       if (permanent != nullptr) *permanent = (slot->refs.load(std::memory_order_relaxed) & kPermanent) != 0;
     }
   };
-  Recent* recent = text.size() <= Recent::kLongest ? Recent::OfThisThread() : nullptr;
+  ThreadCache* recent = text.size() <= ThreadCache::kLongest ? ThreadCache::OfThisThread() : nullptr;
   if (recent != nullptr) {
     if (const uint32_t id = recent->Find(t); id != 0) {
       keep(SlotOf(id));
@@ -333,7 +336,7 @@ Symbol::Symbol(std::string_view text) : id_(Intern(text, /*for_good=*/true)) {}
 Symbol Symbol::Find(std::string_view text) {
   if (text.empty()) return {};
   const Text t{text, absl::HashOf(text)};
-  if (Recent* recent = Recent::OfThisThread(); recent != nullptr) {
+  if (ThreadCache* recent = ThreadCache::OfThisThread(); recent != nullptr) {
     if (const uint32_t id = recent->Find(t); id != 0) return Symbol(id);
   }
   Table& table = TheTable();
@@ -342,7 +345,7 @@ Symbol Symbol::Find(std::string_view text) {
   return it == table.ids.end() ? Symbol() : Symbol(*it);
 }
 
-Symbol Symbol::Passing(std::string_view text) {
+Symbol Symbol::InternBriefly(std::string_view text) {
   struct Kept {
     std::mutex mutex;
     std::deque<SharedSymbol> texts;
@@ -437,7 +440,7 @@ SymbolStats GetSymbolStats() {
 }
 
 void FreeSymbolsAtOnceForTest(bool on) {
-  Recent::Forget();
+  ThreadCache::Forget();
   at_once = on;
   Table& t = TheTable();
   std::unique_lock lock(t.mutex);

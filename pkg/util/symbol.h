@@ -42,7 +42,7 @@ class Symbol {
   static Symbol Find(std::string_view text);
   // Interns a text that is used for a short time only, such as a reason of one decision. The texts of the last
   // kRetiredTexts calls are held, where consecutive calls with the same text count as one.
-  static Symbol Passing(std::string_view text);
+  static Symbol InternBriefly(std::string_view text);
 
   // Returns the text, or an empty text if it has been freed. The result is valid as long as the text is not freed.
   std::string_view str() const;

@@ -137,11 +137,11 @@ TEST_CASE("a keeper keeps the texts of an object") {
 
 TEST_CASE("passing words stay until so many others") {
   const FreedAtOnce at_once;
-  const Symbol words = Symbol::Passing("a reason");
-  for (int i = 0; i < 1000; ++i) Symbol::Passing("the same over and over");
+  const Symbol words = Symbol::InternBriefly("a reason");
+  for (int i = 0; i < 1000; ++i) Symbol::InternBriefly("the same over and over");
   CHECK(words.str() == "a reason");
   const size_t texts = GetSymbolStats().texts;
-  for (size_t i = 0; i <= kRetiredTexts; ++i) Symbol::Passing(absl::StrCat("reason ", i));
+  for (size_t i = 0; i <= kRetiredTexts; ++i) Symbol::InternBriefly(absl::StrCat("reason ", i));
   CHECK(Symbol::Find("a reason") == Symbol());
   CHECK(GetSymbolStats().texts <= texts + kRetiredTexts);
 }

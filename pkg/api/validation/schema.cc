@@ -311,7 +311,7 @@ class Decoder {
         return Time(in, f.kind == Kind::kMicroTime, out);
       case Kind::kIntOrString:
         if (in.IsNumber()) return Integer(in, true, out);
-        if (!in.IsString()) return Bad(in, "an integer or a string is wanted");
+        if (!in.IsString()) return Bad(in, "must be an integer or a string");
         *out = in;
         return true;
       case Kind::kAny:

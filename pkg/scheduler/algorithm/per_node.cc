@@ -22,7 +22,7 @@ class PerNodeCheck final : public FitCheck {
   }
   void Explain(Row row, std::vector<FailureReason>* reasons) override {
     if (row != last_row_) Check(row);
-    for (const std::string& r : last_.reasons) reasons->push_back({Symbol::Passing(r), last_.unresolvable});
+    for (const std::string& r : last_.reasons) reasons->push_back({Symbol::InternBriefly(r), last_.unresolvable});
     if (last_.reasons.empty()) {
       reasons->push_back({Symbol("node(s) didn't satisfy predicate " + name_), last_.unresolvable});
     }

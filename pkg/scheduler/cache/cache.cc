@@ -454,7 +454,7 @@ TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
   info->tmpl = tmpl;
   describe_(*tmpl, info);
   if (info->saturated) {
-    util::LogLine("A pod names an amount that does not fit into 64 bits. The largest that does is used")
+    util::LogLine("An amount of a pod does not fit into 64 bits. The largest number that does is used")
         .Add("namespace", tmpl->ns.str())
         .Warning();
   }

@@ -301,12 +301,13 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
   if (trace != nullptr || filtered.feasible.empty()) {
     failures = parts_->filtering.Explain(*pod, checks, filtered, trace);
     for (const auto& [row, rule] : rejected) {
-      const Symbol text = Symbol::Passing(absl::StrCat("node(s) didn't pass ", util::ToAbsl(rule.str())));
+      const Symbol text = Symbol::InternBriefly(absl::StrCat("node(s) didn't pass ", util::ToAbsl(rule.str())));
       failures->Add(cache_->row(row).name, {{text, false, {}, rule}});
     }
     for (const auto& [node, text] : round->unresolvable)
-      failures->Add(node, {{Symbol::Passing(text), true, {}, extender}});
-    for (const auto& [node, text] : round->failed) failures->Add(node, {{Symbol::Passing(text), false, {}, extender}});
+      failures->Add(node, {{Symbol::InternBriefly(text), true, {}, extender}});
+    for (const auto& [node, text] : round->failed)
+      failures->Add(node, {{Symbol::InternBriefly(text), false, {}, extender}});
   }
   const absl::Duration scoring = Now();
   timing_.predicates = scoring - start;

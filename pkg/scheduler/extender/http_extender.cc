@@ -66,7 +66,7 @@ absl::StatusOr<std::string> Untyped(const std::string& raw) {
 // Returns the symbol of a node that an answer names. The cache keeps the names of the nodes that exist.
 Symbol NamedNode(std::string_view name) {
   const Symbol known = Symbol::Find(name);
-  return known.empty() ? Symbol::Passing(name) : known;
+  return known.empty() ? Symbol::InternBriefly(name) : known;
 }
 
 // Converts calls to requests and answers to results. Nothing in an answer is trusted: its form is checked, and nodes

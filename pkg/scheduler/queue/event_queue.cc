@@ -240,11 +240,11 @@ class EventQueue final : public SchedulingQueue {
 
   void ClusterChanged(const ClusterEvent& event, absl::Duration now) override {
     const auto *before = event.Before<api::Node>(), *after = event.After<api::Node>();
-    if (!rules_.asks_hints || before == nullptr || after == nullptr) return Happened(event, now);
+    if (!rules_.asks_hints || before == nullptr || after == nullptr) return HandleEvent(event, now);
     const EventSet changes = NodeChanges(*before, *after);
     for (int k = 0; k <= static_cast<int>(Kind::kNodeOther); ++k) {
       const auto kind = static_cast<Kind>(k);
-      if ((changes & EventsOf({kind})) != 0) Happened({kind, event.objects}, now);
+      if ((changes & EventsOf({kind})) != 0) HandleEvent({kind, event.objects}, now);
     }
   }
   void MoveAllToActiveQueue(absl::Duration now) override { ClusterChanged({.kind = Kind::kUnschedulableTimeout}, now); }
@@ -366,7 +366,7 @@ class EventQueue final : public SchedulingQueue {
 
   // Handles one event. What was noticed counts for pods whose attempt is under way, even if no pod in the queue is
   // moved.
-  void Happened(const ClusterEvent& event, absl::Duration now) {
+  void HandleEvent(const ClusterEvent& event, absl::Duration now) {
     if ((options_.wakes.noticed & EventsOf({event.kind})) == 0 && event.kind != Kind::kUnschedulableTimeout) {
       const bool counts = rules_.counts_any_node_change && event.kind == Kind::kNodeOther && unschedulable_.empty();
       if (counts) moved_in_cycle_ = cycle_;

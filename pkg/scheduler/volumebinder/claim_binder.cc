@@ -94,16 +94,17 @@ bool IsMigratedOn(const api::CsiNode* csi_node, std::string_view plugin) {
 // are examined.
 void AddMatchingRows(const Cache& cache, const api::Selector& selector, RowSet* rows) {
   const auto& requirements = selector.requirements();
-  const api::Requirement* tie = nullptr;
+  const api::Requirement* narrowest = nullptr;
   for (const api::Requirement& r : requirements) {
-    if (r.op == api::Operator::kIn && (tie == nullptr || r.values.size() < tie->values.size())) tie = &r;
+    if (r.op == api::Operator::kIn && (narrowest == nullptr || r.values.size() < narrowest->values.size()))
+      narrowest = &r;
   }
   auto add = [&](Row row) {
     if (cache.listed().Has(row) && selector.Matches(cache.row(row).node->labels)) rows->Insert(row);
   };
-  if (tie == nullptr) return cache.listed().ForEach(add);
-  const LabelColumn& column = cache.Label(tie->key);
-  for (Symbol value : tie->values) {
+  if (narrowest == nullptr) return cache.listed().ForEach(add);
+  const LabelColumn& column = cache.Label(narrowest->key);
+  for (Symbol value : narrowest->values) {
     for (Row row : column.RowsWith(value)) {
       if (requirements.size() > 1) {
         add(row);

@@ -15,11 +15,11 @@ constexpr size_t kMostClaims = 32;
 // Erases the rows on which the volume cannot be used. Rows without the label value that it is tied to are erased at
 // once.
 void KeepUsable(const Cache& cache, const PersistentVolume& v, RowSet* candidates) {
-  if (const api::Requirement* tie = Tie(v); tie != nullptr) {
+  if (const api::Requirement* narrowest = NarrowestRequirement(v); narrowest != nullptr) {
     RowSet tied;
     tied.Resize(cache.row_count());
-    for (util::Symbol value : tie->values) {
-      for (Row row : cache.Label(tie->key).RowsWith(value)) tied.Insert(row);
+    for (util::Symbol value : narrowest->values) {
+      for (Row row : cache.Label(narrowest->key).RowsWith(value)) tied.Insert(row);
     }
     candidates->IntersectWith(tied);
   }

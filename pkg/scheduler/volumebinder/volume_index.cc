@@ -69,18 +69,18 @@ void VolumeIndex::Insert(Shape* shape, const VolumePtr& v) {
     shape->everywhere.insert(v);
     return;
   }
-  const api::Requirement* tie = Tie(*v);
-  if (tie == nullptr) {
+  const api::Requirement* narrowest = NarrowestRequirement(*v);
+  if (narrowest == nullptr) {
     shape->untied.insert(v);
-    // A volume without a tie may be usable on any row, so all rows must be evaluated again.
+    // A volume without such a requirement may be usable on any row, so all rows must be evaluated again.
     shape->rows_known = false;
     return;
   }
-  for (util::Symbol value : tie->values) {
-    std::vector<VolumePtr>& list = shape->by_label[{tie->key, value}];
-    if (list.empty()) ++shape->keys[tie->key];
+  for (util::Symbol value : narrowest->values) {
+    std::vector<VolumePtr>& list = shape->by_label[{narrowest->key, value}];
+    if (list.empty()) ++shape->keys[narrowest->key];
     list.insert(std::upper_bound(list.begin(), list.end(), v, Smaller()), v);
-    if (shape->rows_known) shape->changed.emplace_back(tie->key, value);
+    if (shape->rows_known) shape->changed.emplace_back(narrowest->key, value);
   }
 }
 
@@ -89,21 +89,21 @@ void VolumeIndex::Erase(Shape* shape, const VolumePtr& v) {
     shape->everywhere.erase(v);
     return;
   }
-  const api::Requirement* tie = Tie(*v);
-  if (tie == nullptr) {
+  const api::Requirement* narrowest = NarrowestRequirement(*v);
+  if (narrowest == nullptr) {
     shape->untied.erase(v);
     shape->rows_known = false;
     return;
   }
-  for (util::Symbol value : tie->values) {
-    auto it = shape->by_label.find({tie->key, value});
+  for (util::Symbol value : narrowest->values) {
+    auto it = shape->by_label.find({narrowest->key, value});
     if (it == shape->by_label.end()) continue;  // the requirement lists this value twice
     std::erase(it->second, v);
     if (it->second.empty()) {
       shape->by_label.erase(it);
-      if (--shape->keys[tie->key] == 0) shape->keys.erase(tie->key);
+      if (--shape->keys[narrowest->key] == 0) shape->keys.erase(narrowest->key);
     }
-    if (shape->rows_known) shape->changed.emplace_back(tie->key, value);
+    if (shape->rows_known) shape->changed.emplace_back(narrowest->key, value);
   }
 }
 

@@ -40,11 +40,11 @@ class VolumeIndex {
     bool operator()(const VolumePtr& a, const VolumePtr& b) const;
   };
   // The volumes for the claims of one shape. Invariant: each volume that suits the shape is in exactly one of
-  // `everywhere`, `untied` and `by_label`; in `by_label`, under each value of its Tie().
+  // `everywhere`, `untied` and `by_label`; in `by_label`, under each value of its NarrowestRequirement().
   struct Shape {
     ClaimPtr like;                                   // a claim of this shape
     absl::btree_set<VolumePtr, Smaller> everywhere;  // without node affinity
-    absl::btree_set<VolumePtr, Smaller> untied;      // with node affinity, but without a Tie()
+    absl::btree_set<VolumePtr, Smaller> untied;      // with node affinity, but without a NarrowestRequirement()
     // Lists are in the order of Smaller.
     absl::flat_hash_map<std::pair<util::Symbol, util::Symbol>, std::vector<VolumePtr>> by_label;
     absl::flat_hash_map<util::Symbol, size_t> keys;  // keys in by_label, with the number of their values

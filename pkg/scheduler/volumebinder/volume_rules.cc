@@ -32,16 +32,17 @@ bool UsableOn(const PersistentVolume& v, const api::Labels& node) {
 }
 
 // Because all terms must match, a requirement of any of them applies to every node.
-const api::Requirement* Tie(const PersistentVolume& v) {
-  const api::Requirement* tie = nullptr;
+const api::Requirement* NarrowestRequirement(const PersistentVolume& v) {
+  const api::Requirement* narrowest = nullptr;
   for (const auto* terms : {&v.annotation_affinity, &v.node_affinity}) {
     for (const api::NodeSelectorTerm& t : *terms) {
       for (const api::Requirement& r : t.match.selector.requirements()) {
-        if (r.op == api::Operator::kIn && (tie == nullptr || r.values.size() < tie->values.size())) tie = &r;
+        if (r.op == api::Operator::kIn && (narrowest == nullptr || r.values.size() < narrowest->values.size()))
+          narrowest = &r;
       }
     }
   }
-  return tie;
+  return narrowest;
 }
 
 bool RefersTo(const PersistentVolume& v, const PersistentVolumeClaim& c) {

@@ -16,6 +16,6 @@ const api::Quantity& CapacityOf(const api::PersistentVolume& v);
 
 // Returns a requirement that every node must satisfy to use the volume and that lists the values of one label. If there
 // are several, returns the one with the fewest values; if there is none, null.
-const api::Requirement* Tie(const api::PersistentVolume& v);
+const api::Requirement* NarrowestRequirement(const api::PersistentVolume& v);
 
 }  // namespace berth::scheduler

@@ -148,7 +148,7 @@ class AffinityCheck final : public DomainCheck {
         own_(ctx),
         existing_(true, 0, true) {
     if (const std::string mistakes = MistakesIn(ctx.pod.tmpl->affinity); !mistakes.empty()) {
-      rejection_ = PodRejection{{Symbol::Passing(mistakes), true}};
+      rejection_ = PodRejection{{Symbol::InternBriefly(mistakes), true}};
     }
     Refresh();
   }

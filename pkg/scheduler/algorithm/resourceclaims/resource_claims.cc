@@ -17,7 +17,7 @@ class ClaimsCheck final : public FitCheck {
   explicit ClaimsCheck(const PodContext& ctx) {
     if (ctx.pod.tmpl->resource_claims.empty()) return;
     if (const std::string why = WhyClaimsHold(ctx.pod, ctx.cache.listers()); !why.empty()) {
-      rejection_ = PodRejection{{Symbol::Passing(why), true}};
+      rejection_ = PodRejection{{Symbol::InternBriefly(why), true}};
     }
   }
   PreFilterResult PreFilter() override {

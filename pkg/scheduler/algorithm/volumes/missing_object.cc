@@ -2,6 +2,7 @@
 
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler::volumes {
 
@@ -16,7 +17,8 @@ RuleError NoStorageClass(std::string_view name) {
 }
 
 FailureReason RejectionFor(const RuleError& error) {
-  return {Symbol::Passing(error.text), true, error.kind};
+  BERTH_REQUIRES(!error.empty());
+  return {Symbol::InternBriefly(error.text), true, error.kind};
 }
 
 }  // namespace berth::scheduler::volumes

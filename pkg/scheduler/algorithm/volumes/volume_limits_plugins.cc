@@ -54,7 +54,8 @@ class CsiLimitsCheck final : public FitCheck {
     if (missing_claim_) return out->push_back(RejectionFor(wanted_[0].error));
     const std::string* driver = MissingDriver(row);
     if (driver == nullptr) return out->push_back(reasons::kMaxVolumeCountExceeded);
-    out->push_back({Symbol::Passing(*driver + " CSI driver is not installed on the node"), false, reasons::kNoDriver});
+    out->push_back(
+        {Symbol::InternBriefly(*driver + " CSI driver is not installed on the node"), false, reasons::kNoDriver});
   }
   RejectionDetail Detail(Row row) override {
     if (missing_claim_ || MissingDriver(row) != nullptr) return {};
