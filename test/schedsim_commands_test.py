@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests schedsim explain, capacity and check-policy: schedsim run then does what they claim."""
+"""Tests schedsim explain, capacity and extenders: schedsim run then does what they claim."""
 import copy
 import json
 import os
@@ -404,112 +404,6 @@ def test_capacity():
         check(
             "the table", code == 0 and "ns/x: 6 more fit, on 2 nodes" in out and "The next one: 0/3 nodes" in out, out
         )
-
-
-def check_policy(text, *flags):
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
-        f.write(text)
-        f.flush()
-        code, out, err = schedsim("check-policy", f.name, "-o", "json", *flags)
-        table = schedsim("check-policy", f.name, *flags)
-    check("table and JSON agree", table[0] == code and (table[1] != "") == (code == 0), table)
-    return code, json.loads(out), table
-
-
-def test_check_policy():
-    code, r, table = check_policy("{}")
-    check(
-        "an empty Policy is the default",
-        code == 0 and len(r["predicates"]) == 12 and r["priorities"]["NodePreferAvoidPodsPriority"] == 10000,
-        r,
-    )
-    code, r, _ = check_policy('{"predicates":[],"priorities":[]}')
-    check(
-        "empty lists",
-        r["predicates"] == ["CheckNodeCondition"]
-        and r["mandatoryAdded"] == ["CheckNodeCondition"]
-        and r["priorities"] == {},
-        r,
-    )
-    code, r, _ = check_policy('{"predicates":[]}', "--feature-gates=TaintNodesByCondition=true")
-    check("gates count", r["predicates"] == ["PodToleratesNodeTaints"], r)
-    code, r, table = check_policy(
-        '{"predicates":[{"name":"MatchNodeSelector"},{"name":"PodFitsPorts"},{"name":"GeneralPredicates"},'
-        '{"name":"ByRack","argument":{"labelsPresence":{"labels":["rack"],"presence":true}}}],'
-        '"priorities":[{"name":"EqualPriority","weight":1}],"hardPodAffinitySymmetricWeight":7}'
-    )
-    check(
-        "the order",
-        r["predicates"] == ["CheckNodeCondition", "GeneralPredicates", "MatchNodeSelector", "ByRack", "PodFitsPorts"],
-        r["predicates"],
-    )
-    notes = "\n".join(r["notes"])
-    for part in (
-        "MatchNodeSelector: adds nothing",
-        "ByRack: runs behind the others",
-        "EqualPriority: changes nothing",
-        "hardPodAffinitySymmetricWeight: changes nothing",
-    ):
-        check("note: " + part, part in notes, notes)
-        check("in the table: " + part, part in table[1], table[1])
-    code, r, _ = check_policy(
-        '{\n "predicates": [{"name": "A1"},\n  {"name": "HostName"},\n  {"name": "B2", "argument": {}}],\n'
-        ' "priorities": [{"name": "EqualPriority", "weight": 0}, {"name": "C3", "weight": 1}],\n'
-        ' "extenders": [{"urlPrefix": "http://x", "bindVerb": "b"}, {"urlPrefix": "http://y", "bindVerb": "b"}]}'
-    )
-    check(
-        "every mistake where it stands",
-        code == 1
-        and r["errors"]
-        == [
-            "line 2, column 17: predicates[0]: Invalid configuration: Predicate type not found for A1",
-            "line 4, column 3: predicates[2]: Exactly 1 predicate argument is required, numArgs: 0, Predicate: B2",
-            "line 5, column 17: priorities[0]: Priority EqualPriority should have a positive weight applied to it or "
-            "it has overflown",
-            "line 5, column 57: priorities[1]: Invalid configuration: Priority type not found for C3",
-            "line 6, column 15: extenders: Only one extender can implement bind, found 2",
-        ],
-        r["errors"],
-    )
-    code, r, _ = check_policy('{"Predicates":[{"name":1}],"priorities":{},"oops":1,\n"alwaysCheckAllPredicates":"yes"}')
-    check(
-        "every wrong type",
-        code == 1
-        and [e.split(": ")[0] for e in r["errors"]] == ["line 1, column 24", "line 1, column 41", "line 2, column 28"],
-        r["errors"],
-    )
-    check(
-        "warnings too",
-        len(r["warnings"]) == 2
-        and 'only as "predicates"' in r["warnings"][0]
-        and "oops: unknown field" in r["warnings"][1],
-        r["warnings"],
-    )
-    code, r, _ = check_policy('{"kind":"Policy","apiVersion":"v2"}')
-    check("the version", code == 1 and r["errors"] == ['no kind "Policy" is registered for version "v2"'], r["errors"])
-    code, r, _ = check_policy("kind: Policy\n")
-    check("YAML is refused", code == 1 and "YAML is not taken" in r["errors"][0], r["errors"])
-    code, r, _ = check_policy('{"predicates":[\n{"name":"HostName"}')
-    check("truncated", code == 1 and r["errors"][0].startswith("line 2, column 20: "), r["errors"])
-    code, r, _ = check_policy('{"hardPodAffinitySymmetricWeight":\n 101}')
-    check(
-        "a weight out of range",
-        r["errors"]
-        == [
-            "line 2, column 2: hardPodAffinitySymmetricWeight: invalid "
-            "hardPodAffinitySymmetricWeight: 101, must be in the range 1-100"
-        ],
-        r["errors"],
-    )
-    code, r, _ = check_policy(
-        '{"priorities":[{"name":"EqualPriority","weight":922337203685477579},{"name":"ImageLocalityPriority",'
-        '"weight":922337203685477579}]}'
-    )
-    check(
-        "weights that overflow together",
-        code == 1 and "Total priority of priority functions has overflown" in r["errors"][0],
-        r["errors"],
-    )
 
 
 def test_extenders():
