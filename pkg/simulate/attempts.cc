@@ -1,0 +1,28 @@
+#include "pkg/simulate/attempts.h"
+
+#include "pkg/lab/experiment.h"
+
+namespace berth::simulate {
+
+bool Attempts::Note(const scheduler::Decision& decision, int64_t changes, Micros now) {
+  using Result = scheduler::Decision::Outcome;
+  ++count_;
+  const bool is_first = tried_at_ != changes;
+  spins_ = !is_first && last_ == now;
+  last_ = now;
+  if (decision.outcome == Result::kUnfit) spun_ = 0;
+  if (decision.outcome == Result::kPlaced) return false;
+  why_ = lab::MainReason(decision);
+  tried_at_ = changes;
+  return is_first;
+}
+
+Micros Attempts::TakeDelayOfReading() {
+  constexpr uint8_t kMostDoublings = 6;
+  if (!spins_) return 0;
+  const Micros delay = kSecond << spun_;
+  if (spun_ < kMostDoublings) ++spun_;
+  return delay;
+}
+
+}  // namespace berth::simulate
