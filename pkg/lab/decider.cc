@@ -73,7 +73,11 @@ absl::StatusOr<std::vector<Decider>> MakeDeciders(const Algorithm& algorithm, sc
   if (algorithm.call_extenders()) {
     parts->args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
   }
-  return algorithm.ByProfiles() ? OfProfiles(algorithm, parts) : OfPolicy(algorithm, parts);
+  absl::StatusOr<std::vector<Decider>> made =
+      algorithm.ByProfiles() ? OfProfiles(algorithm, parts) : OfPolicy(algorithm, parts);
+  if (!made.ok()) return made;
+  for (Decider& d : *made) d.understood = scheduler::PodFieldsUnderstoodBy(d.scheduler->config());
+  return made;
 }
 
 }  // namespace berth::lab

@@ -11,6 +11,7 @@
 #include "pkg/lab/algorithm.h"
 #include "pkg/scheduler/assembly/assembly.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/pod_fields.h"
 
 namespace berth::lab {
 
@@ -19,6 +20,7 @@ struct Decider {
   std::optional<std::string> scheduler_name;  // of the pods that it decides about; if absent, all pods
   scheduler::EffectiveAlgorithm effective;
   std::unique_ptr<scheduler::GenericScheduler> scheduler;
+  scheduler::PodFieldSet understood;  // what the release and the scheduler's rules know of newer fields of pods
   scheduler::ClaimBinder* assumes_claims = nullptr;  // what assumes the claims of a placed pod; null: nothing does
   std::string claims_failed;                         // precedes the error of a claim that could not be assumed
   bool preempts = false;

@@ -96,7 +96,7 @@ std::string Simulation::WhyNotTried(const api::Pod& pod) {
   std::string why = decider->waits_for_gates ? scheduler::GatedText(*pod.tmpl) : "";
   if (why.empty() && decider->waits_for_claims) why = scheduler::resourceclaims::WhyClaimsHold(pod, cache_.listers());
   if (!why.empty() || ignore_unknown_fields_) return why;
-  const auto understood = scheduler::PodFieldsUnderstoodBy(decider->scheduler->config());
+  const scheduler::PodFieldSet& understood = decider->understood;
   scheduler::PodFieldSet blocking = scheduler::FindUnknownPodFields(*pod.tmpl, understood).blocking;
   constexpr auto kLimits = static_cast<size_t>(scheduler::PodField::kCsiLimits);
   if (!understood[kLimits]) blocking[kLimits] = scheduler::volumes::HasLimitedCsiVolumes(cache_, pod);

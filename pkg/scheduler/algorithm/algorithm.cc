@@ -29,7 +29,14 @@ void EraseFlagged(const Cache& cache, uint8_t flags, RowSet* rows) {
 void EraseFlagged(const Cache& cache, uint8_t flags, std::vector<Row>* rows) {
   if (flags == 0) return;
   const uint8_t* of = cache.columns().flags.data();
-  std::erase_if(*rows, [&](Row row) { return (of[row] & flags) != 0; });
+  Row* const to = rows->data();
+  size_t kept = 0;
+  for (size_t i = 0, size = rows->size(); i < size; ++i) {
+    const Row row = to[i];
+    to[kept] = row;
+    kept += (of[row] & flags) == 0 ? 1 : 0;
+  }
+  rows->resize(kept);
 }
 
 // One eviction must satisfy both predicates, so the larger amount of each resource counts.

@@ -212,7 +212,7 @@ Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode 
   }
   d->hint = hint;
   CountBatch(round, *d, !on_first && d->feasible > 1, !signature.empty());
-  if (d->outcome != Decision::Outcome::kPlaced) return *d;
+  if (d->outcome != Decision::Outcome::kPlaced) return std::move(*d);
   const absl::Duration placed = Now();
   if (!hint.empty() && d->host == hint) {
     parts_->batch.PlacedByHint(hint, cycle_);
@@ -220,19 +220,18 @@ Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode 
     parts_->batch.Placed(d->host, cycle_, std::move(signature), parts_->totals, Now());
   }
   parts_->batch_counts.stored.Observe(Now() - placed);
-  return *d;
+  return std::move(*d);
 }
 
 // Decides where no pod is placed in a batch. The release looks for a hint all the same, which takes no time here.
 Decision GenericScheduler::ScheduleWithoutBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
   parts_->filtering.Begin();
-  std::optional<Decision> d = TryNominatedNode(pod, trace);
-  const bool on_first = d.has_value();
-  if (!d) d = DecideAmongAll(pod, mode, trace);
-  if (!config_.counts_batches) return *d;
-  CountBatch({}, *d, !on_first && d->feasible > 1, false);
-  if (d->outcome == Decision::Outcome::kPlaced) parts_->batch_counts.stored.Observe(absl::ZeroDuration());
-  return *d;
+  std::optional<Decision> on_first = TryNominatedNode(pod, trace);
+  Decision d = on_first ? std::move(*on_first) : DecideAmongAll(pod, mode, trace);
+  if (!config_.counts_batches) return d;
+  CountBatch({}, d, !on_first && d.feasible > 1, false);
+  if (d.outcome == Decision::Outcome::kPlaced) parts_->batch_counts.stored.Observe(absl::ZeroDuration());
+  return d;
 }
 
 const BatchCounts* GenericScheduler::batch_counts() const {

@@ -237,14 +237,14 @@ Decision GenericScheduler::DecideAmongAll(const api::PodPtr& pod, DecisionMode m
     const absl::Duration start = Now();
     if (std::optional<Decision> failed = parts_->failures.Again(pod)) {
       timing_.predicates = Now() - start;
-      return *failed;
+      return std::move(*failed);
     }
   }
   bool fits_nowhere = false;
   if (mode == DecisionMode::kIncremental) {
     if (std::optional<Decision> made = ScheduleIncrementally(pod, &round, sampled, &fits_nowhere)) {
       if (walk && walk->walked) config_.sampler->Made(*walk);
-      return *made;
+      return std::move(*made);
     }
     fits_nowhere = fits_nowhere && walk && walk->walked && walk->found == 0;
   }

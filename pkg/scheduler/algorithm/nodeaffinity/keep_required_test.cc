@@ -1,9 +1,13 @@
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <iterator>
 #include <random>
 #include <string>
+#include <vector>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/scheduler/testing/objects.h"
@@ -93,6 +97,45 @@ TEST_CASE(
   }
   CHECK(left > 500);
   CHECK(gone > 500);
+}
+
+TEST_CASE("what predicates about nodes keep of a list are the rows that they pass one by one, in their order") {
+  const PluginFactoryArgs args;
+  const std::vector<FitPredicate> predicates = {MatchNodeSelector(args), MatchNodeSelectorWithFields(args),
+                                                NodeAffinityFilter(args, {}), RequiredNodeAffinity(args),
+                                                tainttoleration::PodToleratesNodeTaints(args)};
+  std::vector<size_t> left(predicates.size(), 0), gone(predicates.size(), 0);
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    SpecMaker maker(seed);
+    Cache cache;
+    for (int n = 0; n < 40; ++n) {
+      cache.AddNode(testing::NodeOf(absl::StrCat("n", n), maker.NodeLabels(), maker.Taints()));
+    }
+    std::vector<Row> all = cache.in_order();
+    if (seed % 4 == 0) all.resize(3);
+    const bool nothing = seed % 20 == 7;
+    const api::PodPtr pod =
+        testing::PodOf("p", nothing ? "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
+                                      "'nodeSelectorTerms':[]}}}"
+                                    : maker.PodSpec());
+    const PodContext ctx{*pod, *cache.Info(pod->tmpl), cache};
+    for (size_t i = 0; i < predicates.size(); ++i) {
+      INFO("seed " << seed << ", predicate " << i);
+      const auto check = predicates[i](ctx);
+      std::vector<Row> kept = all, passed;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(passed),
+                   [&](Row row) { return check->Check(row) == Verdict::kFits; });
+      KeepFitting(*check, &kept);
+      CHECK(kept == passed);
+      left[i] += kept.size();
+      gone[i] += all.size() - kept.size();
+    }
+  }
+  for (size_t i = 0; i < predicates.size(); ++i) {
+    INFO("predicate " << i);
+    CHECK(left[i] > 500);
+    CHECK(gone[i] > 500);
+  }
 }
 
 }  // namespace

@@ -20,6 +20,38 @@ void LabelMatcher::Refresh() {
   }
 }
 
+template <typename F>
+void LabelMatcher::ForAnswers(const One& one, std::span<const Row> rows, F f) {
+  const uint8_t* const by_domain = one.by_domain.data();
+  const uint8_t absent = one.absent ? 1 : 0;
+  for (size_t i = 0, size = rows.size(); i < size; ++i) {
+    const uint32_t domain = one.column->Domain(rows[i]);
+    f(i, domain == LabelColumn::kNoDomain ? absent : by_domain[domain]);
+  }
+}
+
+void LabelMatcher::KeepMatching(std::vector<Row>* rows) const {
+  if (nothing_) return rows->clear();
+  Row* const to = rows->data();
+  for (const One& one : requirements_) {
+    size_t kept = 0;
+    ForAnswers(one, *rows, [&](size_t i, uint8_t answer) {
+      to[kept] = to[i];
+      kept += answer;
+    });
+    rows->resize(kept);
+  }
+}
+
+void LabelMatcher::Mark(std::span<const Row> rows, std::span<uint8_t> matches) const {
+  if (nothing_) return;
+  if (requirements_.size() == 1) {
+    ForAnswers(requirements_[0], rows, [&](size_t i, uint8_t answer) { matches[i] |= answer; });
+    return;
+  }
+  for (size_t i = 0; i < rows.size(); ++i) matches[i] |= Matches(rows[i]) ? 1 : 0;
+}
+
 // Most selectors have one requirement, whose answers are then read without a branch on them.
 void LabelMatcher::AddWeight(std::span<const Row> rows, int64_t weight, std::span<int64_t> scores) const {
   if (nothing_) return;
@@ -27,14 +59,7 @@ void LabelMatcher::AddWeight(std::span<const Row> rows, int64_t weight, std::spa
     for (size_t i = 0; i < rows.size(); ++i) scores[i] += Matches(rows[i]) ? weight : 0;
     return;
   }
-  const One& one = requirements_[0];
-  const uint8_t* const by_domain = one.by_domain.data();
-  const uint8_t absent = one.absent ? 1 : 0;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const uint32_t domain = one.column->Domain(rows[i]);
-    const uint8_t answer = domain == LabelColumn::kNoDomain ? absent : by_domain[domain];
-    scores[i] += weight * answer;
-  }
+  ForAnswers(requirements_[0], rows, [&](size_t i, uint8_t answer) { scores[i] += weight * answer; });
 }
 
 bool LabelMatcher::Candidates(std::vector<Row>* rows) const {
@@ -63,6 +88,21 @@ bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* r
   std::sort(rows->begin(), rows->end());
   rows->erase(std::unique(rows->begin(), rows->end()), rows->end());
   return true;
+}
+
+void KeepMatching(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows) {
+  matchers[0].KeepMatching(rows);
+  if (matchers.size() == 1) return;
+  if (matchers.size() == 2) return matchers[1].KeepMatching(rows);
+  thread_local std::vector<uint8_t> matches;
+  matches.assign(rows->size(), 0);
+  for (size_t i = 1; i < matchers.size(); ++i) matchers[i].Mark(*rows, matches);
+  size_t kept = 0;
+  for (size_t i = 0; i < matches.size(); ++i) {
+    (*rows)[kept] = (*rows)[i];
+    kept += matches[i];
+  }
+  rows->resize(kept);
 }
 
 void NarrowToCandidates(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* candidates) {

@@ -27,6 +27,10 @@ class LabelMatcher {
     return true;
   }
 
+  // Erases the rows that do not match and keeps the order of the others.
+  void KeepMatching(std::vector<Row>* rows) const;
+  // Sets matches[i] to 1 for each rows[i] that matches, and leaves the others as they are.
+  void Mark(std::span<const Row> rows, std::span<uint8_t> matches) const;
   // Adds the weight to the scores of the rows that match.
   void AddWeight(std::span<const Row> rows, int64_t weight, std::span<int64_t> scores) const;
 
@@ -48,6 +52,10 @@ class LabelMatcher {
     std::vector<uint8_t> by_domain;  // the answer for each domain of the column
   };
   static void Fill(One* one);
+  // Calls f(i, 1 if rows[i] meets the requirement and 0 if not) for each row. Has no branch on the answers, which are
+  // hard to predict.
+  template <typename F>
+  static void ForAnswers(const One& one, std::span<const Row> rows, F f);
   bool nothing_;  // the selector matches nothing
   std::vector<One> requirements_;
 };
@@ -56,6 +64,8 @@ class LabelMatcher {
 // name label values by which the rows can be found, writes a superset of the matching rows, each row once, and returns
 // true. The first selector must be a nodeSelector, which names each label once. REQUIRES: `matchers` is not empty.
 bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows);
+// Erases the rows that do not match in the same sense and keeps the order of the others.
+void KeepMatching(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows);
 // Removes from `candidates` all rows but those that CandidatesOf names. Does nothing if it names none, because then any
 // of the `row_count` rows may match.
 void NarrowToCandidates(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* candidates);

@@ -70,7 +70,8 @@ class NodeSelectorCheck final : public ColumnCheck {
   // Selectors that cannot be answered from the label columns alone are left to Check.
   void KeepFitting(std::vector<Row>* rows) override {
     if (rows->size() < kFewRows || !Compile()) return ColumnCheck::KeepFitting(rows);
-    std::erase_if(*rows, [&](Row row) { return !MatchesByValue(row); });
+    if (required_ != nullptr && required_->terms.empty()) return rows->clear();
+    KeepMatching(matchers_, rows);
   }
 
  private:

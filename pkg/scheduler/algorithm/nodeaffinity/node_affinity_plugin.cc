@@ -84,7 +84,7 @@ class AffinityCheck final : public ColumnCheck {
   }
   void KeepFitting(std::vector<Row>* rows) override {
     if (rows->size() < kFewRows || !Compile()) return ColumnCheck::KeepFitting(rows);
-    std::erase_if(*rows, [&](Row row) { return !MatchesByValue(row); });
+    KeepMatching(matchers_, rows);
   }
 
  private:

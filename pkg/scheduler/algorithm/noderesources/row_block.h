@@ -27,10 +27,15 @@ class RowBlock {
   explicit RowBlock(std::span<const Row> rows) : rows_(rows) {
     BERTH_REQUIRES(!rows.empty() && rows.size() <= kMostRows);
     Row least = rows[0], most = rows[0];
-    for (Row row : rows) {
-      least = std::min(least, row);
-      most = std::max(most, row);
-    }
+    util::RunLoops([&least, &most, of = rows.data(), size = rows.size()]() BERTH_LOOPS {
+      Row low = least, high = most;
+      for (size_t i = 0; i < size; ++i) {
+        low = of[i] < low ? of[i] : low;
+        high = of[i] > high ? of[i] : high;
+      }
+      least = low;
+      most = high;
+    });
     const size_t range = size_t{most - least} + 1;
     dense_ = range <= 2 * rows.size();
     first_ = least;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/wide_vectors.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -12,6 +14,17 @@ constexpr size_t kNodesForOneListed = 4;
 constexpr uint32_t kListedForOneTaken = 32;
 // The number of columns taken at which older experience begins to count less.
 constexpr uint32_t kTakenRemembered = 128;
+
+// Adds raw * weight to the scores, whose sums fit into an int32 (RuleSet::scores_fit). So the lower halves of the
+// factors are enough, for which there are vector instructions.
+void AddWeighted(std::span<const int64_t> raw, int64_t weight, std::span<int32_t> scores) {
+  util::RunLoops(
+      [of = raw.data(), to = scores.data(), size = raw.size(), factor = static_cast<uint32_t>(weight)]() BERTH_LOOPS {
+        for (size_t k = 0; k < size; ++k) {
+          to[k] = static_cast<int32_t>(static_cast<uint32_t>(to[k]) + static_cast<uint32_t>(of[k]) * factor);
+        }
+      });
+}
 
 }  // namespace
 
@@ -41,7 +54,7 @@ bool RowAnswers::CallRules(std::vector<Row>* rows, std::vector<int32_t>* scores)
   raw.resize(rows->size());
   for (WeightedScoring& w : scores_) {
     good = w.scoring->Map(*rows, raw).ok() && good;
-    for (size_t k = 0; k < raw.size(); ++k) (*scores)[k] += static_cast<int32_t>(raw[k] * w.weight);
+    AddWeighted(raw, w.weight, *scores);
   }
   return good;
 }

@@ -55,9 +55,12 @@ class RowAnswers {
   template <typename F>
   size_t ListFitting(const std::vector<Row>& rows, F f) {
     if (!BeginListing(rows)) {
-      const std::vector<Row>& fit = scratch().listed;
-      for (size_t k = 0; k < fit.size(); ++k) f(k, fit[k], scratch().listed_scores[k]);
-      return fit.size();
+      const Scratch& s = scratch();
+      const Row* const fit = s.listed.data();
+      const int32_t* const scores = s.listed_scores.data();
+      const size_t size = s.listed.size();
+      for (size_t k = 0; k < size; ++k) f(k, fit[k], scores[k]);
+      return size;
     }
     return column_.Visit([&rows, f](const auto* column) {
       size_t place = 0;

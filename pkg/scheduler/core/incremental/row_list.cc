@@ -6,6 +6,8 @@
 #include <array>
 #include <limits>
 
+#include "pkg/util/wide_vectors.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -160,7 +162,11 @@ void RowList::FindTiesOfOnePart() {
   const size_t size = rows_.size();
   const EquivalenceClass::RowState* states = states_.data();
   int32_t best = std::numeric_limits<int32_t>::min();
-  for (size_t i = 0; i < size; ++i) best = std::max(best, states[i].score);
+  util::RunLoops([&best, states, size]() BERTH_LOOPS {
+    int32_t most = best;
+    for (size_t i = 0; i < size; ++i) most = states[i].score > most ? states[i].score : most;
+    best = most;
+  });
   ties_.resize(size);
   uint32_t* ties = ties_.data();
   size_t count = 0;
