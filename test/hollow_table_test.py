@@ -57,6 +57,28 @@ def test_rows_have_what_is_asked_for():
             )
 
 
+def test_what_rows_cannot_have_is_a_bad_request():
+    """Older servers look at each row, and find nothing wrong where there are none."""
+    checked = "Unable to convert to Table as requested: includeObject: Invalid value: \"Bogus\": must be 'Metadata', "
+    for release, says in (
+        ("1.10", 'unrecognized includeObject value: "Bogus"'),
+        ("1.13", 'unrecognized includeObject value: "Bogus"'),
+        ("1.19", checked + "'Object', 'None', or empty"),
+        ("1.29", checked + "'Object', 'None', or empty"),
+        ("1.36", checked + "'Object', 'None', or empty"),
+    ):
+        with started(release) as s:
+            accept = {"Accept": TABLE.replace("v=v1;", "v=v1beta1;") if release in ("1.10", "1.13") else TABLE}
+            for path in ("/api/v1/nodes", "/api/v1/nodes/n0", "/api/v1/persistentvolumes"):
+                status, answer = s.call("GET", path + "?includeObject=Bogus", headers=accept)
+                empty = path.endswith("persistentvolumes") and release in ("1.10", "1.13")
+                check_equal("%s: status of %s" % (release, path), status, 200 if empty else 400)
+                if not empty:
+                    check_equal(release + ": words", (answer["reason"], answer["message"]), ("BadRequest", says))
+            # Only tables have rows.
+            check_equal(release + ": a list", s.call("GET", "/api/v1/nodes?includeObject=Bogus")[0], 200)
+
+
 def test_events_with_series_are_seen():
     for release in ("1.29", "1.36"):
         with started(release) as s:

@@ -97,11 +97,6 @@ ApiError ProtobufRefused(std::string_view kind, std::string_view user_agent) {
   return e;
 }
 
-RowObject RowObjectOf(const Query& query) {
-  const std::string_view asked = query.Get("includeObject");
-  return asked == "Object" ? RowObject::kWhole : asked == "None" ? RowObject::kNone : RowObject::kMetadata;
-}
-
 // Turns a Table of v1beta1 into one of v1, which differs in nothing but the version.
 void MakeV1(std::string* table) {
   constexpr std::string_view kOld = "meta.k8s.io/v1beta1";
@@ -132,13 +127,15 @@ HttpResponse Api::Finish(const Call& call, int status, std::string json) const {
 HttpResponse Api::ObjectResponse(const Call& call, int status, const Object& o) const {
   std::string json;
   if (call.format == Format::kTable) {
+    const auto rows = ReadTableOptions(call.query, call.r->release, 1);
+    if (auto* error = std::get_if<ApiError>(&rows)) return Error(call, *error);
     Value meta = Value::Object();
     if (validation::kSelfLinks.Has(call.r->release)) {
       meta.Set("selfLink", Value::String(SelfLink(*call.r, call.version, o.ns, o.name)));
     }
     meta.Set("resourceVersion", Value::String(std::to_string(o.rv)));
     json = MakeTable(*call.r, call.version, {std::make_shared<Object>(o)}, ToJson(meta), clock_->Wall(),
-                     RowObjectOf(call.query));
+                     std::get<RowObject>(rows));
     if (call.table_v1) MakeV1(&json);
   } else {
     std::string sub = call.subresource.empty() ? "" : "/" + call.subresource;
@@ -435,7 +432,9 @@ HttpResponse Api::List(Call& call) {
   if (!page.next.empty()) absl::StrAppend(&meta, ",\"continue\":\"", page.next, "\"");
   meta += '}';
   if (call.format == Format::kTable) {
-    std::string table = MakeTable(*call.r, call.version, page.items, meta, clock_->Wall(), RowObjectOf(call.query));
+    const auto rows = ReadTableOptions(call.query, call.r->release, page.items.size());
+    if (auto* error = std::get_if<ApiError>(&rows)) return Error(call, *error);
+    std::string table = MakeTable(*call.r, call.version, page.items, meta, clock_->Wall(), std::get<RowObject>(rows));
     if (call.table_v1) MakeV1(&table);
     return Finish(call, 200, std::move(table));
   }

@@ -96,6 +96,20 @@ std::optional<ApiError> ReadListOptions(const Query& query, bool watch, Version 
   return std::nullopt;
 }
 
+std::variant<RowObject, ApiError> ReadTableOptions(const Query& query, Version release, size_t rows) {
+  const std::string_view asked = query.Get("includeObject");
+  if (asked.empty() || asked == "Metadata") return RowObject::kMetadata;
+  if (asked == "Object") return RowObject::kWhole;
+  if (asked == "None") return RowObject::kNone;
+  if (validation::kChecksTableOptions.Has(release)) {
+    const FieldError wrong =
+        validation::Invalid("includeObject", asked, "must be 'Metadata', 'Object', 'None', or empty");
+    return BadRequest(absl::StrCat("Unable to convert to Table as requested: ", wrong.Text()));
+  }
+  if (rows == 0) return RowObject::kMetadata;
+  return BadRequest(absl::StrCat("unrecognized includeObject value: ", validation::Quote(asked)));
+}
+
 std::string_view HowToSpeakJson(std::string_view user_agent) {
   if (user_agent.starts_with("kubectl")) {
     return "this server speaks JSON and YAML, and this command of kubectl knows only protobuf: give what it prints "

@@ -1,5 +1,5 @@
 // The options in the query of a request: dryRun and fieldValidation of writes, resourceVersionMatch and
-// sendInitialEvents of lists and watches.
+// sendInitialEvents of lists and watches, includeObject of tables.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "pkg/apiserver/http.h"
 #include "pkg/apiserver/status.h"
+#include "pkg/apiserver/table.h"
 
 namespace berth::apiserver {
 
@@ -29,6 +30,10 @@ struct ListOptions {
 };
 // Reads the options of a list or watch into `*out`. Returns an error if they are not valid in the release.
 std::optional<ApiError> ReadListOptions(const Query& query, bool watch, Version release, ListOptions* out);
+
+// Reads what a Table of so many rows is to contain beside the cells. Older releases look at it row by row, so that it
+// is no error where there are none.
+std::variant<RowObject, ApiError> ReadTableOptions(const Query& query, Version release, size_t rows);
 
 // Returns the advice in 406 and 415 for a client that insists on protobuf: what this client can do about it.
 std::string_view HowToSpeakJson(std::string_view user_agent);

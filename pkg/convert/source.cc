@@ -263,10 +263,6 @@ absl::Status TakeConfiguration(Json j, const configuration::VersionRow& row, con
   return TakeRewritten(j, options, out);
 }
 
-// The version of configurations before they had an API group of their own.
-constexpr std::string_view kComponentConfig = "componentconfig/v1alpha1";
-constexpr configuration::VersionRow kComponentConfigRow = {"v1alpha1", {.since = {9}, .until = {12}}, {}};
-
 }  // namespace
 
 scheduler::SchedulerGates GatesOf(const scheduler::Release& release, const std::map<std::string, bool>& named) {
@@ -293,8 +289,8 @@ absl::StatusOr<Source> ReadSource(std::string_view text, const Options& options)
   } else if (kind != "KubeSchedulerConfiguration") {
     return util::InvalidArgument(
         absl::StrCat("kind: ", j.Find("kind").Brief(), ": must be Policy or KubeSchedulerConfiguration"));
-  } else if (out.what == kComponentConfig) {
-    out.release = options.from != nullptr && kComponentConfigRow.read_by.Has(options.from->version)
+  } else if (out.what == configuration::kComponentConfig) {
+    out.release = options.from != nullptr && configuration::kComponentConfigRow.read_by.Has(options.from->version)
                       ? options.from
                       : &release::Default();
     taken = TakeOlder(j, options, /*leads_by_default=*/false, &out);

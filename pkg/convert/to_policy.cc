@@ -23,14 +23,6 @@ using explain::JsonOut;
 using scheduler::ExtenderConfig;
 using scheduler::Registry;
 
-// The releases in which extenders may do these.
-constexpr release::Span kManagedResources = release::Since(10), kPreemptVerb = release::Since(11),
-                        kIgnorable = release::Since(12);
-// The releases whose configurations may turn preemption off. Before, it was off by default.
-constexpr release::Span kDisablesPreemption = release::Since(11);
-// The releases whose nodes have taints in place of conditions, so that tolerations decide.
-constexpr release::Span kConditionTaints = release::Since(12);
-
 class PolicyWriter {
  public:
   PolicyWriter(const Meaning& meaning, const release::Id& to, const Registry& registry, Notes* notes)

@@ -38,6 +38,26 @@ inline constexpr release::Span kGenerationOfPods = release::Since(33);
 // A binding clears the pod's nomination.
 inline constexpr release::Span kBindingsEndNominations = release::Since(34);
 
+// Amounts of huge pages: a pod has those of one size, beside cpu or memory, and whole pages
+// (AllowIndivisibleHugePagesValues for older pods).
+inline constexpr release::Span kOneSizeOfHugePages = release::Until(19);
+inline constexpr release::Span kHugePagesNeedOthers = release::Since(11);
+inline constexpr release::Span kWholeHugePages = release::Since(21);
+// alpha.kubernetes.io/nvidia-gpu must be limited like an extended resource.
+inline constexpr release::Span kGpuIsExtended = release::Until(11);
+// Pods may configure their DNS, alpha and off in 1.9.
+inline constexpr release::Span kCustomDns = release::Since(10);
+// SCTP is a protocol, beta and on in 1.19, GA in 1.20.
+inline constexpr release::Span kSctpIsAProtocol = release::Since(19);
+// The labelSelector of a spread constraint is checked.
+inline constexpr release::Span kSpreadSelectors = release::Since(27);
+// Every container may have a restartPolicy: ContainerRestartRules, alpha and off in 1.34, beta and on in 1.35.
+inline constexpr release::Span kRestartPolicies = release::Since(35);
+// Services may have names that begin with a digit: RelaxedServiceNameValidation, beta and on in 1.36.
+inline constexpr release::Span kRelaxedServiceNames = release::Since(36);
+// Errors about names speak of "a lowercase RFC 1123 label" and no longer of "a DNS-1123 label".
+inline constexpr release::Span kSaysLowercase = release::Since(20);
+
 // What came after 1.10 in pods and classes is checked.
 inline constexpr release::Span kChecksNewPodFields = release::Since(11);
 inline constexpr release::Span kChecksPriorityClasses = release::Since(14);
@@ -65,6 +85,8 @@ inline constexpr release::Span kLivez = release::Since(16);
 inline constexpr release::Span kNodeLeases = release::Since(14);
 inline constexpr release::Span kClientAuthorities = release::Since(13);
 inline constexpr release::Span kTablesV1 = release::Since(15);
+// The options of a table are checked as such, and not row by row.
+inline constexpr release::Span kChecksTableOptions = release::Since(15);
 inline constexpr release::Span kBookmarks = release::Since(16);
 inline constexpr release::Span kFieldWarnings = release::Since(25);
 // A watch may begin with the objects that exist and a bookmark behind them (sendInitialEvents).

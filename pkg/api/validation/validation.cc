@@ -16,10 +16,6 @@ namespace berth::validation {
 namespace {
 
 constexpr size_t kMostAnnotationBytes = 256 * 1024;
-// Services may have names that begin with a digit: RelaxedServiceNameValidation, beta and on in 1.36.
-constexpr release::Span kRelaxedServiceNames = release::Since(36);
-// Errors about names speak of "a lowercase RFC 1123 label" and no longer of "a DNS-1123 label".
-constexpr release::Span kSaysLowercase = release::Since(20);
 
 bool IsDnsLabel(std::string_view s, bool letter_first) {
   if (s.empty() || s.size() > 63 || s.front() == '-' || s.back() == '-') return false;

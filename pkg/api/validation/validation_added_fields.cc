@@ -11,11 +11,6 @@
 namespace berth::validation {
 namespace {
 
-// The labelSelector of a spread constraint is checked.
-constexpr release::Span kSpreadSelectors = release::Since(27);
-// Every container may have a restartPolicy: ContainerRestartRules, alpha and off in 1.34, beta and on in 1.35.
-constexpr release::Span kRestartPolicies = release::Since(35);
-
 void OneOf(const Value& holder, std::string_view key, const Path& at, const std::vector<std::string>& allowed,
            FieldErrors* errors) {
   std::string_view value = holder.Str(key);

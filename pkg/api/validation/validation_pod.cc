@@ -10,18 +10,6 @@
 namespace berth::validation {
 namespace {
 
-// A pod may have huge pages of several sizes from 1.19 on.
-constexpr release::Span kOneSizeOfHugePages = release::Until(19);
-constexpr release::Span kHugePagesNeedOthers = release::Since(11);
-// Their amounts are whole pages: since 1.21, with AllowIndivisibleHugePagesValues for older pods.
-constexpr release::Span kWholeHugePages = release::Since(21);
-// Custom DNS was alpha and off in 1.9.
-constexpr release::Span kCustomDns = release::Since(10);
-// alpha.kubernetes.io/nvidia-gpu must be limited like an extended resource.
-constexpr release::Span kGpuIsExtended = release::Until(11);
-// Beta and on in 1.19, GA in 1.20.
-constexpr release::Span kSctpIsAProtocol = release::Since(19);
-
 bool IsHugePages(std::string_view name) {
   return name.starts_with("hugepages-");
 }
