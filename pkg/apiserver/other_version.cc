@@ -8,6 +8,7 @@
 
 #include "pkg/apiserver/autoscaling_v1.h"
 #include "pkg/apiserver/events_v1.h"
+#include "pkg/util/contract.h"
 
 namespace berth::apiserver {
 namespace {
@@ -23,6 +24,7 @@ constexpr Conversion kConversions[] = {
 };
 
 const Conversion& ConversionOf(const ResourceInfo& r) {
+  BERTH_REQUIRES(r.other_type != nullptr);
   const Conversion* conversion = std::find_if(std::begin(kConversions), std::end(kConversions),
                                               [&](const Conversion& x) { return x.kind == r.kind; });
   CHECK(conversion != std::end(kConversions)) << r.kind << " has two types and no conversion";

@@ -10,6 +10,7 @@
 
 #include "pkg/api/json.h"
 #include "pkg/client/requests.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {
@@ -104,6 +105,7 @@ std::string SeriesEventJson(const SeriesEvent& e) {
 }
 
 std::string SeriesPatch(const SeriesEvent& e) {
+  BERTH_REQUIRES(e.base.count > 1);
   return absl::StrCat("{", SeriesJson(e), "}");
 }
 

@@ -8,6 +8,7 @@
 #include "pkg/explain/explanation.h"
 #include "pkg/explain/output.h"
 
+#include "pkg/util/contract.h"
 namespace berth::explain {
 namespace {
 
@@ -214,7 +215,8 @@ void WriteWay(const Way& w, JsonOut* out) {
 }
 
 std::string ExplanationData(const Explanation& e, std::string_view format) {
-  JsonOut out;
+  BERTH_REQUIRES(format == "json" || format == "yaml");
+  api::JsonWriter out;
   out.Object().Member("apiVersion", "schedsim/v1").Member("kind", "Explanation");
   if (!e.scenario.empty()) out.Member("scenario", e.scenario);
   out.Member("pod", e.pod->meta.Key());

@@ -12,6 +12,7 @@
 #include "pkg/scheduler/configuration/versions.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/factory/read_policy.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -36,6 +37,7 @@ absl::Status Algorithm::CheckSource() const {
 }
 
 absl::StatusOr<std::vector<scheduler::configuration::ResolvedProfile>> Algorithm::Profiles() const {
+  BERTH_REQUIRES(ByProfiles());
   namespace configuration = scheduler::configuration;
   if (profiles) return *profiles;
   const scheduler::Release& decides = Decides();

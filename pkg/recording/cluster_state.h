@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "pkg/recording/event.h"
+#include "pkg/util/contract.h"
 
 namespace berth::recording {
 
@@ -78,6 +79,7 @@ class ObjectTable {
   }
   // Adds the object, or replaces the one with the same name. REQUIRES: not null.
   void Set(std::shared_ptr<const T> object) {
+    BERTH_REQUIRES(object != nullptr);
     const Name name = NameOf(object->meta.ns, object->meta.name);
     auto it = entries_.find(name);
     if (it == entries_.end()) {

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "pkg/util/contract.h"
+
 namespace berth::release {
 
 // Kubernetes 1.<minor>. Tables with since and until are asked with a version.
@@ -40,6 +42,7 @@ struct From {
 // the version.
 template <typename T, size_t N>
 constexpr const T& At(const From<T> (&rows)[N], Version version) {
+  BERTH_REQUIRES(rows[0].since <= version);
   const From<T>* found = &rows[0];
   for (const From<T>& row : rows) {
     if (row.since <= version) found = &row;

@@ -6,13 +6,20 @@
 #include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
+#include "pkg/scheduler/algorithm/podspread/natural_logarithm.h"
 #include "pkg/scheduler/cache/label_column.h"
 #include "pkg/scheduler/cache/node_tree.h"
 #include "pkg/scheduler/configuration/plugins.h"
+#include "pkg/scheduler/core/batch.h"
 #include "pkg/scheduler/core/incremental/grouped_map.h"
+#include "pkg/scheduler/core/incremental/row_partition.h"
+#include "pkg/scheduler/core/incremental/row_states.h"
 #include "pkg/scheduler/core/incremental/score_buckets.h"
+#include "pkg/scheduler/core/incremental/score_column.h"
 #include "pkg/scheduler/core/incremental/signature_table.h"
 #include "pkg/scheduler/failure_reasons.h"
+#include "pkg/scheduler/pending_table.h"
+#include "pkg/scheduler/pod_fields.h"
 #include "pkg/scheduler/testing/world.h"
 
 #ifdef BERTH_CHECKS_CONTRACTS
@@ -44,6 +51,9 @@ TEST_CASE("contracts of the cache: rows, domains and assumed pods") {
   NodeTree tree;
   tree.Add(0, Symbol("z"));
   CHECK_THROWS_AS(tree.Add(0, Symbol("y")), BrokenContractError);
+  CHECK_THROWS_AS(tree.Skip(2), BrokenContractError);
+  CHECK_THROWS_AS(world.cache.Rank(1), BrokenContractError);
+  CHECK_THROWS_AS(world.cache.RowAt(world.cache.rank_limit()), BrokenContractError);
 }
 
 TEST_CASE("contracts of kept answers: ranks, buckets, signatures and groups") {
@@ -70,6 +80,29 @@ TEST_CASE("contracts of kept answers: ranks, buckets, signatures and groups") {
   GroupedMap<int> map;
   CHECK_THROWS_AS(map.Get(-1, 0, [] { return 0; }), BrokenContractError);
   CHECK_THROWS_AS(map.Drop(0, 0), BrokenContractError);
+
+  RowStates states;
+  CHECK_THROWS_AS(states[0], BrokenContractError);
+  CHECK_THROWS_AS(states.Grow(2), BrokenContractError);
+  states.Resize(2);
+  CHECK_THROWS_AS(states.Set(2, {}), BrokenContractError);
+  CHECK_THROWS_AS(states.Grow(1), BrokenContractError);
+  ScoreColumn scores;
+  CHECK_THROWS_AS(scores.SetDoesNotFit(0), BrokenContractError);
+  RowPartition partition;
+  partition.Reset(2);
+  CHECK_THROWS_AS(partition.Divide(std::vector<int64_t>{1}), BrokenContractError);
+  Batch batch;
+  CHECK_THROWS_AS(batch.TakeBest(), BrokenContractError);
+}
+
+TEST_CASE("contracts of pending pods: each is in the table once") {
+  const util::ThrowBrokenContracts throws;
+  SchedulerMetrics metrics;
+  PendingTable pending(&metrics);
+  const api::PodPtr pod = testing::PodOf("p", "");
+  pending.Add(pod, PendingPlace::kQueued, absl::ZeroDuration());
+  CHECK_THROWS_AS(pending.Add(pod, PendingPlace::kQueued, absl::ZeroDuration()), BrokenContractError);
 }
 
 TEST_CASE("contracts of rules: rows in blocks, exact amounts, and reasons with numbers") {
@@ -77,6 +110,7 @@ TEST_CASE("contracts of rules: rows in blocks, exact amounts, and reasons with n
   CHECK_THROWS_AS(RowBlock(std::span<const Row>()), BrokenContractError);
   CHECK_THROWS_AS(ExactDouble(-1), BrokenContractError);
   CHECK_THROWS_AS(WrappingDiv(1, 0), BrokenContractError);
+  CHECK_THROWS_AS(podspread::NaturalLogarithm(0), BrokenContractError);
   Never never;
   const std::vector<Row> rows{0};
   std::vector<uint32_t> numbers(1);
@@ -86,6 +120,8 @@ TEST_CASE("contracts of rules: rows in blocks, exact amounts, and reasons with n
 TEST_CASE("contracts of configuration and reasons: only a failure has a decisive reason") {
   const util::ThrowBrokenContracts throws;
   CHECK_THROWS_AS(DecisiveReason(NodeFailures()), BrokenContractError);
+  CHECK_THROWS_AS(FailureReasonText(FailureReasonCount()), BrokenContractError);
+  CHECK_THROWS_AS(BlockedText({}), BrokenContractError);
   CHECK_THROWS_AS(configuration::PluginCatalogue({}, {}, std::span<const configuration::PluginCatalogue::Provider>()),
                   BrokenContractError);
 }

@@ -171,6 +171,7 @@ std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures) {
 }
 
 std::string_view FailureReasonText(FailureReasonId id) {
+  BERTH_REQUIRES(id < FailureReasonCount());
   return kReasons[id];
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -41,6 +43,7 @@ PendingPod* PendingTable::Find(const std::string& uid) const {
 }
 
 PendingPod& PendingTable::Add(const api::PodPtr& pod, PendingPlace place, absl::Duration now) {
+  BERTH_REQUIRES(!by_uid_.contains(pod->meta.uid));
   auto& slot = by_uid_[pod->meta.uid];
   slot = std::make_unique<PendingPod>();
   slot->pod = pod;

@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -117,6 +119,7 @@ UnknownPodFields FindUnknownPodFields(const api::PodTemplate& pod, const PodFiel
 }
 
 std::string BlockedText(const PodFieldSet& blocking) {
+  BERTH_REQUIRES(blocking.any());
   std::string fields;
   release::Version since;
   for (size_t i = 0; i < kPodFields; ++i) {

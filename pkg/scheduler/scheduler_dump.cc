@@ -5,10 +5,12 @@
 #include <map>
 
 #include "pkg/scheduler/scheduling_state.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
 void Scheduler::VisitPending(size_t from, size_t to, const std::function<void(const PendingView&)>& f) const {
+  BERTH_REQUIRES(from <= to && to <= pending_pods());
   for (size_t i = from; i < to; ++i) {
     const PendingPod& p = *pending_.list()[i];
     const absl::Duration until = p.timer.second != 0         ? p.timer.first

@@ -12,6 +12,7 @@
 #include "pkg/scheduler/queue/pod_backoff.h"
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/scheduler/unknown_fields.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
@@ -39,7 +40,11 @@ struct SchedulingState {
   std::vector<std::string> freed_uids;
 
   // Returns the scheduler of the pod's profile. REQUIRES: there is one.
-  GenericScheduler& AlgorithmOf(const api::Pod& pod) const { return *profiles.find(pod.tmpl->scheduler_name)->second; }
+  GenericScheduler& AlgorithmOf(const api::Pod& pod) const {
+    const auto profile = profiles.find(pod.tmpl->scheduler_name);
+    BERTH_REQUIRES(profile != profiles.end());
+    return *profile->second;
+  }
   // Returns whether no further request may be made for now.
   bool Saturated() const { return pending.open_requests() >= options.max_requests_in_flight; }
   // Returns the time of day in the API's format.

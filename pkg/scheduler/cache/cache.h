@@ -38,6 +38,7 @@
 #include "pkg/scheduler/cache/row_set.h"
 #include "pkg/scheduler/cache/taint_lists.h"
 #include "pkg/scheduler/cache/template_info.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 

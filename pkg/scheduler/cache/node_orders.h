@@ -13,6 +13,7 @@
 #include "pkg/scheduler/cache/node_tree.h"
 #include "pkg/scheduler/cache/row_set.h"
 #include "pkg/scheduler/cache/template_info.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/symbol.h"
 
 namespace berth::scheduler {
@@ -64,9 +65,13 @@ class NodeOrders {
   // For the next functions see Cache, which has the same.
   uint32_t Rank(Row r) const {
     if (ranks_changed_) GiveRanks();
+    BERTH_REQUIRES(r < rank_.size());
     return rank_[r];
   }
-  Row RowAt(uint32_t rank) const { return ranked_[rank]; }
+  Row RowAt(uint32_t rank) const {
+    BERTH_REQUIRES(rank < ranked_.size());
+    return ranked_[rank];
+  }
   uint32_t rank_limit() const {
     if (ranks_changed_) GiveRanks();
     return static_cast<uint32_t>(ranked_.size());

@@ -87,6 +87,7 @@ std::optional<Row> NodeTree::Next() {
 }
 
 void NodeTree::Skip(size_t steps) {
+  BERTH_REQUIRES(regular_ && steps <= size_);
   if (steps == 0) return;
   place_ = (place_ + steps - 1) % size_ + 1;
   behind_ = true;

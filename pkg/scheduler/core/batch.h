@@ -16,6 +16,7 @@
 
 #include "pkg/scheduler/registry/algorithm_config.h"
 #include "pkg/util/bucket_counts.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
@@ -62,6 +63,7 @@ class Batch {
   // Returns why the nodes are not for a pod with this signature, or nothing if they are. `cycle` is the number of this
   // attempt among those of all profiles. REQUIRES: HasNodes().
   std::optional<BatchFlush> WhyNotFor(const std::string& signature, uint64_t cycle, absl::Duration now) const {
+    BERTH_REQUIRES(HasNodes());
     if (cycle != cycle_ + 1) return BatchFlush::kPodSkipped;
     if (signature.empty() || signature != signature_) return BatchFlush::kPodIncompatible;
     if (now - made_ > kLongestAge) return BatchFlush::kExpired;
@@ -73,6 +75,7 @@ class Batch {
   Symbol last_node() const { return last_node_; }
   // Returns the best of the nodes that are left and takes it off the list. REQUIRES: HasNodesFor returned true.
   Symbol TakeBest() {
+    BERTH_REQUIRES(HasNodes());
     const Symbol best = nodes_.back();
     nodes_.pop_back();
     return best;

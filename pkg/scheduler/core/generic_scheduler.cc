@@ -76,6 +76,7 @@ size_t GenericScheduler::kept_answers_limit() const {
   return parts_->incremental.limit();
 }
 void GenericScheduler::LimitKeptAnswers(size_t bytes, size_t schedulers) {
+  BERTH_REQUIRES(schedulers > 0);
   parts_->incremental.Limit(bytes, schedulers);
 }
 uint64_t GenericScheduler::failures_said_again() const {

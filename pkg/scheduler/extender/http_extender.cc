@@ -18,6 +18,7 @@
 #include "pkg/http/webhook.h"
 #include "pkg/scheduler/extender/answered_nodes.h"
 #include "pkg/scheduler/extender/sent_nodes.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -174,6 +175,7 @@ class HttpExtender final : public Extender {
 
   absl::StatusOr<std::vector<AgreedEviction>> ProcessPreemption(const api::Pod& pod,
                                                                 const std::vector<Eviction>& evictions) override {
+    BERTH_REQUIRES(SupportsPreemption());
     auto body = PreemptionArguments(pod, evictions);
     if (!body.ok()) return body.status();
     api::Document document;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/algorithm/nodeaffinity/named_nodes.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler::nodeaffinity {
 
@@ -79,6 +80,7 @@ bool LabelMatcher::Candidates(std::vector<Row>* rows) const {
 }
 
 bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows) {
+  BERTH_REQUIRES(!matchers.empty());
   rows->clear();
   if (matchers[0].Candidates(rows)) return true;
   if (matchers.size() == 1) return false;

@@ -2,11 +2,14 @@
 
 #include <cmath>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler::podspread {
 
 // Writes x as 2^k * m with m in [sqrt(1/2), sqrt(2)) and evaluates a polynomial in s = f / (2 + f), where f = m - 1.
 // The order of the operations decides the last bit, and none may be contracted into a fused multiply-add.
 double NaturalLogarithm(double x) {
+  BERTH_REQUIRES(std::isfinite(x) && x > 0);
   constexpr double kHigh = 6.93147180369123816490e-01, kLow = 1.90821492927058770002e-10;
   constexpr double kOdd[] = {6.666666666666735130e-01, 2.857142874366239149e-01, 1.818357216161805012e-01,
                              1.479819860511658591e-01};

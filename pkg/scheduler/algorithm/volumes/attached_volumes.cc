@@ -11,6 +11,7 @@
 
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::volumes {
@@ -59,6 +60,7 @@ std::optional<CsiVolume> VolumeOfClaim(const Cache& cache, const api::Persistent
 std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cache, const api::Pod& pod,
                                                                 const api::Volume& volume, Whose whose,
                                                                 RuleError* error) {
+  BERTH_REQUIRES(ClaimNameOf(pod, volume).has_value());
   const std::string name = *ClaimNameOf(pod, volume);
   if (name.empty()) {
     *error = "PersistentVolumeClaim had no name";

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -62,6 +64,7 @@ bool RowPartition::DivideByChains(std::span<const int64_t> values) {
 }
 
 void RowPartition::Divide(std::span<const int64_t> values) {
+  BERTH_REQUIRES(values.size() == set_of_.size());
   const size_t size = set_of_.size(), sets = first_.size();
   if (size == 0) return;
   int64_t least = values[0], most = values[0];

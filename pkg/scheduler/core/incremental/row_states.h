@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pkg/scheduler/cache/template_info.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/wide_vectors.h"
 
 namespace berth::scheduler {
@@ -25,12 +26,14 @@ class RowStates {
   size_t size() const { return large_.empty() ? small_.size() : large_.size(); }
   // REQUIRES: row < size().
   RowState operator[](Row row) const {
+    BERTH_REQUIRES(row < size());
     if (!large_.empty()) [[unlikely]]
       return large_[row];
     return Unpack(small_[row]);
   }
   // REQUIRES: row < size(); `state` is RowState{} if its group is -1.
   void Set(Row row, const RowState& state) {
+    BERTH_REQUIRES(row < size());
     if (large_.empty()) [[likely]] {
       if (Fits(state)) [[likely]] {
         small_[row] = Pack(state);
@@ -44,6 +47,7 @@ class RowStates {
   // group is above that of `least` and `most`, and no score is below that of `least` or above that of `most`.
   void SetAll(std::span<const Row> rows, std::span<const RowState> states, const RowState& least,
               const RowState& most) {
+    BERTH_REQUIRES(rows.size() == states.size());
     if (!large_.empty() || !Fits(least) || !Fits(most)) {
       for (size_t i = 0; i < rows.size(); ++i) Set(rows[i], states[i]);
       return;
@@ -64,9 +68,13 @@ class RowStates {
     large_ = {};
   }
   // Makes room for `rows` rows, which the pods do not fit. REQUIRES: it is empty.
-  void Resize(size_t rows) { small_.assign(rows, Pack({})); }
+  void Resize(size_t rows) {
+    BERTH_REQUIRES(empty());
+    small_.assign(rows, Pack({}));
+  }
   // Makes room for more rows, which the pods do not fit. REQUIRES: it is not empty; rows >= size().
   void Grow(size_t rows) {
+    BERTH_REQUIRES(!empty() && rows >= size());
     if (large_.empty()) {
       small_.resize(rows, Pack({}));
     } else {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pkg/scheduler/cache/template_info.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
@@ -27,6 +28,7 @@ class ScoreColumn {
   }
   // REQUIRES: row < size().
   void SetDoesNotFit(Row row) {
+    BERTH_REQUIRES(row < size());
     if (large_.empty()) {
       small_[row] = kDoesNotFit<int16_t>;
     } else {
@@ -46,6 +48,7 @@ class ScoreColumn {
   }
   // Sets the scores of these rows, faster than Set one by one. REQUIRES: scores[i] is that of rows[i].
   void SetAll(std::span<const Row> rows, std::span<const int32_t> scores) {
+    BERTH_REQUIRES(rows.size() == scores.size());
     int32_t least = 0, most = 0;
     for (const int32_t s : scores) {
       least = std::min(least, s);

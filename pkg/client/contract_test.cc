@@ -1,0 +1,20 @@
+// What callers of this package must ensure. Checked only in builds that check contracts (pkg/util/contract.h).
+#include "pkg/util/contract.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/client/event_series.h"
+
+#ifdef BERTH_CHECKS_CONTRACTS
+namespace berth::client {
+
+TEST_CASE("contracts: only an event that has occurred again has a series") {
+  const util::ThrowBrokenContracts throws;
+  SeriesEvent event;
+  CHECK_THROWS_AS(SeriesPatch(event), util::BrokenContractError);
+  event.base.count = 2;
+  CHECK_FALSE(SeriesPatch(event).empty());
+}
+
+}  // namespace berth::client
+#endif

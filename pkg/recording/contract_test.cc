@@ -1,0 +1,18 @@
+// What callers of this package must ensure. Checked only in builds that check contracts (pkg/util/contract.h).
+#include "pkg/util/contract.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/recording/cluster_state.h"
+
+#ifdef BERTH_CHECKS_CONTRACTS
+namespace berth::recording {
+
+TEST_CASE("contracts: a table of objects holds no null") {
+  const util::ThrowBrokenContracts throws;
+  ObjectTable<api::Node> nodes;
+  CHECK_THROWS_AS(nodes.Set(nullptr), util::BrokenContractError);
+}
+
+}  // namespace berth::recording
+#endif
