@@ -50,7 +50,7 @@ absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(cons
   if (source.provider) {
     auto built = scheduler::CreateFromProvider(*source.provider, std::move(args));
     if (!built.ok()) {
-      return util::InvalidArgument(absl::StrCat("couldn't create scheduler using provider ", Quoted(*source.provider),
+      return util::InvalidArgument(absl::StrCat("couldn't create scheduler using provider ", GoQuoted(*source.provider),
                                                 ": ", util::Message(built.status())));
     }
     return built;

@@ -14,6 +14,7 @@
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/profile_config.h"
 #include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/client/leaderelection.h"
 #include "pkg/scheduler/configuration/decode.h"
@@ -397,11 +398,11 @@ std::vector<std::string> CheckConfiguration(const Configuration& c, Spelling spe
                                  FormatGoDuration(o.retry), ")"));
     }
     if (!IsLabel(le.lock_object_namespace) || le.lock_object_namespace.size() > 63) {
-      refuse(name("leaderElection.lockObjectNamespace", "--lock-object-namespace"), Quoted(le.lock_object_namespace),
+      refuse(name("leaderElection.lockObjectNamespace", "--lock-object-namespace"), GoQuoted(le.lock_object_namespace),
              "the name of a namespace: lower case letters, digits and '-', at most 63");
     }
     if (!IsObjectName(le.lock_object_name)) {
-      refuse(name("leaderElection.lockObjectName", "--lock-object-name"), Quoted(le.lock_object_name),
+      refuse(name("leaderElection.lockObjectName", "--lock-object-name"), GoQuoted(le.lock_object_name),
              "the name of an object: lower case letters, digits, '-' and '.', at most 253");
     }
   }
@@ -427,7 +428,7 @@ std::vector<std::string> CheckConfiguration(const Configuration& c, Spelling spe
   for (size_t i = 0; i < c.profiles.size(); ++i) {
     const std::string& n = c.profiles[i].scheduler_name;
     if (std::find(names.begin(), names.end(), n) != names.end()) {
-      refuse(absl::StrCat("profiles[", i, "].schedulerName"), Quoted(n), "a name that no other scheduler here has");
+      refuse(absl::StrCat("profiles[", i, "].schedulerName"), GoQuoted(n), "a name that no other scheduler here has");
     }
     names.push_back(n);
   }
@@ -438,23 +439,18 @@ std::vector<std::string> CheckConfiguration(const Configuration& c, Spelling spe
 
 namespace {
 
-std::string Yaml(std::string_view s) {
-  std::string out;
-  api::AppendJsonString(s, &out);  // a JSON string is a YAML string
-  return out;
-}
-
 void AlgorithmToYaml(const AlgorithmSource& a, std::string_view indent, std::string* out) {
   const std::string in(indent);
   absl::StrAppend(out, in, "algorithmSource:\n");
-  if (a.provider) absl::StrAppend(out, in, "  provider: ", Yaml(*a.provider), "\n");
+  if (a.provider) absl::StrAppend(out, in, "  provider: ", api::JsonString(*a.provider), "\n");
   if (!a.policy) return;
   if (a.policy->file) {
-    absl::StrAppend(out, in, "  policy:\n", in, "    file:\n", in, "      path: ", Yaml(*a.policy->file), "\n");
+    absl::StrAppend(out, in, "  policy:\n", in, "    file:\n", in, "      path: ", api::JsonString(*a.policy->file),
+                    "\n");
   } else if (a.policy->config_map) {
     absl::StrAppend(out, in, "  policy:\n", in, "    configMap:\n", in,
-                    "      namespace: ", Yaml(a.policy->config_map->ns), "\n");
-    absl::StrAppend(out, in, "      name: ", Yaml(a.policy->config_map->name), "\n");
+                    "      namespace: ", api::JsonString(a.policy->config_map->ns), "\n");
+    absl::StrAppend(out, in, "      name: ", api::JsonString(a.policy->config_map->name), "\n");
   } else {
     absl::StrAppend(out, in, "  policy: {}\n");
   }
@@ -477,32 +473,35 @@ std::string ConfigurationToYaml(const Configuration& c) {
   if (version != nullptr) {
     absl::StrAppend(&out, "\nbindTimeoutSeconds: ", c.bind_timeout / absl::Seconds(1));
   }
-  absl::StrAppend(&out, "\nclientConnection:\n  acceptContentTypes: ", Yaml(cc.accept_content_types),
-                  "\n  burst: ", cc.burst, "\n  contentType: ", Yaml(cc.content_type));
-  absl::StrAppend(&out, "\n  kubeconfig: ", Yaml(cc.kubeconfig), "\n  qps: ", JsonFloat32(cc.qps), "\n");
+  absl::StrAppend(&out, "\nclientConnection:\n  acceptContentTypes: ", api::JsonString(cc.accept_content_types),
+                  "\n  burst: ", cc.burst, "\n  contentType: ", api::JsonString(cc.content_type));
+  absl::StrAppend(&out, "\n  kubeconfig: ", api::JsonString(cc.kubeconfig), "\n  qps: ", JsonFloat32(cc.qps), "\n");
   absl::StrAppend(&out, "delayCacheUntilActive: ", Text(c.delay_cache_until_active), "\n");
   if (version != nullptr) absl::StrAppend(&out, "disablePreemption: ", Text(c.disable_preemption), "\n");
   absl::StrAppend(&out, "enableContentionProfiling: ", Text(c.enable_contention_profiling),
-                  "\nenableProfiling: ", Text(c.enable_profiling), "\nfailureDomains: ", Yaml(c.failure_domains));
+                  "\nenableProfiling: ", Text(c.enable_profiling),
+                  "\nfailureDomains: ", api::JsonString(c.failure_domains));
   absl::StrAppend(&out, "\nhardPodAffinitySymmetricWeight: ", c.hard_pod_affinity_symmetric_weight,
-                  "\nhealthzBindAddress: ", Yaml(c.healthz_bind_address), "\nkind: ", std::string(kKind), "\n");
+                  "\nhealthzBindAddress: ", api::JsonString(c.healthz_bind_address), "\nkind: ", std::string(kKind),
+                  "\n");
   absl::StrAppend(&out, "leaderElection:\n  leaderElect: ", Text(le.leader_elect),
                   "\n  leaseDuration: ", FormatGoDuration(le.lease_duration),
-                  "\n  lockObjectName: ", Yaml(le.lock_object_name));
-  absl::StrAppend(&out, "\n  lockObjectNamespace: ", Yaml(le.lock_object_namespace),
+                  "\n  lockObjectName: ", api::JsonString(le.lock_object_name));
+  absl::StrAppend(&out, "\n  lockObjectNamespace: ", api::JsonString(le.lock_object_namespace),
                   "\n  renewDeadline: ", FormatGoDuration(le.renew_deadline),
-                  "\n  resourceLock: ", Yaml(le.resource_lock), "\n  retryPeriod: ", FormatGoDuration(le.retry_period));
-  absl::StrAppend(&out, "\nmetricsBindAddress: ", Yaml(c.metrics_bind_address), "\nparallelism: ", c.parallelism,
-                  "\npercentageOfNodesToScore: ", c.percentage_of_nodes_to_score);
+                  "\n  resourceLock: ", api::JsonString(le.resource_lock),
+                  "\n  retryPeriod: ", FormatGoDuration(le.retry_period));
+  absl::StrAppend(&out, "\nmetricsBindAddress: ", api::JsonString(c.metrics_bind_address),
+                  "\nparallelism: ", c.parallelism, "\npercentageOfNodesToScore: ", c.percentage_of_nodes_to_score);
   absl::StrAppend(&out, "\npodInitialBackoffSeconds: ", c.pod_initial_backoff / absl::Seconds(1),
                   "\npodMaxBackoffSeconds: ", c.pod_max_backoff / absl::Seconds(1),
                   "\npodMaxInUnschedulablePodsDuration: ", FormatGoDuration(c.pod_max_in_unschedulable), "\n");
   if (!c.profiles.empty()) absl::StrAppend(&out, "profiles:\n");
   for (const Profile& p : c.profiles) {
-    absl::StrAppend(&out, "- schedulerName: ", Yaml(p.scheduler_name), "\n");
+    absl::StrAppend(&out, "- schedulerName: ", api::JsonString(p.scheduler_name), "\n");
     AlgorithmToYaml(p.algorithm, "  ", &out);
   }
-  absl::StrAppend(&out, "schedulerName: ", Yaml(c.scheduler_name), "\n");
+  absl::StrAppend(&out, "schedulerName: ", api::JsonString(c.scheduler_name), "\n");
   return out;
 }
 
@@ -515,20 +514,20 @@ std::string AlgorithmToConfigz(const AlgorithmSource& a) {
   } else {
     out += "{\"File\":";
     if (a.policy->file) {
-      absl::StrAppend(&out, "{\"Path\":", Yaml(*a.policy->file), "}");
+      absl::StrAppend(&out, "{\"Path\":", api::JsonString(*a.policy->file), "}");
     } else {
       out += "null";
     }
     out += ",\"ConfigMap\":";
     if (a.policy->config_map) {
-      absl::StrAppend(&out, "{\"Namespace\":", Yaml(a.policy->config_map->ns),
-                      ",\"Name\":", Yaml(a.policy->config_map->name), "}");
+      absl::StrAppend(&out, "{\"Namespace\":", api::JsonString(a.policy->config_map->ns),
+                      ",\"Name\":", api::JsonString(a.policy->config_map->name), "}");
     } else {
       out += "null";
     }
     out += "}";
   }
-  absl::StrAppend(&out, ",\"Provider\":", a.provider ? Yaml(*a.provider) : "null", "}");
+  absl::StrAppend(&out, ",\"Provider\":", a.provider ? api::JsonString(*a.provider) : "null", "}");
   return out;
 }
 
@@ -537,29 +536,29 @@ std::string AlgorithmToConfigz(const AlgorithmSource& a) {
 std::string ConfigurationToConfigz(const Configuration& c) {
   const auto& le = c.leader_election;
   const auto& cc = c.client_connection;
-  std::string out = absl::StrCat("{\"componentconfig\":{\"SchedulerName\":", Yaml(c.scheduler_name),
+  std::string out = absl::StrCat("{\"componentconfig\":{\"SchedulerName\":", api::JsonString(c.scheduler_name),
                                  ",\"AlgorithmSource\":", AlgorithmToConfigz(c.algorithm));
   absl::StrAppend(&out, ",\"HardPodAffinitySymmetricWeight\":", c.hard_pod_affinity_symmetric_weight,
                   ",\"LeaderElection\":{\"LeaderElect\":", Text(le.leader_elect), ",\"LeaseDuration\":\"",
                   FormatGoDuration(le.lease_duration));
   absl::StrAppend(&out, "\",\"RenewDeadline\":\"", FormatGoDuration(le.renew_deadline), "\",\"RetryPeriod\":\"",
-                  FormatGoDuration(le.retry_period), "\",\"ResourceLock\":", Yaml(le.resource_lock));
-  absl::StrAppend(&out, ",\"LockObjectNamespace\":", Yaml(le.lock_object_namespace),
-                  ",\"LockObjectName\":", Yaml(le.lock_object_name),
-                  "},\"ClientConnection\":{\"KubeConfigFile\":", Yaml(cc.kubeconfig));
-  absl::StrAppend(&out, ",\"AcceptContentTypes\":", Yaml(cc.accept_content_types),
-                  ",\"ContentType\":", Yaml(cc.content_type), ",\"QPS\":", JsonFloat32(cc.qps),
+                  FormatGoDuration(le.retry_period), "\",\"ResourceLock\":", api::JsonString(le.resource_lock));
+  absl::StrAppend(&out, ",\"LockObjectNamespace\":", api::JsonString(le.lock_object_namespace),
+                  ",\"LockObjectName\":", api::JsonString(le.lock_object_name),
+                  "},\"ClientConnection\":{\"KubeConfigFile\":", api::JsonString(cc.kubeconfig));
+  absl::StrAppend(&out, ",\"AcceptContentTypes\":", api::JsonString(cc.accept_content_types),
+                  ",\"ContentType\":", api::JsonString(cc.content_type), ",\"QPS\":", JsonFloat32(cc.qps),
                   ",\"Burst\":", cc.burst);
-  absl::StrAppend(&out, "},\"HealthzBindAddress\":", Yaml(c.healthz_bind_address),
-                  ",\"MetricsBindAddress\":", Yaml(c.metrics_bind_address),
+  absl::StrAppend(&out, "},\"HealthzBindAddress\":", api::JsonString(c.healthz_bind_address),
+                  ",\"MetricsBindAddress\":", api::JsonString(c.metrics_bind_address),
                   ",\"EnableProfiling\":", Text(c.enable_profiling));
   absl::StrAppend(&out, ",\"EnableContentionProfiling\":", Text(c.enable_contention_profiling),
-                  ",\"FailureDomains\":", Yaml(c.failure_domains));
+                  ",\"FailureDomains\":", api::JsonString(c.failure_domains));
   // Fields that 1.10 does not have are shown only if they are used.
   if (!c.profiles.empty()) {
     out += ",\"Profiles\":[";
     for (size_t i = 0; i < c.profiles.size(); ++i) {
-      absl::StrAppend(&out, i == 0 ? "" : ",", "{\"SchedulerName\":", Yaml(c.profiles[i].scheduler_name),
+      absl::StrAppend(&out, i == 0 ? "" : ",", "{\"SchedulerName\":", api::JsonString(c.profiles[i].scheduler_name),
                       ",\"AlgorithmSource\":", AlgorithmToConfigz(c.profiles[i].algorithm), "}");
     }
     out += "]";

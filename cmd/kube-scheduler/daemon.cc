@@ -155,7 +155,7 @@ absl::Status Daemon::Connect() {
     LOG(WARNING) << "Neither --kubeconfig nor --master was specified. Using default API client. This might not work.";
   }
   if (!options_.context.empty() && cc.kubeconfig.empty()) {
-    return util::InvalidArgument(absl::StrCat("--context: invalid value ", Quoted(options_.context),
+    return util::InvalidArgument(absl::StrCat("--context: invalid value ", GoQuoted(options_.context),
                                               ": contexts are in a kubeconfig, and none is given"));
   }
   client::ConfigSources sources;

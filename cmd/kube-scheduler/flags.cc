@@ -40,7 +40,7 @@ Flag& FlagSet::Custom(std::string name, std::string type, std::string usage, std
 
 Flag& FlagSet::String(std::string* v, std::string name, std::string usage) {
   return Custom(
-      std::move(name), "string", std::move(usage), v->empty() ? "" : Quoted(*v),
+      std::move(name), "string", std::move(usage), v->empty() ? "" : GoQuoted(*v),
       [v](const std::string& s) {
         *v = s;
         return absl::OkStatus();
@@ -120,7 +120,7 @@ absl::Status FlagSet::Set(Flag& f, const std::string& value) {
     const std::string spelled =
         f.shorthand != 0 ? absl::StrCat("-", std::string(1, f.shorthand), ", --", f.name) : absl::StrCat("--", f.name);
     return absl::InvalidArgumentError(
-        absl::StrCat("invalid argument ", Quoted(value), " for \"", spelled, "\" flag: ", s.message()));
+        absl::StrCat("invalid argument ", GoQuoted(value), " for \"", spelled, "\" flag: ", s.message()));
   }
   f.changed = true;
   if (!f.deprecated.empty())

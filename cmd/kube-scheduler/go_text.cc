@@ -20,11 +20,11 @@ namespace {
 
 absl::Status SyntaxError(std::string_view function, const std::string& text) {
   return absl::InvalidArgumentError(
-      absl::StrCat("strconv.", std::string(function), ": parsing ", Quoted(text), ": invalid syntax"));
+      absl::StrCat("strconv.", std::string(function), ": parsing ", GoQuoted(text), ": invalid syntax"));
 }
 absl::Status RangeError(std::string_view function, const std::string& text) {
   return absl::InvalidArgumentError(
-      absl::StrCat("strconv.", std::string(function), ": parsing ", Quoted(text), ": value out of range"));
+      absl::StrCat("strconv.", std::string(function), ": parsing ", GoQuoted(text), ": value out of range"));
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ absl::Status ParseInt(const std::string& text, int bits, int64_t* out);
 // Accepts 1, t, T, TRUE, true, True, 0, f, F, FALSE, false, False.
 absl::Status ParseBool(const std::string& text, bool* out);
 absl::Status ParseFloat32(const std::string& text, float* out);
-using util::ParseGoDuration;
-
 using util::FormatGoDuration;
+using util::GoQuoted;
+using util::ParseGoDuration;
 // Returns the shortest text that reads back as the same number, with an exponent from 1e+06 on, as %v writes it.
 std::string FormatGoFloat(double v);
 std::string FormatGoFloat32(float v);
@@ -28,8 +28,5 @@ std::string FormatGoFloat32(float v);
 std::string JsonFloat32(float v);
 // Returns the content of a file. Errors are Go's: "open /x: no such file or directory", "read /x: is a directory".
 absl::StatusOr<std::string> ReadFile(const std::string& path);
-inline std::string Quoted(std::string_view s) {
-  return util::GoQuoted(s);
-}
 
 }  // namespace berth::kube_scheduler

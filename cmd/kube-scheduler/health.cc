@@ -56,7 +56,7 @@ HttpResponse AllChecks(const HttpRequest& request, const std::vector<HealthCheck
     absl::StrAppend(
         &report, "warn: some health checks cannot be excluded: no matches for ",
         absl::StrJoin(query.excluded, ",",
-                      [](std::string* out, const std::string& excluded) { absl::StrAppend(out, Quoted(excluded)); }),
+                      [](std::string* out, const std::string& excluded) { absl::StrAppend(out, GoQuoted(excluded)); }),
         "\n");
   }
   page.status = well ? 200 : 500;

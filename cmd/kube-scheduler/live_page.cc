@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "pkg/explain/output.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/release/release.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/util/version.h"
@@ -51,7 +51,7 @@ ui::Algorithms AlgorithmsOf(const Configuration& config, const recording::CoreCo
 // extenders.
 std::string ConfigurationJson(const Configuration& config, const recording::CoreConfiguration& core,
                               const AlgorithmsByName& algorithms) {
-  explain::JsonOut j;
+  api::JsonWriter j;
   j.Object().Member("version", util::Version()).Member("gitCommit", util::Commit());
   j.Member("emulatedVersion", config.release->name).Key("featureGates").Object();
   for (const auto& [gate, on] : core.gates) j.Member(gate, on);

@@ -32,8 +32,9 @@ int PrintVersion(const std::string& how, const release::Id& release) {
     std::cout << absl::StrFormat(
         "version.Info{Major:%s, Minor:%s, GitVersion:%s, GitCommit:%s, GitTreeState:%s, BuildDate:%s, "
         "GoVersion:%s, Compiler:%s, Platform:%s}\n",
-        Quoted(b.major), Quoted(b.minor), Quoted(b.git_version), Quoted(b.git_commit), Quoted(b.git_tree_state),
-        Quoted(b.build_date), Quoted(b.go_version), Quoted(b.compiler), Quoted(b.platform));
+        GoQuoted(b.major), GoQuoted(b.minor), GoQuoted(b.git_version), GoQuoted(b.git_commit),
+        GoQuoted(b.git_tree_state), GoQuoted(b.build_date), GoQuoted(b.go_version), GoQuoted(b.compiler),
+        GoQuoted(b.platform));
   } else {
     std::cout << "Kubernetes " << b.git_version << "\nBerth " << util::Version() << ", commit " << b.git_commit
               << ", emulates the scheduler of Kubernetes " << b.major << "." << b.minor << "\n";
@@ -108,7 +109,7 @@ int Main(int argc, char** argv) {
     return 1;
   }
   for (const std::string& line : options.gate_log()) LOG(INFO) << line;
-  for (const Flag* f : options.flags().Sorted()) VLOG(1) << "FLAG: --" << f->name << "=" << Quoted(f->text());
+  for (const Flag* f : options.flags().Sorted()) VLOG(1) << "FLAG: --" << f->name << "=" << GoQuoted(f->text());
   for (const std::string& w : warnings) LOG(WARNING) << w;
   int status = 1;
   if (!config.ok()) {

@@ -222,7 +222,7 @@ Options::Options() {
   flags_.Custom(
       "bind-address", "ip", "The IP address on which to serve HTTPS.", secure.bind_address,
       [this](const std::string& s) {
-        if (!IsIpAddress(s)) return absl::InvalidArgumentError(absl::StrCat("failed to parse IP: ", Quoted(s)));
+        if (!IsIpAddress(s)) return absl::InvalidArgumentError(absl::StrCat("failed to parse IP: ", GoQuoted(s)));
         secure.bind_address = s;
         return absl::OkStatus();
       },
@@ -375,7 +375,7 @@ Options::Options() {
       [&l] { return l.backtrace_at.empty() ? std::string(":0") : l.backtrace_at; });
   flags_.Duration(&l.flush_frequency, "log-flush-frequency", "Maximum number of seconds between log flushes");
   flags_.Custom(
-      "logging-format", "string", "How log lines are written: text or json.", Quoted(l.format),
+      "logging-format", "string", "How log lines are written: text or json.", GoQuoted(l.format),
       [&l](const std::string& s) {
         if (s != "text" && s != "json") return absl::InvalidArgumentError("must be text or json");
         l.format = s;
@@ -468,7 +468,7 @@ absl::Status Options::Parse(const std::vector<std::string>& args) {
   BERTH_RETURN_IF_ERROR(flags_.Parse(args, &positional_));
   if (positional_.empty() || help || Command().words != releases::CommandForm::Words::kNamed) return absl::OkStatus();
   std::string named;
-  for (const std::string& word : positional_) absl::StrAppend(&named, named.empty() ? "" : " ", Quoted(word));
+  for (const std::string& word : positional_) absl::StrAppend(&named, named.empty() ? "" : " ", GoQuoted(word));
   return util::InvalidArgument(absl::StrCat("\"kube-scheduler\" does not take any arguments, got [", named, "]"));
 }
 
@@ -494,7 +494,7 @@ absl::Status Options::CheckPlainServing() const {
     return absl::InvalidArgumentError("--address has no valid IP address");
   }
   if (!address_.empty() && !IsHost(address_)) {
-    return absl::InvalidArgumentError(absl::StrCat("--address: invalid value ", Quoted(address_),
+    return absl::InvalidArgumentError(absl::StrCat("--address: invalid value ", GoQuoted(address_),
                                                    ": must be an IP address or a host's name, without a port"));
   }
   if (greatest != 0 && (port_ < 0 || port_ > 65535)) {
@@ -552,7 +552,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
   }
   for (const char* flag : {"tls-cert-file", "tls-private-key-file", "client-ca-file"}) {
     if (secure.port == 0 && emulated_version_.empty() && config_file_.empty() && !flags_.Find(flag)->text().empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", Quoted(flags_.Find(flag)->text()),
+      return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", GoQuoted(flags_.Find(flag)->text()),
                                                      " is without effect, as --secure-port is not given"));
     }
   }

@@ -265,7 +265,7 @@ TEST_CASE("Go's texts") {
   CHECK(FormatGoFloat(0.00001) == "1e-05");
   CHECK(FormatGoFloat(1.5049e7) == "1.5049e+07");
   CHECK(JsonFloat32(1e6f) == "1000000");
-  CHECK(Quoted("a\"b\\\n\x01") == R"("a\"b\\\n\x01")");
+  CHECK(GoQuoted("a\"b\\\n\x01") == R"("a\"b\\\n\x01")");
   int64_t v = 0;
   CHECK(ParseInt("-0x80000000", 32, &v).ok());
   CHECK(v == -2147483648LL);

@@ -14,6 +14,7 @@
 
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/profile_config.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/http/url.h"
 #include "pkg/scheduler/configuration/completed.h"
@@ -28,12 +29,6 @@ namespace {
 
 namespace configuration = scheduler::configuration;
 using configuration::ExtensionPoint;
-
-std::string Json(std::string_view s) {
-  std::string out;
-  api::AppendJsonString(s, &out);
-  return out;
-}
 
 const char* BoolText(bool b) {
   return b ? "true" : "false";
@@ -118,7 +113,7 @@ class Shown {
     if (p.percentage_of_nodes_to_score || !names_.as_document()) {
       percentage = absl::StrCat(names_("PercentageOfNodesToScore"), Value(p.percentage_of_nodes_to_score), ",");
     }
-    return absl::StrCat("{", names_("SchedulerName"), Json(p.scheduler_name.value_or("")), ",", percentage,
+    return absl::StrCat("{", names_("SchedulerName"), api::JsonString(p.scheduler_name.value_or("")), ",", percentage,
                         names_("Plugins"), PluginsOf(p.plugins), ",", names_("PluginConfig"), Value(p.plugin_config),
                         "}");
   }
@@ -144,7 +139,7 @@ class Shown {
       if (nothing && names.as_document()) return;
       std::string text = name == "keyData" ? "null" : shown->Value(value);
       if constexpr (std::is_same_v<T, std::string>) {
-        if (name == "urlPrefix") text = Json(http::RedactUrl(value));
+        if (name == "urlPrefix") text = api::JsonString(http::RedactUrl(value));
       }
       absl::StrAppend(&out, out.empty() ? "" : ",", names.OfDocument(name), text);
     }
@@ -166,14 +161,14 @@ class Shown {
     return false;
   }
 
-  std::string Value(const std::string& v) const { return Json(v); }
+  std::string Value(const std::string& v) const { return api::JsonString(v); }
   std::string Value(bool v) const { return BoolText(v); }
   std::string Value(int32_t v) const { return absl::StrCat(v); }
   std::string Value(int64_t v) const { return absl::StrCat(v); }
-  std::string Value(absl::Duration v) const { return Json(FormatGoDuration(v)); }
+  std::string Value(absl::Duration v) const { return api::JsonString(FormatGoDuration(v)); }
   std::string Value(const configuration::Nanoseconds& v) const { return Value(absl::Nanoseconds(*v.nanos)); }
   std::string Value(const configuration::Base64& v) const {
-    return v.bytes->empty() ? "null" : Json(absl::Base64Escape(*v.bytes));
+    return v.bytes->empty() ? "null" : api::JsonString(absl::Base64Escape(*v.bytes));
   }
   std::string Value(const configuration::AnyObject& v) const { return *v.present ? "{}" : "null"; }
   std::string Value(const configuration::ArgsOf& v) const { return ArgsOfPlugin(v.config->name, v.config->args); }
@@ -188,8 +183,8 @@ class Shown {
   std::string ArgsOfPlugin(const std::string& plugin, const configuration::PluginArgs& args) const {
     std::string first;
     if (names_.as_document()) {
-      first = absl::StrCat("\"kind\":", Json(plugin + "Args"),
-                           ",\"apiVersion\":", Json(configuration::ApiVersion(configuration::Version::kV1)));
+      first = absl::StrCat("\"kind\":", api::JsonString(plugin + "Args"),
+                           ",\"apiVersion\":", api::JsonString(configuration::ApiVersion(configuration::Version::kV1)));
     }
     return std::visit(
         [&](const auto& typed) -> std::string {
@@ -237,8 +232,8 @@ std::string PluginsCalled(const configuration::ResolvedProfile& profile, const M
   for (const ExtensionPoint p : configuration::ExtensionPoints()) {
     std::string enabled;
     for (const auto& plugin : profile.at(p)) {
-      absl::StrAppend(&enabled, enabled.empty() ? "" : ",", "{", n("Name"), Json(plugin.name), ",", n("Weight"),
-                      plugin.weight, "}");
+      absl::StrAppend(&enabled, enabled.empty() ? "" : ",", "{", n("Name"), api::JsonString(plugin.name), ",",
+                      n("Weight"), plugin.weight, "}");
     }
     absl::StrAppend(&out, out.empty() ? "" : ",", n.OfDocument(configuration::FieldName(p)), "{", n("Enabled"),
                     enabled.empty() ? "null" : absl::StrCat("[", enabled, "]"), ",", n("Disabled"), "null}");
@@ -249,18 +244,18 @@ std::string PluginsCalled(const configuration::ResolvedProfile& profile, const M
 std::string LeaderElectionOf(const Configuration& c, const MemberNames& n) {
   const auto& le = c.leader_election;
   return absl::StrCat("{", n("LeaderElect"), BoolText(le.leader_elect), ",", n("LeaseDuration"),
-                      Json(FormatGoDuration(le.lease_duration)), ",", n("RenewDeadline"),
-                      Json(FormatGoDuration(le.renew_deadline)), ",", n("RetryPeriod"),
-                      Json(FormatGoDuration(le.retry_period)), ",", n("ResourceLock"), Json(le.resource_lock), ",",
-                      n("ResourceName"), Json(le.lock_object_name), ",", n("ResourceNamespace"),
-                      Json(le.lock_object_namespace), "}");
+                      api::JsonString(FormatGoDuration(le.lease_duration)), ",", n("RenewDeadline"),
+                      api::JsonString(FormatGoDuration(le.renew_deadline)), ",", n("RetryPeriod"),
+                      api::JsonString(FormatGoDuration(le.retry_period)), ",", n("ResourceLock"),
+                      api::JsonString(le.resource_lock), ",", n("ResourceName"), api::JsonString(le.lock_object_name),
+                      ",", n("ResourceNamespace"), api::JsonString(le.lock_object_namespace), "}");
 }
 
 std::string ClientConnectionOf(const Configuration& c, const MemberNames& n) {
   const auto& cc = c.client_connection;
-  return absl::StrCat("{", n("Kubeconfig"), Json(cc.kubeconfig), ",", n("AcceptContentTypes"),
-                      Json(cc.accept_content_types), ",", n("ContentType"), Json(cc.content_type), ",", n("QPS"),
-                      JsonFloat32(cc.qps), ",", n("Burst"), cc.burst, "}");
+  return absl::StrCat("{", n("Kubeconfig"), api::JsonString(cc.kubeconfig), ",", n("AcceptContentTypes"),
+                      api::JsonString(cc.accept_content_types), ",", n("ContentType"), api::JsonString(cc.content_type),
+                      ",", n("QPS"), JsonFloat32(cc.qps), ",", n("Burst"), cc.burst, "}");
 }
 
 }  // namespace
@@ -276,20 +271,20 @@ std::string ProfilesToConfigz(const Configuration& c) {
     }
   } else {
     for (const configuration::ResolvedProfile& p : c.plugin_profiles) {
-      absl::StrAppend(&profiles, profiles.empty() ? "" : ",", "{", n("SchedulerName"), Json(p.scheduler_name), ",",
-                      n("Plugins"), "{", PluginsCalled(p, n), "}}");
+      absl::StrAppend(&profiles, profiles.empty() ? "" : ",", "{", n("SchedulerName"),
+                      api::JsonString(p.scheduler_name), ",", n("Plugins"), "{", PluginsCalled(p, n), "}}");
     }
   }
   const configuration::VersionRow* version = configuration::NewestReadBy(c.release->version);
   std::string out =
       absl::StrCat("{\"componentconfig\":{", n.as_document() ? "\"kind\":\"KubeSchedulerConfiguration\"," : "",
-                   "\"apiVersion\":", Json(configuration::NameOf(*version)), ",");
+                   "\"apiVersion\":", api::JsonString(configuration::NameOf(*version)), ",");
   if (completes) absl::StrAppend(&out, n("Parallelism"), c.parallelism, ",");
   absl::StrAppend(&out, n("LeaderElection"), LeaderElectionOf(c, n), ",", n("ClientConnection"),
                   ClientConnectionOf(c, n));
   if (!n.as_document()) {
-    absl::StrAppend(&out, ",", n("HealthzBindAddress"), Json(c.healthz_bind_address), ",", n("MetricsBindAddress"),
-                    Json(c.metrics_bind_address));
+    absl::StrAppend(&out, ",", n("HealthzBindAddress"), api::JsonString(c.healthz_bind_address), ",",
+                    n("MetricsBindAddress"), api::JsonString(c.metrics_bind_address));
   }
   absl::StrAppend(&out, ",", n("EnableProfiling"), BoolText(c.enable_profiling), ",", n("EnableContentionProfiling"),
                   BoolText(c.enable_contention_profiling), ",", n("PercentageOfNodesToScore"),

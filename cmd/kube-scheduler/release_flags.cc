@@ -198,7 +198,7 @@ void AddAuthentication(FlagSet* flags, SecureServingOptions* s) {
           [](const std::string& path) {
             const size_t star = path.find('*');
             if (star == std::string::npos || star + 1 == path.size()) return absl::OkStatus();
-            return absl::InvalidArgumentError(absl::StrCat("must have '*' only at its end: ", Quoted(path)));
+            return absl::InvalidArgumentError(absl::StrCat("must have '*' only at its end: ", GoQuoted(path)));
           });
   flags->Duration(&s->authorized_ttl, "authorization-webhook-cache-authorized-ttl",
                   "How long an answer that permits access is believed.");
@@ -222,7 +222,7 @@ void AddTls(FlagSet* flags, SecureServingOptions* s) {
       "tls-min-version", "string", "Oldest version of TLS: VersionTLS10, VersionTLS11, VersionTLS12, VersionTLS13.", "",
       [s](const std::string& text) {
         if (!text.empty() && !http::TlsVersion(text)) {
-          return absl::InvalidArgumentError(absl::StrCat("unknown tls version ", Quoted(text)));
+          return absl::InvalidArgumentError(absl::StrCat("unknown tls version ", GoQuoted(text)));
         }
         s->tls_min_version = text;
         return absl::OkStatus();
@@ -286,8 +286,8 @@ absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& releas
       const std::string previous = absl::StrCat("1.", release.version.minor - 1);
       const std::string given = flags.Find(row.name)->text();
       if (!given.empty() && given != previous) {
-        return absl::InvalidArgumentError(absl::StrCat(name, ": invalid value ", Quoted(given),
-                                                       ": must be omitted or have the value ", Quoted(previous),
+        return absl::InvalidArgumentError(absl::StrCat(name, ": invalid value ", GoQuoted(given),
+                                                       ": must be omitted or have the value ", GoQuoted(previous),
                                                        ", as only the previous minor version is allowed"));
       }
     }

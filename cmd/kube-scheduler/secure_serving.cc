@@ -269,7 +269,7 @@ void AccessControl::Identified(const client::UserInfo& user, std::string verb, s
   AccessKey key{user.name, user.uid, user.groups, user.extra, verb, path};
   const auto decide = [this, done, user = user.name, verb, path](bool allowed) {
     if (allowed) return done(std::nullopt);
-    done(Forbidden(absl::StrCat("User ", Quoted(user), " cannot ", verb, " path ", Quoted(path))));
+    done(Forbidden(absl::StrCat("User ", GoQuoted(user), " cannot ", verb, " path ", GoQuoted(path))));
   };
   if (const auto kept = allowed_.find(key); kept != allowed_.end() && kept->second.until >= clock_->Steady()) {
     return decide(kept->second.value);

@@ -4,6 +4,7 @@
 
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/profile_config.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/scheduler/configuration/policy_profile.h"
 #include "pkg/scheduler/configuration/versions.h"
@@ -13,12 +14,6 @@ namespace berth::kube_scheduler {
 namespace {
 
 namespace configuration = scheduler::configuration;
-
-std::string YamlText(std::string_view s) {
-  std::string out;
-  api::AppendJsonString(s, &out);  // a JSON string is a YAML string
-  return out;
-}
 
 // Returns a member with the value as JSON, which is YAML, or nothing if the document does not have it.
 std::string MemberOf(const api::Json& document, const char* name) {
@@ -34,7 +29,7 @@ std::string PluginsInsteadOfDefaults(const configuration::ResolvedProfile& profi
     absl::StrAppend(&out, "    ", std::string(configuration::FieldName(point)),
                     ":\n      disabled:\n      - name: \"*\"\n      enabled:\n");
     for (const auto& plugin : profile.at(point)) {
-      absl::StrAppend(&out, "      - name: ", YamlText(plugin.name), "\n");
+      absl::StrAppend(&out, "      - name: ", api::JsonString(plugin.name), "\n");
       if (plugin.weight != 0) absl::StrAppend(&out, "        weight: ", plugin.weight, "\n");
     }
   }
@@ -43,7 +38,7 @@ std::string PluginsInsteadOfDefaults(const configuration::ResolvedProfile& profi
 
 // Returns the profiles of a configuration that no file gave: the default plugins, or those of a provider.
 std::string ProfilesOfFlags(const Configuration& c) {
-  std::string out = absl::StrCat("profiles:\n- schedulerName: ", YamlText(c.scheduler_name), "\n");
+  std::string out = absl::StrCat("profiles:\n- schedulerName: ", api::JsonString(c.scheduler_name), "\n");
   if (c.ByProfiles()) return out;
   const int weight = c.hard_pod_affinity_symmetric_weight;
   if (weight != configuration::InterPodAffinityArgs().hard_pod_affinity_weight) {
@@ -63,22 +58,22 @@ std::string WithProfiles(const Configuration& c, const std::string& version, con
   const auto text = [](bool b) { return b ? "true" : "false"; };
   const bool older = version == configuration::ApiVersion(configuration::Version::kV1Beta1);
   const bool newest = version == configuration::ApiVersion(configuration::Version::kV1);
-  std::string out = absl::StrCat("apiVersion: ", version,
-                                 "\nclientConnection:\n  acceptContentTypes: ", YamlText(cc.accept_content_types),
-                                 "\n  burst: ", cc.burst, "\n  contentType: ", YamlText(cc.content_type),
-                                 "\n  kubeconfig: ", YamlText(cc.kubeconfig), "\n  qps: ", JsonFloat32(cc.qps), "\n");
+  std::string out = absl::StrCat(
+      "apiVersion: ", version, "\nclientConnection:\n  acceptContentTypes: ", api::JsonString(cc.accept_content_types),
+      "\n  burst: ", cc.burst, "\n  contentType: ", api::JsonString(cc.content_type),
+      "\n  kubeconfig: ", api::JsonString(cc.kubeconfig), "\n  qps: ", JsonFloat32(cc.qps), "\n");
   if (newest) absl::StrAppend(&out, "delayCacheUntilActive: ", text(c.delay_cache_until_active), "\n");
   absl::StrAppend(&out, "enableContentionProfiling: ", text(c.enable_contention_profiling),
                   "\nenableProfiling: ", text(c.enable_profiling), "\n", MemberOf(given, "extenders"));
-  if (older) absl::StrAppend(&out, "healthzBindAddress: ", YamlText(c.healthz_bind_address), "\n");
+  if (older) absl::StrAppend(&out, "healthzBindAddress: ", api::JsonString(c.healthz_bind_address), "\n");
   absl::StrAppend(&out, "kind: KubeSchedulerConfiguration\nleaderElection:\n  leaderElect: ", text(le.leader_elect),
                   "\n  leaseDuration: ", FormatGoDuration(le.lease_duration),
                   "\n  renewDeadline: ", FormatGoDuration(le.renew_deadline),
-                  "\n  resourceLock: ", YamlText(le.resource_lock),
-                  "\n  resourceName: ", YamlText(le.lock_object_name));
-  absl::StrAppend(&out, "\n  resourceNamespace: ", YamlText(le.lock_object_namespace),
+                  "\n  resourceLock: ", api::JsonString(le.resource_lock),
+                  "\n  resourceName: ", api::JsonString(le.lock_object_name));
+  absl::StrAppend(&out, "\n  resourceNamespace: ", api::JsonString(le.lock_object_namespace),
                   "\n  retryPeriod: ", FormatGoDuration(le.retry_period), "\n");
-  if (older) absl::StrAppend(&out, "metricsBindAddress: ", YamlText(c.metrics_bind_address), "\n");
+  if (older) absl::StrAppend(&out, "metricsBindAddress: ", api::JsonString(c.metrics_bind_address), "\n");
   if (!older) absl::StrAppend(&out, "parallelism: ", c.parallelism, "\n");
   absl::StrAppend(&out, "percentageOfNodesToScore: ", c.percentage_of_nodes_to_score,
                   "\npodInitialBackoffSeconds: ", c.pod_initial_backoff / absl::Seconds(1),

@@ -12,6 +12,7 @@
 #include "cmd/schedsim/capacity_nodes.h"
 #include "cmd/schedsim/command.h"
 #include "cmd/schedsim/progress.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/zone.h"
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
@@ -23,8 +24,8 @@
 namespace berth::schedsim {
 namespace {
 
+using api::JsonWriter;
 using explain::Counted;
-using explain::JsonOut;
 using explain::Page;
 using explain::Style;
 using lab::Filled;
@@ -212,7 +213,7 @@ void WriteTable(const std::vector<PodShare>& pods, const Filled& f, const Groups
   explain::WriteWays(f.next.ways, page);
 }
 
-void WriteJson(const std::vector<PodShare>& pods, const Filled& f, const Groups& groups, JsonOut* out) {
+void WriteJson(const std::vector<PodShare>& pods, const Filled& f, const Groups& groups, JsonWriter* out) {
   int64_t total = 0;
   for (int64_t n : f.replicas) total += n;
   out->Object().Member("podSpec", pods[0].file).Member("pod", pods[0].spec->meta.Key()).Member("replicas", total);
@@ -264,7 +265,7 @@ void Draw(const std::vector<PodShare>& pods, const Filled& f, const Groups& grou
 
 // Writes the answers about one scenario, to the page or as JSON.
 absl::Status AnswerOne(const Invocation& options, const Scenario& scenario, const Specs& specs, Page* page,
-                       JsonOut* data, std::vector<lab::BarGroup>* picture) {
+                       JsonWriter* data, std::vector<lab::BarGroup>* picture) {
   if (!scenario.error.empty()) return util::InvalidArgument(scenario.error);
   const bool people = options.output == "table" || options.output == "wide";
   if (people && !scenario.name.empty()) page->Line(absl::StrCat("Scenario ", scenario.name));
@@ -306,7 +307,7 @@ int Capacity(const Invocation& options, std::ostream& out) {
   if (options.output == "wide") screen.width = 0;
   Page page(screen);
   std::vector<lab::BarGroup> picture;
-  JsonOut data;
+  JsonWriter data;
   data.Object().Member("apiVersion", "schedsim/v1").Member("kind", "Capacity").Key("answers").Array();
   for (const Scenario& scenario : input->scenarios) {
     if (absl::Status s = AnswerOne(options, scenario, *specs, &page, &data, &picture); !s.ok()) {

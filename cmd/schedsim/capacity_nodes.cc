@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/lab/edit.h"
 #include "pkg/lab/mix.h"
 #include "pkg/util/status.h"
@@ -16,8 +17,8 @@
 namespace berth::schedsim {
 namespace {
 
+using api::JsonWriter;
 using explain::Counted;
-using explain::JsonOut;
 using explain::Page;
 using explain::Style;
 using lab::Mix;
@@ -135,7 +136,7 @@ void WriteMix(const Mix& m, const std::vector<NodeOffer>& offers, bool priced, P
                           m.first_pending, ": ", m.error));
 }
 
-void WriteMixJson(const Mix& m, const std::vector<NodeOffer>& offers, JsonOut* out) {
+void WriteMixJson(const Mix& m, const std::vector<NodeOffer>& offers, JsonWriter* out) {
   const auto number = [&](const char* name, double value) { out->Key(name).Literal(absl::StrFormat("%.6f", value)); };
   const bool all = m.enough && m.cannot_fit.empty();
   out->Object().Member("addNode", offers[0].name).Member("pods", m.pods).Member("pendingWithout", m.pending_before);
@@ -171,7 +172,7 @@ absl::Status CheckOffers(const Invocation& options) {
 
 absl::Status AnswerNodes(const Invocation& options, const lab::Scenario& scenario,
                          const std::vector<lab::PodShare>& pods, const std::function<void(size_t)>& step, Page* page,
-                         JsonOut* data, std::vector<lab::BarGroup>* picture) {
+                         JsonWriter* data, std::vector<lab::BarGroup>* picture) {
   bool priced = false;
   auto offers = OffersOf(options, &priced);
   if (!offers.ok()) return offers.status();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cmd/schedsim/command.h"
-#include "pkg/explain/output.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/explain/page.h"
 #include "pkg/lab/capacity.h"
 #include "pkg/lab/picture.h"
@@ -20,6 +20,6 @@ absl::Status CheckOffers(const Invocation& options);
 // `picture` gets the answer as bars.
 absl::Status AnswerNodes(const Invocation& options, const lab::Scenario& scenario,
                          const std::vector<lab::PodShare>& pods, const std::function<void(size_t)>& step,
-                         explain::Page* page, explain::JsonOut* data, std::vector<lab::BarGroup>* picture);
+                         explain::Page* page, api::JsonWriter* data, std::vector<lab::BarGroup>* picture);
 
 }  // namespace berth::schedsim

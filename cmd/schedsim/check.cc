@@ -8,6 +8,7 @@
 
 #include "cmd/schedsim/check_configuration.h"
 #include "cmd/schedsim/command.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
 #include "pkg/http/url.h"
@@ -23,7 +24,7 @@
 namespace berth::schedsim {
 namespace {
 
-using explain::JsonOut;
+using api::JsonWriter;
 using explain::Table;
 using lab::Algorithm;
 using scheduler::Policy;
@@ -317,7 +318,7 @@ std::string ReportTable(const PolicyReport& r) {
   return out;
 }
 
-void WriteReport(const PolicyReport& r, JsonOut* out) {
+void WriteReport(const PolicyReport& r, JsonWriter* out) {
   out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "PolicyReport").Member("file", r.file);
   out->Member("good", r.errors.empty()).Key("errors").Texts(r.errors).Key("warnings").Texts(r.warnings);
   out->Key("notes").Texts(r.notes);
@@ -340,7 +341,7 @@ void WriteReport(const PolicyReport& r, JsonOut* out) {
 template <typename R, typename ToTable, typename ToData>
 int Print(const R& r, const Invocation& options, std::ostream& out, ToTable to_table, ToData to_data) {
   if (options.output != "table") {
-    JsonOut data;
+    JsonWriter data;
     to_data(r, &data);
     out << (options.output == "yaml" && options.files.size() > 1 ? "---\n" : "") << data.Finish(options.output);
   } else if (r.errors.empty()) {

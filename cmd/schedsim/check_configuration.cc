@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/http/url.h"
 #include "pkg/releases/releases.h"
@@ -18,7 +19,7 @@
 namespace berth::schedsim {
 namespace {
 
-using explain::JsonOut;
+using api::JsonWriter;
 using explain::Table;
 using scheduler::configuration::ExtensionPoint;
 using scheduler::configuration::FieldName;
@@ -154,7 +155,7 @@ std::string ConfigurationTable(const ConfigurationReport& r) {
   return out;
 }
 
-void WriteConfigurationReport(const ConfigurationReport& r, JsonOut* out) {
+void WriteConfigurationReport(const ConfigurationReport& r, JsonWriter* out) {
   out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "ConfigurationReport").Member("file", r.file);
   out->Member("good", r.errors.empty()).Key("errors").Texts(r.errors).Key("warnings").Texts(r.warnings);
   if (r.errors.empty()) {

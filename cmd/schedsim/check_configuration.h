@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pkg/explain/output.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/lab/scenario.h"
 #include "pkg/scheduler/configuration/load.h"
 
@@ -28,6 +28,6 @@ std::string WhatElseItIs(std::string_view text);
 // Returns a table of what will run. REQUIRES: no errors.
 std::string ConfigurationTable(const ConfigurationReport& r);
 // Writes the report as data.
-void WriteConfigurationReport(const ConfigurationReport& r, explain::JsonOut* out);
+void WriteConfigurationReport(const ConfigurationReport& r, api::JsonWriter* out);
 
 }  // namespace berth::schedsim

@@ -11,6 +11,7 @@
 #include "cmd/schedsim/ladder.h"
 #include "cmd/schedsim/progress.h"
 #include "cmd/schedsim/variants.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
 #include "pkg/lab/chart.h"
@@ -108,7 +109,7 @@ std::string KindText(lab::PodDifference::Kind kind) {
   return "newly fits";
 }
 
-void DifferencesJson(const ScenarioComparison& c, explain::JsonOut* out) {
+void DifferencesJson(const ScenarioComparison& c, api::JsonWriter* out) {
   if (!c.by_pod) return;
   out->Key("differences").Array();
   for (size_t v = 1; v < c.variants.size(); ++v) {
@@ -122,7 +123,7 @@ void DifferencesJson(const ScenarioComparison& c, explain::JsonOut* out) {
   out->End();
 }
 
-void WriteJson(const ScenarioComparison& c, explain::JsonOut* out) {
+void WriteJson(const ScenarioComparison& c, api::JsonWriter* out) {
   out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "Comparison");
   out->Member("nodes", static_cast<int64_t>(c.workload->node_count()));
   out->Member("pods", static_cast<int64_t>(c.scenario->pending.size())).Key("policies").Array();
@@ -353,7 +354,7 @@ int CompareScenarios(const Invocation& options, std::ostream& out) {
     if (steps) WriteSteps(c.steps, c.by_pod || options.Has("changes") ? most : 0, &page);
     out << page.text();
   } else {
-    explain::JsonOut data;
+    api::JsonWriter data;
     WriteJson(c, &data);
     out << data.Finish(options.output);
   }

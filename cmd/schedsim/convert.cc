@@ -1,5 +1,6 @@
 // The command convert: a Policy or a KubeSchedulerConfiguration in the form that another release reads.
 #include "pkg/convert/convert.h"
+#include "pkg/api/json_writer.h"
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
@@ -222,7 +223,7 @@ int ConvertFile(const Invocation& options, std::ostream& out) {
   }
   // Releases with Policies read them as JSON only, which is YAML as well.
   const bool yaml = options.output == "yaml" && !conversion->is_policy;
-  explain::JsonOut document;
+  api::JsonWriter document;
   document.Literal(conversion->json);
   out << document.Finish(yaml ? "yaml" : "json");
   if (!IsRead(*conversion, how.to, options.algorithm)) return kExitBadInput;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cmd/schedsim/progress.h"
+#include "pkg/api/json_writer.h"
 
 namespace berth::schedsim {
 namespace {
@@ -159,7 +160,7 @@ void WriteSteps(const std::vector<UpgradeStep>& steps, size_t most, explain::Pag
       explain::Style::kFaint);
 }
 
-void StepsJson(const std::vector<UpgradeStep>& steps, bool with_pods, explain::JsonOut* out) {
+void StepsJson(const std::vector<UpgradeStep>& steps, bool with_pods, api::JsonWriter* out) {
   out->Key("steps").Array();
   for (const UpgradeStep& s : steps) {
     out->Object().Member("from", s.from).Member("to", s.to).Member("pods", s.touched());

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pkg/explain/output.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/explain/page.h"
 #include "pkg/lab/experiment.h"
 #include "pkg/lab/release_comparison.h"
@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<UpgradeStep>> StepsOfUpgrade(const lab::Scenario& sce
 // Write the steps as text, with at most `most` pods of each step, and as the member "steps" of an open object, with the
 // pods of each step or without them.
 void WriteSteps(const std::vector<UpgradeStep>& steps, size_t most, explain::Page* page);
-void StepsJson(const std::vector<UpgradeStep>& steps, bool with_pods, explain::JsonOut* out);
+void StepsJson(const std::vector<UpgradeStep>& steps, bool with_pods, api::JsonWriter* out);
 // Returns a chart: a bar for each step, as long as the number of pods that it touches.
 std::string StepsSvg(const std::vector<UpgradeStep>& steps);
 

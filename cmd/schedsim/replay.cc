@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "cmd/schedsim/command.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/explain/explanation.h"
 #include "pkg/explain/output.h"
@@ -23,7 +24,7 @@
 namespace berth::schedsim {
 namespace {
 
-using explain::JsonOut;
+using api::JsonWriter;
 using recording::Comparison;
 using recording::CoreConfiguration;
 using recording::ReplayResult;
@@ -178,7 +179,7 @@ std::string ComparisonTable(const Comparison& c) {
   return out;
 }
 
-void OutcomeJson(const recording::Outcome& o, JsonOut* j) {
+void OutcomeJson(const recording::Outcome& o, JsonWriter* j) {
   j->Object()
       .Member("pods", o.pods)
       .Member("placed", o.placed)
@@ -191,7 +192,7 @@ void OutcomeJson(const recording::Outcome& o, JsonOut* j) {
 }
 
 std::string ComparisonJson(const Comparison& c) {
-  JsonOut j;
+  JsonWriter j;
   j.Object().Key("recorded");
   OutcomeJson(c.recorded, &j);
   j.Key("other");
@@ -250,7 +251,7 @@ std::string ResultText(const ReplayResult& r) {
 }
 
 std::string ResultJson(const ReplayResult& r) {
-  JsonOut j;
+  JsonWriter j;
   j.Object()
       .Member("inputs", r.inputs)
       .Member("decisions", r.decisions)

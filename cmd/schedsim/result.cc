@@ -165,9 +165,9 @@ void DecisionMembers(const Outcome& o, const Detail& detail, std::string* out) {
   if (o.preemption) PreemptionJson(*o.preemption, out);
 }
 
-class JsonWriter final : public ResultWriter {
+class JsonResultWriter final : public ResultWriter {
  public:
-  JsonWriter(const WriterOptions& options, std::ostream& out) : detail_(options.detail), out_(out) {}
+  JsonResultWriter(const WriterOptions& options, std::ostream& out) : detail_(options.detail), out_(out) {}
 
   void Begin(const lab::Scenario& scenario) override {
     text_.clear();
@@ -372,7 +372,7 @@ absl::StatusOr<Detail> ParseDetail(std::string_view text) {
 }
 
 std::unique_ptr<ResultWriter> MakeWriter(const WriterOptions& options, std::ostream& out) {
-  if (options.format == "json") return std::make_unique<JsonWriter>(options, out);
+  if (options.format == "json") return std::make_unique<JsonResultWriter>(options, out);
   if (options.format == "jsonl") return std::make_unique<JsonLinesWriter>(options, out);
   if (options.format == "csv") return std::make_unique<CsvWriter>(options, out);
   if (options.format == "placements") return std::make_unique<PlacementsWriter>(options, out);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "pkg/lab/picture.h"
 #include "pkg/simulate/times.h"
 
 namespace berth::schedsim {
@@ -31,26 +32,6 @@ struct Diagram {
   std::string (*y_text)(double) = nullptr;
   double most_x = 0, most_y = 0;  // the ends of the axes
 };
-
-std::string XmlText(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string PercentText(double share) {
   return absl::StrFormat("%.0f%%", 100 * share);
@@ -77,7 +58,7 @@ void Draw(const Diagram& d, double left, std::string* out) {
   const auto x = [&](double v) { return left + v / d.most_x * kDiagramWidth; };
   const auto y = [&](double v) { return kMarginTop + (1 - v / d.most_y) * kDiagramHeight; };
   absl::StrAppendFormat(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"title\">%s</text>\n", left, kMarginTop - 16,
-                        XmlText(d.title));
+                        lab::XmlText(d.title));
   for (int i = 0; i <= kSteps; ++i) {
     const double share = static_cast<double>(i) / kSteps;
     absl::StrAppendFormat(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", left,
@@ -88,7 +69,7 @@ void Draw(const Diagram& d, double left, std::string* out) {
                           kMarginTop + kDiagramHeight + 18, d.x_text(share * d.most_x));
   }
   absl::StrAppendFormat(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", left + kDiagramWidth / 2,
-                        kMarginTop + kDiagramHeight + 38, XmlText(d.x_title));
+                        kMarginTop + kDiagramHeight + 38, lab::XmlText(d.x_title));
   // The first case is drawn last, above the others.
   for (size_t i = d.lines.size(); i-- > 0;) {
     absl::StrAppendFormat(out, "<polyline class=\"line\" stroke=\"%s\"%s points=\"",
@@ -162,7 +143,7 @@ std::string SimulationSvg(const SimulationReport& report) {
                           "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"line\" stroke=\"%s\"/>"
                           "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n",
                           kMarginLeft, y, kMarginLeft + 24, y, kLineColours[i % kLineColours.size()], kMarginLeft + 32,
-                          y + 4, XmlText(report.cases[i].name));
+                          y + 4, lab::XmlText(report.cases[i].name));
   }
   return out + "</svg>\n";
 }

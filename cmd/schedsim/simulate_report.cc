@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
 #include "pkg/simulate/times.h"
@@ -37,7 +38,7 @@ std::string PercentCell(double share) {
 
 // ---- json ---------------------------------------------------------------------------------------
 
-void WaitMembers(const Waits& waits, explain::JsonOut* j) {
+void WaitMembers(const Waits& waits, api::JsonWriter* j) {
   j->Object();
   for (const auto& [name, share] : {std::pair("p50", 0.5), std::pair("p90", 0.9), std::pair("p99", 0.99)}) {
     j->Key(name).Literal(SecondsText(waits.Percentile(share)));
@@ -49,7 +50,7 @@ void WaitMembers(const Waits& waits, explain::JsonOut* j) {
 }
 
 void ShareMembers(const lab::Workload& w, const std::vector<double>& values, const std::vector<double>* of,
-                  explain::JsonOut* j) {
+                  api::JsonWriter* j) {
   j->Object();
   for (size_t r = 0; r < w.resources().size() && r < values.size(); ++r) {
     j->Key(w.resources()[r]).Literal(ShortNumber(of == nullptr ? values[r] : ShareOf(values[r], (*of)[r])));
@@ -57,7 +58,7 @@ void ShareMembers(const lab::Workload& w, const std::vector<double>& values, con
   j->End();
 }
 
-void StretchMembers(const lab::Workload& w, const Stretch& s, explain::JsonOut* j) {
+void StretchMembers(const lab::Workload& w, const Stretch& s, api::JsonWriter* j) {
   j->Key("pending").Literal(ShortNumber(s.pending));
   j->Key("utilisation");
   ShareMembers(w, s.used, &s.offered, j);
@@ -65,7 +66,7 @@ void StretchMembers(const lab::Workload& w, const Stretch& s, explain::JsonOut* 
   ShareMembers(w, s.fragmentation, nullptr, j);
 }
 
-void DrainMembers(const SimulatedOutcome& o, explain::JsonOut* j) {
+void DrainMembers(const SimulatedOutcome& o, api::JsonWriter* j) {
   j->Key("drains").Array();
   for (const simulate::Drain& d : o.drains) {
     j->Object().Member("node", d.node).Key("begunSeconds").Literal(SecondsText(d.begun));
@@ -75,7 +76,7 @@ void DrainMembers(const SimulatedOutcome& o, explain::JsonOut* j) {
   j->End();
 }
 
-void CaseMembers(const SimulationReport& report, const SimulatedCase& c, explain::JsonOut* j) {
+void CaseMembers(const SimulationReport& report, const SimulatedCase& c, api::JsonWriter* j) {
   const lab::Workload& w = *report.workload;
   const SimulatedOutcome& o = c.outcome;
   j->Member("pods", o.pods).Member("placed", o.placed).Member("neverPlaced", o.never_placed);
@@ -225,7 +226,7 @@ void AppendPlacement(const std::string& policy, const simulate::Placement& p, st
 
 void WriteSimulationJson(const SimulationReport& report, std::ostream& out) {
   for (const SimulatedCase& c : report.cases) {
-    explain::JsonOut j;
+    api::JsonWriter j;
     j.Object().Member("apiVersion", "schedsim/v1").Member("kind", "Simulation");
     j.Member("policy", c.name).Member("release", c.release).Member("seed", static_cast<int64_t>(report.seed));
     if (c.error.empty()) {

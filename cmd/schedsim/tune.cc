@@ -10,7 +10,7 @@
 #include "cmd/schedsim/progress.h"
 #include "cmd/schedsim/variants.h"
 #include "pkg/api/json.h"
-#include "pkg/explain/output.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/explain/page.h"
 #include "pkg/lab/picture.h"
 #include "pkg/lab/tune.h"
@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<lab::Objective>> ObjectivesOf(const Invocation& optio
   return out;
 }
 
-void WriteMetrics(const lab::Workload& w, const Metrics& m, explain::JsonOut* out) {
+void WriteMetrics(const lab::Workload& w, const Metrics& m, api::JsonWriter* out) {
   out->Member("placed", m.placed).Member("pending", m.pending);
   if (m.fragmentation.empty()) return;
   out->Key("allocation").Literal(absl::StrFormat("%.6f", m.allocation[w.scarcest()]));
@@ -42,7 +42,7 @@ void WriteMetrics(const lab::Workload& w, const Metrics& m, explain::JsonOut* ou
 }
 
 std::string JsonLine(const lab::Workload& w, const lab::TuneResult& result, const Tuned& t) {
-  explain::JsonOut out;
+  api::JsonWriter out;
   out.Object().Member("name", t.name);
   WriteMetrics(w, t.metrics, &out);
   if (!t.held_back.fragmentation.empty()) {

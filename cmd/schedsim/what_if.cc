@@ -11,6 +11,7 @@
 
 #include "cmd/schedsim/result.h"
 #include "cmd/schedsim/variants.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
 #include "pkg/lab/edit.h"
@@ -46,7 +47,7 @@ absl::StatusOr<lab::Edits> EditsOf(const Invocation& options) {
   return edits;
 }
 
-void WriteJson(const WhatIfAnswer& a, const lab::Workload& w, const lab::Metrics& m, explain::JsonOut* out) {
+void WriteJson(const WhatIfAnswer& a, const lab::Workload& w, const lab::Metrics& m, api::JsonWriter* out) {
   out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "WhatIf");
   out->Key("before").Object().Member("placed", a.placed_before).Member("pending", a.pending_before).End();
   out->Key("after").Object().Member("placed", a.placed).Member("pending", a.pending).End();
@@ -210,7 +211,7 @@ int WhatIf(const Invocation& options, std::ostream& out) {
     WriteTable(a, **sim, summary, options.Get<bool>("all"), &page);
     out << page.text();
   } else {
-    explain::JsonOut data;
+    api::JsonWriter data;
     WriteJson(a, workload, metrics, &data);
     out << data.Finish(options.output);
   }

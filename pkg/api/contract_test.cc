@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/api/json_scanner.h"
 #include "pkg/api/json_writer.h"
 
 #ifdef BERTH_CHECKS_CONTRACTS
@@ -16,6 +17,13 @@ TEST_CASE("contracts: what a JSON writer opens is closed once") {
   CHECK_THROWS_AS(w.Finish(), util::BrokenContractError);
   w.End();
   CHECK(w.Finish() == "{}\n");
+}
+
+TEST_CASE("contracts: a JSON scanner begins at a bracket") {
+  const util::ThrowBrokenContracts throws;
+  JsonScanner scanner;
+  CHECK_THROWS_AS(scanner.Scan("1"), util::BrokenContractError);
+  CHECK(scanner.Scan("{}1") == 2);
 }
 
 }  // namespace berth::api

@@ -11,16 +11,13 @@
 #include <absl/strings/str_cat.h>
 #include <rapidjson/error/en.h>
 #include <rapidjson/reader.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
+#include "pkg/api/json_go.h"
 #include "pkg/api/json_quick.h"
-#include "pkg/util/utf8.h"
 
 namespace berth::api {
 namespace {
@@ -442,6 +439,20 @@ absl::Status Document::Parse(std::string_view text, KnownArrays* known) {
   return absl::OkStatus();
 }
 
+absl::Status Document::ParseAsGo(std::string_view text) {
+  DocumentBuilder quick(this);
+  if (internal::ParseQuickly(text, nullptr, &quick)) return absl::OkStatus();
+  const std::string whole = internal::WithoutHalfPairs(text);
+  TextStream in(whole);
+  Handler handler(in, this, nullptr);
+  rapidjson::GenericReader<PlainUtf8, PlainUtf8> reader;
+  const auto result = reader.Parse<kFlags>(in, handler);
+  if (!handler.status().ok()) return absl::InvalidArgumentError(absl::StrCat("exceeded max depth of ", kMaxJsonDepth));
+  if (result.IsError()) return internal::AsGoSays(result.Code(), result.Offset(), whole);
+  SkipWhitespace(in);
+  return in.AtEnd() ? absl::OkStatus() : internal::UnexpectedInGo(whole, in.Tell(), "after top-level value");
+}
+
 absl::Status ReadJson(std::string_view text, JsonSink& sink, KnownArrays* known) {
   if (known != nullptr) known->Begin(text);
   TextStream in(text);
@@ -531,85 +542,6 @@ void DocumentBuilder::End(size_t to) {
   n.next = static_cast<uint32_t>(doc_->nodes_.size());
   n.to = to;
   open_.pop_back();
-}
-
-namespace {
-
-// ASCII characters that need no escape in a JSON string, as Go writes it.
-constexpr auto kStandsForItself = [] {
-  std::array<bool, 256> plain{};
-  for (size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
-  return plain;
-}();
-
-bool StandsForItself(std::string_view s) {
-  size_t i = 0;
-#ifdef __SSE2__
-  __m128i escaped = _mm_setzero_si128();
-  for (; i + 16 <= s.size(); i += 16) {
-    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(s.data() + i));
-    const auto is = [v](char c) { return _mm_cmpeq_epi8(v, _mm_set1_epi8(c)); };
-    // Bytes outside of ASCII are negative, so they are less than a space as well.
-    escaped = _mm_or_si128(escaped, _mm_cmplt_epi8(v, _mm_set1_epi8(' ')));
-    escaped = _mm_or_si128(escaped, _mm_or_si128(_mm_or_si128(is('"'), is('\\')), _mm_or_si128(is('<'), is('>'))));
-    escaped = _mm_or_si128(escaped, is('&'));
-  }
-  if (_mm_movemask_epi8(escaped) != 0) return false;
-#endif
-  bool plain = true;
-  for (; i < s.size(); ++i) plain &= kStandsForItself[static_cast<unsigned char>(s[i])];
-  return plain;
-}
-
-}  // namespace
-
-void AppendJsonString(std::string_view s, std::string* out) {
-  constexpr char kHex[] = "0123456789abcdef";
-  // Nearly all texts are short and need no escapes; they are appended in one step.
-  if (char text[130]; s.size() <= sizeof(text) - 2) {
-    if (StandsForItself(s)) {
-      text[0] = '"';
-      std::copy(s.begin(), s.end(), text + 1);
-      text[s.size() + 1] = '"';
-      out->append(text, s.size() + 2);
-      return;
-    }
-  }
-  out->push_back('"');
-  size_t run = 0;  // start of the run of characters that need no escape
-  for (size_t i = 0; i < s.size(); ++i) {
-    const unsigned char c = static_cast<unsigned char>(s[i]);
-    if (kStandsForItself[c]) continue;
-    const size_t wide = c < 0x80 ? 0 : util::Utf8Length(s.substr(i));
-    const bool separator = wide == 3 && (s.substr(i, 3) == "\xE2\x80\xA8" || s.substr(i, 3) == "\xE2\x80\xA9");
-    if (wide != 0 && !separator) {
-      i += wide - 1;
-      continue;
-    }
-    out->append(s.substr(run, i - run));
-    if (c == '"' || c == '\\') {
-      out->push_back('\\');
-      out->push_back(s[i]);
-    } else if (c == '\n') {
-      *out += "\\n";
-    } else if (c == '\r') {
-      *out += "\\r";
-    } else if (c == '\t') {
-      *out += "\\t";
-    } else if (separator) {
-      *out += s[i + 2] == '\xA8' ? "\\u2028" : "\\u2029";
-      i += 2;
-    } else if (c >= 0x80) {
-      *out += "\\ufffd";
-    } else {
-      *out += "\\u00";
-      out->push_back(kHex[c >> 4]);
-      out->push_back(kHex[c & 15]);
-    }
-    run = i + 1;
-  }
-  out->append(s.substr(run));
-  out->push_back('"');
 }
 
 }  // namespace berth::api

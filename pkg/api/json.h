@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/util/contract.h"
+
 namespace berth::api {
 
 // Nesting beyond this is an error. Kubernetes objects are far from it.
@@ -119,6 +121,9 @@ class Document {
   // column 17: Missing a comma or ']' after an array element." If `known` is not null, skips the array for which its
   // SizeIfKnown returns a size.
   absl::Status Parse(std::string_view text, KnownArrays* known = nullptr);
+  // The same as Go's encoding/json does it for API servers: errors are Go's ("invalid character 'b' looking for
+  // beginning of value", "unexpected end of JSON input"), and an escape of half a surrogate pair means U+FFFD.
+  absl::Status ParseAsGo(std::string_view text);
   Json root() const { return {this, 0}; }
 
  private:
@@ -198,7 +203,10 @@ class DocumentBuilder {
   // For a document whose keys, texts and numbers are mostly parts of its source: keeps a copy of it. The functions
   // after it then take places in that copy instead of texts. REQUIRES: nothing was added yet; the size fits into 32
   // bits.
-  void KeepSource(std::string_view source) { doc_->text_ = source; }
+  void KeepSource(std::string_view source) {
+    BERTH_REQUIRES(doc_->nodes_.empty() && source.size() <= UINT32_MAX);
+    doc_->text_ = source;
+  }
   void KeyInSource(size_t at, size_t size);
   void StringInSource(size_t at, size_t size, size_t from, size_t to) {
     AddText(Json::Type::kString, at, size, from, to);

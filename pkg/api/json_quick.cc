@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "pkg/api/json_scanner.h"
+
 namespace berth::api::internal {
 namespace {
 
@@ -220,17 +222,6 @@ size_t SkipSpaceFrom(std::string_view text, size_t at) {
   return at;
 }
 
-// Returns the offset behind the string whose opening quote is at `at`, or the text's size if the string does not end.
-size_t SkipString(std::string_view text, size_t at) {
-  for (++at; at < text.size(); ++at) {
-    at += PlainRun(text.substr(at));
-    if (at >= text.size()) break;
-    if (text[at] == '"') return at + 1;
-    if (text[at] == '\\') ++at;
-  }
-  return text.size();
-}
-
 }  // namespace
 
 size_t NextElement(std::string_view text) {
@@ -242,18 +233,9 @@ size_t NextElement(std::string_view text) {
 
 size_t ObjectSize(std::string_view text) {
   if (text.empty() || text[0] != '{') return 0;
-  size_t depth = 0;
-  for (size_t at = 0; at < text.size();) {
-    const char c = text[at];
-    if (c == '"') {
-      at = SkipString(text, at);
-      continue;
-    }
-    ++at;
-    if (c == '{') ++depth;
-    if (c == '}' && --depth == 0) return at;
-  }
-  return 0;
+  JsonScanner scanner;
+  const size_t size = scanner.Scan(text);
+  return scanner.done() ? size : 0;
 }
 
 bool ParseQuickly(std::string_view text, KnownArrays* known, DocumentBuilder* out) {

@@ -26,4 +26,58 @@ bool IsPlainYaml(std::string_view text) {
   });
 }
 
+void AppendYamlText(std::string_view text, std::string* out) {
+  if (IsPlainYaml(text)) {
+    out->append(text);
+  } else {
+    AppendJsonString(text, out);  // a JSON string is a YAML string
+  }
+}
+
+namespace {
+
+void AppendScalar(Json v, std::string* out) {
+  if (v.IsString()) {
+    AppendYamlText(v.Text(), out);
+  } else {
+    out->append(v.Serialize());
+  }
+  out->push_back('\n');
+}
+
+// `in_list`: the value begins on the line of a "- ", so its first line is not indented.
+void AppendChildren(Json v, size_t indent, bool in_list, std::string* out) {
+  for (auto [key, value] : v.Children()) {
+    if (!in_list) out->append(indent, ' ');
+    in_list = false;
+    if (v.IsArray()) {
+      out->push_back('-');
+    } else {
+      AppendYamlText(key, out);
+      out->push_back(':');
+    }
+    const bool nested = value.size() > 0;
+    out->push_back(nested && v.IsObject() ? '\n' : ' ');
+    if (nested) {
+      AppendChildren(value, v.IsObject() && value.IsArray() ? indent : indent + 2, v.IsArray(), out);
+    } else {
+      AppendScalar(value, out);
+    }
+  }
+}
+
+}  // namespace
+
+std::string YamlOf(std::string_view json) {
+  Document d;
+  if (!d.Parse(json).ok()) return std::string(json);
+  std::string out;
+  if (d.root().size() == 0) {
+    AppendScalar(d.root(), &out);
+  } else {
+    AppendChildren(d.root(), 0, false, &out);
+  }
+  return out;
+}
+
 }  // namespace berth::api

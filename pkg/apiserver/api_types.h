@@ -5,9 +5,11 @@
 #include "pkg/api/validation/resources.h"
 #include "pkg/api/validation/schema.h"
 #include "pkg/api/validation/value.h"
+#include "pkg/util/go_text.h"
 
 namespace berth::apiserver {
 
+using util::GoQuoted;
 using validation::AppendJson;
 using validation::Catalog;
 using validation::Decode;
@@ -21,7 +23,6 @@ using validation::GroupResource;
 using validation::GroupVersion;
 using validation::Indent;
 using validation::ParseJson;
-using validation::Quote;
 using validation::ResourceInfo;
 using validation::ToJson;
 using validation::ToSortedJson;

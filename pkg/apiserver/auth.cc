@@ -104,7 +104,7 @@ absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text) {
     if (!v.ok()) return util::Message(v.status());
     if (!v->IsObject()) return "must be an object";
     if (!v->Str("kind").empty() && v->Str("kind") != "Policy")
-      return absl::StrCat("kind: ", Quote(v->Str("kind")), " is not \"Policy\"");
+      return absl::StrCat("kind: ", GoQuoted(v->Str("kind")), " is not \"Policy\"");
     const Value* spec = v->Find("spec");
     if (spec == nullptr || !spec->IsObject()) return "spec: must be an object";
     PolicyRule rule;
@@ -196,13 +196,14 @@ std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const s
   if (what.is_resource) {
     std::string object = what.subresource.empty() ? what.resource : absl::StrCat(what.resource, "/", what.subresource);
     if (!what.group.empty()) absl::StrAppend(&object, ".", what.group);
-    std::string where = what.ns.empty() ? "at the cluster scope" : absl::StrCat("in the namespace ", Quote(what.ns));
+    std::string where = what.ns.empty() ? "at the cluster scope" : absl::StrCat("in the namespace ", GoQuoted(what.ns));
     refused = Api::ErrorResponse(request, ForbiddenError({what.group, what.resource}, what.name,
-                                                         absl::StrCat("User ", Quote(user.name), " cannot ", what.verb,
-                                                                      " ", object, " ", where)));
+                                                         absl::StrCat("User ", GoQuoted(user.name), " cannot ",
+                                                                      what.verb, " ", object, " ", where)));
   } else {
     ApiError e = ForbiddenError({}, "", "");
-    e.message = absl::StrCat("forbidden: User ", Quote(user.name), " cannot ", what.verb, " path ", Quote(what.path));
+    e.message =
+        absl::StrCat("forbidden: User ", GoQuoted(user.name), " cannot ", what.verb, " path ", GoQuoted(what.path));
     refused = Api::ErrorResponse(request, e);
   }
   refused.headers.emplace_back("X-Content-Type-Options", "nosniff");

@@ -93,7 +93,7 @@ class Loader final : public api::JsonSink {
     } else {
       why = registry_->Load(*r, at, verbatim ? std::move(v) : *std::move(decoded), verbatim);
     }
-    if (why.has_value()) return util::InvalidArgument(absl::StrCat(kind, " ", Quote(name), ": ", *why));
+    if (why.has_value()) return util::InvalidArgument(absl::StrCat(kind, " ", GoQuoted(name), ": ", *why));
     ++report_->objects;
     return absl::OkStatus();
   }

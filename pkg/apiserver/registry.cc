@@ -275,7 +275,7 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
     uint64_t rv = 0;
     auto parsed = std::from_chars(given.data(), given.data() + given.size(), rv);
     if (parsed.ec != std::errc() || parsed.ptr != given.data() + given.size()) {
-      return InternalError(absl::StrCat("strconv.ParseUint: parsing ", Quote(given), ": invalid syntax"));
+      return InternalError(absl::StrCat("strconv.ParseUint: parsing ", GoQuoted(given), ": invalid syntax"));
     }
     if (rv != old->rv) return Conflict(gr, name, kModified);
   } else if (!r.unconditional_update) {
@@ -523,7 +523,7 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
   if (!spec.Str("nodeName").empty()) {
     return Conflict(
         binding, pod,
-        absl::StrCat("pod ", std::string(pod), " is already assigned to node ", Quote(spec.Str("nodeName"))));
+        absl::StrCat("pod ", std::string(pod), " is already assigned to node ", GoQuoted(spec.Str("nodeName"))));
   }
   const Value* gates = spec.Find("schedulingGates");
   if (gates != nullptr && !gates->empty()) {
@@ -578,11 +578,11 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
     if (auto* error = std::get_if<ApiError>(&made)) return error->message;
   }
   if (store_->Get(r, ns, name) != nullptr && r.kind != "Namespace") {
-    return absl::StrCat(r.kind, " ", Quote(ns.empty() ? name : absl::StrCat(ns, "/", name)), " is there twice");
+    return absl::StrCat(r.kind, " ", GoQuoted(ns.empty() ? name : absl::StrCat(ns, "/", name)), " is there twice");
   }
   auto [owner, is_new] = loaded_uids_.emplace(uid, absl::StrCat(r.kind, " ", ns.empty() ? name : ns + "/" + name));
   if (!is_new) {
-    return absl::StrCat("metadata.uid: ", Quote(uid), " is the uid of ", owner->second,
+    return absl::StrCat("metadata.uid: ", GoQuoted(uid), " is the uid of ", owner->second,
                         " already; every object needs a uid of its own");
   }
   if (verbatim) {

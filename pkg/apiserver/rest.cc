@@ -17,7 +17,6 @@
 #include "pkg/apiserver/protobuf.h"
 #include "pkg/apiserver/rest_route.h"
 #include "pkg/apiserver/table.h"
-#include "pkg/apiserver/yaml.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {
@@ -27,7 +26,7 @@ constexpr std::string_view kBound =
     "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\",\"code\":201}\n";
 
 std::string ParseIntError(std::string_view text) {
-  return absl::StrCat("strconv.ParseInt: parsing ", Quote(text), ": invalid syntax");
+  return absl::StrCat("strconv.ParseInt: parsing ", GoQuoted(text), ": invalid syntax");
 }
 
 // Returns what error texts show of a body that is not an object.
@@ -113,14 +112,13 @@ HttpResponse Api::Finish(const Call& call, int status, std::string json) const {
   out.status = status;
   if (call.format == Format::kYaml) {
     out.content_type = "application/yaml";
-    auto v = ParseJson(json);
-    out.body = v.ok() ? ToYaml(*v) : json;
+    out.body = SortedYaml(json);
   } else if (WantsPretty(*call.request, call.query)) {
     out.body = Indent(json);
   } else {
     out.body = std::move(json);
   }
-  for (const std::string& w : call.warnings) out.headers.emplace_back("Warning", absl::StrCat("299 - ", Quote(w)));
+  for (const std::string& w : call.warnings) out.headers.emplace_back("Warning", absl::StrCat("299 - ", GoQuoted(w)));
   return out;
 }
 
@@ -192,10 +190,10 @@ std::variant<Value, ApiError> Api::Body(const Call& call, std::string_view kind)
   if (of == "Eviction" || of == "TokenRequest") right = given_kind == of;
   if (right) return v;
   std::string prefix =
-      absl::StrCat(given_kind, " in version ", Quote(given_version), " cannot be handled as a ", of, ": ");
+      absl::StrCat(given_kind, " in version ", GoQuoted(given_version), " cannot be handled as a ", of, ": ");
   if (known == nullptr) {
     return BadRequest(
-        absl::StrCat(prefix, "no kind ", Quote(given_kind), " is registered for version ", Quote(given_version)));
+        absl::StrCat(prefix, "no kind ", GoQuoted(given_kind), " is registered for version ", GoQuoted(given_version)));
   }
   if (binding) {
     return BadRequest(
@@ -212,7 +210,7 @@ std::optional<ApiError> Api::CheckFields(Call& call, const Value& v) const {
   std::vector<std::string> errors = validation::StrictErrors(v, call.type());
   if (errors.empty()) return std::nullopt;
   if (call.write.fields == FieldValidation::kStrict) {
-    return BadRequest(absl::StrCat(call.r->kind, " in version ", Quote(call.gv().Text()), " cannot be handled as a ",
+    return BadRequest(absl::StrCat(call.r->kind, " in version ", GoQuoted(call.gv().Text()), " cannot be handled as a ",
                                    call.r->kind, ": strict decoding error: ", absl::StrJoin(errors, ", ")));
   }
   constexpr size_t kMostWarnings = 50;  // limits the number of headers
@@ -230,7 +228,7 @@ std::variant<Value, ApiError> Api::DecodedBody(Call& call) const {
   std::string_view source = text ? call.request->body : std::string_view();
   auto decoded = Decode(v, call.type(), call.gv().version, source);
   if (!decoded.ok()) {
-    return BadRequest(absl::StrCat(call.r->kind, " in version ", Quote(call.gv().Text()), " cannot be handled as a ",
+    return BadRequest(absl::StrCat(call.r->kind, " in version ", GoQuoted(call.gv().Text()), " cannot be handled as a ",
                                    call.r->kind, ": ", util::Message(decoded.status())));
   }
   if (auto error = CheckFields(call, v)) return *error;
@@ -297,8 +295,8 @@ std::optional<ApiError> ReadVersion(const Query& q, VersionParameter* out) {
   if (text.empty()) return std::nullopt;
   out->given = true;
   if (text.find_first_not_of("0123456789") != std::string::npos || !absl::SimpleAtoi(text, &out->rv)) {
-    return InternalError(absl::StrCat("resourceVersion: Invalid value: ", Quote(text), ": strconv.ParseUint: parsing ",
-                                      Quote(text), ": invalid syntax"));
+    return InternalError(absl::StrCat("resourceVersion: Invalid value: ", GoQuoted(text),
+                                      ": strconv.ParseUint: parsing ", GoQuoted(text), ": invalid syntax"));
   }
   return std::nullopt;
 }

@@ -9,9 +9,9 @@
 #include <algorithm>
 
 #include "pkg/api/json.h"
+#include "pkg/api/yaml_text.h"
 #include "pkg/apiserver/api_types.h"
 #include "pkg/apiserver/discovery.h"
-#include "pkg/apiserver/yaml.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {
@@ -247,7 +247,7 @@ bool DecodeContinue(std::string_view token, uint64_t* rv, std::string* start, st
     return false;
   }
   if (v->Str("v") != "meta.k8s.io/v1") {
-    *why = absl::StrCat("server does not recognize this encoded version ", Quote(v->Str("v")));
+    *why = absl::StrCat("server does not recognize this encoded version ", GoQuoted(v->Str("v")));
     return false;
   }
   const Value* number = v->Find("rv");
@@ -261,6 +261,11 @@ bool DecodeContinue(std::string_view token, uint64_t* rv, std::string* start, st
   return true;
 }
 
+std::string SortedYaml(std::string_view json) {
+  auto v = ParseJson(json);
+  return v.ok() ? api::YamlOf(ToSortedJson(*v)) : std::string(json);
+}
+
 HttpResponse Api::ErrorResponse(const HttpRequest& request, const ApiError& error) {
   HttpResponse out;
   out.status = error.code;
@@ -269,7 +274,7 @@ HttpResponse Api::ErrorResponse(const HttpRequest& request, const ApiError& erro
   auto accept = ParseAccept(request.accept);
   if (!accept.empty() && accept[0].type == "application/yaml") {
     out.content_type = "application/yaml";
-    if (auto v = ParseJson(std::string_view(out.body).substr(0, out.body.size() - 1)); v.ok()) out.body = ToYaml(*v);
+    out.body = SortedYaml(out.body);
   } else if (WantsPretty(request, Query(request.query))) {
     out.body = Indent(out.body);
   }
@@ -493,14 +498,14 @@ HttpResponse Api::StartWatch(Call& call) {
   if (!call.name.empty()) start.selector.RequireName(call.name);
   std::string timeout(call.query.Get("timeoutSeconds"));
   if (!timeout.empty() && !absl::SimpleAtoi(timeout, &start.timeout_seconds)) {
-    return Error(call, BadRequest(absl::StrCat("strconv.ParseInt: parsing ", Quote(timeout), ": invalid syntax")));
+    return Error(call, BadRequest(absl::StrCat("strconv.ParseInt: parsing ", GoQuoted(timeout), ": invalid syntax")));
   }
   std::string rv(call.query.Get("resourceVersion"));
   if (rv.empty() || rv == "0") {
     start.from.synthetic = true;
   } else if (rv.find_first_not_of("0123456789") != std::string::npos || !absl::SimpleAtoi(rv, &start.from.rv)) {
-    return Error(call, InternalError(absl::StrCat("resourceVersion: Invalid value: ", Quote(rv),
-                                                  ": strconv.ParseUint: parsing ", Quote(rv), ": invalid syntax")));
+    return Error(call, InternalError(absl::StrCat("resourceVersion: Invalid value: ", GoQuoted(rv),
+                                                  ": strconv.ParseUint: parsing ", GoQuoted(rv), ": invalid syntax")));
   }
   std::string_view bookmarks = call.query.Get("allowWatchBookmarks");
   start.from.bookmarks = validation::kBookmarks.Has(call.r->release) && (bookmarks == "true" || bookmarks == "1");

@@ -44,6 +44,9 @@ std::vector<MediaType> ParseAccept(std::string_view accept);
 // Returns whether JSON is indented: if ?pretty= says so, or if the client is a browser or curl.
 bool WantsPretty(const HttpRequest& request, const Query& query);
 
+// Returns a JSON text as YAML with the members of all objects in order of their names. A text that is not JSON stays.
+std::string SortedYaml(std::string_view json);
+
 // Encodes a continue token in 1.10's form: base64url of {"v":"meta.k8s.io/v1","rv":N,"start":"KEY"}.
 std::string EncodeContinue(uint64_t rv, std::string_view start);
 // Decodes a continue token. On failure returns false and sets `*why` to the text after "invalid continue token: ".

@@ -44,6 +44,16 @@ std::string Names(const HttpResponse& r) {
   return out;
 }
 
+TEST_CASE("YAML answers have sorted keys, and quotes where a reader would take a text for something else") {
+  Front f;
+  const char* body = R"({"metadata":{"name":"c"},"data":{"d":"true","c":"123","b":"a: b","a":"plain"}})";
+  const HttpResponse r = f.Call("POST", "/api/v1/namespaces/default/configmaps", body, "", "application/yaml");
+  CHECK(r.content_type == "application/yaml");
+  INFO(r.body);
+  CHECK(r.body.starts_with(
+      "apiVersion: v1\ndata:\n  a: plain\n  b: \"a: b\"\n  c: \"123\"\n  d: \"true\"\nkind: ConfigMap\nmetadata:\n"));
+}
+
 TEST_CASE("pages are of one version, whatever happens between them") {
   Front f;
   f.Nodes(5);

@@ -99,18 +99,19 @@ ApiError InternalError(std::string_view message) {
   return Plain(500, "", message);
 }
 ApiError NotFound(GroupResource r, std::string_view name) {
-  return About(404, "NotFound", r, name, absl::StrCat(r.Text(), " ", Quote(name), " not found"));
+  return About(404, "NotFound", r, name, absl::StrCat(r.Text(), " ", GoQuoted(name), " not found"));
 }
 ApiError AlreadyExists(GroupResource r, std::string_view name) {
-  return About(409, "AlreadyExists", r, name, absl::StrCat(r.Text(), " ", Quote(name), " already exists"));
+  return About(409, "AlreadyExists", r, name, absl::StrCat(r.Text(), " ", GoQuoted(name), " already exists"));
 }
 ApiError Conflict(GroupResource r, std::string_view name, std::string_view why) {
-  return About(409, "Conflict", r, name,
-               absl::StrCat("Operation cannot be fulfilled on ", r.Text(), " ", Quote(name), ": ", std::string(why)));
+  return About(
+      409, "Conflict", r, name,
+      absl::StrCat("Operation cannot be fulfilled on ", r.Text(), " ", GoQuoted(name), ": ", std::string(why)));
 }
 ApiError ForbiddenError(GroupResource r, std::string_view name, std::string_view why) {
   std::string message = r.Text();
-  if (!name.empty()) absl::StrAppend(&message, " ", Quote(name));
+  if (!name.empty()) absl::StrAppend(&message, " ", GoQuoted(name));
   return About(403, "Forbidden", r, name, absl::StrCat(message, " is forbidden: ", std::string(why)));
 }
 ApiError InvalidObject(std::string_view group, std::string_view kind, std::string_view name, FieldErrors causes) {
@@ -124,7 +125,7 @@ ApiError InvalidObject(std::string_view group, std::string_view kind, std::strin
   }
   std::string list = texts.size() == 1 ? texts[0] : absl::StrCat("[", absl::StrJoin(texts, ", "), "]");
   ApiError e = About(422, "Invalid", {group, kind}, name,
-                     absl::StrCat(GroupResource{group, kind}.Text(), " ", Quote(name), " is invalid: ", list));
+                     absl::StrCat(GroupResource{group, kind}.Text(), " ", GoQuoted(name), " is invalid: ", list));
   e.causes = std::move(causes);
   return e;
 }

@@ -269,7 +269,7 @@ absl::StatusOr<std::string> Preempt(Cluster* cluster, const api::PodPtr& pod, bo
   const uint64_t turn = s.turn();
   const scheduler::Decision d = s.Place(pod);
   s.set_turn(turn);
-  api::JsonWriter w;
+  api::JsonWriter w(api::JsonWriter::Layout::kIndented);
   scheduler::Preemption chosen;
   if (d.outcome == scheduler::Decision::Outcome::kUnfit) {
     if (auto p = s.Preempt(pod, d)) chosen = std::move(*p);

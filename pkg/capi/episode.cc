@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/capi/calls.h"
-#include "pkg/explain/output.h"
 #include "pkg/simulate/configuration.h"
 #include "pkg/simulate/times.h"
 #include "pkg/util/status.h"
@@ -187,7 +187,7 @@ void Episode::Run() {
     auto got = simulate::Simulate(what, *std::move(arrivals), options_);
     if (!got.ok()) return Fail(got.status());
     const auto seconds = [](Micros t) { return absl::StrFormat("%.6f", static_cast<double>(t) / simulate::kSecond); };
-    explain::JsonOut w;
+    api::JsonWriter w;
     w.Object().Member("pods", got->pods).Member("placed", got->placed).Member("neverPlaced", got->never_placed);
     w.Key("waitSeconds").Object();
     for (const auto& [name, share] : {std::pair("p50", 0.5), {"p90", 0.9}, {"p99", 0.99}, {"max", 1.0}}) {

@@ -153,7 +153,7 @@ absl::StatusOr<std::string> SnapshotOf(Cluster& from) {
     }
     if (!of_inputs) lists.push_back(source->text);
   }
-  JsonWriter w;
+  JsonWriter w(JsonWriter::Layout::kIndented);
   w.Object().Member("apiVersion", "berth/v1").Member("kind", "Snapshot").Member("options", from.past.options);
   WriteTexts("inputs", from.past.inputs, &w);
   WriteTexts("applied", from.past.applied, &w);

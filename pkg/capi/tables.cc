@@ -129,7 +129,7 @@ absl::Status WritePod(const berth_table& t, const berth_table& nodes, size_t row
 absl::StatusOr<std::string> ObjectsOf(const berth_table& nodes, const berth_table* pods) {
   BERTH_RETURN_IF_ERROR(Check(nodes, "nodes"));
   if (pods != nullptr) BERTH_RETURN_IF_ERROR(Check(*pods, "pods"));
-  JsonWriter w;
+  JsonWriter w(JsonWriter::Layout::kIndented);
   w.Object().Member("apiVersion", "v1").Member("kind", "List").Key("items").Array();
   for (size_t i = 0; i < nodes.rows; ++i) BERTH_RETURN_IF_ERROR(WriteNode(nodes, i, &w));
   for (size_t i = 0; pods != nullptr && i < pods->rows; ++i) BERTH_RETURN_IF_ERROR(WritePod(*pods, nodes, i, &w));

@@ -1,39 +1,12 @@
-// Both framers look at each byte once, whatever the sizes of the pieces. The tables below let the inner loops skip
-// bytes that mean nothing, which is nearly all of them; that matters because every byte of every list and watch passes
-// here.
+// Both framers look at each byte once, whatever the sizes of the pieces.
 #include "pkg/client/framing.h"
 
 #include <absl/strings/str_cat.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-#include <array>
-#include <bit>
-#include <cstdint>
-
-#include "pkg/api/json.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {
 namespace {
-
-// Outside of strings: 1 is a quote, 2 an opening bracket, 3 a closing bracket, and 0 any other byte.
-constexpr std::array<uint8_t, 256> kOutside = [] {
-  std::array<uint8_t, 256> t{};
-  t['"'] = 1;
-  t['{'] = t['['] = 2;
-  t['}'] = t[']'] = 3;
-  return t;
-}();
-// Inside of strings: 1 is a quote, 2 a backslash, and 0 any other byte.
-constexpr std::array<uint8_t, 256> kInside = [] {
-  std::array<uint8_t, 256> t{};
-  t['"'] = 1;
-  t['\\'] = 2;
-  return t;
-}();
 
 bool IsSpace(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
@@ -49,112 +22,6 @@ absl::Status TooLong() {
 }
 
 }  // namespace
-
-// Only brackets outside of strings count, so the state is the depth and whether a string, and an escape in it, is open.
-size_t JsonScanner::ScanBytes(std::string_view s) {
-  const auto* p = reinterpret_cast<const unsigned char*>(s.data());
-  const auto* const end = p + s.size();
-  const auto* const begin = p;
-  int depth = depth_;
-  bool in_string = in_string_;
-  if (escaped_ && p < end) {
-    ++p;
-    escaped_ = false;
-  }
-  while (p < end) {
-    if (in_string) {
-      while (p < end && kInside[*p] == 0) ++p;
-      if (p == end) break;
-      if (*p == '"') {
-        in_string = false;
-        ++p;
-      } else if (p + 1 == end) {
-        escaped_ = true;
-        ++p;
-      } else {
-        p += 2;
-      }
-      continue;
-    }
-    while (p < end && kOutside[*p] == 0) ++p;
-    if (p == end) break;
-    uint8_t what = kOutside[*p++];
-    if (what == 1) {
-      in_string = true;
-    } else if (what == 2) {
-      ++depth;
-    } else if (--depth <= 0) {
-      depth = 0;
-      break;
-    }
-  }
-  depth_ = depth;
-  in_string_ = in_string;
-  return static_cast<size_t>(p - begin);
-}
-
-#ifdef __SSE2__
-
-namespace {
-
-// Of 64 bytes, a bit each: where quotes, backslashes, opening and closing brackets stand.
-struct Marks {
-  uint64_t quotes = 0, backslashes = 0, opens = 0, closes = 0;
-};
-
-Marks MarksOf(const char* p) {
-  const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), open = _mm_set1_epi8('{'),
-                close = _mm_set1_epi8('}'), brace = _mm_set1_epi8('{' - '[');
-  Marks m;
-  for (int i = 0; i < 4; ++i) {
-    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16 * i));
-    const __m128i bracket = _mm_or_si128(v, brace);  // '[' becomes '{', and ']' becomes '}'
-    auto bits = [&](__m128i equal) { return uint64_t{static_cast<uint16_t>(_mm_movemask_epi8(equal))} << (16 * i); };
-    m.quotes |= bits(_mm_cmpeq_epi8(v, quote));
-    m.backslashes |= bits(_mm_cmpeq_epi8(v, backslash));
-    m.opens |= bits(_mm_cmpeq_epi8(bracket, open));
-    m.closes |= bits(_mm_cmpeq_epi8(bracket, close));
-  }
-  return m;
-}
-
-// Bit i of the result is the parity of bits 0..i.
-uint64_t Parities(uint64_t bits) {
-  for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
-  return bits;
-}
-
-}  // namespace
-
-size_t JsonScanner::Scan(std::string_view s) {
-  size_t at = 0;
-  while (s.size() - at >= 64) {
-    const Marks m = MarksOf(s.data() + at);
-    // A block with escapes, or one where the value may end, is left to the other way.
-    if (m.backslashes == 0 && !escaped_) {
-      const uint64_t inside = Parities(m.quotes) ^ (in_string_ ? ~uint64_t{0} : 0);
-      const int opens = std::popcount(m.opens & ~inside), closes = std::popcount(m.closes & ~inside);
-      if (depth_ > closes) {
-        depth_ += opens - closes;
-        in_string_ = (inside >> 63) != 0;
-        at += 64;
-        continue;
-      }
-    }
-    const size_t taken = ScanBytes(s.substr(at, 64));
-    at += taken;
-    if (done()) return at;
-  }
-  return at + ScanBytes(s.substr(at));
-}
-
-#else
-
-size_t JsonScanner::Scan(std::string_view s) {
-  return ScanBytes(s);
-}
-
-#endif
 
 // A value that lies within one piece is passed on without being copied; only one that spans pieces is put together in
 // `buffer_`.

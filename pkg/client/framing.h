@@ -12,25 +12,11 @@
 #include <string>
 #include <string_view>
 
+#include "pkg/api/json_scanner.h"
+
 namespace berth::client {
 
 inline constexpr size_t kMaxValueBytes = 64u << 20;
-
-// Follows strings and brackets in order to find the end of a value.
-class JsonScanner {
- public:
-  // Returns how many bytes of `s` belong to the current value. If that is less than all, the value ends there and
-  // done() is true. REQUIRES: the first byte of each value is '{' or '['.
-  size_t Scan(std::string_view s);
-  // Does the same byte by byte, without vector instructions.
-  size_t ScanBytes(std::string_view s);
-  bool done() const { return depth_ == 0 && !in_string_; }
-  void Reset() { *this = {}; }
-
- private:
-  int depth_ = 0;
-  bool in_string_ = false, escaped_ = false;
-};
 
 // Splits a watch stream: JSON objects one after another, with optional white space between them.
 class ValueFramer {
@@ -41,7 +27,7 @@ class ValueFramer {
   bool partial() const { return open_; }
 
  private:
-  JsonScanner scanner_;
+  api::JsonScanner scanner_;
   std::string buffer_;
   bool open_ = false;
   absl::Status error_;
@@ -63,7 +49,7 @@ class ListFramer {
   enum class State { kBefore, kTop, kKey, kString, kNested, kItems, kItem, kAfter };
   absl::Status Fail(std::string_view why);
   State state_ = State::kBefore;
-  JsonScanner scanner_;
+  api::JsonScanner scanner_;
   std::string rest_, buffer_, key_;
   bool escaped_ = false, value_next_ = false;
   absl::Status error_;

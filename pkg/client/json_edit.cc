@@ -48,12 +48,6 @@ std::string Wrap(const Path& path, size_t from, std::string_view value) {
 
 }  // namespace
 
-std::string JsonString(std::string_view s) {
-  std::string out;
-  api::AppendJsonString(s, &out);
-  return out;
-}
-
 std::string TimeOrNull(std::string_view time) {
   return time.empty() ? "null" : JsonString(time);
 }

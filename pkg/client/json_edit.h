@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/api/json_writer.h"
+
 namespace berth::client {
 
 class JsonEdit {
@@ -35,8 +37,7 @@ class JsonEdit {
   std::string text_;
 };
 
-// Returns `s` as a JSON string with quotes, escaped as Go's encoding/json does.
-std::string JsonString(std::string_view s);
+using api::JsonString;
 // Returns a time of the API as JSON: a string, or null if it is empty.
 std::string TimeOrNull(std::string_view time);
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/configuration/fields.h"
@@ -22,12 +22,6 @@ namespace {
 
 using namespace scheduler::configuration;  // NOLINT: all of it is about these types
 
-std::string QuotedText(std::string_view text) {
-  std::string out;
-  api::AppendJsonString(text, &out);
-  return out;
-}
-
 // Writes values of one version. A member is left out if it is written as in a default object.
 class Encoder {
  public:
@@ -39,7 +33,7 @@ class Encoder {
     std::string out = absl::StrCat("{", util::ToAbsl(first));
     for (size_t i = 0; i < members.size(); ++i) {
       if (members[i].second == plain[i].second || members[i].second == "null") continue;
-      absl::StrAppend(&out, out.size() == 1 ? "" : ",", QuotedText(members[i].first), ":", members[i].second);
+      absl::StrAppend(&out, out.size() == 1 ? "" : ",", api::JsonString(members[i].first), ":", members[i].second);
     }
     return out + "}";
   }
@@ -78,14 +72,14 @@ class Encoder {
     return std::move(collector.members);
   }
 
-  std::string Value(const std::string& v) const { return QuotedText(v); }
+  std::string Value(const std::string& v) const { return api::JsonString(v); }
   std::string Value(bool v) const { return v ? "true" : "false"; }
   std::string Value(int32_t v) const { return absl::StrCat(v); }
   std::string Value(int64_t v) const { return absl::StrCat(v); }
   std::string Value(float v) const { return absl::StrFormat("%.9g", v); }
-  std::string Value(absl::Duration v) const { return QuotedText(util::FormatGoDuration(v)); }
+  std::string Value(absl::Duration v) const { return api::JsonString(util::FormatGoDuration(v)); }
   std::string Value(const Nanoseconds& v) const { return Value(absl::Nanoseconds(*v.nanos)); }
-  std::string Value(const Base64& v) const { return QuotedText(absl::Base64Escape(*v.bytes)); }
+  std::string Value(const Base64& v) const { return api::JsonString(absl::Base64Escape(*v.bytes)); }
   std::string Value(const AnyObject& v) const { return *v.present ? "{}" : "null"; }
   std::string Value(const ArgsOf& v) const { return Args(v.config->args); }
   template <typename T>
@@ -123,8 +117,8 @@ class Encoder {
 
 std::string Encode(const configuration::KubeSchedulerConfiguration& c) {
   KubeSchedulerConfiguration defaults = DefaultConfiguration(c.version);
-  const std::string first =
-      absl::StrCat("\"apiVersion\":", QuotedText(ApiVersion(c.version)), ",\"kind\":\"KubeSchedulerConfiguration\"");
+  const std::string first = absl::StrCat("\"apiVersion\":", api::JsonString(ApiVersion(c.version)),
+                                         ",\"kind\":\"KubeSchedulerConfiguration\"");
   return Encoder(c.version).Object(c, defaults, first);
 }
 
@@ -140,8 +134,8 @@ configuration::Version NewestVersionOf(release::Version release) {
 }
 
 KubeSchedulerConfiguration DefaultConfiguration(configuration::Version version) {
-  auto document = api::ReadDocument(
-      absl::StrCat("{\"apiVersion\":", QuotedText(ApiVersion(version)), ",\"kind\":\"KubeSchedulerConfiguration\"}"));
+  auto document = api::ReadDocument(absl::StrCat("{\"apiVersion\":", api::JsonString(ApiVersion(version)),
+                                                 ",\"kind\":\"KubeSchedulerConfiguration\"}"));
   std::vector<Problem> problems;
   const release::Version reader = FindVersion(ApiVersion(version))->read_by.since;
   KubeSchedulerConfiguration c = Decode(document->root(), reader, {}, &problems);

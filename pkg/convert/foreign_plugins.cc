@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "pkg/explain/output.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/util/suggest.h"
 
 namespace berth::convert {
@@ -83,7 +83,7 @@ class Copier {
 
   const std::vector<std::string>& names_;
   Notes* notes_;
-  explain::JsonOut out_;
+  api::JsonWriter out_;
   bool found_ = false;
 };
 

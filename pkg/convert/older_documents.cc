@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <span>
 
-#include "pkg/explain/output.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/util/status.h"
 
 namespace berth::convert {
 namespace {
 
 using api::Json;
+using api::JsonWriter;
 using configuration::DefaultPlugin;
 using configuration::ExtensionPoint;
 using configuration::PluginCatalogue;
-using explain::JsonOut;
 
 constexpr std::string_view kPostFilter = "postFilter";
 constexpr std::string_view kGroupPrefix = "kubescheduler.config.k8s.io/";
@@ -212,7 +212,7 @@ class Rewriter {
 
   const OlderDocument& older_;
   Notes* notes_;
-  JsonOut out_;
+  JsonWriter out_;
   int64_t bind_timeout_ = 0;
   bool no_preemption_ = false;
 };

@@ -7,9 +7,9 @@
 #include <limits>
 #include <set>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/convert/policy_rules.h"
 #include "pkg/convert/source.h"
-#include "pkg/explain/output.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/status.h"
@@ -17,9 +17,9 @@
 namespace berth::convert {
 namespace {
 
+using api::JsonWriter;
 using configuration::ExtensionPoint;
 using configuration::ResolvedProfile;
-using explain::JsonOut;
 using scheduler::ExtenderConfig;
 using scheduler::Registry;
 
@@ -361,7 +361,7 @@ class PolicyWriter {
   const release::Id& to_;
   const Registry& registry_;
   Notes* notes_;
-  JsonOut out_;
+  JsonWriter out_;
   int64_t factor_ = 1;
   std::set<std::string, std::less<>> written_;
 };

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <map>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/explain/explanation.h"
 #include "pkg/explain/output.h"
-
 #include "pkg/util/contract.h"
+
 namespace berth::explain {
 namespace {
 
@@ -139,7 +140,7 @@ const Way* WayFor(const Explanation& e, const std::string& node) {
   return way == e.ways.end() ? nullptr : &*way;
 }
 
-void WriteJudgements(const Explanation& e, JsonOut* out) {
+void WriteJudgements(const Explanation& e, api::JsonWriter* out) {
   out->Key("nodes").Array();
   for (const auto& n : e.by_node) {
     out->Object().Member("node", n.name);
@@ -169,7 +170,7 @@ void WriteJudgements(const Explanation& e, JsonOut* out) {
   out->End();
 }
 
-void WriteScores(const Explanation& e, JsonOut* out) {
+void WriteScores(const Explanation& e, api::JsonWriter* out) {
   const auto& t = e.trace;
   out->Key("scores").Array();
   for (size_t i : Ranking(e)) {
@@ -205,7 +206,7 @@ std::string ExplanationTable(const Explanation& e) {
   return out;
 }
 
-void WriteWay(const Way& w, JsonOut* out) {
+void WriteWay(const Way& w, api::JsonWriter* out) {
   out->Object().Key("changes").Texts(w.changes).Member("possible", w.possible).Member("cost", int64_t{w.cost});
   out->Key("kinds").Texts(w.kinds).Key("medians").Texts(w.medians);
   out->Key("nodes").Texts(w.nodes);

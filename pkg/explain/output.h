@@ -1,4 +1,4 @@
-// Writes results in the three formats of -o: a table for users, and JSON or YAML for programs.
+// Words and tables for people.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,37 +6,6 @@
 #include <vector>
 
 namespace berth::explain {
-
-// Builds one JSON value. Members and elements appear in the order of the calls.
-class JsonOut {
- public:
-  // Open an object or an array, which the matching End() closes.
-  JsonOut& Object() { return Open('{'); }
-  JsonOut& Array() { return Open('['); }
-  JsonOut& End();
-  JsonOut& Key(std::string_view key);
-  JsonOut& Text(std::string_view value);
-  JsonOut& Number(int64_t value);
-  JsonOut& Bool(bool value);
-  JsonOut& Literal(std::string_view json);  // a value that is JSON already
-  // Combinations of the calls above.
-  JsonOut& Texts(const std::vector<std::string>& values);
-  JsonOut& Member(std::string_view key, std::string_view value) { return Key(key).Text(value); }
-  JsonOut& Member(std::string_view key, const char* value) { return Key(key).Text(value); }
-  JsonOut& Member(std::string_view key, int64_t value) { return Key(key).Number(value); }
-  JsonOut& Member(std::string_view key, bool value) { return Key(key).Bool(value); }
-
-  // Returns the complete value and a final newline. `format` is "json" or "yaml". REQUIRES: every object and array was
-  // closed.
-  std::string Finish(std::string_view format) const;
-
- private:
-  JsonOut& Open(char bracket);
-  void Separate();
-  std::string text_;
-  std::string closing_;  // the closing brackets of what is open, innermost last
-  bool first_ = true, after_key_ = false;
-};
 
 // Returns the rows as a table with three blanks between columns. The last column is not padded.
 std::string Table(const std::vector<std::vector<std::string>>& rows);

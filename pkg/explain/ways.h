@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/explain/output.h"
 #include "pkg/explain/remedies.h"
 
@@ -32,6 +33,6 @@ std::vector<Way> WaysToFit(const std::vector<std::pair<std::string, std::vector<
 std::string Describe(const Way& way);
 
 // Writes a way as one JSON object.
-void WriteWay(const Way& way, JsonOut* out);
+void WriteWay(const Way& way, api::JsonWriter* out);
 
 }  // namespace berth::explain

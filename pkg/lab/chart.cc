@@ -8,6 +8,8 @@
 #include <cmath>
 #include <functional>
 
+#include "pkg/lab/picture.h"
+
 namespace berth::lab {
 namespace {
 
@@ -15,24 +17,6 @@ namespace {
 constexpr std::array<const char*, 8> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                  "#e69f00", "#56b4e9", "#000000", "#8a7f00"};
 constexpr double kPanelWidth = 400, kPanelHeight = 300, kLeft = 62, kTop = 48, kBetween = 84, kBottom = 56;
-
-std::string Escaped(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 // One of the two diagrams: `value` of the samples against the arrived load.
 struct Panel {
@@ -54,7 +38,7 @@ double StepOf(double most) {
 
 void Axes(const Panel& p, const std::string& x_title, std::string* out) {
   absl::StrAppendFormat(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"title\">%s</text>\n", p.left, kTop - 16,
-                        Escaped(p.title));
+                        XmlText(p.title));
   for (double y = 0, step = StepOf(p.most_y); y <= p.most_y + 1e-9; y += step) {
     absl::StrAppendFormat(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", p.left,
                           p.Y(y), p.left + kPanelWidth, p.Y(y));
@@ -66,7 +50,7 @@ void Axes(const Panel& p, const std::string& x_title, std::string* out) {
                           kTop + kPanelHeight + 18, 100 * x);
   }
   absl::StrAppendFormat(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", p.left + kPanelWidth / 2,
-                        kTop + kPanelHeight + 40, Escaped(x_title));
+                        kTop + kPanelHeight + 40, XmlText(x_title));
 }
 
 void Line(const Panel& p, const Curve& curve, size_t number, std::string* out) {
@@ -111,7 +95,7 @@ std::string ChartSvg(const std::string& resource, const std::vector<Curve>& curv
         &out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"line\" stroke=\"%s\"%s/>\n", x, y, x + 24,
         y, kColours[i % kColours.size()], i >= kColours.size() ? " stroke-dasharray=\"6 3\"" : "");
     std::string name = curves[i].name.size() > 36 ? curves[i].name.substr(0, 33) + "..." : curves[i].name;
-    absl::StrAppendFormat(&out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + 32, y + 4, Escaped(name));
+    absl::StrAppendFormat(&out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + 32, y + 4, XmlText(name));
   }
   return out + "</svg>\n";
 }

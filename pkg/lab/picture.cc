@@ -9,13 +9,6 @@
 #include <iostream>
 
 namespace berth::lab {
-namespace {
-
-constexpr size_t kMostBars = 60, kMostNameLetters = 44;
-constexpr double kNameWidth = 300, kBarWidth = 420, kLabelWidth = 160, kLine = 22, kMargin = 20;
-constexpr double kPlotWidth = 520, kPlotHeight = 340, kPlotLeft = 80, kPlotTop = 60, kPlotBelow = 60;
-constexpr const char* kUsual = "#0072b2";
-constexpr const char* kOther = "#d55e00";
 
 std::string XmlText(const std::string& text) {
   std::string out;
@@ -39,6 +32,14 @@ std::string XmlText(const std::string& text) {
   }
   return out;
 }
+
+namespace {
+
+constexpr size_t kMostBars = 60, kMostNameLetters = 44;
+constexpr double kNameWidth = 300, kBarWidth = 420, kLabelWidth = 160, kLine = 22, kMargin = 20;
+constexpr double kPlotWidth = 520, kPlotHeight = 340, kPlotLeft = 80, kPlotTop = 60, kPlotBelow = 60;
+constexpr const char* kUsual = "#0072b2";
+constexpr const char* kOther = "#d55e00";
 
 // Returns the name with its middle left out if it is long: names of nodes differ at their ends.
 std::string ShortName(const std::string& name) {

@@ -5,6 +5,9 @@
 
 namespace berth::lab {
 
+// Returns a text with what XML reads as syntax escaped.
+std::string XmlText(const std::string& text);
+
 struct Bar {
   std::string name;
   double value = 0;   // 0 or more

@@ -9,21 +9,21 @@
 #include <set>
 #include <vector>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/api/zone.h"
-#include "pkg/explain/output.h"
 #include "pkg/ui/help.h"
 
 namespace berth::ui {
 namespace {
 
-using explain::JsonOut;
+using api::JsonWriter;
 using scheduler::Scheduler;
 
 // The most labels that are offered for grouping. Otherwise a cluster in which each node has its own label would offer
 // too many.
 constexpr size_t kMostLabels = 200;
 
-void Latency(const char* name, const scheduler::LatencyHistogram& h, JsonOut* j) {
+void Latency(const char* name, const scheduler::LatencyHistogram& h, JsonWriter* j) {
   j->Key(name).Object().Member("count", static_cast<int64_t>(h.count()));
   j->Member("meanMicros", h.count() == 0 ? 0 : h.sum() / static_cast<int64_t>(h.count()));
   j->Member("p50Micros", h.Quantile(0.5)).Member("p90Micros", h.Quantile(0.9)).Member("p99Micros", h.Quantile(0.99));
@@ -54,7 +54,7 @@ std::vector<util::Symbol> ExtendedResources(const Snapshot& s) {
   return out;
 }
 
-void Amounts(const NodeUse& use, const std::vector<util::Symbol>& extended, bool used, JsonOut* j) {
+void Amounts(const NodeUse& use, const std::vector<util::Symbol>& extended, bool used, JsonWriter* j) {
   j->Array().Number(used ? use.cpu_used : use.cpu).Number(used ? use.memory_used : use.memory);
   j->Number(used ? use.pods_used : use.pods);
   for (util::Symbol name : extended) {
@@ -84,7 +84,7 @@ struct NodeWriter {
   std::string_view label;
   std::vector<util::Symbol> extended;
 
-  void Whole(size_t row, JsonOut* j) const {
+  void Whole(size_t row, JsonWriter* j) const {
     const auto& [node, use] = s.nodes[row];
     j->Array().Number(static_cast<int64_t>(row)).Text(node->meta.name).Text(GroupOf(*node, label));
     j->Number(FlagsOf(*node, use));
@@ -92,7 +92,7 @@ struct NodeWriter {
     Amounts(use, extended, true, j);
     j->End();
   }
-  void Used(size_t row, JsonOut* j) const {
+  void Used(size_t row, JsonWriter* j) const {
     const auto& [node, use] = s.nodes[row];
     j->Array().Number(static_cast<int64_t>(row)).Number(FlagsOf(*node, use));
     Amounts(use, extended, true, j);
@@ -100,7 +100,7 @@ struct NodeWriter {
   }
 };
 
-void Numbers(const Snapshot& s, JsonOut* j) {
+void Numbers(const Snapshot& s, JsonWriter* j) {
   j->Member("time", Millis(s.time)).Member("leading", s.leading);
   j->Member("pods", static_cast<int64_t>(s.pods)).Member("pending", static_cast<int64_t>(s.pending));
 }
@@ -117,7 +117,7 @@ std::string OwnerOf(const api::Pod& p) {
 }
 
 std::string SummaryJson(const Snapshot& s, const History& h, bool live) {
-  JsonOut j;
+  JsonWriter j;
   const scheduler::SchedulerMetrics& m = s.metrics;
   const auto number = [](auto n) { return static_cast<int64_t>(n); };
   j.Object().Member("live", live);
@@ -150,7 +150,7 @@ std::string SummaryJson(const Snapshot& s, const History& h, bool live) {
 
 std::string NodesJson(const Snapshot& s, std::string_view label) {
   const NodeWriter writer{s, label, ExtendedResources(s)};
-  JsonOut j;
+  JsonWriter j;
   j.Object();
   Numbers(s, &j);
   std::vector<std::string> resources = {"cpu", "memory", "pods"};
@@ -191,7 +191,7 @@ std::string NodesDeltaJson(const Snapshot& before, const Snapshot& now, std::str
   if (*whole) return "";
   const bool numbers = before.pending != now.pending || before.pods != now.pods || before.leading != now.leading;
   if (used.empty() && nodes.empty() && gone.empty() && !numbers) return "";
-  JsonOut j;
+  JsonWriter j;
   j.Object();
   Numbers(now, &j);
   j.Key("used").Array();
@@ -204,7 +204,7 @@ std::string NodesDeltaJson(const Snapshot& before, const Snapshot& now, std::str
 }
 
 std::string PreemptionsJson(const History& h) {
-  JsonOut j;
+  JsonWriter j;
   j.Object().Key("preemptions").Array();
   for (const History::Preemption& p : h.Preemptions()) {
     j.Object().Member("time", Millis(p.time)).Member("pod", p.pod).Member("node", p.node.str());
@@ -227,7 +227,7 @@ std::string SearchJson(const Cluster& cluster, std::string_view text, size_t lim
       if (pods.size() < limit) look(p->meta.Key(), &pods);
     }
   }
-  JsonOut j;
+  JsonWriter j;
   j.Object().Member("limit", static_cast<int64_t>(limit)).Key("nodes").Texts({nodes.begin(), nodes.end()});
   return j.Key("pods").Texts({pods.begin(), pods.end()}).End().Finish("json");
 }

@@ -9,14 +9,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "pkg/explain/output.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/ui/answers.h"
 #include "pkg/ui/help.h"
 
 namespace berth::ui {
 namespace {
 
-using explain::JsonOut;
+using api::JsonWriter;
 using scheduler::FailureReasonText;
 using scheduler::Scheduler;
 
@@ -64,7 +64,7 @@ Groups Count(const PendingPods& pods, int64_t now) {
   return g;
 }
 
-void OwnersJson(const Groups& g, JsonOut* j) {
+void OwnersJson(const Groups& g, JsonWriter* j) {
   std::map<std::pair<std::string, std::string>, int64_t> owners;
   for (const auto& [tmpl, n] : g.by_template) {
     const auto& o = tmpl->controller;
@@ -81,7 +81,7 @@ void OwnersJson(const Groups& g, JsonOut* j) {
   j->End();
 }
 
-void GroupsJson(const Groups& g, JsonOut* j) {
+void GroupsJson(const Groups& g, JsonWriter* j) {
   std::vector<std::pair<int64_t, scheduler::FailureReasonId>> reasons;
   for (const auto& [id, n] : g.by_reason) reasons.emplace_back(-n, id);
   std::sort(reasons.begin(), reasons.end());
@@ -121,7 +121,7 @@ bool Selected(const PendingPod& p, const PendingFilter& f) {
   return f.reason.empty() || (!p.reasons.empty() && FailureReasonText(p.reasons[0]) == f.reason);
 }
 
-void PodJson(const PendingPod& p, JsonOut* j) {
+void PodJson(const PendingPod& p, JsonWriter* j) {
   const api::Pod& pod = *p.pod;
   j->Object().Member("namespace", pod.meta.ns.str()).Member("name", pod.meta.name);
   j->Member("place", scheduler::PlaceName(p.place)).Member("owner", OwnerOf(pod));
@@ -134,7 +134,7 @@ void PodJson(const PendingPod& p, JsonOut* j) {
 }  // namespace
 
 std::string PendingJson(const PendingPods& pods, const PendingFilter& filter, absl::Time now) {
-  JsonOut j;
+  JsonWriter j;
   j.Object().Member("time", Millis(now)).Member("pending", static_cast<int64_t>(pods.size()));
   GroupsJson(Count(pods, absl::ToUnixSeconds(now)), &j);
   std::vector<const PendingPod*> selected;

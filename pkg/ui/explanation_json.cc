@@ -11,12 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/ui/help.h"
 
 namespace berth::ui {
 namespace {
 
-using explain::JsonOut;
+using api::JsonWriter;
 
 constexpr size_t kTopNodes = 10, kExamples = 5, kMostGroups = 100, kMostWays = 10, kMostVictims = 100;
 
@@ -40,7 +41,7 @@ std::optional<FirstFailure> FirstFailureOf(const explain::Explanation& e, const 
   return std::nullopt;
 }
 
-void Failures(const explain::Explanation& e, JsonOut* j) {
+void Failures(const explain::Explanation& e, JsonWriter* j) {
   struct Alike {
     std::string help;
     std::vector<std::string> nodes;
@@ -68,7 +69,7 @@ void Failures(const explain::Explanation& e, JsonOut* j) {
   j->End();
 }
 
-void TopNodes(const explain::Explanation& e, JsonOut* j) {
+void TopNodes(const explain::Explanation& e, JsonWriter* j) {
   const scheduler::DecisionTrace& t = e.trace;
   std::vector<size_t> order(t.feasible.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -97,7 +98,7 @@ void TopNodes(const explain::Explanation& e, JsonOut* j) {
   j->End();
 }
 
-void Preemption(const explain::Explanation& e, JsonOut* j) {
+void Preemption(const explain::Explanation& e, JsonWriter* j) {
   if (!e.preemption_tried) return;
   std::vector<std::string> victims;
   for (const auto& v : e.preemption.victims) {
@@ -110,7 +111,7 @@ void Preemption(const explain::Explanation& e, JsonOut* j) {
 
 }  // namespace
 
-void ExplanationJson(const explain::Explanation& e, JsonOut* j) {
+void ExplanationJson(const explain::Explanation& e, JsonWriter* j) {
   const auto number = [](size_t n) { return static_cast<int64_t>(n); };
   j->Object().Member("node", e.decision.host.str()).Member("error", e.decision.error);
   j->Member("nodes", number(e.nodes)).Member("feasible", number(e.feasible)).Member("ties", number(e.decision.ties));

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "pkg/explain/output.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/lab/simulation.h"
 #include "pkg/scheduler/failure_reasons.h"
 
@@ -61,7 +61,7 @@ absl::StatusOr<std::unique_ptr<ResultSource>> ResultSource::Make(const lab::Scen
   r->cluster_->ForEachPod([&](const api::Pod& pod) { names.insert(pod.tmpl->scheduler_name.string()); });
   names.insert("default-scheduler");
   for (const std::string& name : names) r->algorithms_.by_scheduler[name] = scenario.algorithm;
-  explain::JsonOut j;
+  api::JsonWriter j;
   j.Object().Member("emulatedVersion", sim.release().name).Key("predicates").Texts(sim.effective().predicates);
   j.Key("priorities").Object();
   for (const auto& [name, weight] : sim.effective().priorities) j.Member(name, weight);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pkg/api/decode.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/lab/edit.h"
 #include "pkg/ui/answers.h"
@@ -22,7 +23,7 @@
 namespace berth::ui {
 namespace {
 
-using explain::JsonOut;
+using api::JsonWriter;
 using scheduler::Scheduler;
 
 constexpr size_t kMostAttempts = 50, kMostMoves = 1000, kMostDrained = 1000;
@@ -92,7 +93,7 @@ Requests RequestsOf(const api::Pod& pod) {
   return out;
 }
 
-void PodFields(const Found& found, JsonOut* j) {
+void PodFields(const Found& found, JsonWriter* j) {
   const api::Pod& pod = *found.pod;
   j->Member("state", found.placed ? "placed" : "pending").Member("node", pod.node_name.str());
   j->Member("nominatedNode", pod.nominated_node_name.str()).Member("priority", int64_t{pod.Priority()});
@@ -103,13 +104,13 @@ void PodFields(const Found& found, JsonOut* j) {
   j->Member("condition", pod.scheduled ? pod.scheduled->message : "");
 }
 
-void PreemptionJson(const History::Preemption& p, JsonOut* j) {
+void PreemptionJson(const History::Preemption& p, JsonWriter* j) {
   j->Object().Member("time", Millis(p.time)).Member("pod", p.pod).Member("node", p.node.str());
   j->Member("victimCount", static_cast<int64_t>(p.victim_count)).Key("victims").Texts(p.victims).End();
 }
 
 void HistoryJson(const std::vector<History::Attempt>& attempts, const std::vector<History::Preemption>& preemptions,
-                 JsonOut* j) {
+                 JsonWriter* j) {
   j->Key("attempts").Array();
   for (const History::Attempt& a : attempts) {
     j->Object().Member("time", Millis(a.time)).Member("uid", a.uid).Member("node", a.node.str());
@@ -122,7 +123,7 @@ void HistoryJson(const std::vector<History::Attempt>& attempts, const std::vecto
 }
 
 // Says what a pending pod waits for: the first thing that somebody who looks at it wants to know.
-void WaitsFor(const api::Pod& pod, const PendingPod& pending, const explain::Explanation* e, JsonOut* j) {
+void WaitsFor(const api::Pod& pod, const PendingPod& pending, const explain::Explanation* e, JsonWriter* j) {
   using Place = scheduler::Scheduler::Place;
   std::string sentence;
   util::Symbol node;
@@ -211,7 +212,7 @@ absl::StatusOr<std::string> Simulator::PodJson(std::shared_ptr<const Cluster> cl
   if (found.pod == nullptr && attempts.empty() && preemptions.empty()) {
     return util::NotFound(absl::StrCat("there is no pod ", key));
   }
-  JsonOut j;
+  JsonWriter j;
   j.Object().Member("pod", key);
   found.pod != nullptr ? PodFields(found, &j) : static_cast<void>(j.Member("state", "gone"));
   HistoryJson(attempts, preemptions, &j);
@@ -244,7 +245,7 @@ absl::StatusOr<std::string> Simulator::ExplainNew(const std::shared_ptr<const Cl
   if (!pod.ok()) return pod.status();
   auto lab = LabFor(cluster, (*pod)->tmpl->scheduler_name);
   if (!lab.ok()) return lab.status();
-  JsonOut j;
+  JsonWriter j;
   j.Object().Member("pod", (*pod)->meta.Key()).Key("notes").Texts(algorithms_->notes).Key("explanation");
   ExplanationJson(ExplainOnce((*lab)->simulation.get(), **pod), &j);
   return j.End().Finish("json");
@@ -291,7 +292,7 @@ absl::StatusOr<std::string> Simulator::Drain(const std::shared_ptr<const Cluster
   if (!edited.ok()) return edited.status();
   auto simulation = lab::Simulation::Make(edited->scenario);
   if (!simulation.ok()) return simulation.status();
-  JsonOut j;
+  JsonWriter j;
   j.Object().Key("notes").Texts(algorithms_->notes).Key("moves").Array();
   int64_t placed = 0, decided = 0;
   for (const auto& eviction : edited->evictions) {

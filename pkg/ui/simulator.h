@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "pkg/explain/output.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/lab/simulation.h"
 #include "pkg/ui/history.h"
 #include "pkg/ui/snapshot.h"
@@ -50,7 +50,7 @@ class Simulator {
   absl::StatusOr<Lab*> LabFor(const std::shared_ptr<const Cluster>& cluster, util::Symbol scheduler_name);
   absl::StatusOr<const lab::Algorithm*> AlgorithmFor(util::Symbol scheduler_name) const;
   void WaysByReasonJson(const std::shared_ptr<const Cluster>& cluster, const PendingPods& pending, absl::Time deadline,
-                        explain::JsonOut* j);
+                        api::JsonWriter* j);
   absl::StatusOr<std::string> ExplainNew(const std::shared_ptr<const Cluster>& cluster, api::Json pod);
   absl::StatusOr<std::string> ExplainManifest(const std::shared_ptr<const Cluster>& cluster, const std::string& text);
   absl::StatusOr<std::string> Drain(const std::shared_ptr<const Cluster>& cluster, api::Json names,

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/lab/fixes.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/cache/scalar_lookup.h"
@@ -16,11 +17,11 @@
 namespace berth::ui {
 namespace {
 
-using explain::JsonOut;
+using api::JsonWriter;
 
 constexpr size_t kMostKinds = 20, kMostReasons = 12, kMostWaysOfReason = 2;
 
-void ResourcesJson(const scheduler::Cache& cache, scheduler::Row row, JsonOut* j) {
+void ResourcesJson(const scheduler::Cache& cache, scheduler::Row row, JsonWriter* j) {
   const scheduler::Columns& c = cache.columns();
   const scheduler::NodeRow& node = cache.row(row);
   j->Key("resources").Array();
@@ -34,7 +35,7 @@ void ResourcesJson(const scheduler::Cache& cache, scheduler::Row row, JsonOut* j
   j->End();
 }
 
-void TroublesJson(const scheduler::Cache& cache, scheduler::Row row, JsonOut* j) {
+void TroublesJson(const scheduler::Cache& cache, scheduler::Row row, JsonWriter* j) {
   const uint8_t flags = cache.columns().flags[row];
   const api::Node& node = *cache.row(row).node;
   std::vector<std::string> troubles, taints;
@@ -49,7 +50,7 @@ void TroublesJson(const scheduler::Cache& cache, scheduler::Row row, JsonOut* j)
   j->Key("troubles").Texts(troubles).Key("taints").Texts(taints);
 }
 
-void PodsJson(const scheduler::NodeRow& row, JsonOut* j) {
+void PodsJson(const scheduler::NodeRow& row, JsonWriter* j) {
   std::vector<const scheduler::PlacedPod*> pods;
   for (const scheduler::PlacedPod& p : row.pods) pods.push_back(&p);
   std::sort(pods.begin(), pods.end(),
@@ -95,7 +96,8 @@ std::vector<std::pair<scheduler::FailureReasonId, Alike>> LargestKinds(const Pen
 }
 
 // Writes why a pod does not fit on the node.
-void WhyNotJson(scheduler::GenericScheduler& scheduler, const api::PodPtr& pod, const std::string& name, JsonOut* j) {
+void WhyNotJson(scheduler::GenericScheduler& scheduler, const api::PodPtr& pod, const std::string& name,
+                JsonWriter* j) {
   std::vector<std::string> reasons;
   bool claim_is_missing = false;
   const auto add = [&](const std::string& text, scheduler::Symbol kind) {
@@ -127,7 +129,7 @@ absl::StatusOr<std::string> Simulator::NodeJson(const std::shared_ptr<const Clus
   if (row == scheduler::kNoRow || cache.row(row).node == nullptr) {
     return util::NotFound(absl::StrCat("there is no node ", name));
   }
-  JsonOut j;
+  JsonWriter j;
   j.Object().Member("node", name);
   ResourcesJson(cache, row, &j);
   TroublesJson(cache, row, &j);
@@ -162,7 +164,7 @@ absl::StatusOr<std::string> Simulator::NodeJson(const std::shared_ptr<const Clus
 
 // Each way was tried, but on a pod that is alone: a way places the example, and not necessarily all pods of its kind.
 void Simulator::WaysByReasonJson(const std::shared_ptr<const Cluster>& cluster, const PendingPods& pending,
-                                 absl::Time deadline, JsonOut* j) {
+                                 absl::Time deadline, JsonWriter* j) {
   j->Key("byReason").Array();
   size_t written = 0;
   for (const auto& [reason, alike] : LargestKinds(pending)) {
@@ -190,7 +192,7 @@ absl::StatusOr<std::string> Simulator::FixesJson(const std::shared_ptr<const Clu
   auto simulation = lab::Simulation::Make((*lab)->scenario);
   if (!simulation.ok()) return simulation.status();
   const std::vector<api::PodPtr>& pending = (*lab)->scenario.pending;
-  JsonOut j;
+  JsonWriter j;
   j.Object().Member("pending", static_cast<int64_t>(std::min(pending.size(), lab::kMostFixPods))).Key("fixes").Array();
   for (const lab::Fix& fix : lab::FixesOfNodes(simulation->get(), pending, deadline)) {
     j.Object().Member("what", fix.what).Member("nodes", fix.nodes).Member("placed", fix.placed).End();

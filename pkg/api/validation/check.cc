@@ -12,6 +12,7 @@
 #include "pkg/api/quantity.h"
 #include "pkg/api/validation/defaults.h"
 #include "pkg/api/validation/validation.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 
@@ -155,7 +156,7 @@ class Walker {
         if (auto q = api::Quantity::Parse(v.text()); !q.ok()) {
           wrong_type_ = true;
           Add(Problem::Kind::kRefused, path,
-              absl::StrCat("Invalid value: ", Quote(v.text()), ": ", util::Message(q.status())));
+              absl::StrCat("Invalid value: ", util::GoQuoted(v.text()), ": ", util::Message(q.status())));
         }
         return;
       case FieldKind::kTime:
@@ -205,11 +206,11 @@ void Strict(const Value& v, const TypeDef& type, const std::string& path, std::v
   for (size_t i = 0; i < v.keys.size(); ++i) {
     const std::string& key = v.keys[i];
     std::string at = path.empty() ? key : absl::StrCat(path, ".", key);
-    if (!seen.insert(key).second) errors->push_back(absl::StrCat("duplicate field ", Quote(at)));
+    if (!seen.insert(key).second) errors->push_back(absl::StrCat("duplicate field ", util::GoQuoted(at)));
     if (path.empty() && (key == "kind" || key == "apiVersion")) continue;
     const FieldDef* f = type.Find(key);
     if (f == nullptr) {
-      errors->push_back(absl::StrCat("unknown field ", Quote(at)));
+      errors->push_back(absl::StrCat("unknown field ", util::GoQuoted(at)));
     } else {
       StrictOne(v.items[i], *f, at, errors);
     }

@@ -17,6 +17,7 @@
 #include "pkg/api/quantity.h"
 #include "pkg/api/validation/per_release.h"
 #include "pkg/api/validation/schema_types.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::validation {
@@ -346,8 +347,8 @@ class Decoder {
     absl::Time t;
     std::string why;
     if (!absl::ParseTime(absl::RFC3339_full, in.text(), &t, &why)) {
-      return Bad(in,
-                 absl::StrCat("parsing time ", Quote(in.text()), " as \"2006-01-02T15:04:05Z07:00\": cannot parse"));
+      return Bad(in, absl::StrCat("parsing time ", util::GoQuoted(in.text()),
+                                  " as \"2006-01-02T15:04:05Z07:00\": cannot parse"));
     }
     *out =
         Value::String(absl::FormatTime(micro ? "%Y-%m-%dT%H:%M:%E6SZ" : "%Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone()));

@@ -10,6 +10,7 @@
 #include "pkg/api/labels.h"
 #include "pkg/api/quantity.h"
 #include "pkg/api/validation/schema.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::validation {
@@ -74,11 +75,11 @@ void ValidateTaints(const Value* taints, const Path& at, FieldErrors* errors) {
       errors->push_back(NotSupported((here / "effect").str(), effect, {"NoSchedule", "PreferNoSchedule", "NoExecute"}));
     }
     if (!seen.emplace(t.Str("key"), effect).second) {
-      errors->push_back(
-          DuplicateRaw(here.str(),
-                       absl::StrCat("core.Taint{Key:", Quote(t.Str("key")), ", Value:", Quote(t.Str("value")),
-                                    ", Effect:", Quote(effect), ", TimeAdded:<nil>}"),
-                       "taints must be unique by key and effect pair"));
+      errors->push_back(DuplicateRaw(
+          here.str(),
+          absl::StrCat("core.Taint{Key:", util::GoQuoted(t.Str("key")), ", Value:", util::GoQuoted(t.Str("value")),
+                       ", Effect:", util::GoQuoted(effect), ", TimeAdded:<nil>}"),
+          "taints must be unique by key and effect pair"));
     }
   }
 }
@@ -324,7 +325,7 @@ void ValidateQuantity(std::string_view resource, std::string_view quantity, cons
     errors->push_back(InvalidRaw(field,
                                  absl::StrCat("resource.Quantity{i:resource.int64Amount{value:", std::string(digits),
                                               ", scale:-3}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:",
-                                              Quote(quantity), ", Format:\"DecimalSI\"}"),
+                                              util::GoQuoted(quantity), ", Format:\"DecimalSI\"}"),
                                  "must be an integer"));
   }
 }

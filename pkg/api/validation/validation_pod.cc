@@ -6,6 +6,7 @@
 #include "pkg/api/labels.h"
 #include "pkg/api/quantity.h"
 #include "pkg/api/validation/validation.h"
+#include "pkg/util/go_text.h"
 
 namespace berth::validation {
 namespace {
@@ -87,7 +88,7 @@ void OneSizeOfHugePages(const Value& spec, const Path& at, FieldErrors* errors) 
   if (sizes.size() < 2) return;
   std::string map = "sets.String{";
   for (const std::string& name : sizes) {
-    absl::StrAppend(&map, map.ends_with('{') ? "" : ", ", Quote(name), ":sets.Empty{}");
+    absl::StrAppend(&map, map.ends_with('{') ? "" : ", ", util::GoQuoted(name), ":sets.Empty{}");
   }
   errors->push_back(InvalidRaw(at.str(), map + "}", "must use a single hugepage size in a pod spec"));
 }
@@ -348,11 +349,12 @@ void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* 
         errors->push_back(Invalid((here / "operator").str(), value, p));
     } else if (op == "Exists") {
       if (!value.empty()) {
-        errors->push_back(InvalidRaw(
-            (here / "operator").str(),
-            absl::StrCat("core.Toleration{Key:", Quote(key), ", Operator:", Quote(op), ", Value:", Quote(value),
-                         ", Effect:", Quote(effect), ", TolerationSeconds:(*int64)(nil)}"),
-            "value must be empty when `operator` is 'Exists'"));
+        errors->push_back(
+            InvalidRaw((here / "operator").str(),
+                       absl::StrCat("core.Toleration{Key:", util::GoQuoted(key), ", Operator:", util::GoQuoted(op),
+                                    ", Value:", util::GoQuoted(value), ", Effect:", util::GoQuoted(effect),
+                                    ", TolerationSeconds:(*int64)(nil)}"),
+                       "value must be empty when `operator` is 'Exists'"));
       }
     } else {
       errors->push_back(NotSupported((here / "operator").str(), op, {"Equal", "Exists"}));

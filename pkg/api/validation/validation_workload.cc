@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "pkg/api/validation/validation.h"
+#include "pkg/util/go_text.h"
 
 namespace berth::validation {
 namespace {
@@ -82,7 +83,7 @@ void ValidateStrategy(const Value& spec, FieldErrors* errors) {
     errors->push_back(InvalidRaw("spec.strategy.rollingUpdate.maxUnavailable",
                                  rolling->Find("maxUnavailable")->IsNumber()
                                      ? rolling->Find("maxUnavailable")->text()
-                                     : Quote(rolling->Find("maxUnavailable")->text()),
+                                     : util::GoQuoted(rolling->Find("maxUnavailable")->text()),
                                  "may not be 0 when `maxSurge` is 0"));
   }
 }

@@ -1,6 +1,5 @@
-// The API has its own parser and writer of JSON, because clients see what they do: the parser's errors are Go's to the
-// letter, numbers keep the digits that they were written with, and every value knows its position in the text, which
-// the errors of a later decoding quote.
+// Numbers keep the digits that they were written with, and every value knows its position in the text, which the errors
+// of a later decoding quote.
 #include "pkg/api/validation/value.h"
 
 #include <absl/strings/str_cat.h>
@@ -158,329 +157,84 @@ bool operator==(const Value& a, const Value& b) {
 
 // ---- parsing ------------------------------------------------------------------------------------
 
-std::string QuoteChar(unsigned char c) {
-  if (c == '\'') return "'\\''";
-  if (c == '"') return "'\"'";
-  if (c == '\\') return "'\\\\'";
-  if (c == '\n') return "'\\n'";
-  if (c == '\r') return "'\\r'";
-  if (c == '\t') return "'\\t'";
-  if (c >= 0x20 && c < 0x7f) return {'\'', static_cast<char>(c), '\''};
-  constexpr char kHex[] = "0123456789abcdef";
-  if (c < 0x80) return std::string("'\\x") + kHex[c >> 4] + kHex[c & 15] + "'";
-  if (c < 0xa0 || c == 0xad) return std::string("'\\u00") + kHex[c >> 4] + kHex[c & 15] + "'";
-  return {'\'', static_cast<char>(0xc0 | c >> 6), static_cast<char>(0x80 | (c & 0x3f)), '\''};
-}
-
-std::string Quote(std::string_view s) {
-  std::string out = "\"";
-  constexpr char kHex[] = "0123456789abcdef";
-  for (char ch : s) {
-    auto c = static_cast<unsigned char>(ch);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += ch;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c < 0x20 || c == 0x7f) {
-      out += "\\x";
-      out += kHex[c >> 4];
-      out += kHex[c & 15];
-    } else {
-      out += ch;
-    }
-  }
-  return out + '"';
-}
-
 namespace {
 
-void AppendUtf8(uint32_t c, std::string* out) {
-  if (c < 0x80) {
-    out->push_back(static_cast<char>(c));
-  } else if (c < 0x800) {
-    out->push_back(static_cast<char>(0xc0 | c >> 6));
-    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  } else if (c < 0x10000) {
-    out->push_back(static_cast<char>(0xe0 | c >> 12));
-    out->push_back(static_cast<char>(0x80 | (c >> 6 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  } else {
-    out->push_back(static_cast<char>(0xf0 | c >> 18));
-    out->push_back(static_cast<char>(0x80 | (c >> 12 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (c >> 6 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (c & 0x3f)));
-  }
-}
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
+bool IsAscii(std::string_view s) {
+  unsigned char all = 0;
+  for (char c : s) all |= static_cast<unsigned char>(c);
+  return all < 0x80;
 }
 
 }  // namespace
 
-// Parses in one pass without recursion; the stack holds the open containers.
-class Parser {
+// Copies a parsed document. Where it is `as_written`, members that occur twice stay, and values know their positions.
+class ValueBuilder {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  ValueBuilder(bool as_written, bool is_ascii) : as_written_(as_written), is_ascii_(is_ascii) {}
 
-  absl::StatusOr<Value> Run() {
-    Value root;
-    if (!ParseInto(&root)) return util::InvalidArgument(error_);
-    SkipSpace();
-    if (pos_ < text_.size()) return util::InvalidArgument(Unexpected("after top-level value"));
-    return root;
+  void Build(const api::Json& j, Value* v) const {
+    static constexpr Value::Type kTypes[] = {Value::Type::kNull,   Value::Type::kBool,   Value::Type::kBool,
+                                             Value::Type::kNumber, Value::Type::kNumber, Value::Type::kString,
+                                             Value::Type::kArray,  Value::Type::kObject};
+    v->type_ = kTypes[static_cast<size_t>(j.type())];
+    v->bool_ = j.Bool();
+    if (as_written_) {
+      v->begin = static_cast<uint32_t>(j.begin_offset());
+      v->end = static_cast<uint32_t>(j.end_offset());
+    }
+    if (const size_t size = j.size(); size > 0) {
+      v->items.reserve(size);
+      if (j.IsObject()) v->keys.reserve(size);
+      for (auto [key, value] : j.Children()) Build(value, j.IsObject() ? Member(key, v) : &v->items.emplace_back());
+    } else {
+      SetText(j.Text(), &v->text_);
+    }
   }
 
  private:
-  void SkipSpace() {
-    while (pos_ < text_.size() &&
-           (text_[pos_] == ' ' || text_[pos_] == '\n' || text_[pos_] == '\t' || text_[pos_] == '\r'))
-      ++pos_;
-  }
-  std::string Unexpected(std::string_view where) const {
-    if (pos_ >= text_.size()) return "unexpected end of JSON input";
-    return absl::StrCat("invalid character ", QuoteChar(static_cast<unsigned char>(text_[pos_])), " ",
-                        std::string(where));
-  }
-  bool Fail(std::string_view where) {
-    error_ = Unexpected(where);
-    return false;
+  Value* Member(std::string_view key, Value* object) const {
+    if (Value* same = as_written_ ? nullptr : object->Find(key)) {
+      *same = Value();
+      return same;
+    }
+    SetText(key, &object->keys.emplace_back());
+    return &object->items.emplace_back();
   }
 
-  bool ParseInto(Value* root) {
-    std::vector<Value*> open;
-    Value* slot = root;
-    for (;;) {
-      // The next value goes to `slot`.
-      SkipSpace();
-      if (pos_ >= text_.size()) return Fail("looking for beginning of value");
-      slot->begin = static_cast<uint32_t>(pos_);
-      char c = text_[pos_];
-      bool opened = false;
-      if (c == '{' || c == '[') {
-        if (open.size() >= kMaxDepth) {
-          error_ = absl::StrCat("exceeded max depth of ", kMaxDepth);
-          return false;
-        }
-        slot->type_ = c == '{' ? Value::Type::kObject : Value::Type::kArray;
-        ++pos_;
-        open.push_back(slot);
-        opened = true;
-      } else if (!Scalar(slot)) {
-        return false;
-      }
-      if (!opened) slot->end = static_cast<uint32_t>(pos_);
-      // Closes the containers that end here, then finds the place of the next value.
-      slot = nullptr;
-      while (slot == nullptr) {
-        if (open.empty()) return true;
-        Value* container = open.back();
-        SkipSpace();
-        bool object = container->IsObject();
-        char close = object ? '}' : ']';
-        if (pos_ < text_.size() && text_[pos_] == close) {
-          ++pos_;
-          container->end = static_cast<uint32_t>(pos_);
-          open.pop_back();
-          opened = false;
-          continue;
-        }
-        if (!opened) {
-          if (pos_ >= text_.size() || text_[pos_] != ',')
-            return Fail(object ? "after object key:value pair" : "after array element");
-          ++pos_;
-          SkipSpace();
-        }
-        opened = false;
-        if (object) {
-          if (pos_ >= text_.size() || text_[pos_] != '"') return Fail("looking for beginning of object key string");
-          std::string& key = container->keys.emplace_back();
-          if (!String(&key)) return false;
-          SkipSpace();
-          if (pos_ >= text_.size() || text_[pos_] != ':') return Fail("after object key");
-          ++pos_;
-        }
-        slot = &container->items.emplace_back();
-      }
+  // Each byte that is not UTF-8 becomes U+FFFD.
+  void SetText(std::string_view s, std::string* out) const {
+    if (is_ascii_) {
+      out->assign(s);
+      return;
+    }
+    while (!s.empty()) {
+      const size_t n = util::Utf8Length(s);
+      out->append(n == 0 ? "\xEF\xBF\xBD" : s.substr(0, n));
+      s.remove_prefix(n == 0 ? 1 : n);
     }
   }
 
-  bool Scalar(Value* v) {
-    char c = text_[pos_];
-    switch (c) {
-      case '"':
-        v->type_ = Value::Type::kString;
-        return String(&v->text_);
-      case 't':
-        v->type_ = Value::Type::kBool;
-        v->bool_ = true;
-        return Literal("true");
-      case 'f':
-        v->type_ = Value::Type::kBool;
-        return Literal("false");
-      case 'n':
-        return Literal("null");
-      default:
-        if (c == '-' || IsDigit(c)) return NumberLiteral(v);
-        return Fail("looking for beginning of value");
-    }
-  }
-
-  bool Literal(std::string_view word) {
-    for (char want : word) {
-      if (pos_ >= text_.size() || text_[pos_] != want)
-        return Fail(absl::StrCat("in literal ", std::string(word), " (expecting ",
-                                 QuoteChar(static_cast<unsigned char>(want)), ")"));
-      ++pos_;
-    }
-    return true;
-  }
-
-  bool Digits(std::string_view where) {
-    if (pos_ >= text_.size() || !IsDigit(text_[pos_])) return Fail(where);
-    while (pos_ < text_.size() && IsDigit(text_[pos_])) ++pos_;
-    return true;
-  }
-
-  bool NumberLiteral(Value* v) {
-    size_t begin = pos_;
-    v->type_ = Value::Type::kNumber;
-    if (text_[pos_] == '-') ++pos_;
-    if (pos_ < text_.size() && text_[pos_] == '0') {
-      ++pos_;
-    } else if (!Digits("in numeric literal")) {
-      return false;
-    }
-    if (pos_ < text_.size() && text_[pos_] == '.') {
-      ++pos_;
-      if (!Digits("after decimal point in numeric literal")) return false;
-    }
-    if (pos_ < text_.size() && (text_[pos_] == 'e' || text_[pos_] == 'E')) {
-      ++pos_;
-      if (pos_ < text_.size() && (text_[pos_] == '+' || text_[pos_] == '-')) ++pos_;
-      if (!Digits("in exponent of numeric literal")) return false;
-    }
-    v->text_ = text_.substr(begin, pos_ - begin);
-    return true;
-  }
-
-  bool Hex4(uint32_t* c) {
-    *c = 0;
-    for (int i = 0; i < 4; ++i, ++pos_) {
-      if (pos_ >= text_.size()) return Fail("in \\u hexadecimal character escape");
-      char h = text_[pos_];
-      uint32_t digit;
-      if (IsDigit(h)) {
-        digit = static_cast<uint32_t>(h - '0');
-      } else if (h >= 'a' && h <= 'f') {
-        digit = static_cast<uint32_t>(h - 'a' + 10);
-      } else if (h >= 'A' && h <= 'F') {
-        digit = static_cast<uint32_t>(h - 'A' + 10);
-      } else {
-        return Fail("in \\u hexadecimal character escape");
-      }
-      *c = *c * 16 + digit;
-    }
-    return true;
-  }
-
-  bool String(std::string* out) {
-    ++pos_;
-    for (;;) {
-      size_t run = pos_;
-      while (pos_ < text_.size() && text_[pos_] != '"' && text_[pos_] != '\\' &&
-             static_cast<unsigned char>(text_[pos_]) >= 0x20 && static_cast<unsigned char>(text_[pos_]) < 0x80)
-        ++pos_;
-      out->append(text_.substr(run, pos_ - run));
-      if (pos_ >= text_.size()) return Fail("in string literal");
-      auto c = static_cast<unsigned char>(text_[pos_]);
-      if (c == '"') {
-        ++pos_;
-        return true;
-      }
-      if (c < 0x20) return Fail("in string literal");
-      if (c >= 0x80) {
-        size_t n = util::Utf8Length(text_.substr(pos_));
-        if (n == 0) {
-          AppendUtf8(0xfffd, out);
-          ++pos_;
-        } else {
-          out->append(text_.substr(pos_, n));
-          pos_ += n;
-        }
-        continue;
-      }
-      ++pos_;
-      if (pos_ >= text_.size()) return Fail("in string escape code");
-      static constexpr std::string_view kFrom = "\"\\/bfnrt", kTo = "\"\\/\b\f\n\r\t";
-      size_t k = kFrom.find(text_[pos_]);
-      if (k != std::string_view::npos) {
-        out->push_back(kTo[k]);
-        ++pos_;
-        continue;
-      }
-      if (text_[pos_] != 'u') return Fail("in string escape code");
-      ++pos_;
-      uint32_t code;
-      if (!Hex4(&code)) return false;
-      if (code >= 0xd800 && code < 0xe000) {
-        uint32_t low = 0;
-        size_t back = pos_;
-        if (code < 0xdc00 && text_.substr(pos_, 2) == "\\u") {
-          pos_ += 2;
-          if (!Hex4(&low)) return false;
-        }
-        if (low >= 0xdc00 && low < 0xe000) {
-          code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        } else {
-          pos_ = back;
-          code = 0xfffd;
-        }
-      }
-      AppendUtf8(code, out);
-    }
-  }
-
-  std::string_view text_;
-  size_t pos_ = 0;
-  std::string error_;
+  const bool as_written_;
+  const bool is_ascii_;  // so is all that the document was parsed from
 };
 
 absl::StatusOr<Value> ParseJson(std::string_view text) {
   if (text.size() >= UINT32_MAX) return util::InvalidArgument("a JSON text of more than 4 GiB");
-  return Parser(text).Run();
+  // Most texts are single objects. The document of the last one has room for the next.
+  constexpr size_t kLarge = 1 << 20;
+  static thread_local api::Document kept;
+  api::Document large;
+  api::Document& document = text.size() < kLarge ? kept : large;
+  if (absl::Status s = document.ParseAsGo(text); !s.ok()) return s;
+  Value v;
+  ValueBuilder(true, IsAscii(text)).Build(document.root(), &v);
+  return v;
 }
 
 Value FromJson(const api::Json& j) {
-  using Type = api::Json::Type;
-  switch (j.type()) {
-    case Type::kNull:
-      return Value();
-    case Type::kFalse:
-    case Type::kTrue:
-      return Value::Bool(j.Bool());
-    case Type::kInt:
-    case Type::kDouble:
-      return Value::Number(j.Text());
-    case Type::kString:
-      return Value::String(j.Text());
-    case Type::kArray: {
-      Value v = Value::Array();
-      for (auto member : j.Children()) v.items.push_back(FromJson(member.value));
-      return v;
-    }
-    case Type::kObject: {
-      Value v = Value::Object();
-      for (auto member : j.Children()) v.Set(member.key, FromJson(member.value));
-      return v;
-    }
-  }
-  return Value();
+  Value v;
+  ValueBuilder(false, false).Build(j, &v);
+  return v;
 }
 
 // ---- writing ------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ class Value {
   uint32_t begin = 0, end = 0;
 
  private:
-  friend class Parser;
+  friend class ValueBuilder;
 
   // The positions of the members of a large object, by key. It is built by the first search, updated when members have
   // been appended since then, and never copied.
@@ -96,9 +96,6 @@ class Value {
   mutable KeyIndex index_;  // so not even const members may be called from two threads at once
 };
 
-// Nesting beyond this is an error, so that no input overflows the stack. Objects are far from it.
-inline constexpr int kMaxDepth = 512;
-
 // Parses exactly one value. Errors are Go's: "invalid character 'b' looking for beginning of value", "unexpected end of
 // JSON input". In texts that are not UTF-8, each bad byte is replaced by U+FFFD.
 absl::StatusOr<Value> ParseJson(std::string_view text);
@@ -114,11 +111,6 @@ std::string ToSortedJson(const Value& v);
 
 // Indents a compact JSON text by two spaces, as 1.10's encoder does: an empty object contains an empty line.
 std::string Indent(std::string_view json);
-
-// Returns a character as Go quotes it in its error texts.
-std::string QuoteChar(unsigned char c);
-// Returns a string as Go's %q prints it.
-std::string Quote(std::string_view s);
 
 // Returns the value, or an empty object when it is missing or null.
 const Value& OrEmpty(const Value* v);

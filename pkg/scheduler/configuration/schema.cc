@@ -194,7 +194,7 @@ std::string Schema(const PluginCatalogue& catalogue, release::Version release) {
   if (version == Version::kV1 && FindVersion(ApiVersion(Version::kV1Beta3))->read_by.Has(release)) {
     versions.push_back(ApiVersion(Version::kV1Beta3));
   }
-  api::JsonWriter out;
+  api::JsonWriter out(api::JsonWriter::Layout::kIndented);
   SchemaWriter(catalogue, version, &out).Document(versions);
   return out.Finish();
 }

@@ -183,7 +183,7 @@ class PolicySchemaWriter {
     });
   }
 
-  JsonWriter out_;
+  JsonWriter out_{JsonWriter::Layout::kIndented};
 };
 
 }  // namespace
