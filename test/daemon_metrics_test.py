@@ -7,6 +7,7 @@ import re
 import harness
 from harness import Api, Proxy, Scheduler, node, pod, status_body, wait_until, write_file, write_objects
 
+VOLUMES, CLAIMS = "/api/v1/persistentvolumes", "/api/v1/namespaces/default/persistentvolumeclaims"
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "metrics")
 SAMPLE = re.compile(r"([a-z0-9_]+?)(?:_bucket|_sum|_count)?(?:\{(.*)\})? \S+")
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
@@ -107,6 +108,55 @@ def test_families_of_1_13():
     assert 'scheduler_scheduling_latency_seconds{operation="predicate_evaluation",quantile="0.99"} ' in text, text
     for result in ("hit", "miss"):
         assert 'scheduler_equiv_cache_lookups_total{result="%s"} 0\n' % result in text, text
+
+
+def claimed_pod(api, name):
+    """Adds a volume, a claim that gets it when a pod is placed, and the pod "uses-NAME"."""
+    late = {"volumeBindingMode": "WaitForFirstConsumer", "provisioner": "kubernetes.io/no-provisioner"}
+    api.post(
+        "/apis/storage.k8s.io/v1/storageclasses",
+        {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}, **late},
+    )
+    size = {"accessModes": ["ReadWriteOnce"], "storageClassName": name}
+    disk = {"capacity": {"storage": "1Gi"}, "hostPath": {"path": "/x"}, **size}
+    api.post(VOLUMES, {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": disk})
+    available = {"status": {"phase": "Available"}}
+    assert api.call("PATCH", f"{VOLUMES}/{name}/status", available, "application/merge-patch+json")[0] == 200
+    meta = {"name": name, "namespace": "default"}
+    wanted = {"resources": {"requests": {"storage": "1Gi"}}, **size}
+    api.post(CLAIMS, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": wanted})
+    api.add_pod("uses-" + name, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": name}}])
+
+
+def test_steps_of_volumes_in_1_13():
+    api, run = start("1.13")
+    s = run()
+    api.add_pod("plain", cpu="50m")
+    wait_until("the pod placed", lambda: api.placements()["plain"])
+    took = 'volume_scheduling_duration_seconds_count{operation="%s"}'
+    wait_until("its attempt counted", lambda: count(page(s), took % "assume") == 1)
+    text = page(s)
+    assert count(text, took % "predicate") == 1 and "bind" not in re.findall('operation="(.*?)",le', text), text
+    assert 'scheduler_volume_scheduling_duration_seconds_bucket{operation="assume",le="1000"} 1\n' in text, text
+    assert "scheduler_volume_binder_cache_requests_total" not in text, text
+    claimed_pod(api, "disk")
+    wait_until("the volume reserved", lambda: api.get(f"{VOLUMES}/disk")["spec"].get("claimRef"))
+    claim = api.get(f"{CLAIMS}/disk")
+    claim["spec"]["volumeName"] = "disk"
+    claim["metadata"].setdefault("annotations", {})["pv.kubernetes.io/bind-completed"] = "yes"
+    assert api.call("PUT", f"{CLAIMS}/disk", claim)[0] == 200
+    wait_until("the pod placed", lambda: api.placements()["uses-disk"])
+    wait_until("the binding of claims measured", lambda: count(page(s), took % "bind") == 1)
+    text = page(s)
+    for operation in ("add", "delete"):
+        sample = 'volume_binder_cache_requests_total{operation="%s"}' % operation
+        assert count(text, sample) == 1, text
+    assert count(text, took % "assume") == 2 and "stage_error" not in text, text
+    assert s.stop() == 0
+    # Other releases do not show them so.
+    api, run = start("1.10")
+    s = run()
+    assert "scheduler_volume_scheduling" not in page(s)
 
 
 def count(text, sample):

@@ -125,6 +125,7 @@ void CollectInMicroseconds(const SchedulerSnapshot& s, std::vector<MetricFamily>
 
   if (!s.form.summary_of_parts.empty()) AddPartsSummary(m, s.form, out);
   if (s.form.of_equivalence_cache) AddEquivalenceCache(out);
+  if (s.form.of_volume_steps) AddVolumeSteps(m.volumes, out);
 
   // Metrics that 1.10 does not have, under the names of later releases.
   MetricFamily attempts =

@@ -153,6 +153,26 @@ void AddEquivalenceCache(std::vector<MetricFamily>* out) {
   for (const char* result : {"hit", "miss"}) AddSample(&out->back(), {{"result", result}}, 0);
 }
 
+void AddVolumeSteps(const scheduler::VolumeMetrics& m, std::vector<MetricFamily>* out) {
+  MetricFamily requests = Family("scheduler_volume_binder_cache_requests_total", MetricType::Counter,
+                                 "Total number for request volume binding cache");
+  for (const auto& [operation, n] : {std::pair("add", m.reserved), {"delete", m.released}}) {
+    if (n != 0) AddSample(&requests, {{"operation", operation}}, static_cast<double>(n));
+  }
+  AddUnlessEmpty(std::move(requests), out);
+  MetricFamily took =
+      Family("scheduler_volume_scheduling_duration_seconds", MetricType::Histogram, "Volume scheduling stage latency");
+  MetricFamily errors = Family("scheduler_volume_scheduling_stage_error_total", MetricType::Counter,
+                               "Volume scheduling stage error count");
+  for (const auto& [operation, step] :
+       {std::pair("assume", &m.assume), {"bind", &m.bind}, {"predicate", &m.predicate}}) {
+    if (step->took.count() != 0) AddHistogramSample(&took, {{"operation", operation}}, step->took, 1);
+    if (step->errors != 0) AddSample(&errors, {{"operation", operation}}, static_cast<double>(step->errors));
+  }
+  AddUnlessEmpty(std::move(took), out);
+  AddUnlessEmpty(std::move(errors), out);
+}
+
 void AddEventMetrics(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   AddEvents(s, out);
   AddEvictions(s.metrics, out);

@@ -30,6 +30,8 @@ struct MetricsForm {
   bool of_parts = false;
   // The name of the same as a summary; empty: there is none.
   std::string_view summary_of_parts = {};
+  // Whether the steps of volume binding are measured.
+  bool of_volume_steps = false;
   // Whether there are counters of the equivalence cache.
   bool of_equivalence_cache = false;
   // Whether the size of the cache has its shorter name, and the older one of two durations of pods is gone.

@@ -64,13 +64,19 @@ class BeforeBindingWrites : public ClaimWrites {
 // Reserves the volumes for a pod that was assumed on a node and starts the writes. Returns true when there is nothing
 // to write, so that the pod can be bound at once.
 bool BeforeBindingWrites::AfterAssuming(PendingPod& p) {
-  if (p.pod->tmpl->volumes.empty()) return true;
+  VolumeMetrics& m = s_.metrics.volumes;
+  if (p.pod->tmpl->volumes.empty()) {
+    m.assume.took.Observe(absl::ZeroDuration());
+    return true;
+  }
   Attempt& t = *p.attempt;
   const Row row = s_.cache->FindRow(t.assumed->node_name);
   const absl::Duration begun = s_.now;
   t.reserved = binder_.Assume(*t.assumed, *s_.cache->row(row).node);
+  m.assume.took.Observe(s_.clock->Steady() - begun);
   if (t.reserved.error.empty() && t.reserved.nothing()) return true;
   pending_.SetPlace(p, Place::kWritingVolumes);
+  ++(t.reserved.error.empty() ? m.reserved : m.assume.errors);
   if (t.reserved.error.empty()) t.volumes_begun = begun;
   if (!t.reserved.error.empty()) {
     Fail(p, absl::StrCat("running Reserve plugin \"VolumeBinding\": ", t.reserved.error));
@@ -123,6 +129,8 @@ void BeforeBindingWrites::LookAtClaims(PendingPod& p) {
   if (!error.empty()) return Fail(p, absl::StrCat(kPreBind, "binding volumes: ", error));
   if (!completed) return;
   s_.log.VolumesBound(*p.pod);
+  s_.metrics.volumes.bind.took.Observe(s_.now - t.volumes_begun.value_or(s_.now));
+  ++s_.metrics.volumes.released;
   pending_.StopWaiting(p);
   bind_(p);
 }
@@ -133,6 +141,9 @@ void BeforeBindingWrites::Fail(PendingPod& p, const std::string& error) {
   s_.log.VolumesFailed(*p.attempt->assumed, error);
   if (p.attempt->volumes_begun) {
     s_.ObserveStage(*p.pod, Stage::kPreBind, StageStatus::kError, s_.now - *p.attempt->volumes_begun);
+    s_.metrics.volumes.bind.took.Observe(s_.now - *p.attempt->volumes_begun);
+    ++s_.metrics.volumes.bind.errors;
+    ++s_.metrics.volumes.released;
   }
   pending_.StopWaiting(p);
   binder_.Forget(p.attempt->reserved);

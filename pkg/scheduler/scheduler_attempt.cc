@@ -160,6 +160,7 @@ bool Scheduler::SetAsideUnsupported(PendingPod& p) {
 void Scheduler::ObserveDecision(const api::Pod& pod, const Decision& d, const GenericScheduler::Timing& timing) {
   const bool placed = d.outcome == Decision::Outcome::kPlaced;
   const bool unfit = d.outcome == Decision::Outcome::kUnfit;
+  s_.metrics.volumes.predicate.took.Observe(timing.predicates);
   s_.ObserveStage(pod, Stage::kFilter,
                   placed  ? StageStatus::kSuccess
                   : unfit ? StageStatus::kUnschedulable

@@ -93,6 +93,19 @@ using PluginHistogram = SecondsHistogram<10, 15, 20>;       // up to 22 ms
 using EventHistogram = SecondsHistogram<100, 20, 12>;       // up to 0.2 s
 using EvictionHistogram = SecondsHistogram<10000, 20, 20>;  // up to 87 minutes
 
+// The steps of volume binding as 1.13 measures them, whose buckets begin at 1000 although they count seconds.
+using VolumeStepHistogram = SecondsHistogram<1'000'000'000, 20, 15>;
+struct VolumeStepMetrics {
+  VolumeStepHistogram took;
+  uint64_t errors = 0;
+};
+struct VolumeMetrics {
+  VolumeStepMetrics predicate;          // an attempt's search for nodes, in which volumes are looked for, too
+  VolumeStepMetrics assume;             // reserving them on the node that was chosen
+  VolumeStepMetrics bind;               // from the first write until all claims are bound
+  uint64_t reserved = 0, released = 0;  // pods whose volumes were reserved, and those that need that no longer
+};
+
 // The metrics of release 1.29 that exist for each profile.
 struct ProfileMetrics {
   // The durations of attempts by result. A successful attempt ends when the bind is answered.
@@ -124,6 +137,7 @@ struct SchedulerMetrics {
   std::map<std::string, ProfileMetrics, std::less<>> by_profile;
   // Durations of the stages that one plugin makes up: kPostFilter, kPreBind and kBind. By Stage and StageStatus.
   std::array<std::array<PluginHistogram, kStageStatuses>, kStages> plugins;
+  VolumeMetrics volumes;
   AttemptsHistogram attempts_to_bind;   // number of attempts of pods that were bound
   std::array<WaitHistogram, 16> waits;  // from first seen to bound, for pods with 1, 2, ..., 16 or more attempts
   VictimsHistogram victims;             // number of victims of preemptions that found any

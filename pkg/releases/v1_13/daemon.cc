@@ -15,7 +15,7 @@ const DaemonForm& Serves() {
                  .bare_errors = true,
                  .legacy_policy_needs_file = true};
     f.metrics.summary_of_parts = "scheduler_scheduling_latency_seconds";
-    f.metrics.of_equivalence_cache = true;
+    f.metrics.of_equivalence_cache = f.metrics.of_volume_steps = true;
     return f;
   }();
   return kForm;
