@@ -254,6 +254,11 @@ void NoteExtenders(const PolicyReport& r, std::vector<std::string>* notes) {
 PolicyReport Examine(const std::string& file, std::string_view text, const Algorithm& algorithm) {
   PolicyReport r;
   r.file = file;
+  if (!algorithm.Decides().has_policies) {
+    r.errors = {absl::StrCat("release ", std::string(algorithm.release->name),
+                             " has no Policies: schedsim convert makes a configuration of this one")};
+    return r;
+  }
   scheduler::DecodedPolicy decoded = scheduler::DecodeWholePolicy(text, algorithm.release->version);
   r.policy = std::move(decoded.policy);
   r.warnings = std::move(decoded.warnings);
