@@ -133,7 +133,7 @@ def conversation(lock, later):
         between.url,
         *release,
         "--leader-elect-resource-lock=" + lock,
-        "--lock-object-name=berth-scheduler",
+        ("--leader-elect-resource-name" if later else "--lock-object-name") + "=berth-scheduler",
         "--leader-elect-retry-period=200ms",
         "--leader-elect-renew-deadline=40s",
         "--leader-elect-lease-duration=60s",
