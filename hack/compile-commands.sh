@@ -2,8 +2,9 @@
 # Writes compile_commands.json to stdout. usage: compile-commands.sh "COMPILER AND FLAGS"
 set -euo pipefail
 dir=$(pwd)
-# clang's tools do not know every warning of g++. g++ itself ignores unknown options that begin with -Wno-.
-command="$1 -Wno-unknown-warning-option"
+# clang's tools do not know every warning of g++, nor its parameters. g++ itself ignores unknown options that begin with
+# -Wno-.
+command="$(sed -E 's/ --param [^ ]+//g' <<<"$1") -Wno-unknown-warning-option"
 printf '['
 sep=''
 while read -r f; do

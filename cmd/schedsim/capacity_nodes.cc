@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "pkg/api/json_writer.h"
+#include "pkg/explain/output.h"
 #include "pkg/lab/edit.h"
 #include "pkg/lab/mix.h"
 #include "pkg/util/status.h"

@@ -8,6 +8,7 @@
 
 #include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
+#include "pkg/explain/output.h"
 #include "pkg/http/url.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/decode.h"

@@ -11,6 +11,7 @@
 
 #include "cmd/schedsim/progress.h"
 #include "pkg/api/json_writer.h"
+#include "pkg/explain/output.h"
 
 namespace berth::schedsim {
 namespace {
