@@ -1,6 +1,7 @@
 #include "pkg/scheduler/algorithm/algorithm.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace berth::scheduler {
 
@@ -21,9 +22,19 @@ void FitCheck::Filter(RowSet* candidates, RowSet* errors) {
 void EraseFlagged(const Cache& cache, uint8_t flags, RowSet* rows) {
   if (flags == 0) return;
   const uint8_t* of = cache.columns().flags.data();
-  rows->ForEach([&](Row row) {
-    if ((of[row] & flags) != 0) rows->Erase(row);
-  });
+  const size_t size = cache.columns().flags.size();
+  std::vector<uint64_t>& words = rows->words();
+  for (size_t w = 0; w < words.size(); ++w) {
+    // Most nodes have none of the flags, so those of all rows of a word are looked at together first.
+    const size_t begin = w * 64, end = std::min(begin + 64, size);
+    uint8_t any = 0;
+    for (size_t row = begin; row < end; ++row) any |= of[row];
+    if ((any & flags) == 0) continue;
+    for (uint64_t left = words[w]; left != 0; left &= left - 1) {
+      const auto bit = static_cast<size_t>(std::countr_zero(left));
+      if ((of[begin + bit] & flags) != 0) words[w] &= ~(uint64_t{1} << bit);
+    }
+  }
 }
 
 void EraseFlagged(const Cache& cache, uint8_t flags, std::vector<Row>* rows) {

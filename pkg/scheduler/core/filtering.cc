@@ -323,8 +323,11 @@ std::shared_ptr<NodeFailures> Filtering::Explain(const api::Pod& pod, Checks& ch
   const std::vector<Symbol>& names = cache_->columns().name;
   std::vector<FailureReason> reasons;
   KnownLists lists;
+  // Most rows have the list of the row before.
+  uint32_t last_check = 0, last_number = 0, last_list = 0;
   failures->AddNew(filtered.failed.size(), [&](size_t i) {
     const Filtered::Failed& f = filtered.failed[i];
+    if (f.number != 0 && f.number == last_number && f.check == last_check) return std::pair(names[f.row], last_list);
     auto [list, fresh] = lists.Find(f.check, f.number);
     if (fresh || f.number == 0) {
       reasons.clear();
@@ -333,7 +336,10 @@ std::shared_ptr<NodeFailures> Filtering::Explain(const api::Pod& pod, Checks& ch
       AppendReasons(checks, f.check, f.row, &reasons);
       *list = failures->ListOf(reasons);
     }
-    return std::pair(names[f.row], *list);
+    last_check = f.check;
+    last_number = f.number;
+    last_list = *list;
+    return std::pair(names[f.row], last_list);
   });
   if (trace != nullptr) {
     for (const Filtered::Failed& f : filtered.failed) {

@@ -324,7 +324,7 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
       d.rejected_by.push_back(extender);
     }
     if (trace == nullptr && guest_ == nullptr && fitting == 0 && (config_.sampler == nullptr || fits_nowhere)) {
-      parts_->failures.Keep(pod, checks, std::move(filtered), d);
+      parts_->failures.Keep(pod, checks, filtered, d);
     }
     return d;
   }

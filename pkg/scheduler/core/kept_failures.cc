@@ -10,8 +10,9 @@
 namespace berth::scheduler {
 namespace {
 
-// What all kept failures may take, and about what one takes for each node.
-constexpr size_t kMostBytesOfFailures = size_t{32} << 20, kBytesOfFailedNode = 32;
+// What all kept failures may take, and what one takes for each node: 12 bytes, and as much again where preemption has
+// looked for nodes by their names.
+constexpr size_t kMostBytesOfFailures = size_t{64} << 20, kBytesOfFailedNode = 24;
 // If more than one in this many rows has changed, going through all of them is as quick.
 constexpr size_t kFewRows = 8;
 
@@ -58,6 +59,25 @@ util::KeptTexts TextsOf(const NodeFailures& failures) {
 
 }  // namespace
 
+KeptFailures::FailedRows::FailedRows(const std::vector<Filtered::Failed>& failed) {
+  rows_.reserve(failed.size());
+  for (const Filtered::Failed& f : failed) {
+    if (checks_.empty() || checks_.back().check != f.check) checks_.push_back({f.check, 0});
+    rows_.push_back(f.row);
+    checks_.back().end = rows_.size();
+  }
+}
+
+std::vector<Filtered::Failed> KeptFailures::FailedRows::List(const Checks& checks) const {
+  std::vector<Filtered::Failed> failed;
+  failed.reserve(rows_.size());
+  for (const OfCheck& of : checks_) {
+    const uint32_t number = ReasonBits(*checks.list[of.check]) == 1 ? 1 : 0;  // as in FilterColumns
+    while (failed.size() < of.end) failed.emplace_back(rows_[failed.size()], of.check, number, false);
+  }
+  return failed;
+}
+
 // Returns whether nothing but the node and the pods on it decides whether the pod fits on a row.
 bool KeptFailures::RowsDecide(const Checks& checks) const {
   if (checks.names_nodes || !checks.pod->node_name.empty()) return false;
@@ -95,13 +115,14 @@ bool KeptFailures::Renew(const api::Pod& pod, Checks& checks, const std::vector<
     return std::pair(a.check, a.row) < std::pair(b.check, b.row);
   };
   std::sort(now.begin(), now.end(), less);
-  std::erase_if(kept->failed, [&](const Filtered::Failed& f) { return changed.Has(f.row); });
+  std::vector<Filtered::Failed> before = kept->failed.List(checks);
+  std::erase_if(before, [&](const Filtered::Failed& f) { return changed.Has(f.row); });
   Filtered filtered;
-  filtered.failed.resize(kept->failed.size() + now.size());
-  std::merge(kept->failed.begin(), kept->failed.end(), now.begin(), now.end(), filtered.failed.begin(), less);
+  filtered.failed.resize(before.size() + now.size());
+  std::merge(before.begin(), before.end(), now.begin(), now.end(), filtered.failed.begin(), less);
   NumberAnew(checks, &filtered.failed);
   kept->failures = filtering_->Explain(pod, checks, filtered, nullptr);
-  kept->failed = std::move(filtered.failed);
+  kept->failed = FailedRows(filtered.failed);
   kept->texts = TextsOf(*kept->failures);
   kept->error = config_->release->fit_error_text(*kept->failures, cache_->node_count(), nullptr);
   kept->rejected_by = kept->failures->Rules();
@@ -143,7 +164,7 @@ std::optional<Decision> KeptFailures::Again(const api::PodPtr& pod) {
   return d;
 }
 
-void KeptFailures::Keep(const api::PodPtr& pod, const Checks& checks, Filtered filtered, const Decision& d) {
+void KeptFailures::Keep(const api::PodPtr& pod, const Checks& checks, const Filtered& filtered, const Decision& d) {
   if (config_->always_check_all_predicates) return;
   if (!filtered.explained.empty() || filtering_->any_nominated() || !RowsDecide(checks)) return;
   const size_t bytes = std::max<size_t>(1, cache_->node_count() * kBytesOfFailedNode);
@@ -155,7 +176,7 @@ void KeptFailures::Keep(const api::PodPtr& pod, const Checks& checks, Filtered f
   kept = {.tmpl = pod->tmpl,
           .rules = checks.rules,
           .generation = cache_->generation(),
-          .failed = std::move(filtered.failed),
+          .failed = FailedRows(filtered.failed),
           .failures = d.failures,
           .texts = TextsOf(*d.failures),
           .error = d.error,

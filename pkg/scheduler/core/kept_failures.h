@@ -29,17 +29,33 @@ class KeptFailures {
   // Returns the decision if the pod's template has failed before and fails again, and nothing if that is not known.
   std::optional<Decision> Again(const api::PodPtr& pod);
   // Keeps a decision that found no node, before extenders were asked, if that can be said again from changed rows.
-  void Keep(const api::PodPtr& pod, const Checks& checks, Filtered filtered, const Decision& d);
+  void Keep(const api::PodPtr& pod, const Checks& checks, const Filtered& filtered, const Decision& d);
   // Returns how often Again returned a decision from what was kept.
   uint64_t again() const { return again_; }
 
  private:
+  // The rows that failed, by check and then by row, in a quarter of the memory of their list.
+  class FailedRows {
+   public:
+    FailedRows() = default;
+    explicit FailedRows(const std::vector<Filtered::Failed>& failed);
+    // Returns the list, without the numbers of those checks that give several.
+    std::vector<Filtered::Failed> List(const Checks& checks) const;
+
+   private:
+    struct OfCheck {
+      uint32_t check;
+      size_t end;  // of its rows in rows_
+    };
+    std::vector<Row> rows_;
+    std::vector<OfCheck> checks_;
+  };
   // What was found for the pods of one template, none of which fitted anywhere.
   struct Failure {
     std::shared_ptr<const api::PodTemplate> tmpl;
     std::vector<const ConfiguredPredicate*> rules;  // Checks::rules
     uint64_t generation = 0;                        // of the cache
-    std::vector<Filtered::Failed> failed;           // by check, and then by row
+    FailedRows failed;
     std::shared_ptr<const NodeFailures> failures;
     util::KeptTexts texts;            // of the reasons in `failures`
     std::string error;                // Decision::error, which is a text alone where no node fits

@@ -255,4 +255,19 @@ TEST_CASE("what fails again fails as if nothing had been kept") {
   }
 }
 
+TEST_CASE("what is known of 500 kinds of pods that fit on none of 5,000 nodes is kept") {
+  constexpr int kKinds = 500;
+  KeepingAndPlain pair("1.10");
+  for (int i = 0; i < 5000; ++i) {
+    pair.world.cache.AddNode(NodeOf(absl::StrCat("n", i), "", "", "'cpu':'1','memory':'8Gi','pods':'9'"));
+  }
+  for (int round = 0; round < 2; ++round) {
+    for (int kind = 0; kind < kKinds; ++kind) {
+      const auto pod = PodOf(absl::StrCat("p", round, "-", kind), Asks(absl::StrCat("'cpu':'", 2 + kind, "'")));
+      CHECK(pair.kept->Schedule(pod).outcome == Decision::Outcome::kUnfit);
+    }
+  }
+  CHECK(pair.kept->failures_said_again() == kKinds);
+}
+
 }  // namespace berth::scheduler
