@@ -203,6 +203,46 @@ def test_recordings_replay():
         check("a recording changes nothing in " + release, out == plain)
 
 
+def test_recordings_of_workloads_replay():
+    """The pods of DaemonSets, StatefulSets and indexed Jobs, which differ in more than their names."""
+
+    def workload(kind, version, name, **spec):
+        template = {
+            "metadata": {"labels": {"app": name}},
+            "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "100m"}}}]},
+        }
+        if kind == "Job":
+            template["spec"]["restartPolicy"] = "Never"
+        else:
+            spec["selector"] = {"matchLabels": {"app": name}}
+        return {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": {**spec, "template": template}}
+
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    storage = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "later", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+        "provisioner": "example.com/p",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    objects = NODES + [
+        storage,
+        workload("DaemonSet", "apps/v1", "agent"),
+        workload("StatefulSet", "apps/v1", "db", replicas=3, serviceName="db", volumeClaimTemplates=[claim]),
+        workload("Job", "batch/v1", "indexed", completions=3, parallelism=3, completionMode="Indexed"),
+    ]
+    cluster = write_file("workloads.json", "\n".join(json.dumps(o) for o in objects))
+    for release in RELEASES:
+        folder = scratch("workloads-" + release)
+        flags = [cluster, "--emulated-version=" + release, "--record-dir", folder]
+        placed = json.loads(simulate(*flags, "-o", "json")[0])["placed"]
+        code, text, err = schedsim("replay", folder)
+        check("replay of %d pods of workloads, release %s" % (placed, release), code == 0, text[-700:] + err[-300:])
+
+
 def test_openb_in_a_second():
     for release in "1.10", "1.29":
         out, err = simulate(OPENB, "--arrivals", OPENB_PODS, "-o", "json", "--stats", "--emulated-version=" + release)

@@ -119,13 +119,17 @@ class Reader {
   Json culprit_;  // the value that error_ is about
 };
 
+// Returns what is kept of an object for recordings: its scheduling fields, with the namespace that it was given if it
+// names none.
+std::string FieldsToKeep(std::string_view kind, Json object, const ObjectMeta& meta);
+
 // Ends a decoding. Returns the object, or the error preceded by the object's name.
 template <typename T>
 absl::StatusOr<std::shared_ptr<const T>> Finish(Reader& r, std::string_view kind, Json j, T object) {
   if (!r.ok()) return r.Status(kind, j);
   object.meta.texts = r.keeper()->Take();
   if (KeepsSchedulingFields() && IsSchedulingKind(kind)) {
-    object.meta.fields = std::make_shared<const std::string>(CutToSchedulingFields(kind, j));
+    object.meta.fields = std::make_shared<const std::string>(FieldsToKeep(kind, j, object.meta));
   }
   return std::make_shared<const T>(std::move(object));
 }

@@ -11,6 +11,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/api/decode_internal.h"
+#include "pkg/api/validation/value.h"
 #include "pkg/util/status.h"
 
 namespace berth::api::internal {
@@ -354,6 +355,15 @@ void Reader::ReadNodeSelectorTerms(const Path& at, Json j, std::vector<NodeSelec
 void DefaultNamespace(ObjectMeta* meta) {
   static const Symbol kDefault("default");
   if (meta->ns.empty()) meta->ns = kDefault;
+}
+
+std::string FieldsToKeep(std::string_view kind, Json object, const ObjectMeta& meta) {
+  std::string text = CutToSchedulingFields(kind, object);
+  if (meta.ns.empty() || !object.Find("metadata").Find("namespace").IsNull()) return text;
+  auto fields = validation::ParseJson(text);
+  if (!fields.ok()) return text;
+  fields->Child("metadata").Set("namespace", validation::Value::String(meta.ns.str()));
+  return validation::ToJson(*fields);
 }
 
 std::string MadeUpUid(std::string_view kind, const ObjectMeta& meta) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "pkg/explain/output.h"
+#include "pkg/lab/kept_fields.h"
 #include "pkg/util/status.h"
 #include "pkg/world/daemon_set.h"
 #include "pkg/world/workload.h"
@@ -45,31 +46,59 @@ bool HasOwnAnnotations(const Value& pod) {
                                                [](std::string_view key) { return key.starts_with("schedsim/"); });
 }
 
-// Returns the template of the pod with another number than the first, where numbers occur only in labels and in the
-// names of claims.
-std::shared_ptr<const api::PodTemplate> Renumbered(const std::string& kind, const std::string& name,
-                                                   const api::PodTemplate& first, int64_t first_number,
-                                                   int64_t number) {
-  api::PodTemplate t = first;
-  std::vector<std::pair<api::Symbol, api::Symbol>> labels(t.labels.begin(), t.labels.end());
-  for (auto& [key, value] : labels) {
-    const std::string_view k = key.str();
-    if (k == "statefulset.kubernetes.io/pod-name") value = api::Symbol(absl::StrCat(name, "-", number));
-    if (k == "apps.kubernetes.io/pod-index" || k == "batch.kubernetes.io/job-completion-index") {
-      value = api::Symbol(absl::StrCat(number));
+// Makes the template of the pod with another number than the first, where numbers occur only in labels and in the names
+// of claims.
+class Renumbering {
+ public:
+  Renumbering(const std::string& kind, const std::string& name, int64_t first, int64_t number)
+      : is_set_(kind == "StatefulSet"), name_(name), first_(first), number_(absl::StrCat(number)) {}
+
+  TemplatePtr Of(const TemplatePtr& first) const {
+    api::PodTemplate t = *first;
+    std::vector<std::pair<api::Symbol, api::Symbol>> labels(t.labels.begin(), t.labels.end());
+    for (auto& [key, value] : labels) {
+      if (const auto text = LabelOf(key.str())) value = api::Symbol(*text);
     }
-  }
-  t.labels = api::Labels(std::move(labels));
-  if (kind == "StatefulSet") {
-    const std::string old_end = absl::StrCat("-", name, "-", first_number),
-                      new_end = absl::StrCat("-", name, "-", number);
+    t.labels = api::Labels(std::move(labels));
     for (api::Volume& v : t.volumes) {
-      if (v.kind != api::Volume::Kind::kClaim || !v.id.ends_with(old_end)) continue;
-      v.id = v.id.substr(0, v.id.size() - old_end.size()) + new_end;
+      if (v.kind == api::Volume::Kind::kClaim) v.id = ClaimOf(std::move(v.id));
+    }
+    auto made = api::PodTemplate::Intern(std::move(t));
+    KeepFields(first, made, [this](Value* pod) { Change(pod); });
+    return made;
+  }
+
+ private:
+  void Change(Value* pod) const {
+    if (Value* labels = pod->Child("metadata").Find("labels"); labels != nullptr && labels->IsObject()) {
+      for (size_t i = 0; i < labels->keys.size(); ++i) {
+        if (const auto text = LabelOf(labels->keys[i])) labels->items[i] = Value::String(*text);
+      }
+    }
+    Value* volumes = pod->Child("spec").Find("volumes");
+    if (volumes == nullptr || !volumes->IsArray()) return;
+    for (Value& v : volumes->items) {
+      Value* claim = v.Find("persistentVolumeClaim");
+      if (claim != nullptr) claim->Set("claimName", Value::String(ClaimOf(std::string(claim->Str("claimName")))));
     }
   }
-  return api::PodTemplate::Intern(std::move(t));
-}
+  // Returns the value of a label that has the number.
+  std::optional<std::string> LabelOf(std::string_view key) const {
+    if (key == "statefulset.kubernetes.io/pod-name") return absl::StrCat(name_, "-", number_);
+    if (key == "apps.kubernetes.io/pod-index" || key == "batch.kubernetes.io/job-completion-index") return number_;
+    return std::nullopt;
+  }
+  std::string ClaimOf(std::string claim) const {
+    const std::string end = absl::StrCat("-", name_, "-", first_);
+    if (!is_set_ || !claim.ends_with(end)) return claim;
+    return absl::StrCat(claim.substr(0, claim.size() - end.size()), "-", name_, "-", number_);
+  }
+
+  const bool is_set_;
+  const std::string name_;
+  const int64_t first_;
+  const std::string number_;
+};
 
 }  // namespace
 
@@ -318,7 +347,7 @@ class Expander::Maker {
         if (!own.ok()) return own.status();
         if (own->tmpl != nullptr) made_for = *std::move(own);
       } else if (numbered && number != first) {
-        made_for.tmpl = Renumbered(kind, w.name, *completed->tmpl, first, number);
+        made_for.tmpl = Renumbering(kind, w.name, first, number).Of(completed->tmpl);
       }
       auto added = Add(w.ns, name_of(number), made_for.tmpl, made_for, &rest_);
       if (!added.ok()) return added.status();
@@ -369,6 +398,7 @@ class Expander::Maker {
       const std::string& on = (*node)->meta.name;
       if (daemon_nodes_.contains(key + " " + on)) continue;
       auto tmpl = scheduled ? world::PinnedToNode(*completed->tmpl, on) : completed->tmpl;
+      if (scheduled) KeepFields(completed->tmpl, tmpl, [&](Value* v) { world::PinToNode(on, v); });
       auto added = Add(w.ns, absl::StrCat(w.name, "-", on), std::move(tmpl), *completed, &first_);
       if (!added.ok()) return added.status();
       if (scheduled || first_.empty() || first_.back()->meta.name != absl::StrCat(w.name, "-", on)) continue;

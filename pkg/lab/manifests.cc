@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "pkg/api/json.h"
-#include "pkg/api/scheduling_fields.h"
 #include "pkg/api/validation/validation.h"
 #include "pkg/explain/output.h"
+#include "pkg/lab/kept_fields.h"
 #include "pkg/util/status.h"
 #include "pkg/world/kinds.h"
 #include "pkg/world/volumes.h"
@@ -191,25 +191,16 @@ absl::Status Manifests::Admit(const std::vector<api::Object>& cluster) {
 
 namespace {
 
-// Lets a template that has more tolerations than another be recorded as that one can be.
-void KeepFields(const std::shared_ptr<const api::PodTemplate>& before,
-                const std::shared_ptr<const api::PodTemplate>& after) {
-  const auto fields = api::TemplateFields(before);
-  if (fields == nullptr) return;
-  auto pod = validation::ParseJson(*fields);
-  if (!pod.ok()) return;
-  Value& spec = pod->Child("spec");
+void WriteTolerations(const std::vector<api::Toleration>& all, Value* pod) {
   Value tolerations = Value::Array();
-  for (const api::Toleration& t : after->tolerations) {
+  for (const api::Toleration& t : all) {
     Value& toleration = tolerations.items.emplace_back(Value::Object());
     if (!t.key.empty()) toleration.Set("key", Value::String(t.key.str()));
     if (!t.op.empty()) toleration.Set("operator", Value::String(t.op.str()));
     if (!t.value.empty()) toleration.Set("value", Value::String(t.value.str()));
     if (!t.effect.empty()) toleration.Set("effect", Value::String(t.effect.str()));
   }
-  spec.Set("tolerations", std::move(tolerations));
-  api::Document document;
-  if (document.Parse(validation::ToJson(*pod)).ok()) api::NoteTemplateFields(after, document.root(), false);
+  pod->Child("spec").Set("tolerations", std::move(tolerations));
 }
 
 }  // namespace
@@ -223,7 +214,7 @@ void Manifests::AddTolerations(api::Pod* pod) {
     auto added = world::WithDefaultTolerations(pod->tmpl);
     if (added != pod->tmpl) {
       origins_.try_emplace(added.get(), note);
-      KeepFields(pod->tmpl, added);
+      KeepFields(pod->tmpl, added, [&](Value* v) { WriteTolerations(added->tolerations, v); });
     }
     // The template without them stays, so that its address is not used again.
     before_.push_back(pod->tmpl);
