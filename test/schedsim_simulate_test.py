@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import time
@@ -102,6 +103,19 @@ def test_outputs_agree():
     check("a summary", "WAIT P50" in out and "DefaultProvider" in out, out)
     with open(svg) as f:
         check("a picture", f.read().startswith("<svg "))
+
+
+def test_axes_have_round_times():
+    """The times at the axes of --svg are such as people count in."""
+    cluster = write_objects("axes.json", NODES[:1])
+    rows = ["0,8000,first,3", "0,10000,second,3"]
+    table = write_file("axes.csv", "\n".join(["time,duration,name,cpu", *rows]) + "\n")
+    drawn = scratch("axes.svg")
+    simulate(cluster, "--arrivals", table, "--svg", drawn, "--emulated-version=1.29")
+    labels = re.findall(r'text-anchor="(middle|end)">([^<]*)<', open(drawn).read())
+    time, waits = [t for _, t in labels if re.fullmatch(r"\d+h", t)], [t for _, t in labels]
+    check("whole hours: %s" % labels, {"1h", "2h", "3h"} <= set(time))
+    check("no odd times: %s" % labels, not any(re.fullmatch(r"\d+h\d+m.*|\d+m\d+s", t) for t in waits))
 
 
 def first_attempts_of(rows):

@@ -19,7 +19,7 @@ using simulate::Micros;
 constexpr std::array<const char*, 8> kLineColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                      "#e69f00", "#56b4e9", "#000000", "#8a7f00"};
 constexpr double kDiagramWidth = 360, kDiagramHeight = 240, kMarginLeft = 70, kMarginTop = 44, kGap = 80;
-constexpr int kSteps = 4;  // of an axis
+constexpr int kSteps = 4;  // of an axis, about
 
 struct Point {
   double x = 0, y = 0;
@@ -31,6 +31,7 @@ struct Diagram {
   std::string (*x_text)(double) = nullptr;
   std::string (*y_text)(double) = nullptr;
   double most_x = 0, most_y = 0;  // the ends of the axes
+  double step_x = 0, step_y = 0;  // from one line of the grid to the next
 };
 
 std::string PercentText(double share) {
@@ -54,20 +55,54 @@ double RoundUp(double value) {
   return 10 * unit;
 }
 
+// Returns a time in seconds that is not shorter, and that people count in.
+double RoundUpTime(double seconds) {
+  constexpr double kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
+  for (double unit : {1.0, kMinute}) {
+    for (double step : {1.0, 2.0, 5.0, 10.0, 15.0, 30.0}) {
+      if (seconds > 1 && seconds <= step * unit) return step * unit;
+    }
+  }
+  for (double hours : {1.0, 2.0, 3.0, 6.0, 12.0}) {
+    if (seconds > 1 && seconds <= hours * kHour) return hours * kHour;
+  }
+  return seconds <= 1 ? RoundUp(seconds) : RoundUp(seconds / kDay) * kDay;
+}
+
+void SetAxes(Diagram* d) {
+  double most = 0;
+  for (const auto& line : d->lines) {
+    for (const Point& p : line) most = std::max(most, p.y);
+  }
+  d->step_y = d->y_text == SecondsAsTime ? RoundUpTime(most / kSteps) : RoundUp(most) / kSteps;
+  d->most_y = kSteps * d->step_y;
+  if (d->most_x <= 0) d->most_x = 1;
+  // The end of the time is the end of the diagram.
+  d->step_x = d->x_text == SecondsAsTime ? RoundUpTime(d->most_x / kSteps) : d->most_x / kSteps;
+}
+
+void DrawGrid(const Diagram& d, double left, std::string* out) {
+  constexpr double kRounding = 1 + 1e-9;
+  for (int i = 0; i * d.step_y <= d.most_y * kRounding; ++i) {
+    const double y = kMarginTop + (1 - i * d.step_y / d.most_y) * kDiagramHeight;
+    absl::StrAppendFormat(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", left, y,
+                          left + kDiagramWidth, y);
+    absl::StrAppendFormat(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", left - 8, y + 4,
+                          d.y_text(i * d.step_y));
+  }
+  for (int i = 0; i * d.step_x <= d.most_x * kRounding; ++i) {
+    absl::StrAppendFormat(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
+                          left + i * d.step_x / d.most_x * kDiagramWidth, kMarginTop + kDiagramHeight + 18,
+                          d.x_text(i * d.step_x));
+  }
+}
+
 void Draw(const Diagram& d, double left, std::string* out) {
   const auto x = [&](double v) { return left + v / d.most_x * kDiagramWidth; };
   const auto y = [&](double v) { return kMarginTop + (1 - v / d.most_y) * kDiagramHeight; };
   absl::StrAppendFormat(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"title\">%s</text>\n", left, kMarginTop - 16,
                         lab::XmlText(d.title));
-  for (int i = 0; i <= kSteps; ++i) {
-    const double share = static_cast<double>(i) / kSteps;
-    absl::StrAppendFormat(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", left,
-                          y(share * d.most_y), left + kDiagramWidth, y(share * d.most_y));
-    absl::StrAppendFormat(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", left - 8,
-                          y(share * d.most_y) + 4, d.y_text(share * d.most_y));
-    absl::StrAppendFormat(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x(share * d.most_x),
-                          kMarginTop + kDiagramHeight + 18, d.x_text(share * d.most_x));
-  }
+  DrawGrid(d, left, out);
   absl::StrAppendFormat(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", left + kDiagramWidth / 2,
                         kMarginTop + kDiagramHeight + 38, lab::XmlText(d.x_title));
   // The first case is drawn last, above the others.
@@ -117,14 +152,7 @@ std::array<Diagram, 3> DiagramsOf(const SimulationReport& report) {
 
 std::string SimulationSvg(const SimulationReport& report) {
   std::array<Diagram, 3> diagrams = DiagramsOf(report);
-  for (Diagram& d : diagrams) {
-    double most = 0;
-    for (const auto& line : d.lines) {
-      for (const Point& p : line) most = std::max(most, p.y);
-    }
-    d.most_y = RoundUp(most);
-    if (d.most_x <= 0) d.most_x = 1;
-  }
+  for (Diagram& d : diagrams) SetAxes(&d);
   const double width = kMarginLeft + 3 * kDiagramWidth + 2 * kGap + 24, line_height = 20;
   const double legend = kMarginTop + kDiagramHeight + 60;
   const double height = legend + line_height * static_cast<double>(report.cases.size());
