@@ -18,6 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "hack/bench"))
 import churn
 import living
+import steady
 
 OUT = os.path.join(ROOT, os.environ.get("OUT") or "_output")
 
@@ -570,7 +571,7 @@ def main():
         | {"1.29"}
         | {s[0] for s in SHAPES + EXTENDERS}
         | {s[0] for s in SIMULATED}
-        | {BIG[0], "e2e", "start", "record", "living", "shapes", "simulate", "drawn", "day"}
+        | {BIG[0], "e2e", "start", "record", "living", "steady", "shapes", "simulate", "drawn", "day"}
     )
     if only - known:
         p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))
@@ -582,7 +583,7 @@ def main():
         and not shapes
         and not extenders
         and not months
-        and not only & {"e2e", "start", "record", "living", "drawn", "day"}
+        and not only & {"e2e", "start", "record", "living", "steady", "drawn", "day"}
         and not args.workloads
     ):
         p.error("--only leaves nothing to measure")
@@ -648,6 +649,10 @@ def main():
             "living", "--nodes 5000 --pods 1 --preload 10"
         )
         results["living"] = living.measure(os.path.join(OUT, "bin"), nodes, bound, 50000)
+    if not only or "steady" in only:
+        print("measuring steady: pods that arrive one at a time, over TLS", file=sys.stderr)
+        nodes = make_input("steady", "--nodes 1000 --pods 0 --preload 10")
+        results["steady"] = steady.measure(os.path.join(OUT, "bin"), nodes, min(args.runs, 3))
     if not only or "drawn" in only:
         print("measuring drawn: shapes that nothing was tuned for", file=sys.stderr)
         results["drawn"] = churn.drawn()
@@ -753,6 +758,13 @@ def main():
                     "missed" if living.is_missed(name, value) else "",
                 )
             )
+        table(rows)
+    if "steady" in results:
+        print("\nkube-scheduler with pods that arrive one at a time over TLS, release 1.36, for each pod\n")
+        rows = [("what", "measured")]
+        for name, what, unit in steady.FIGURES:
+            value = results["steady"][name]
+            rows.append((what, "{:,.1f} {}".format(value, unit) if value is not None else "-"))
         table(rows)
     if "drawn" in results:
         print("\nDrawn shapes (hack/draw-shape): CPU for one decision, of all shapes of a kind\n")
