@@ -29,6 +29,13 @@
 
 namespace berth::client {
 
+namespace {
+
+// So many events are sent without waiting for more.
+constexpr size_t kMany = 256;
+
+}  // namespace
+
 std::string_view NameOf(EventType type) {
   return type == EventType::kNormal ? "Normal" : "Warning";
 }
@@ -43,7 +50,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   }
 
   // Any thread may record, so this only takes the lock, appends the event, and wakes the I/O thread if the list was
-  // empty.
+  // empty, or if it has become long.
   void Record(ObjectReference object, EventType type, std::string_view reason, std::string message,
               std::string_view action, std::optional<ObjectReference> related) {
     stats_.recorded.fetch_add(1, std::memory_order_relaxed);
@@ -61,7 +68,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     e.action = std::string(action);
     e.related = std::move(related);
     e.first = e.last = now;
-    bool wake;
+    bool first, many;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (stats_.queued.load(std::memory_order_relaxed) >= options_.queue_limit) {
@@ -70,14 +77,14 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
         return;
       }
       stats_.queued.fetch_add(1, std::memory_order_relaxed);
-      wake = incoming_.empty();
       incoming_.push_back(std::move(sending));
+      first = incoming_.size() == 1;
+      many = incoming_.size() == kMany;
     }
-    if (wake) {
-      executor_->Post([w = weak_from_this()] {
-        if (auto self = w.lock()) self->Gather();
-      });
-    }
+    if (!first && !many) return;
+    executor_->Post([w = weak_from_this(), many] {
+      if (auto self = w.lock()) many ? self->Take() : self->Gather();
+    });
   }
 
   void Drain(absl::Duration limit, std::function<void()> done) {
@@ -114,15 +121,22 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     return absl::StrCat(o.kind, "/", o.ns, "/", o.name, "/", o.uid);
   }
 
-  // Takes the events now, or when others have joined them. Nobody posts meanwhile, because the list is not empty.
+  // Takes the events now, or, if others have been taken a moment ago, when more have joined them.
   void Gather() {
-    if (options_.gather <= absl::ZeroDuration()) return Take();
-    executor_->After(options_.gather, [w = weak_from_this()] {
-      if (auto self = w.lock()) self->Take();
+    if (gathering_) return;
+    const absl::Duration wait = taken_at_ + options_.gather - executor_->clock().Steady();
+    if (wait <= absl::ZeroDuration()) return Take();
+    gathering_ = true;
+    executor_->After(wait, [w = weak_from_this()] {
+      auto self = w.lock();
+      if (self == nullptr) return;
+      self->gathering_ = false;
+      self->Take();
     });
   }
 
   void Take() {
+    taken_at_ = executor_->clock().Steady();
     {
       std::lock_guard<std::mutex> lock(mutex_);
       for (SendingPtr& s : incoming_) ready_.push_back(std::move(s));
@@ -347,6 +361,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   std::vector<SendingPtr> incoming_;  // guarded by mutex_
   // The members below are used on the I/O thread only.
   bool stopped_ = false;
+  bool gathering_ = false;                               // a timer will take the events
+  absl::Duration taken_at_ = -absl::InfiniteDuration();  // steady clock
   std::deque<SendingPtr> ready_;
   // objects with an event in flight -> events that wait for it
   absl::flat_hash_map<std::string, std::vector<SendingPtr>> busy_;

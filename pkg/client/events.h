@@ -55,7 +55,8 @@ struct EventRecorderOptions {
   bool structured_log = false;
   size_t queue_limit = 1000;
   int in_flight = 64;
-  // How long the I/O thread lets events gather after the first one before it sends them, so that it is woken for many.
+  // The shortest time between the moments at which the I/O thread takes events and sends them. An event that comes
+  // alone is sent at once; of many, the thread is woken once for those that gather meanwhile.
   absl::Duration gather = absl::ZeroDuration();
   // If not empty, events are written in events.k8s.io/v1 with series (event_series.h), and this is their
   // reportingInstance, "<scheduler name>-<host>" (Kubernetes 1.19). If empty, or once the server turns out not to have

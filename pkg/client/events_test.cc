@@ -178,33 +178,45 @@ TEST_CASE("events of one object keep their order, others go on") {
   CHECK(f.recorder->stats().queued == 2);
 }
 
-TEST_CASE("events that gather are sent together, and one that comes later waits its own time") {
+TEST_CASE("an event that comes alone is sent at once, and those that follow it closely together") {
   ManualExecutor executor;
   FakeApi api;
   EventRecorderOptions o;
   o.gather = absl::Milliseconds(5);
+  o.in_flight = 1000;
   EventRecorder recorder(&executor, &api, o);
   const auto record = [&](const std::string& pod) {
     recorder.Record(Pod(pod), EventType::kWarning, "FailedScheduling", "m");
     executor.Run();
   };
   record("a");
-  executor.Advance(absl::Milliseconds(3));
-  record("b");
-  CHECK(api.calls.empty());
-  CHECK(executor.timers() == 1);
+  CHECK(api.calls.size() == 1);
   executor.Advance(absl::Milliseconds(2));
-  CHECK(api.calls.size() == 2);
+  record("b");
+  executor.Advance(absl::Milliseconds(2));
   record("c");
-  CHECK(api.calls.size() == 2);
+  CHECK(api.calls.size() == 1);
+  CHECK(executor.timers() == 1);
+  executor.Advance(absl::Milliseconds(1));
+  CHECK(api.calls.size() == 3);
+  record("d");
+  CHECK(api.calls.size() == 3);
   bool drained = false;
   recorder.Drain(absl::Seconds(1), [&] { drained = true; });
   executor.Advance(absl::Milliseconds(5));
-  REQUIRE(api.calls.size() == 3);
+  REQUIRE(api.calls.size() == 4);
   CHECK_FALSE(drained);
   for (const auto& call : std::vector(api.calls)) api.Answer(201, "{}", call);
   CHECK(drained);
-  CHECK(recorder.stats().sent == 3);
+  CHECK(recorder.stats().sent == 4);
+  executor.Advance(absl::Milliseconds(5));
+  record("e");
+  CHECK(api.calls.size() == 5);
+  // Many do not wait for more.
+  for (int i = 0; i < 255; ++i) record(absl::StrCat("f", i));
+  CHECK(api.calls.size() == 5);
+  record("g");
+  CHECK(api.calls.size() == 261);
 }
 
 TEST_CASE("with one in flight it is upstream's order") {

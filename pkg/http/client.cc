@@ -29,6 +29,10 @@ namespace {
 
 constexpr size_t kMaxStreamErrorBody = 1 << 20;
 constexpr absl::Duration kSlow = absl::Milliseconds(1);
+// A further pipelined connection is worth opening where a request would wait behind so many others, or for so long.
+// Below that, requests that arrive one at a time would open connections that are hardly ever used.
+constexpr size_t kCrowd = 8;
+constexpr absl::Duration kLongWait = absl::Milliseconds(5);
 constexpr int kMinDepth = 4;     // requests in flight on a pipelined connection even if the server is slow
 constexpr int kMaxAttempts = 3;  // for one request, each on a connection that turned out to be closed
 
@@ -291,7 +295,12 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     }
   }
 
-  // Gives the next request to the connection with the fewest in flight, and opens a new one only when all are busy.
+  // Returns whether another request would wait for long on this connection.
+  bool IsCrowded(const Connection& c) const {
+    return c.in_flight() >= std::min(kCrowd, Depth()) || static_cast<int>(c.in_flight()) * service_ > kLongWait;
+  }
+
+  // Gives the next request to the connection with the fewest in flight, and opens a new one only when all are crowded.
   // When the server is fast again, the connections that were opened last get no more requests, until they are closed as
   // idle.
   void FillPipelines() {
@@ -309,7 +318,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
         if (++usable > most) break;
         if (best == nullptr || c->in_flight() < best->in_flight()) best = c;
       }
-      if ((best == nullptr || best->in_flight() > 0) && pipelines_.size() < most) {
+      if ((best == nullptr || IsCrowded(*best)) && pipelines_.size() < most) {
         best = NewConnection(Connection::Use::kPipeline);
         pipelines_.push_back(best);
       }
