@@ -248,6 +248,12 @@ def test_recordings_of_workloads_replay():
         workload("StatefulSet", "apps/v1", "db", replicas=3, serviceName="db", volumeClaimTemplates=[claim]),
         workload("Job", "batch/v1", "indexed", completions=3, parallelism=3, completionMode="Indexed"),
     ]
+    # Pods that were never stored: the namespace and what they request are filled in.
+    for i in range(4):
+        limits = {"name": "c", "image": "x", "resources": {"limits": {"cpu": "3"}}}
+        objects.append(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p%d" % i}, "spec": {"containers": [limits]}}
+        )
     cluster = write_file("workloads.json", "\n".join(json.dumps(o) for o in objects))
     for release in RELEASES:
         folder = scratch("workloads-" + release)

@@ -6,6 +6,7 @@
 
 #include "pkg/api/decode_internal.h"
 #include "pkg/api/pod_spec_fields.h"
+#include "pkg/api/validation/value.h"
 
 namespace berth::api {
 namespace {
@@ -505,6 +506,29 @@ uint64_t HashOfUnread(Json spec) {
   return sum;
 }
 
+// Notes the fields of the pod's template, with what was filled in if it was never stored.
+void NoteFields(const Pod& pod, Json j, const DecodeOptions& o, bool resized) {
+  if (!o.server_defaults || TemplateFields(pod.tmpl) != nullptr) return NoteTemplateFields(pod.tmpl, j, resized);
+  auto fields = validation::ParseJson(CutToTemplateFields(j, nullptr, resized));
+  if (!fields.ok()) return NoteTemplateFields(pod.tmpl, j, resized);
+  fields->Child("metadata").Set("namespace", validation::Value::String(pod.meta.ns.str()));
+  for (std::string_view list : {"containers", "initContainers"}) {
+    validation::Value* containers = fields->Child("spec").Find(list);
+    if (containers == nullptr || !containers->IsArray()) continue;
+    for (validation::Value& c : containers->items) {
+      const validation::Value* limits = c.At({"resources", "limits"});
+      if (limits == nullptr || !limits->IsObject()) continue;
+      const validation::Value all = *limits;
+      validation::Value& requests = c.Child("resources").Child("requests");
+      for (size_t i = 0; i < all.keys.size(); ++i) {
+        if (requests.Find(all.keys[i]) == nullptr) requests.Set(all.keys[i], all.items[i]);
+      }
+    }
+  }
+  Document document;
+  if (document.Parse(validation::ToJson(*fields)).ok()) NoteTemplateFields(pod.tmpl, document.root(), resized);
+}
+
 absl::StatusOr<PodPtr> FinishPod(Reader& r, Json j, const DecodeOptions& o, Pod pod) {
   const std::shared_ptr<const PodTemplate> counted = internal::WithResize(r, j, pod.tmpl);
   if (!r.ok()) return r.Status("Pod", j);
@@ -512,7 +536,7 @@ absl::StatusOr<PodPtr> FinishPod(Reader& r, Json j, const DecodeOptions& o, Pod 
   pod.tmpl = counted;
   if (pod.node_name.empty()) pod.unread = HashOfUnread(j.Find("spec"));
   if (o.keep_raw && pod.node_name.empty()) pod.raw = std::make_shared<const std::string>(j.Serialize());
-  if (KeepsSchedulingFields()) NoteTemplateFields(pod.tmpl, j, resized);
+  if (KeepsSchedulingFields()) NoteFields(pod, j, o, resized);
   return std::make_shared<const Pod>(std::move(pod));
 }
 
