@@ -136,7 +136,7 @@ def sockets_to(port):
 
 
 class SystemCalls:
-    """Counts the system calls of a process by `perf stat`, which does not slow them down; None where that is forbidden."""
+    """Counts the system calls of a process by `perf stat`, which does not slow it down. None where it is forbidden."""
 
     def __init__(self, pid):
         self.perf = None
