@@ -1,5 +1,6 @@
 // Errors are those of an invalid object of the group meta.k8s.io, in the words of release 1.29.
 #include "pkg/apiserver/rest_options.h"
+#include "pkg/util/go_text.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -107,7 +108,7 @@ std::variant<RowObject, ApiError> ReadTableOptions(const Query& query, Version r
     return BadRequest(absl::StrCat("Unable to convert to Table as requested: ", wrong.Text()));
   }
   if (rows == 0) return RowObject::kMetadata;
-  return BadRequest(absl::StrCat("unrecognized includeObject value: ", validation::Quote(asked)));
+  return BadRequest(absl::StrCat("unrecognized includeObject value: ", util::GoQuoted(asked)));
 }
 
 std::string_view HowToSpeakJson(std::string_view user_agent) {
