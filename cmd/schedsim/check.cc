@@ -9,6 +9,7 @@
 #include "cmd/schedsim/check_configuration.h"
 #include "cmd/schedsim/command.h"
 #include "pkg/api/json_writer.h"
+#include "pkg/api/line_column.h"
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
 #include "pkg/http/url.h"
@@ -42,7 +43,7 @@ struct PolicyReport {
 class Checker {
  public:
   Checker(std::string_view text, const Algorithm& algorithm, PolicyReport* report)
-      : text_(text), algorithm_(algorithm), report_(report) {}
+      : text_(text), places_(text), algorithm_(algorithm), report_(report) {}
 
   void Check() {
     const Policy& policy = report_->policy;
@@ -113,28 +114,26 @@ class Checker {
 
   template <typename List, typename One>
   void Each(std::string_view member, const List& list, One one) {
+    std::vector<api::Json> places;
+    for (const auto& child : document_.root().Find(member).Children()) places.push_back(child.value);
     for (size_t i = 0; i < list.size(); ++i) {
       if (Unreadable(list[i])) continue;
       const std::vector<std::string> problems = Build(one(list[i]), nullptr);
       if (problems.empty()) continue;
       said_.insert(problems.begin(), problems.end());
-      api::Json place = document_.root().Find(member);
-      size_t at = 0;
-      for (auto child : place.Children()) {
-        if (at++ == i) place = child.value;
-      }
-      std::string where =
-          absl::StrCat(api::LineAndColumn(text_, place.begin_offset()), ": ", util::ToAbsl(member), "[", i, "]: ");
+      const api::Json place = i < places.size() ? places[i] : document_.root().Find(member);
+      std::string where = absl::StrCat(places_.At(place.begin_offset()), ": ", util::ToAbsl(member), "[", i, "]: ");
       for (const std::string& problem : problems) report_->errors.push_back(where + problem);
     }
   }
 
   void Error(std::string_view member, const std::string& what) {
     size_t at = document_.root().Find(member).begin_offset();
-    report_->errors.push_back(absl::StrCat(api::LineAndColumn(text_, at), ": ", util::ToAbsl(member), ": ", what));
+    report_->errors.push_back(absl::StrCat(places_.At(at), ": ", util::ToAbsl(member), ": ", what));
   }
 
   std::string_view text_;
+  api::LineColumns places_;
   const Algorithm& algorithm_;
   PolicyReport* report_;
   api::Document document_;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "pkg/api/line_column.h"
 #include "pkg/api/stream.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -25,7 +26,7 @@ using api::Json;
 class Reader {
  public:
   Reader(std::string_view text, release::Version release, std::vector<std::string>* warnings)
-      : text_(text), release_(release), warnings_(warnings) {}
+      : has_text_(!text.empty()), places_(text), release_(release), warnings_(warnings) {}
 
   void Read(Json j, Policy* out) {
     std::string kind, version;
@@ -65,10 +66,7 @@ class Reader {
   };
 
   // Returns "line N, column N: " for the value, or an empty text if the text of the document is not known.
-  std::string Where(Json v) const {
-    if (text_.empty()) return {};
-    return absl::StrCat(api::LineAndColumn(text_, v.begin_offset()), ": ");
-  }
+  std::string Where(Json v) { return has_text_ ? absl::StrCat(places_.At(v.begin_offset()), ": ") : ""; }
   // Adds an error and returns false, so that callers can return its result.
   bool Fail(Json v, const std::string& path, std::string_view right) {
     errors_.push_back(absl::StrCat(Where(v), path, path.empty() ? "" : ": ", v.Brief(), ": ", util::ToAbsl(right)));
@@ -326,7 +324,8 @@ class Reader {
 
   static constexpr release::Span kStrict = release::Since(18);  // unknown members are errors
 
-  std::string_view text_;
+  bool has_text_;
+  api::LineColumns places_;
   release::Version release_;
   bool lenient_ = false;  // whether unknown members are passed over all the same
   std::vector<std::string>* warnings_;

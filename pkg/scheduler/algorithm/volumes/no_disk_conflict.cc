@@ -1,6 +1,10 @@
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
+#include <string_view>
 
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/rbd_monitors.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 
 namespace berth::scheduler::volumes {
@@ -9,10 +13,8 @@ namespace {
 using Kind = api::Volume::Kind;
 
 bool Repeats(const std::vector<std::string>& names) {
-  for (auto it = names.begin(); it != names.end(); ++it) {
-    if (std::find(names.begin(), it, *it) != it) return true;
-  }
-  return false;
+  absl::flat_hash_set<std::string_view> seen;
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return !seen.insert(name).second; });
 }
 
 // Returns whether two inline volumes use the same disk in a way that excludes sharing.
@@ -28,10 +30,7 @@ bool Conflict(const api::Volume& a, const api::Volume& b, bool repetition_confli
       return a.id == b.id && !both_read_only;  // only the iqn is compared (bug B-08, kept)
     case Kind::kRbd:
       return a.pool == b.pool && a.id == b.id && !both_read_only &&
-             ((repetition_conflicts && Repeats(b.monitors)) ||
-              std::any_of(a.monitors.begin(), a.monitors.end(), [&](const std::string& m) {
-                return std::find(b.monitors.begin(), b.monitors.end(), m) != b.monitors.end();
-              }));
+             ((repetition_conflicts && Repeats(b.monitors)) || ShareMonitor(a, b));
     case Kind::kAzureDisk:
     case Kind::kClaim:
     case Kind::kCinder:

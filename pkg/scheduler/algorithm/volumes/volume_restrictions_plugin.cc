@@ -8,6 +8,7 @@
 
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
+#include "pkg/scheduler/algorithm/volumes/rbd_monitors.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 
@@ -20,9 +21,7 @@ bool DisksConflict(const api::Volume& a, const api::Volume& b) {
   if (a.kind == Kind::kAwsEbs) return true;
   if (a.read_only && b.read_only) return false;
   if (a.kind != Kind::kRbd) return true;
-  return a.pool == b.pool && std::any_of(a.monitors.begin(), a.monitors.end(), [&](const std::string& m) {
-           return std::find(b.monitors.begin(), b.monitors.end(), m) != b.monitors.end();
-         });
+  return a.pool == b.pool && ShareMonitor(a, b);
 }
 
 namespace {
