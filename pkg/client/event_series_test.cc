@@ -34,12 +34,13 @@ std::string Sent(const std::optional<EventSeries::Outcome>& o) {
 
 TEST_CASE("event series: times have microseconds") {
   SeriesEvent e = Make("a", absl::ZeroDuration());
+  e.base.count = 2;
   uint64_t random = 1;
   for (int i = 0; i < 2000; ++i) {
     random = random * 6364136223846793005u + 1442695040888963407u;
     e.base.last = absl::FromUnixNanos(static_cast<int64_t>(random >> 2)) - absl::Hours(24 * 365 * (i % 60));
     if (i % 5 == 0) e.base.last = absl::FromUnixSeconds(i) + absl::Microseconds(i * i % 1000);
-    CHECK(SeriesPatch(e) == absl::StrCat(R"({"series":{"count":1,"lastObservedTime":")",
+    CHECK(SeriesPatch(e) == absl::StrCat(R"({"series":{"count":2,"lastObservedTime":")",
                                          absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", e.base.last, absl::UTCTimeZone()),
                                          "\"}}"));
   }
