@@ -19,6 +19,15 @@ DELEGATES = [
 ]
 CIPHERS = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,TLS_AES_128_GCM_SHA256"
 
+# What kubespray gives to 1.29 and 1.36 alike.
+KUBESPRAY = [
+    "--leader-elect=true",
+    "--profiling=False",
+    "--feature-gates=",
+    "--tls-min-version=VersionTLS12",
+    "--tls-cipher-suites=" + CIPHERS,
+]
+
 # What installers write into manifests and units, by release.
 INSTALLERS = {
     ("1.8", "kubeadm"): ["--address=127.0.0.1", CONF, "--leader-elect=true"],
@@ -96,16 +105,7 @@ INSTALLERS = {
         "--secure-port=0",
     ],
     ("1.29", "kubeadm"): [*DELEGATES, "--bind-address=127.0.0.1", CONF, "--leader-elect=true"],
-    ("1.29", "kubespray"): [
-        *DELEGATES,
-        "--bind-address=0.0.0.0",
-        CONF,
-        "--leader-elect=true",
-        "--profiling=False",
-        "--feature-gates=",
-        "--tls-min-version=VersionTLS12",
-        "--tls-cipher-suites=" + CIPHERS,
-    ],
+    ("1.29", "kubespray"): [*DELEGATES, "--bind-address=0.0.0.0", CONF, *KUBESPRAY],
     ("1.29", "Talos"): [
         CONF,
         "--authentication-tolerate-lookup-failure=false",
@@ -183,11 +183,7 @@ INSTALLERS = {
         "--config="
         + write_file("v1.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"),
         CONF,
-        "--leader-elect=true",
-        "--profiling=False",
-        "--feature-gates=",
-        "--tls-min-version=VersionTLS12",
-        "--tls-cipher-suites=" + CIPHERS,
+        *KUBESPRAY,
     ],
     ("1.36", "OpenShift"): [
         "--config="
