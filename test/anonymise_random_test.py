@@ -6,7 +6,7 @@ import random
 import re
 
 import harness
-from harness import check, check_equal, node, pod, schedsim, scratch, write_file, write_objects
+from harness import node, pod, schedsim, scratch, write_file, write_objects
 
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 PROFILES = {"1.19": "v1beta1", "1.29": "v1"}  # the versions that choose the release
@@ -161,22 +161,22 @@ def test_random_recordings():
             r = random.Random("%s %d" % (release, seed))
             folder = scratch("recording-%s-%d" % (release, seed))
             status, _, err = schedsim("simulate", *arguments(r, release), "--record-dir", folder)
-            check("recorded in release %s, seed %d" % (release, seed), status == 0, err[-500:])
+            assert status == 0, ("recorded in release %s, seed %d" % (release, seed), err[-500:])
             status, first, err = schedsim("replay", folder)
-            check("it replays", status == 0, first[-300:] + err[-300:])
+            assert status == 0, ("it replays", first[-300:] + err[-300:])
             status, out, err = schedsim("anonymise", folder)
-            check_equal("anonymised in release %s, seed %d: %s" % (release, seed, err[-300:]), status, 0)
-            check(
+            assert status == 0, "anonymised in release %s, seed %d: %s" % (release, seed, err[-300:])
+            assert MARK not in out, (
                 "no name is left in release %s, seed %d" % (release, seed),
-                MARK not in out,
                 [l for l in out.splitlines() if MARK in l][:1],
             )
             status, second, err = schedsim("replay", write_file("anonymous.jsonl", out))
-            check(
-                "the result replays in release %s, seed %d" % (release, seed), status == 0, second[-300:] + err[-300:]
+            assert status == 0, (
+                "the result replays in release %s, seed %d" % (release, seed),
+                second[-300:] + err[-300:],
             )
-            check_equal("the same is decided", decisions(second), decisions(first))
-            check("something was decided", json.dumps(decisions(first)) != "[]", first[-500:])
+            assert decisions(second) == decisions(first), "the same is decided"
+            assert json.dumps(decisions(first)) != "[]", ("something was decided", first[-500:])
 
 
 harness.main(globals())

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 import harness
-from harness import BIN, ROOT, check
+from harness import BIN, ROOT
 
 TESTS_ONLY = ("reference", "testing")
 
@@ -30,20 +30,20 @@ def test_no_program_has_code_of_tests():
         symbols = subprocess.run(
             ["nm", "-C", os.path.join(BIN, program)], check=True, stdout=subprocess.PIPE
         ).stdout.decode()
-        check("%s has symbols" % program, "berth::" in symbols)
+        assert "berth::" in symbols, "%s has symbols" % program
         found = [
             line
             for line in symbols.split("\n")
             if any("::%s::" % folder in line for folder in TESTS_ONLY) and "berth::" in line
         ]
-        check("%s has no symbols of tests" % program, not found, found[:5])
+        assert not found, ("%s has no symbols of tests" % program, found[:5])
 
 
 def test_no_unit_mixes_code_of_tests_with_the_product():
     for size in ("12", "30"):
         for unit, sources in units(ROOT, size).items():
             folders = {folder_of_tests(s) for s in sources}
-            check("%s of %s has one kind of folder" % (unit, size), len(folders) == 1, sources)
+            assert len(folders) == 1, ("%s of %s has one kind of folder" % (unit, size), sources)
 
 
 def test_sources_with_equal_names_share_no_unit():
@@ -68,18 +68,13 @@ def test_sources_with_equal_names_share_no_unit():
         for top in ("cmd", "plugin", "test"):
             os.makedirs(os.path.join(root, top))
         shared = sorted(sorted(s[len("pkg/x/") :] for s in sources) for sources in units(root, "12").values())
-        check(
-            "the units",
-            shared
-            == [
-                ["algorithm/a.cc", "b_plugin.cc", "cache/b.cc"],
-                ["algorithm/a_plugin.cc"],
-                ["b_test.cc"],
-                ["cache/describe_with_x.cc"],
-                ["reference/c.cc"],
-            ],
-            shared,
-        )
+        assert shared == [
+            ["algorithm/a.cc", "b_plugin.cc", "cache/b.cc"],
+            ["algorithm/a_plugin.cc"],
+            ["b_test.cc"],
+            ["cache/describe_with_x.cc"],
+            ["reference/c.cc"],
+        ], "the units"
 
 
 harness.main(globals())

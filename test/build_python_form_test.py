@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests what hack/python-form.py finds wrong: long lines, but not those of data, and lambdas with a name."""
 import harness
-from harness import ROOT, check_equal, run, write_file
+from harness import ROOT, run, write_file
 
 LONG = "x" * 120
 
@@ -10,23 +10,23 @@ def found(text):
     path = write_file("form.py", text)
     code, out, _ = run(f"{ROOT}/hack/python-form.py", path)
     lines = out.replace(path + ":", "").splitlines()
-    check_equal(f"the exit status for {text[:40]!r}", code, 1 if lines else 0)
+    assert code == (1 if lines else 0), f"the exit status for {text[:40]!r}"
     return lines
 
 
 def test_long_lines():
     too_long = "1: 121 columns; 120 is the limit"
-    check_equal("a line of 120", found(LONG), [])
-    check_equal("a line of 121", found(LONG + "x"), [too_long])
-    check_equal("documentation", found(f'"""One.\n{LONG}x"""'), [too_long.replace("1:", "2:", 1).replace("121", "124")])
-    check_equal("data of several lines", found(f'f("""\n{LONG}x\n""")'), [])
-    check_equal("a literal that cannot be cut", found(f'f(\n    "{LONG}",\n)'), [])
-    check_equal("one with a blank", found(f'f(\n    "{LONG} x",\n)'), ["2: 129 columns; 120 is the limit"])
+    assert found(LONG) == [], "a line of 120"
+    assert found(LONG + "x") == [too_long], "a line of 121"
+    assert found(f'"""One.\n{LONG}x"""') == [too_long.replace("1:", "2:", 1).replace("121", "124")], "documentation"
+    assert found(f'f("""\n{LONG}x\n""")') == [], "data of several lines"
+    assert found(f'f(\n    "{LONG}",\n)') == [], "a literal that cannot be cut"
+    assert found(f'f(\n    "{LONG} x",\n)') == ["2: 129 columns; 120 is the limit"], "one with a blank"
 
 
 def test_lambdas():
-    check_equal("a name", found("f = lambda: 1"), ["1: the lambda f has a name; write a function"])
-    check_equal("an argument", found("g(lambda: 1)"), [])
+    assert found("f = lambda: 1") == ["1: the lambda f has a name; write a function"], "a name"
+    assert found("g(lambda: 1)") == [], "an argument"
 
 
 harness.main(globals())

@@ -8,7 +8,7 @@ import os
 import random
 
 import harness
-from harness import check, node, pod, schedsim, write_file, write_objects
+from harness import node, pod, schedsim, write_file, write_objects
 
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 MINOR = {release: int(release[2:]) for release in RELEASES}
@@ -360,9 +360,8 @@ def test_the_same_release_decides_the_same():
             document, cluster = random_document(r, release), write_objects("cluster.json", random_cluster(r))
             again, notes = converted(document, release, release)
             found = first_difference(release, cluster, document, again)
-            check(
+            assert not found or notes, (
                 "release %s, seed %s: the same, or said so (%s)" % (release, seed, notes),
-                not found or notes,
                 [document, again, found],
             )
 
@@ -382,13 +381,12 @@ def test_there_and_back():
                 told["differ" if found else "same"] += 1
                 text = "\n".join(lost + lost_again)
                 for rule in found[1] if found else ():
-                    check(
+                    assert any(name in text for name in names_of(rule)), (
                         "%s to %s and back, seed %s: %s, which decides %s otherwise, is named"
                         % (release, to, seed, rule, found[0]),
-                        any(name in text for name in names_of(rule)),
                         "%s\n%s\n%s\n%s" % (text, document, there, back),
                     )
-    check("many decide the same, and some do not", told["same"] >= told["differ"] / 2 and told["differ"] > 0, told)
+    assert told["same"] >= told["differ"] / 2 and told["differ"] > 0, "many decide the same, and some do not"
 
 
 harness.main(globals())

@@ -6,7 +6,7 @@ import io
 import random
 
 import harness
-from harness import Api, Scheduler, check, check_equal, node, pod, schedsim, wait_until, write_file, write_objects
+from harness import Api, Scheduler, node, pod, schedsim, wait_until, write_file, write_objects
 
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 NODES = [node("n%d" % i, cpu=str(2 + i), zone="z%d" % (i % 2)) for i in range(4)]
@@ -46,7 +46,7 @@ def simulated(happens, release):
     status, out, err = schedsim(
         "simulate", write_objects("story.json", NODES + pods), "-o", "csv", "--emulated-version", release
     )
-    check_equal("status of release " + release, status, 0)
+    assert status == 0, "status of release " + release
     rows = csv.DictReader(io.StringIO(out))
     return {r["pod"].split("/")[1]: (r["node"], float(r["placed"])) for r in rows if r["node"]}
 
@@ -110,13 +110,11 @@ def test_the_daemon_places_them_alike():
             if is_comparable(happens, placed):
                 break
         else:
-            check("a story for release " + release, False)
+            assert False, "a story for release " + release
             continue
-        check_equal(
-            "release %s, story %d" % (release, seed),
-            by_daemon(happens, placed, release),
-            {n: on for n, (on, _) in placed.items()},
-        )
+        assert by_daemon(happens, placed, release) == {
+            n: on for n, (on, _) in placed.items()
+        }, "release %s, story %d" % (release, seed)
 
 
 harness.main(globals())

@@ -3,7 +3,7 @@
 import time
 
 import harness
-from harness import Api, ExtenderServer, Proxy, Scheduler, check, items, node, pod, schedsim, wait_until, write_file
+from harness import Api, ExtenderServer, Proxy, Scheduler, items, node, pod, schedsim, wait_until, write_file
 
 
 def policy(name, **extender):
@@ -25,13 +25,13 @@ def test_offline():
     for capable in (False, True):
         file = policy("even.json", urlPrefix=base + "/even", filterVerb="filter", nodeCacheCapable=capable)
         status, out, err = schedsim("run", "-", "--policy-config-file", file, "-o", "placements", feed=objects)
-        check("schedsim runs", status == 0, err)
+        assert status == 0, ("schedsim runs", err)
         hosts = [line.split()[1] for line in out.splitlines()]
         # The extender keeps every second of the nodes that it is asked about.
-        check("half of the nodes are used", len(hosts) == 8 and len(set(hosts)) == 3 and "-" not in hosts, hosts)
+        assert len(hosts) == 8 and len(set(hosts)) == 3 and "-" not in hosts, "half of the nodes are used"
     file = policy("refuse.json", urlPrefix=base + "/refuse", filterVerb="filter", nodeCacheCapable=True)
     _, out, _ = schedsim("run", "-", "--policy-config-file", file, "-o", "json", feed=objects)
-    check("the error names the extender", "Failed filter with extender at URL %s/refuse, code 500" % base in out, out)
+    assert "Failed filter with extender at URL %s/refuse, code 500" % base in out, "the error names the extender"
 
 
 def test_online():
@@ -72,7 +72,7 @@ def test_an_extender_that_hangs():
     wait_until("the extender is asked", lambda: extender.seen)
     begin = time.monotonic()
     assert s.page("/healthz")[2] == "ok"
-    check("healthz does not wait for the extender", time.monotonic() - begin < 8)
+    assert time.monotonic() - begin < 8, "healthz does not wait for the extender"
     wait_until(
         "the reason in the pod's condition",
         lambda: any(

@@ -5,7 +5,7 @@ not know a field."""
 import json
 
 import harness
-from harness import check, items, node, pod, schedsim
+from harness import items, node, pod, schedsim
 
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 SELECTOR = {"matchLabels": {"app": "a"}}
@@ -83,21 +83,21 @@ def test_what_uses_a_node_counts():
     for release in RELEASES:
         for what, placed in takes.items():
             why, _ = outcome(release, [node("a", cpu="8"), placed, with_spec("p", cpu="4")])
-            check("%s in release %s" % (what, release), "Insufficient cpu" in why, why)
+            assert "Insufficient cpu" in why, "%s in release %s" % (what, release)
         for what, wants in (
             ("a sidecar", with_spec("p", cpu="5", initContainers=[sidecar("4")])),
             ("overhead", with_spec("p", cpu="5", overhead={"cpu": "4"})),
             ("pod-level requests", with_spec("p", resources={"requests": {"cpu": "9"}})),
         ):
             why, _ = outcome(release, [node("a", cpu="8"), wants], "--ignore-unknown-fields")
-            check("%s of the pod in release %s" % (what, release), "Insufficient cpu" in why, why)
+            assert "Insufficient cpu" in why, "%s of the pod in release %s" % (what, release)
         # Release 1.29 knows sidecars, and their ports are free there.
         for what, placed, wants in (
             ("a sidecar", with_spec("x", "a", initContainers=[sidecar(port=80)]), with_port("p")),
             ("the pod's sidecar", with_port("x", "a"), with_spec("p", initContainers=[sidecar(port=80)])),
         ):
             why, _ = outcome(release, [node("a", cpu="8"), placed, wants])
-            check("the host port of %s in release %s" % (what, release), (why == "a") == (release == "1.29"), why)
+            assert (why == "a") == (release == "1.29"), "the host port of %s in release %s" % (what, release)
 
 
 def constraint(**more):
@@ -148,7 +148,7 @@ def test_what_is_demanded_is_met_or_waited_for():
                 ]
             where, _ = outcome(release, [*objects, wants])
             meets = since is not None and RELEASES.index(release) >= RELEASES.index(since)
-            check("%s in release %s" % (what, release), (where == "a") == meets, where)
+            assert (where == "a") == meets, "%s in release %s" % (what, release)
 
 
 def test_nobody_is_evicted_who_must_not_be():
@@ -162,10 +162,9 @@ def test_nobody_is_evicted_who_must_not_be():
                 "--preempt",
                 *gate
             )
-            check(
-                "%s in release %s" % (policy, release),
-                preemption.get("victims", []) == (["default/x"] if evicts else []),
-                preemption,
+            assert preemption.get("victims", []) == (["default/x"] if evicts else []), "%s in release %s" % (
+                policy,
+                release,
             )
 
 

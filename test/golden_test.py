@@ -12,7 +12,7 @@ import json
 import os
 
 import harness
-from harness import ROOT, check, schedsim
+from harness import ROOT, schedsim
 
 DATA = os.path.join(ROOT, "test", "testdata")
 
@@ -68,7 +68,7 @@ def check_scenarios(path):
         lines = [json.loads(line) for line in f if line.strip()]
     feed = "".join(json.dumps(dict(line["scenario"], name=line["name"])) + "\n" for line in lines)
     status, out, err = schedsim("run", "-", "-o", "json", "--check-decisions", feed=feed)
-    check("%s runs" % path, status == 0, err[-500:])
+    assert status == 0, ("%s runs" % path, err[-500:])
     results = [json.loads(line) for line in out.splitlines() if line.strip()]
     different = []
     for i, line in enumerate(lines):
@@ -82,10 +82,9 @@ def check_scenarios(path):
                 "%s: %s: want %s, got %s"
                 % (line["name"], found[0], json.dumps(found[1])[:400], json.dumps(found[2])[:400])
             )
-    check("%s has scenarios" % path, lines)
-    check(
+    assert lines, "%s has scenarios" % path
+    assert not different, (
         os.path.relpath(path, DATA),
-        not different,
         "%d of %d scenarios differ:\n%s" % (len(different), len(lines), "\n".join(different[:3])),
     )
 
@@ -104,17 +103,16 @@ def check_placements(path, release):
         for i, w in enumerate(want)
         if i >= len(got) or got[i] != w
     ]
-    check("%s has placements" % path, want)
-    check(
+    assert want, "%s has placements" % path
+    assert want == got[: len(want)], (
         os.path.relpath(path, DATA),
-        want == got[: len(want)],
         "%d of %d placements differ:\n%s" % (len(different), len(want), "\n".join(different[:3])),
     )
 
 
 def files(pattern):
     found = sorted(glob.glob(os.path.join(DATA, pattern)))
-    check("there are files " + pattern, found)
+    assert found, "there are files " + pattern
     return found
 
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import harness
-from harness import BIN, ROOT, Api, check, check_equal, scratch
+from harness import BIN, ROOT, Api, scratch
 
 RESOURCES = {
     "Pod": "api/v1/namespaces/{}/pods",
@@ -139,11 +139,9 @@ def test_recorded():
                 recorded = json.load(f)
             ns = namespace(api, "case-" + name)
             different, complete, cluster_wide = play(api, recorded, ns)
-            check_equal(
-                name,
-                different if name not in DIFFERENT else [d[0] for d in different],
-                DIFFERENT.get(name, ("", []))[1],
-            )
+            assert (different if name not in DIFFERENT else [d[0] for d in different]) == DIFFERENT.get(name, ("", []))[
+                1
+            ], name
             for want in recorded["want"]["objects"] if complete else []:
                 if want["kind"] not in ("Pod", "PersistentVolumeClaim"):
                     continue
@@ -152,21 +150,19 @@ def test_recorded():
                     continue  # a controller has made it
                 for key in ("nodeName", "volumeName"):
                     want["spec"].pop(key, None)
-                check(
+                assert lacks(want["spec"], got["spec"]) is None, (
                     name,
-                    lacks(want["spec"], got["spec"]) is None,
-                    (want["metadata"]["name"], lacks(want["spec"], got["spec"])),
+                    want["metadata"]["name"],
+                    lacks(want["spec"], got["spec"]),
                 )
                 limits = want["metadata"].get("annotations", {}).get("kubernetes.io/limit-ranger")
-                check_equal(
-                    name + ": annotation",
-                    got["metadata"].get("annotations", {}).get("kubernetes.io/limit-ranger"),
-                    limits,
+                assert got["metadata"].get("annotations", {}).get("kubernetes.io/limit-ranger") == limits, (
+                    name + ": annotation"
                 )
                 compared += 1
             for p in cluster_wide:
                 api.call("DELETE", p)
-    check("objects compared", compared > 40, compared)
+    assert compared > 40, "objects compared"
 
 
 def used(api, name, ns="default"):
@@ -180,39 +176,40 @@ def test_quotas_follow_what_exists():
             path("ResourceQuota", "default"),
             {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "2", "requests.cpu": "1", "count/configmaps": "1"}}},
         )
-        check_equal(
-            "what is there when the quota comes",
-            used(api, "q"),
-            {"pods": "1", "requests.cpu": "100m", "count/configmaps": "0"},
-        )
+        assert used(api, "q") == {
+            "pods": "1",
+            "requests.cpu": "100m",
+            "count/configmaps": "0",
+        }, "what is there when the quota comes"
         api.post(path("Pod", "default"), pod("a", requests={"cpu": "500m"}))
         status, got = api.call("POST", path("Pod", "default") + "?dryRun=All", pod("b", requests={"cpu": "10m"}))
-        check_equal(
-            "a pod too many",
-            (status, got["message"]),
-            (403, 'pods "b" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2'),
-        )
+        assert (status, got["message"]) == (
+            403,
+            'pods "b" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2',
+        ), "a pod too many"
         api.call(
             "PATCH",
             path("Pod", "default", "a") + "/status",
             {"status": {"phase": "Succeeded"}},
             "application/merge-patch+json",
         )
-        check_equal(
-            "a pod that has finished", used(api, "q"), {"pods": "1", "requests.cpu": "100m", "count/configmaps": "0"}
-        )
+        assert used(api, "q") == {
+            "pods": "1",
+            "requests.cpu": "100m",
+            "count/configmaps": "0",
+        }, "a pod that has finished"
         api.call("DELETE", path("Pod", "default", "before"))
-        check_equal("a pod that is gone", used(api, "q"), {"pods": "0", "requests.cpu": "0", "count/configmaps": "0"})
+        assert used(api, "q") == {"pods": "0", "requests.cpu": "0", "count/configmaps": "0"}, "a pod that is gone"
         api.call(
             "PATCH",
             path("ResourceQuota", "default", "q"),
             {"spec": {"hard": {"count/pods": "5"}}},
             "application/merge-patch+json",
         )
-        check_equal("another limit", used(api, "q")["count/pods"], "1")
+        assert used(api, "q")["count/pods"] == "1", "another limit"
         for i in range(2):
             api.call("POST", path("Pod", "default"), pod("dry%d" % i, requests={"cpu": "10m"}), headers={"X": str(i)})
-        check_equal("the new limit counts", used(api, "q")["count/pods"], "3")
+        assert used(api, "q")["count/pods"] == "3", "the new limit counts"
 
 
 def test_quotas_of_services_and_counts_of_any_kind():
@@ -232,78 +229,64 @@ def test_quotas_of_services_and_counts_of_any_kind():
             spec = dict({"type": kind, "ports": listed, "selector": {"a": "b"}}, **more)
             return api.call("POST", path("Service", "default"), {"metadata": {"name": name}, "spec": spec})
 
-        check_equal("a service of the cluster", service("a", "ClusterIP")[0], 201)
-        check_equal("ports of nodes", service("b", "NodePort", 2)[0], 201)
-        check_equal("a balancer", service("c", "LoadBalancer", allocateLoadBalancerNodePorts=False)[0], 201)
+        assert service("a", "ClusterIP")[0] == 201, "a service of the cluster"
+        assert service("b", "NodePort", 2)[0] == 201, "ports of nodes"
+        assert service("c", "LoadBalancer", allocateLoadBalancerNodePorts=False)[0] == 201, "a balancer"
         status, got = service("d", "LoadBalancer", allocateLoadBalancerNodePorts=False)
-        check(
-            "a balancer too many",
-            status == 403 and "requested: services.loadbalancers=1, used: services.loadbalancers=1" in got["message"],
-            got,
-        )
+        assert (
+            status == 403 and "requested: services.loadbalancers=1, used: services.loadbalancers=1" in got["message"]
+        ), "a balancer too many"
         status, got = service("e", "NodePort", 3)
-        check(
-            "ports too many",
-            status == 403 and "requested: services.nodeports=3, used: services.nodeports=2" in got["message"],
-            got,
-        )
+        assert (
+            status == 403 and "requested: services.nodeports=3, used: services.nodeports=2" in got["message"]
+        ), "ports too many"
         budget = {"metadata": {"name": "x"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"a": "b"}}}}
         limits = {"metadata": {"name": "x"}, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "9"}}]}}
         for kind, o in (("PodDisruptionBudget", budget), ("LimitRange", limits)):
-            check_equal(kind, api.call("POST", path(kind, "default"), o)[0], 201)
+            assert api.call("POST", path(kind, "default"), o)[0] == 201, kind
             o["metadata"]["name"] = "y"
             status, got = api.call("POST", path(kind, "default"), o)
-            check(kind + " too many", status == 403 and "exceeded quota: q, requested: count/" in got["message"], got)
-        check_equal(
-            "used",
-            used(api, "q"),
-            {
-                "services": str(before + 3),
-                "services.loadbalancers": "1",
-                "services.nodeports": "2",
-                "count/poddisruptionbudgets.policy": "1",
-                "count/limitranges": "1",
-            },
-        )
+            assert status == 403 and "exceeded quota: q, requested: count/" in got["message"], kind + " too many"
+        assert used(api, "q") == {
+            "services": str(before + 3),
+            "services.loadbalancers": "1",
+            "services.nodeports": "2",
+            "count/poddisruptionbudgets.policy": "1",
+            "count/limitranges": "1",
+        }, "used"
 
 
 def test_releases():
     for release, priority in (("1.10", 0), ("1.13", 0), ("1.29", 0), ("1.36", 0)):
         with Api.start(flags=["--emulated-version=" + release]) as api:
             made = api.post(path("Pod", "default"), pod("p"))["spec"]
-            check_equal(
-                release + ": tolerations",
-                [(t["key"], t["tolerationSeconds"]) for t in made["tolerations"]],
-                [("node.kubernetes.io/not-ready", 300), ("node.kubernetes.io/unreachable", 300)],
-            )
-            check_equal(release + ": priority", made["priority"], priority)
+            assert [(t["key"], t["tolerationSeconds"]) for t in made["tolerations"]] == [
+                ("node.kubernetes.io/not-ready", 300),
+                ("node.kubernetes.io/unreachable", 300),
+            ], (release + ": tolerations")
+            assert made["priority"] == priority, release + ": priority"
             status, got = api.call(
                 "POST",
                 path("Pod", "default"),
                 {"metadata": {"generateName": "gen-"}, "spec": dict(pod("x")["spec"], priorityClassName="none")},
             )
-            check_equal(
-                release + ": a name that is not made yet",
-                (status, got["message"]),
-                (403, 'pods "gen-" is forbidden: no PriorityClass with name none was found'),
-            )
+            assert (status, got["message"]) == (
+                403,
+                'pods "gen-" is forbidden: no PriorityClass with name none was found',
+            ), (release + ": a name that is not made yet")
             limits = {
                 "metadata": {"name": "lr"},
                 "spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}, "defaultRequest": {"cpu": "500m"}}]},
             }
             filled = api.post(path("LimitRange", "default"), limits)["spec"]["limits"][0]
-            check_equal(
-                release + ": a LimitRange is completed",
-                (filled["default"], filled["defaultRequest"]),
-                ({"cpu": "2"}, {"cpu": "500m"}),
+            assert (filled["default"], filled["defaultRequest"]) == ({"cpu": "2"}, {"cpu": "500m"}), (
+                release + ": a LimitRange is completed"
             )
             c = api.post(path("Pod", "default"), pod("limited"))["spec"]["containers"][0]["resources"]
-            check_equal(release + ": and applied", c, {"requests": {"cpu": "500m"}, "limits": {"cpu": "2"}})
+            assert c == {"requests": {"cpu": "500m"}, "limits": {"cpu": "2"}}, release + ": and applied"
             listed = [r["name"] for r in api.get("/api/v1")["resources"]]
-            check(
-                release + ": quotas and limits are listed",
-                {"limitranges", "resourcequotas", "resourcequotas/status"} <= set(listed),
-                listed,
+            assert {"limitranges", "resourcequotas", "resourcequotas/status"} <= set(listed), (
+                release + ": quotas and limits are listed"
             )
 
 
@@ -313,16 +296,15 @@ def test_single_plugins():
     ) as api:
         api.post(path("ResourceQuota", "default"), {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "0"}}})
         made = api.post(path("Pod", "default"), pod("p"))
-        check("neither tolerations nor quotas", "tolerations" not in made["spec"], made)
-        check("and the others", made["spec"]["priority"] == 0, made)
+        assert "tolerations" not in made["spec"], "neither tolerations nor quotas"
+        assert made["spec"]["priority"] == 0, "and the others"
     done = subprocess.run(
         [os.path.join(BIN, "hollow-apiserver"), "--disable-admission-plugins=LimitRange"],
         capture_output=True,
         text=True,
     )
-    check(
+    assert done.returncode != 0 and "there is no plugin LimitRange" in done.stderr and "LimitRanger" in done.stderr, (
         "an unknown plugin",
-        done.returncode != 0 and "there is no plugin LimitRange" in done.stderr and "LimitRanger" in done.stderr,
         done.stderr,
     )
 
@@ -340,10 +322,8 @@ def test_files():
             f.write(json.dumps(o) + "\n")
     with Api.start(file, flags=["--emulated-version=1.29"]) as api:
         pods = api.pods()
-        check_equal(
-            "a document", (pods["loose"]["spec"]["priority"], len(pods["loose"]["spec"]["tolerations"])), (7, 2)
-        )
-        check("an item of a List", "tolerations" not in pods["stored"]["spec"], pods["stored"])
+        assert (pods["loose"]["spec"]["priority"], len(pods["loose"]["spec"]["tolerations"])) == (7, 2), "a document"
+        assert "tolerations" not in pods["stored"]["spec"], ("an item of a List", pods["stored"])
 
 
 harness.main(globals())

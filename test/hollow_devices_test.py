@@ -6,7 +6,7 @@ import json
 import os
 
 import harness
-from harness import DEADLINE, ROOT, Api, check, check_equal, node, pod
+from harness import DEADLINE, ROOT, Api, node, pod
 
 RESOURCE = "/apis/resource.k8s.io/v1/"
 PODS = "/api/v1/namespaces/default/pods"
@@ -72,40 +72,32 @@ def test_kinds():
             ),
         ]:
             status, made = s.call("POST", path, body)
-            check_equal("create " + path, (status, made["kind"]), (201, body.get("kind", made["kind"])))
+            assert (status, made["kind"]) == (201, body.get("kind", made["kind"])), "create " + path
             name = body["metadata"]["name"]
-            check_equal("list " + path, [o["metadata"]["name"] for o in s.call("GET", path)[1]["items"]], [name])
+            assert [o["metadata"]["name"] for o in s.call("GET", path)[1]["items"]] == [name], "list " + path
             for key, value in body["spec"].items():
                 if key not in ("devices", "spec"):
-                    check_equal("kept: " + key, made["spec"][key], value)
+                    assert made["spec"][key] == value, "kept: " + key
         claim = s.call("GET", RESOURCE + "namespaces/default/resourceclaims/gpu")[1]
-        check_equal(
-            "defaults of a claim",
-            claim["spec"]["devices"]["requests"],
-            [
-                {
-                    "name": "g",
-                    "exactly": {"deviceClassName": "gpu.example.com", "allocationMode": "ExactCount", "count": 1},
-                }
-            ],
-        )
+        assert claim["spec"]["devices"]["requests"] == [
+            {"name": "g", "exactly": {"deviceClassName": "gpu.example.com", "allocationMode": "ExactCount", "count": 1}}
+        ], "defaults of a claim"
 
         def cells(path):
             return s.call("GET", path, headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})[1]["rows"][
                 0
             ]["cells"][:-1]
 
-        check_equal("as kubectl shows a claim", cells(RESOURCE + "resourceclaims"), ["gpu", "pending"])
-        check_equal("as kubectl shows a slice", cells(RESOURCE + "resourceslices"), ["s", "n", "gpu.example.com", "n"])
+        assert cells(RESOURCE + "resourceclaims") == ["gpu", "pending"], "as kubectl shows a claim"
+        assert cells(RESOURCE + "resourceslices") == ["s", "n", "gpu.example.com", "n"], "as kubectl shows a slice"
         claim["status"] = {"reservedFor": [{"resource": "pods", "name": "p", "uid": "u"}]}
-        check_equal(
-            "status",
-            s.call("PUT", RESOURCE + "namespaces/default/resourceclaims/gpu/status", claim)[1]["status"],
-            claim["status"],
-        )
-        check("in discovery", "resource.k8s.io" in [g["name"] for g in s.call("GET", "/apis")[1]["groups"]])
+        assert (
+            s.call("PUT", RESOURCE + "namespaces/default/resourceclaims/gpu/status", claim)[1]["status"]
+            == claim["status"]
+        ), "status"
+        assert "resource.k8s.io" in [g["name"] for g in s.call("GET", "/apis")[1]["groups"]], "in discovery"
     with api("1.29") as s:
-        check_equal("1.29 has none", s.call("GET", RESOURCE + "deviceclasses")[0], 404)
+        assert s.call("GET", RESOURCE + "deviceclasses")[0] == 404, "1.29 has none"
 
 
 def test_fields_of_pods():
@@ -126,14 +118,12 @@ def test_fields_of_pods():
         ]
         made = s.call("POST", PODS, body)[1]
         for key, value in spec.items():
-            check_equal("kept: " + key, made["spec"].get(key), value)
+            assert made["spec"].get(key) == value, "kept: " + key
         for key in ("resources", "restartPolicyRules"):
-            check_equal(
-                "kept in the container: " + key,
-                made["spec"]["containers"][0].get(key),
-                body["spec"]["containers"][0][key],
+            assert made["spec"]["containers"][0].get(key) == body["spec"]["containers"][0][key], (
+                "kept in the container: " + key
             )
-        check_equal("its generation", made["metadata"]["generation"], 1)
+        assert made["metadata"]["generation"] == 1, "its generation"
         status = {
             "status": {
                 "nominatedNodeName": "n",
@@ -141,22 +131,16 @@ def test_fields_of_pods():
             }
         }
         patched = s.call("PATCH", PODS + "/p/status", status, "application/strategic-merge-patch+json")[1]
-        check_equal("the condition's generation", patched["status"]["conditions"][0]["observedGeneration"], 1)
-        check_equal(
-            "bound",
-            s.call("POST", PODS + "/p/binding", {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}})[
-                0
-            ],
-            201,
-        )
-        check_equal(
-            "a binding ends the nomination", s.call("GET", PODS + "/p")[1]["status"].get("nominatedNodeName"), None
-        )
+        assert patched["status"]["conditions"][0]["observedGeneration"] == 1, "the condition's generation"
+        assert (
+            s.call("POST", PODS + "/p/binding", {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}})[0]
+        ) == 201, "bound"
+        assert s.call("GET", PODS + "/p")[1]["status"].get("nominatedNodeName") is None, "a binding ends the nomination"
         made = s.call("POST", "/api/v1/nodes", {**node("n"), "status": {"declaredFeatures": ["A"]}})[1]
-        check_equal("features of a node", made["status"].get("declaredFeatures"), ["A"])
+        assert made["status"].get("declaredFeatures") == ["A"], "features of a node"
     with api("1.29") as s:
         made = s.call("POST", PODS, pod("p", cpu=None, resources={"requests": {"cpu": "2"}}))[1]
-        check_equal("1.29 drops them", ("resources" in made["spec"], "generation" in made["metadata"]), (False, False))
+        assert ("resources" in made["spec"], "generation" in made["metadata"]) == (False, False), "1.29 drops them"
 
 
 def test_streaming_list():
@@ -165,37 +149,32 @@ def test_streaming_list():
             s.call("POST", PODS, pod(name, cpu=None))
         status, event, c = stream(s, "/api/v1/pods" + STREAM)
         events, end = until_the_end(event)
-        check_equal(
-            "what exists",
-            (status, [(e["type"], e["object"]["metadata"]["name"]) for e in events]),
-            (200, [("ADDED", "a"), ("ADDED", "b")]),
-        )
+        assert (status, [(e["type"], e["object"]["metadata"]["name"]) for e in events]) == (
+            200,
+            [("ADDED", "a"), ("ADDED", "b")],
+        ), "what exists"
         meta = end["object"]["metadata"]
-        check_equal(
-            "its end",
-            (end["object"]["kind"], end["object"]["apiVersion"], meta["annotations"]),
-            ("Pod", "v1", {END: "true"}),
-        )
-        check_equal(
-            "its version", meta["resourceVersion"], s.call("GET", "/api/v1/pods")[1]["metadata"]["resourceVersion"]
-        )
+        assert (end["object"]["kind"], end["object"]["apiVersion"], meta["annotations"]) == (
+            "Pod",
+            "v1",
+            {END: "true"},
+        ), "its end"
+        assert meta["resourceVersion"] == s.call("GET", "/api/v1/pods")[1]["metadata"]["resourceVersion"], "its version"
         s.call("POST", PODS, pod("later", cpu=None))
         e = event()
-        check_equal("then it is a watch", (e["type"], e["object"]["metadata"]["name"]), ("ADDED", "later"))
+        assert (e["type"], e["object"]["metadata"]["name"]) == ("ADDED", "later"), "then it is a watch"
         c.close()
         rv = e["object"]["metadata"]["resourceVersion"]
         status, event, c = stream(s, "/api/v1/pods" + STREAM + "&resourceVersion=" + rv)
-        check_equal("from a version: all that exists", len(until_the_end(event)[0]), 3)
+        assert len(until_the_end(event)[0]) == 3, "from a version: all that exists"
         c.close()
         status, event, c = stream(s, "/api/v1/pods" + STREAM.replace("Events=true", "Events=false"))
         s.call("POST", PODS, pod("last", cpu=None))
-        check_equal("without what exists", event()["object"]["metadata"]["name"], "last")
+        assert event()["object"]["metadata"]["name"] == "last", "without what exists"
         c.close()
-        check_equal(
-            "a version that does not exist yet",
-            s.call("GET", "/api/v1/pods" + STREAM + "&resourceVersion=999999")[0],
-            504,
-        )
+        assert (
+            s.call("GET", "/api/v1/pods" + STREAM + "&resourceVersion=999999")[0] == 504
+        ), "a version that does not exist yet"
 
         def causes(query):
             return [
@@ -203,27 +182,19 @@ def test_streaming_list():
                 for e in s.call("GET", "/api/v1/pods?watch=true" + query)[1]["details"]["causes"]
             ]
 
-        check_equal(
-            "without a match",
-            causes("&sendInitialEvents=true"),
-            [
-                (
-                    "resourceVersionMatch",
-                    "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-                )
-            ],
-        )
-        check_equal(
-            "another match",
-            causes("&sendInitialEvents=true&resourceVersionMatch=Exact"),
-            [
-                (
-                    "resourceVersionMatch",
-                    "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-                ),
-                ("resourceVersionMatch", 'Unsupported value: "Exact": supported values: "NotOlderThan"'),
-            ],
-        )
+        assert causes("&sendInitialEvents=true") == [
+            (
+                "resourceVersionMatch",
+                "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+            )
+        ], "without a match"
+        assert causes("&sendInitialEvents=true&resourceVersionMatch=Exact") == [
+            (
+                "resourceVersionMatch",
+                "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+            ),
+            ("resourceVersionMatch", 'Unsupported value: "Exact": supported values: "NotOlderThan"'),
+        ], "another match"
 
 
 def recorded():
@@ -272,10 +243,8 @@ def test_conversation_of_the_real_scheduler():
             path = e["path"].partition("?")[0]
             if "watch=true" in e["path"]:
                 status, event, c = stream(s, e["path"])
-                check_equal(what, status, 200)
-                check_equal(
-                    what + ": its end", until_the_end(event)[1]["object"]["metadata"]["annotations"], {END: "true"}
-                )
+                assert status == 200, what
+                assert until_the_end(event)[1]["object"]["metadata"]["annotations"] == {END: "true"}, what + ": its end"
                 streams += 1
                 c.close()
                 continue
@@ -287,14 +256,12 @@ def test_conversation_of_the_real_scheduler():
                     body["metadata"]["resourceVersion"] = live["resourceVersion"]
             status, answer = s.call(e["method"], e["path"], body, e["contentType"] or "application/json")
             leased = path.endswith("/leases/kube-scheduler") and e["method"] == "GET"
-            check(what, status in ((200, 404) if leased else (200, 201)), "%s %s" % (status, answer))
+            assert status in ((200, 404) if leased else (200, 201)), (what, "%s %s" % (status, answer))
             if path.endswith("/status"):
-                check_equal(
-                    what + ": conditions",
-                    answer["status"].get("conditions", [])[-1:],
-                    (body["status"].get("conditions") or [])[-1:],
+                assert answer["status"].get("conditions", [])[-1:] == (body["status"].get("conditions") or [])[-1:], (
+                    what + ": conditions"
                 )
-        check_equal("resources that it follows", streams, 18)
+        assert streams == 18, "resources that it follows"
 
 
 harness.main(globals())

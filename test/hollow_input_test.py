@@ -7,7 +7,7 @@ import re
 import socket
 
 import harness
-from harness import BIN, Api, check, check_equal, run, secure_flags, write_file
+from harness import BIN, Api, run, secure_flags, write_file
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -18,8 +18,8 @@ def hollow(*flags):
 
 def refused(what, want, *flags):
     code, out, err = hollow(*flags)
-    check_equal(what + ": exit and stdout", (code, out), (1, ""))
-    check(what, want in err, "%r is not in %r" % (want, err))
+    assert (code, out) == (1, ""), what + ": exit and stdout"
+    assert want in err, (what, "%r is not in %r" % (want, err))
 
 
 pod = functools.partial(harness.pod, cpu=None)
@@ -83,7 +83,7 @@ def test_flags():
     refused("port", "must be a port from 0 to 65535", "--insecure-port=70000")
     refused("word", "positional", "word")
     flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", hollow("--help")[1], re.M))
-    check_equal("flags in --help", flags, set(WRONG))
+    assert flags == set(WRONG), "flags in --help"
     for flag, (value, want, *others) in WRONG.items():
         # A flag may be there once only.
         others = [o for o in others if not o.startswith("--%s=" % flag)]
@@ -98,11 +98,11 @@ def test_flags():
     )
     refused("-v", 'invalid argument "loud" for --v: must be a number', "-v=loud")
     with Api.start(flags=["-v=2"]) as s:
-        check_equal("-v=2", s.stop()[0], 0)
+        assert s.stop()[0] == 0, "-v=2"
     code, out, _ = hollow("--help")
-    check_equal("--help", code, 0)
-    check("--help", "--load" in out and "Usage:" in out, out)
-    check("--version", hollow("--version")[1].startswith("Berth hollow-apiserver v1."), hollow("--version"))
+    assert code == 0, "--help"
+    assert "--load" in out and "Usage:" in out, "--help"
+    assert hollow("--version")[1].startswith("Berth hollow-apiserver v1."), ("--version", hollow("--version"))
     with Api.start() as s:
         refused("port taken", "cannot listen on 127.0.0.1:%d" % s.port, "--insecure-port=%d" % s.port)
 
@@ -153,45 +153,40 @@ def test_files():
     )
     with Api.start(lst, loose, scenario, kindless) as s:
         _, n1 = s.call("GET", "/api/v1/nodes/n1")
-        check_equal(
-            "a List's node is stored as it is",
-            (n1["metadata"]["uid"], n1["status"], "spec" in n1),
-            ("u-1", {"capacity": {"cpu": "4000m"}}, False),
-        )
-        check("with a version of this server", n1["metadata"]["resourceVersion"] != "77", n1)
+        assert (n1["metadata"]["uid"], n1["status"], "spec" in n1) == (
+            "u-1",
+            {"capacity": {"cpu": "4000m"}},
+            False,
+        ), "a List's node is stored as it is"
+        assert n1["metadata"]["resourceVersion"] != "77", "with a version of this server"
         _, p = s.call("GET", PODS + "/stored")
-        check_equal("a List's pod gets no defaults", p["spec"], stored["spec"])
+        assert p["spec"] == stored["spec"], "a List's pod gets no defaults"
         _, p = s.call("GET", "/api/v1/namespaces/other/pods/loose")
-        check_equal(
-            "a loose pod gets defaults",
-            (p["spec"]["containers"][0]["resources"]["requests"], p["spec"]["schedulerName"], p["status"]["phase"]),
-            ({"cpu": "500m"}, "default-scheduler", "Pending"),
-        )
-        check_equal("its namespace came into being", s.call("GET", "/api/v1/namespaces/other")[0], 200)
-        check_equal("a loose node", s.call("GET", "/api/v1/nodes/n2")[1]["spec"], {"externalID": "n2"})
+        assert (
+            p["spec"]["containers"][0]["resources"]["requests"],
+            p["spec"]["schedulerName"],
+            p["status"]["phase"],
+        ) == ({"cpu": "500m"}, "default-scheduler", "Pending"), "a loose pod gets defaults"
+        assert s.call("GET", "/api/v1/namespaces/other")[0] == 200, "its namespace came into being"
+        assert s.call("GET", "/api/v1/nodes/n2")[1]["spec"] == {"externalID": "n2"}, "a loose node"
         _, p = s.call("GET", PODS + "/pending")
-        check_equal("a Scenario's pod", (p["spec"], p["kind"]), ({"containers": [], "odd": 1}, "Pod"))
-        check_equal("a Scenario's node", s.call("GET", "/api/v1/nodes/n3")[0], 200)
-        check_equal(
-            "the kind of a ServiceList", s.call("GET", "/api/v1/namespaces/default/services/svc")[1]["kind"], "Service"
-        )
-        check_equal(
-            "selectors see loaded pods",
-            [
-                i["metadata"]["name"]
-                for i in s.call("GET", PODS + "?labelSelector=a%3Db&fieldSelector=spec.nodeName%3D")[1]["items"]
-            ],
-            ["pending"],
-        )
-        check_equal(
-            "binding a loaded pod",
-            s.call("POST", PODS + "/pending/binding", {"metadata": {"name": "pending"}, "target": {"name": "n1"}})[0],
-            201,
-        )
-        check_equal("bound", s.call("GET", PODS + "/pending")[1]["spec"]["nodeName"], "n1")
+        assert (p["spec"], p["kind"]) == ({"containers": [], "odd": 1}, "Pod"), "a Scenario's pod"
+        assert s.call("GET", "/api/v1/nodes/n3")[0] == 200, "a Scenario's node"
+        assert (
+            s.call("GET", "/api/v1/namespaces/default/services/svc")[1]["kind"] == "Service"
+        ), "the kind of a ServiceList"
+        assert [
+            i["metadata"]["name"]
+            for i in s.call("GET", PODS + "?labelSelector=a%3Db&fieldSelector=spec.nodeName%3D")[1]["items"]
+        ] == ["pending"], "selectors see loaded pods"
+        assert (
+            s.call("POST", PODS + "/pending/binding", {"metadata": {"name": "pending"}, "target": {"name": "n1"}})[0]
+            == 201
+        ), "binding a loaded pod"
+        assert s.call("GET", PODS + "/pending")[1]["spec"]["nodeName"] == "n1", "bound"
         code, _, err = s.stop()
-        check_equal("exit on SIGTERM", code, 0)
-        check("skipped kinds are logged", "skipped 1 of kind Cow" in err, err)
+        assert code == 0, "exit on SIGTERM"
+        assert "skipped 1 of kind Cow" in err, "skipped kinds are logged"
 
 
 def test_files_that_are_refused():
@@ -249,14 +244,12 @@ def test_files_that_are_refused():
 def test_requests():
     with Api.start() as s:
         status, body = s.call("POST", PODS, '{"kind":"Pod","x":' + "[" * 10000 + "]" * 10000 + "}")
-        check_equal("10,000-deep nesting", (status, body["reason"]), (400, "BadRequest"))
-        check("10,000-deep nesting", "exceeded max depth" in body["message"], body)
-        check_equal("truncated JSON", s.call("POST", PODS, '{"kind":"Pod","metadata":{"na')[0], 400)
-        check_equal(
-            "a deep patch",
-            s.call("PATCH", "/api/v1/namespaces/default", '{"a":' * 10000, "application/merge-patch+json")[0],
-            500,
-        )
+        assert (status, body["reason"]) == (400, "BadRequest"), "10,000-deep nesting"
+        assert "exceeded max depth" in body["message"], "10,000-deep nesting"
+        assert s.call("POST", PODS, '{"kind":"Pod","metadata":{"na')[0] == 400, "truncated JSON"
+        assert (
+            s.call("PATCH", "/api/v1/namespaces/default", '{"a":' * 10000, "application/merge-patch+json")[0] == 500
+        ), "a deep patch"
         for quantity, want in (
             ("1" + "0" * 40, 201),
             ("1e99999", 201),
@@ -267,7 +260,7 @@ def test_requests():
         ):
             p = pod("q%d" % len(quantity) + str(abs(hash(quantity))))
             p["spec"]["containers"][0]["resources"] = {"requests": {"memory": quantity}}
-            check_equal("quantity %.20r" % quantity, s.call("POST", PODS, p)[0], want)
+            assert s.call("POST", PODS, p)[0] == want, "quantity %.20r" % quantity
         for wrong in (
             {"metadata": []},
             {"metadata": {"labels": {"a": {}}}},
@@ -277,58 +270,46 @@ def test_requests():
             {"spec": {"hostNetwork": "yes"}},
             {"metadata": {"creationTimestamp": 5}},
         ):
-            check_equal("wrong type in %s" % wrong, s.call("POST", PODS, wrong)[0], 400)
+            assert s.call("POST", PODS, wrong)[0] == 400, "wrong type in %s" % wrong
         p = pod("huge")
         p["metadata"]["annotations"] = {"a": "x" * 270000}
-        check_equal("huge annotations", s.call("POST", PODS, p)[0], 422)
+        assert s.call("POST", PODS, p)[0] == 422, "huge annotations"
         p = pod("huge")
         p["spec"]["containers"][0]["env"] = [{"name": "E%d" % i, "value": "v" * 1000} for i in range(2200)]
         status, body = s.call("POST", PODS, p)
-        check(
-            "an object beyond 2 MiB",
-            status == 500 and "trying to send message larger than max" in body["message"],
-            body,
-        )
-        check_equal("unknown fields of 4 MB", s.call("POST", PODS, {**pod("fat"), "x": "z" * 4000000})[0], 201)
-        check_equal("no HTTP", raw(s.port, b"GARBAGE\r\n\r\n").splitlines()[0], "HTTP/1.1 400 Bad Request")
+        assert status == 500 and "trying to send message larger than max" in body["message"], "an object beyond 2 MiB"
+        assert s.call("POST", PODS, {**pod("fat"), "x": "z" * 4000000})[0] == 201, "unknown fields of 4 MB"
+        assert raw(s.port, b"GARBAGE\r\n\r\n").splitlines()[0] == "HTTP/1.1 400 Bad Request", "no HTTP"
         body = b'{"\xc3":"\xff",x}'
-        check(
-            "bytes that are no text, quoted in an answer that is",
-            '({\\"\\ufffd\\":'
-            in raw(
-                s.port,
-                b"POST " + PODS.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body,
-            ),
-        )
-        check_equal(
-            "a body that is too long",
+        assert '({\\"\\ufffd\\":' in raw(
+            s.port, b"POST " + PODS.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        ), "bytes that are no text, quoted in an answer that is"
+        assert (
             raw(s.port, b"POST /api/v1/nodes HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n").splitlines()[
                 0
-            ],
-            "HTTP/1.1 413 Request Entity Too Large",
-        )
-        check("no Host", "missing required Host header" in raw(s.port, b"GET / HTTP/1.1\r\n\r\n"))
+            ]
+        ) == "HTTP/1.1 413 Request Entity Too Large", "a body that is too long"
+        assert "missing required Host header" in raw(s.port, b"GET / HTTP/1.1\r\n\r\n"), "no Host"
         two = raw(s.port, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /nosuch HTTP/1.1\r\nHost: x\r\n\r\n")
-        check_equal(
-            "pipelined",
-            [l for l in two.splitlines() if l.startswith("HTTP/1.1") or "okHTTP" in l],
-            ["HTTP/1.1 200 OK", "okHTTP/1.1 404 Not Found"],
-        )
+        assert [l for l in two.splitlines() if l.startswith("HTTP/1.1") or "okHTTP" in l] == [
+            "HTTP/1.1 200 OK",
+            "okHTTP/1.1 404 Not Found",
+        ], "pipelined"
         chunked = raw(
             s.port,
             b"POST "
             + PODS.encode()
             + b" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{bad}\r\n0\r\n\r\n",
         )
-        check("a chunked body", "invalid character 'b' looking for beginning of object key string" in chunked, chunked)
+        assert "invalid character 'b' looking for beginning of object key string" in chunked, "a chunked body"
         old = raw(s.port, b"GET /api/v1/nodes?watch=1&timeoutSeconds=1 HTTP/1.0\r\n\r\n", half_close=False)
-        check("a watch over HTTP/1.0 has no chunks", old.startswith("HTTP/1.0 200 OK") and "chunked" not in old, old)
+        assert old.startswith("HTTP/1.0 200 OK") and "chunked" not in old, "a watch over HTTP/1.0 has no chunks"
         ended = raw(
             s.port,
             b"GET /api/v1/nodes?watch=1&timeoutSeconds=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
             half_close=False,
         )
-        check("a watch ends with an empty chunk", ended.endswith("\r\n\r\n0\r\n\r\n"), ended)
+        assert ended.endswith("\r\n\r\n0\r\n\r\n"), "a watch ends with an empty chunk"
 
         # A watch that begins too far in the past.
         s.call("POST", "/api/v1/nodes", {"metadata": {"name": "busy"}})
@@ -341,11 +322,9 @@ def test_requests():
             b"GET /api/v1/nodes?watch=1&resourceVersion=5 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
             half_close=False,
         )
-        check(
-            "a watch from too long ago",
-            '"type":"ERROR"' in gone and '"reason":"Gone"' in gone and '"code":410' in gone,
-            gone,
-        )
+        assert (
+            '"type":"ERROR"' in gone and '"reason":"Gone"' in gone and '"code":410' in gone
+        ), "a watch from too long ago"
 
         # A watcher that does not read is cut off, and the others continue.
         slow = socket.create_connection(("127.0.0.1", s.port))
@@ -355,15 +334,13 @@ def test_requests():
         )
         slow.recv(1)
         for i in range(80):
-            check_equal(
-                "a large config map",
+            assert (
                 s.call(
                     "POST",
                     "/api/v1/namespaces/default/configmaps",
                     {"metadata": {"name": "cm%d" % i}, "data": {"a": "x" * 1000000}},
-                )[0],
-                201,
-            )
+                )[0]
+            ) == 201, "a large config map"
         slow.settimeout(20)
         total = 0
         try:
@@ -371,11 +348,11 @@ def test_requests():
                 total += len(chunk)
         except ConnectionError:
             pass
-        check("the slow watcher is cut", total < 79_000_000, "it was sent %d bytes" % total)
-        check_equal("the server lives", s.call("GET", "/healthz"), (200, "ok"))
+        assert total < 79_000_000, ("the slow watcher is cut", "it was sent %d bytes" % total)
+        assert s.call("GET", "/healthz") == (200, "ok"), "the server lives"
         code, _, err = s.stop()
-        check_equal("exit on SIGTERM", code, 0)
-        check("the cut is logged", "A watcher reads too slowly and is cut" in err, err[-500:])
+        assert code == 0, "exit on SIGTERM"
+        assert "A watcher reads too slowly and is cut" in err, ("the cut is logged", err[-500:])
 
 
 harness.main(globals())

@@ -2,7 +2,7 @@
 """kubectl at home on a living cluster: the commands that people try, one after another, with their exit statuses and
 outputs."""
 import harness
-from harness import Api, Kubectl, Scheduler, check_equal, node, write_file
+from harness import Api, Kubectl, Scheduler, node, write_file
 
 MANIFEST = """
 apiVersion: v1
@@ -157,7 +157,7 @@ def test_commands():
     for command, status, texts in COMMANDS:
         command = [files.get(word, word) for word in command]
         kubectl(*command, status=status, **({"err": texts} if status else {"out": texts}))
-    check_equal("the scheduler ends well", scheduler.stop(), 0)
+    assert scheduler.stop() == 0, "the scheduler ends well"
 
 
 harness.main(globals())

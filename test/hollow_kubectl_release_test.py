@@ -3,7 +3,7 @@
 1.29 server: apply, diff, server-side dry runs, strict validation, drain within budgets, cordon, taint, scale, describe,
 wait, RBAC."""
 import harness
-from harness import Api, Kubectl, check_equal
+from harness import Api, Kubectl
 
 NODES = """
 apiVersion: v1
@@ -85,21 +85,20 @@ def test_workflows():
         kubectl("apply", "-f", "-", stdin=POD % 1, out="pod/app unchanged")
         kubectl("diff", "-f", "-", stdin=POD % 2, status=1, out=["-  - image: busybox:1", "+  - image: busybox:2"])
         kubectl("apply", "--dry-run=server", "-f", "-", stdin=POD % 2, out="pod/app configured (server dry run)")
-        check_equal("a dry run writes nothing", field("pod app", ".spec.containers[0].image"), "busybox:1")
+        assert field("pod app", ".spec.containers[0].image") == "busybox:1", "a dry run writes nothing"
         kubectl("apply", "-f", "-", stdin=POD % 2, out="pod/app configured")
-        check_equal("and an apply does", field("pod app", ".spec.containers[0].image"), "busybox:2")
+        assert field("pod app", ".spec.containers[0].image") == "busybox:2", "and an apply does"
         kubectl("diff", "-f", "-", stdin=POD % 2, status=0)
         kubectl("delete", "pod", "app", "--dry-run=server", out='pod "app" deleted (server dry run)')
         kubectl("run", "new", "--image=i", "--dry-run=server", out="pod/new created (server dry run)")
-        check_equal("pods", kubectl("get", "pods", "-o", "name"), "pod/app\n")
+        assert kubectl("get", "pods", "-o", "name") == "pod/app\n", "pods"
 
         kubectl("apply", "-f", "-", stdin=SPREAD, out="pod/spread created")
         kubectl("describe", "pod", "spread", out="zone:DoNotSchedule when max skew 1")
-        check_equal(
-            "the gate",
-            field("pod spread", ".spec.schedulingGates[0].name") + field("pod spread", ".status.conditions[0].reason"),
-            "example.com/holdSchedulingGated",
-        )
+        assert (
+            field("pod spread", ".spec.schedulingGates[0].name") + field("pod spread", ".status.conditions[0].reason")
+            == "example.com/holdSchedulingGated"
+        ), "the gate"
         kubectl("describe", "priorityclass", "system-node-critical", out=["2000001000", "PreemptLowerPriority"])
         kubectl("create", "priorityclass", "high", "--value=1000", "--preemption-policy=Never", out="created")
         kubectl("describe", "priorityclass", "high", out="Never")
@@ -110,7 +109,7 @@ def test_workflows():
 
         kubectl("taint", "nodes", "node-b", "k=v:NoSchedule", out="node/node-b tainted")
         kubectl("cordon", "node-b", out="node/node-b cordoned")
-        check_equal("cordoned", field("node node-b", ".spec.unschedulable"), "true")
+        assert field("node node-b", ".spec.unschedulable") == "true", "cordoned"
         kubectl("uncordon", "node-b", out="node/node-b uncordoned")
         kubectl("apply", "-f", "-", stdin=DEPLOYMENT, out="deployment.apps/web created")
         kubectl("scale", "deployment", "web", "--replicas=5", out="scaled")
@@ -123,11 +122,9 @@ def test_workflows():
             status=1,
             err="Expected replicas to be 3, was 5",
         )
-        check_equal(
-            "scaled",
-            field("deployment web", ".spec.replicas") + " " + field("deployment web", ".metadata.generation"),
-            "5 2",
-        )
+        assert (
+            field("deployment web", ".spec.replicas") + " " + field("deployment web", ".metadata.generation") == "5 2"
+        ), "scaled"
 
         # Drain evicts one pod; the one that the budget protects stays until the budget is deleted.
         for name, labels in (("rs-1", {"app": "rs"}), ("bare", {})):
@@ -145,11 +142,9 @@ def test_workflows():
             "--timeout=20s",
             out=["evicting pod default/bare (server dry run)", "node/node-a drained (server dry run)"],
         )
-        check_equal(
-            "a dry run evicts nobody",
-            kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a"),
-            "pod/bare\npod/rs-1\n",
-        )
+        assert (
+            kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a") == "pod/bare\npod/rs-1\n"
+        ), "a dry run evicts nobody"
         kubectl("apply", "-f", "-", stdin=BUDGET, out="poddisruptionbudget.policy/guard created")
         drain(
             "--force",
@@ -157,12 +152,12 @@ def test_workflows():
             status=1,
             err="Cannot evict pod as it would violate the pod's disruption budget.",
         )
-        check_equal(
-            "one is left", kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a"), "pod/rs-1\n"
-        )
+        assert (
+            kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a") == "pod/rs-1\n"
+        ), "one is left"
         kubectl("delete", "pdb", "guard", out="deleted")
         drain("--force", "--timeout=20s", out=["evicting pod default/rs-1", "node/node-a drained"])
-        check_equal("drained", kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a"), "")
+        assert kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a") == "", "drained"
         kubectl("uncordon", "node-a", out="uncordoned")
 
         binding = (
@@ -183,7 +178,7 @@ def test_workflows():
             "note": "assigned to node-a",
             "regarding": {"kind": "Pod", "namespace": "default", "name": "app"},
         }
-        check_equal("event", s.call("POST", "/apis/events.k8s.io/v1/namespaces/default/events", event)[0], 201)
+        assert s.call("POST", "/apis/events.k8s.io/v1/namespaces/default/events", event)[0] == 201, "event"
         kubectl("get", "events", out="assigned to node-a")
         kubectl("events", out="assigned to node-a")
         kubectl("delete", "pod", "app", "--grace-period=0", "--force", out="deleted")
@@ -197,7 +192,7 @@ def test_workflows():
             "metadata": {"name": "bound"},
             "spec": {"nodeName": "node-a", "containers": [{"name": "c", "image": "i"}]},
         }
-        check_equal("bound", s.call("POST", "/api/v1/namespaces/default/pods", pod)[0], 201)
+        assert s.call("POST", "/api/v1/namespaces/default/pods", pod)[0] == 201, "bound"
         for command in (("logs", "bound"), ("exec", "bound", "--", "ls"), ("attach", "bound")):
             kubectl(*command, status=1, err="hollow-apiserver runs no containers, at most it simulates them: ")
         kubectl("logs", "nobody", status=1, err='pods "nobody" not found')
@@ -220,7 +215,7 @@ def test_workflows():
         )
         # kubectl sends these as protobuf.
         kubectl("create", "secret", "generic", "s", "--from-literal=key=value", out="created")
-        check_equal("secret", field("secret s", ".data.key"), "dmFsdWU=")
+        assert field("secret s", ".data.key") == "dmFsdWU=", "secret"
         for kind in (
             ("serviceaccount", "sa"),
             ("role", "r", "--verb=get", "--resource=pods"),
@@ -230,7 +225,7 @@ def test_workflows():
             ("namespace", "team"),
         ):
             kubectl("create", *kind, out="created")
-        check_equal("rules", field("role r", ".rules[0].verbs[0]") + field("rolebinding rb", ".roleRef.name"), "getr")
+        assert field("role r", ".rules[0].verbs[0]") + field("rolebinding rb", ".roleRef.name") == "getr", "rules"
         kubectl("apply", "--server-side", "-f", "-", stdin=POD % 1, status=1, err="415")
 
 

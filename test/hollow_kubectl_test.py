@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests common kubectl commands with hollow-apiserver."""
 import harness
-from harness import Api, Kubectl, check_equal
+from harness import Api, Kubectl
 
 NODE = """
 apiVersion: v1
@@ -43,37 +43,38 @@ def test_daily_commands():
         kubectl("create", "-f", "-", stdin=NODE, out="node/n1 created")
         kubectl("create", "-f", "-", stdin=POD, out="pod/p1 created")
         kubectl("create", "-f", "-", stdin=POD, status=1, err='pods "p1" already exists')
-        check_equal("get nodes", cells(kubectl("get", "nodes"))[0][:3], ["n1", "Ready", "<none>"])
-        check_equal(
-            "get pods -o wide",
-            [c for i, c in enumerate(cells(kubectl("get", "pods", "-o", "wide"))[0]) if i != 4],
-            ["p1", "0/1", "Pending", "0", "<none>", "<none>"],
-        )
-        check_equal("get pods -A", cells(kubectl("get", "pods", "-A"))[0][:2], ["default", "p1"])
+        assert cells(kubectl("get", "nodes"))[0][:3] == ["n1", "Ready", "<none>"], "get nodes"
+        assert [c for i, c in enumerate(cells(kubectl("get", "pods", "-o", "wide"))[0]) if i != 4] == [
+            "p1",
+            "0/1",
+            "Pending",
+            "0",
+            "<none>",
+            "<none>",
+        ], "get pods -o wide"
+        assert cells(kubectl("get", "pods", "-A"))[0][:2] == ["default", "p1"], "get pods -A"
         kubectl("get", "pod", "p1", "-o", "yaml", out=["schedulerName: default-scheduler", "cpu: 100m"])
         kubectl("get", "pods", "--field-selector=spec.nodeName=", "-l", "app=x", out="p1")
         kubectl("get", "pods", "-l", "app=y", err="No resources found")
 
         kubectl("label", "node", "n1", "tier=gold", out="labeled")
         kubectl("taint", "node", "n1", "k=v:NoSchedule", out="tainted")
-        check_equal(
-            "taint",
-            kubectl("get", "node", "n1", "-o", "jsonpath={.spec.taints[0].key}{.metadata.labels.tier}"),
-            "kgold",
-        )
+        assert (
+            kubectl("get", "node", "n1", "-o", "jsonpath={.spec.taints[0].key}{.metadata.labels.tier}") == "kgold"
+        ), "taint"
         kubectl("cordon", "n1", out="cordoned")
         kubectl("get", "nodes", out="Ready,SchedulingDisabled")
         kubectl("uncordon", "n1", out="uncordoned")
         kubectl("taint", "node", "n1", "k:NoSchedule-", out="untainted")
-        check_equal("uncordon", kubectl("get", "node", "n1", "-o", "jsonpath={.spec}"), '{"externalID":"n1"}')
+        assert kubectl("get", "node", "n1", "-o", "jsonpath={.spec}") == '{"externalID":"n1"}', "uncordon"
         kubectl("annotate", "pod", "p1", "a=b", out="annotated")
         kubectl("patch", "pod", "p1", "-p", '{"metadata":{"labels":{"more":"1"}}}', out="patched")
 
         kubectl("apply", "-f", "-", stdin=SET % 1, out="replicaset.apps/web created")
         kubectl("scale", "rs", "web", "--replicas=5", out="scaled")
-        check_equal("get rs", cells(kubectl("get", "rs"))[0][:3], ["web", "5", "0"])
+        assert cells(kubectl("get", "rs"))[0][:3] == ["web", "5", "0"], "get rs"
         kubectl("apply", "-f", "-", stdin=SET % 2, out="replicaset.apps/web configured")
-        check_equal("get rs -o wide", cells(kubectl("get", "rs", "-o", "wide"))[0][5:], ["c", "nginx:2", "app=web"])
+        assert cells(kubectl("get", "rs", "-o", "wide"))[0][5:] == ["c", "nginx:2", "app=web"], "get rs -o wide"
         kubectl("delete", "rs", "web", out="deleted")
         kubectl("get", "rs", err="No resources found")
 
@@ -93,7 +94,7 @@ def test_daily_commands():
             "firstTimestamp": "2026-01-01T00:00:00Z",
             "lastTimestamp": "2026-01-01T00:00:00Z",
         }
-        check_equal("event", s.call("POST", "/api/v1/namespaces/default/events", event)[0], 201)
+        assert s.call("POST", "/api/v1/namespaces/default/events", event)[0] == 201, "event"
         kubectl(
             "describe", "pod", "p1", out=["Node:         n1/", "Successfully assigned p1 to n1", "PodScheduled   True"]
         )
@@ -111,10 +112,9 @@ def test_daily_commands():
         # kubectl sends these as protobuf.
         kubectl("create", "namespace", "team", out="created")
         kubectl("create", "configmap", "cm", "--from-literal=key=value", "-n", "team", out="created")
-        check_equal("configmap", kubectl("get", "cm", "cm", "-n", "team", "-o", "jsonpath={.data.key}"), "value")
+        assert kubectl("get", "cm", "cm", "-n", "team", "-o", "jsonpath={.data.key}") == "value", "configmap"
         kubectl("create", "deployment", "web", "--image=nginx:3", "--replicas=3", "--port=80", out="created")
-        check_equal(
-            "deployment",
+        assert (
             kubectl(
                 "get",
                 "deploy",
@@ -122,27 +122,22 @@ def test_daily_commands():
                 "-o",
                 "jsonpath={.spec.replicas} {.spec.selector.matchLabels.app} "
                 "{.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].ports[0].containerPort}",
-            ),
-            "3 web nginx:3 80",
-        )
+            )
+        ) == "3 web nginx:3 80", "deployment"
         kubectl("create", "service", "clusterip", "front", "--tcp=80:8080", out="created")
-        check_equal(
-            "service",
-            kubectl("get", "svc", "front", "-o", "jsonpath={.spec.ports[0].targetPort} {.spec.selector.app}"),
-            "8080 front",
-        )
+        assert (
+            kubectl("get", "svc", "front", "-o", "jsonpath={.spec.ports[0].targetPort} {.spec.selector.app}")
+            == "8080 front"
+        ), "service"
         kubectl("create", "priorityclass", "high", "--value=1000", "--description=d", out="created")
-        check_equal(
-            "priority class",
-            kubectl("get", "priorityclass", "high", "-o", "jsonpath={.value} {.description}"),
-            "1000 d",
-        )
+        assert (
+            kubectl("get", "priorityclass", "high", "-o", "jsonpath={.value} {.description}") == "1000 d"
+        ), "priority class"
         kubectl("create", "poddisruptionbudget", "pdb", "--selector=app=web", "--min-available=50%", out="created")
-        check_equal(
-            "budget",
-            kubectl("get", "pdb", "pdb", "-o", "jsonpath={.spec.minAvailable} {.spec.selector.matchLabels.app}"),
-            "50% web",
-        )
+        assert (
+            kubectl("get", "pdb", "pdb", "-o", "jsonpath={.spec.minAvailable} {.spec.selector.matchLabels.app}")
+            == "50% web"
+        ), "budget"
         kubectl("api-resources", out=["poddisruptionbudgets", "storageclasses", "leases"])
         kubectl("get", "--raw", "/healthz", out="ok")
 

@@ -9,7 +9,7 @@ import os
 import re
 
 import harness
-from harness import DEADLINE, ROOT, Api, check, check_equal, node
+from harness import DEADLINE, ROOT, Api, node
 
 PODS = "/api/v1/namespaces/wire/pods"
 # What the server responds instead of the recorded response, by "METHOD PATH" and Content-Type.
@@ -42,7 +42,7 @@ class Player:
 
     def user(self, method, path, body=None):
         status, answer = self.s.call(method, path, body)
-        check("the user's %s %s" % (method, path), status in (200, 201), "%d %s" % (status, answer))
+        assert status in (200, 201), ("the user's %s %s" % (method, path), "%d %s" % (status, answer))
 
     def bind(self, name, node):
         self.user(
@@ -81,7 +81,7 @@ class Player:
             {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}},
             "application/merge-patch+json",
         )
-        check("rs-1 is ready", status == 200, answer)
+        assert status == 200, ("rs-1 is ready", answer)
 
     def live(self, path, text):
         """Returns the path or body with this server's versions in place of the recorded ones."""
@@ -123,14 +123,12 @@ class Player:
         if want is None:
             return
         status, answer, warning = self.ask(e)
-        check_equal(what, (status, answer.get("message", "") if status != want else ""), (want, ""))
+        assert (status, answer.get("message", "") if status != want else "") == (want, ""), what
         if want == e["status"] and "reason" in e:
-            check_equal(
-                what + ": reason and message",
-                (answer.get("reason"), answer.get("message")),
-                (e["reason"], e["message"]),
+            assert (answer.get("reason"), answer.get("message")) == (e["reason"], e["message"]), (
+                what + ": reason and message"
             )
-        check_equal(what + ": warning", warning and warning[-len(e.get("warning", "")) :], e.get("warning"))
+        assert (warning and warning[-len(e.get("warning", "")) :]) == e.get("warning"), what + ": warning"
 
 
 def test_commands():
@@ -141,7 +139,7 @@ def test_commands():
         for line in f:
             e = json.loads(line)
             player.mark(e["mark"]) if "mark" in e else player.play(e)
-        check_equal("differences that are none any more", sorted(set(DIFFERENCES) - used), [])
+        assert sorted(set(DIFFERENCES) - used) == [], "differences that are none any more"
 
 
 harness.main(globals())

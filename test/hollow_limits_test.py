@@ -8,12 +8,12 @@ import socket
 import threading
 
 import harness
-from harness import Api, check, check_equal, wait_until
+from harness import Api, wait_until
 
 
 def metrics(s):
     status, text = s.call("GET", "/metrics")
-    check_equal("GET /metrics", status, 200)
+    assert status == 200, "GET /metrics"
     return dict((m[0], float(m[1])) for m in re.findall(r"^([a-z_]+(?:\{.*?\})?) (\S+)$", text, re.M))
 
 
@@ -30,9 +30,11 @@ def test_a_watcher_that_does_not_read_is_cut():
             'apiserver_registered_watchers{resource="configmaps"}',
             'etcd_object_counts{resource="configmaps"}',
         )
-        check_equal(
-            "before", (metrics(s)[watchers], metrics(s)[stored], metrics(s)["hollow_watchers_cut_total"]), (0, 0, 0)
-        )
+        assert (metrics(s)[watchers], metrics(s)[stored], metrics(s)["hollow_watchers_cut_total"]) == (
+            0,
+            0,
+            0,
+        ), "before"
         lazy, reader = watch(s, maps + "?watch=true"), watch(s, maps + "?watch=true")
         wait_until("two watchers", lambda: metrics(s)[watchers] == 2)
 
@@ -48,28 +50,27 @@ def test_a_watcher_that_does_not_read_is_cut():
 
         threading.Thread(target=drain, daemon=True).start()
         size, waiting = 1_500_000, []
-        check_equal("create", s.call("POST", maps, {"metadata": {"name": "big"}, "data": {"k": "x" * size}})[0], 201)
+        assert s.call("POST", maps, {"metadata": {"name": "big"}, "data": {"k": "x" * size}})[0] == 201, "create"
         limit = metrics(s)["hollow_watch_waiting_limit_bytes"]
-        check_equal("the limit", limit, 64 << 20)
+        assert limit == 64 << 20, "the limit"
         for i in range(70):
-            check_equal(
-                "update",
-                s.call("PUT", maps + "/big", {"metadata": {"name": "big"}, "data": {"k": "x" * size, "n": str(i)}})[0],
-                200,
-            )
+            assert (
+                s.call("PUT", maps + "/big", {"metadata": {"name": "big"}, "data": {"k": "x" * size, "n": str(i)}})[0]
+                == 200
+            ), "update"
             # It keeps up, whatever else this machine does, so that only the other one is too slow.
             wait_until("the reader has read the update", lambda: sum(read) > (i + 2) * size)
             m = metrics(s)
             waiting.append(m["hollow_watch_waiting_bytes"])
             if m["hollow_watchers_cut_total"]:
                 break
-        check("it was let be for long", max(waiting) > limit / 2, waiting)
-        check("never more than the limits", max(waiting) <= 2 * limit, waiting)
-        check_equal("one was cut", metrics(s)["hollow_watchers_cut_total"], 1)
+        assert max(waiting) > limit / 2, "it was let be for long"
+        assert max(waiting) <= 2 * limit, "never more than the limits"
+        assert metrics(s)["hollow_watchers_cut_total"] == 1, "one was cut"
         wait_until("one watcher left", lambda: metrics(s)[watchers] == 1)
         wait_until("the other has read all", lambda: sum(read) > (i + 2) * size)
         wait_until("nothing waits", lambda: metrics(s)["hollow_watch_waiting_bytes"] == 0)
-        check_equal("one map", metrics(s)[stored], 1)
+        assert metrics(s)[stored] == 1, "one map"
         # The one that was cut off reads the end of what it was sent, and then the end of the connection.
         lazy.settimeout(30)
         try:
@@ -77,7 +78,7 @@ def test_a_watcher_that_does_not_read_is_cut():
                 pass
         except ConnectionError:
             pass
-        check_equal("exit on SIGTERM", s.stop()[0], 0)
+        assert s.stop()[0] == 0, "exit on SIGTERM"
 
 
 def test_no_file_descriptor_left():
@@ -87,20 +88,20 @@ def test_no_file_descriptor_left():
         def history():
             return [metrics(s)['hollow_watch_history%s_events{resource="configmaps"}' % x] for x in ("", "_limit")]
 
-        check_equal("no history", history(), [0, 4])
-        check_equal("create", s.call("POST", maps, {"metadata": {"name": "kept"}})[0], 201)
-        check_equal("one change", history(), [1, 4])
+        assert history() == [0, 4], "no history"
+        assert s.call("POST", maps, {"metadata": {"name": "kept"}})[0] == 201, "create"
+        assert history() == [1, 4], "one change"
         for i in range(6):
-            check_equal(
-                "update", s.call("PUT", maps + "/kept", {"metadata": {"name": "kept"}, "data": {"n": str(i)}})[0], 200
-            )
-        check_equal("the last four", history(), [4, 4])
+            assert (
+                s.call("PUT", maps + "/kept", {"metadata": {"name": "kept"}, "data": {"n": str(i)}})[0] == 200
+            ), "update"
+        assert history() == [4, 4], "the last four"
         reader = watch(s, maps + "?watch=true&resourceVersion=0")
         reader.settimeout(60)
         # All that is done without descriptors was done once before: the undefined-behaviour sanitizer needs one when it
         # meets a type for the first time.
-        check_equal("create another", s.call("POST", maps, {"metadata": {"name": "other"}})[0], 201)
-        check_equal("delete it", s.call("DELETE", maps + "/other")[0], 200)
+        assert s.call("POST", maps, {"metadata": {"name": "other"}})[0] == 201, "create another"
+        assert s.call("DELETE", maps + "/other")[0] == 200, "delete it"
         read = b""
         while b"DELETED" not in read and (piece := reader.recv(1 << 16)):
             read += piece
@@ -112,17 +113,17 @@ def test_no_file_descriptor_left():
         many[0].settimeout(60)
         # Existing connections are served nevertheless.
         many[0].sendall(b"DELETE " + maps.encode() + b"/kept HTTP/1.1\r\nHost: x\r\n\r\n")
-        check_equal("the first", many[0].recv(15), b"HTTP/1.1 200 OK")
+        assert many[0].recv(15) == b"HTTP/1.1 200 OK", "the first"
         while b"DELETED" not in read and (piece := reader.recv(1 << 16)):
             read += piece
-        check("the watch goes on", b"DELETED" in read, read)
+        assert b"DELETED" in read, "the watch goes on"
         for c in many:
             c.close()
-        check_equal("served again", s.call("GET", maps)[1]["items"], [])
+        assert s.call("GET", maps)[1]["items"] == [], "served again"
         code, _, err = s.stop()
-        check_equal("exit on SIGTERM", code, 0)
+        assert code == 0, "exit on SIGTERM"
         reported = err.count("Cannot accept a connection to the API server: Too many open files")
-        check("it is logged, and not without a pause", 1 <= reported <= 600, reported)
+        assert 1 <= reported <= 600, "it is logged, and not without a pause"
 
 
 harness.main(globals())

@@ -11,7 +11,7 @@ import struct
 import threading
 
 import harness
-from harness import Api, Kubectl, Proxy, Scheduler, check, check_equal, node, wait_until
+from harness import Api, Kubectl, Proxy, Scheduler, node, wait_until
 
 FLAGS = [
     "--emulated-version=1.36",
@@ -88,7 +88,7 @@ def test_workloads():
     api, kubectl, _ = begin()
     kubectl("create", "deployment", "web", "--image=nginx", "--replicas=3")
     kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
-    check_equal("three pods run", list(pods(kubectl, "app=web").values()), ["Running"] * 3)
+    assert list(pods(kubectl, "app=web").values()) == ["Running"] * 3, "three pods run"
     kubectl("get", "deployment", "web", out="3")
     name = sorted(pods(kubectl, "app=web"))[0]
     kubectl(
@@ -103,7 +103,7 @@ def test_workloads():
     kubectl("set", "image", "deployment/web", "nginx=nginx:2")
     kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
     after = set(pods(kubectl, "app=web"))
-    check("all pods are new ones", not before & after and len(after) == 3, (before, after))
+    assert not before & after and len(after) == 3, "all pods are new ones"
     kubectl("rollout", "history", "deployment/web", out=["1 ", "2 "])
     kubectl("rollout", "undo", "deployment/web")
     kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
@@ -113,19 +113,17 @@ def test_workloads():
     kubectl.create(CLASS, SET, DAEMON)
     kubectl("rollout", "status", "statefulset/db", SECONDS)
     kubectl("rollout", "status", "daemonset/agent", SECONDS, out="successfully rolled out")
-    check_equal("ordinals", sorted(pods(kubectl, "app=db")), ["db-0", "db-1"])
+    assert sorted(pods(kubectl, "app=db")) == ["db-0", "db-1"], "ordinals"
     claims = json.loads(kubectl("get", "pvc", "-o", "json"))["items"]
-    check_equal(
-        "claims are bound to volumes of theirs",
-        {c["metadata"]["name"]: (c["status"]["phase"], c["spec"]["volumeName"]) for c in claims},
-        {c["metadata"]["name"]: ("Bound", "pvc-" + c["metadata"]["uid"]) for c in claims},
-    )
-    check_equal("claims", len(claims), 2)
-    check_equal("a pod on each node", len(pods(kubectl, "app=agent")), 2)
+    assert {c["metadata"]["name"]: (c["status"]["phase"], c["spec"]["volumeName"]) for c in claims} == {
+        c["metadata"]["name"]: ("Bound", "pvc-" + c["metadata"]["uid"]) for c in claims
+    }, "claims are bound to volumes of theirs"
+    assert len(claims) == 2, "claims"
+    assert len(pods(kubectl, "app=agent")) == 2, "a pod on each node"
 
     kubectl("create", "job", "once", "--image=busybox")
     kubectl("wait", "job/once", "--for=condition=complete", SECONDS, out="condition met")
-    check_equal("the Job's pod has ended", list(pods(kubectl, "job-name=once").values()), ["Succeeded"])
+    assert list(pods(kubectl, "job-name=once").values()) == ["Succeeded"], "the Job's pod has ended"
     kubectl("create", "cronjob", "often", "--image=busybox", "--schedule=*/5 * * * *")
     kubectl("create", "job", "now", "--from=cronjob/often")
     kubectl("wait", "job/now", "--for=condition=complete", SECONDS, out="condition met")
@@ -148,7 +146,7 @@ def test_workloads():
     kubectl("create", "namespace", "passing")
     kubectl("create", "deployment", "x", "--image=x", "-n", "passing")
     kubectl("delete", "namespace", "passing", SECONDS, out="deleted")
-    check_equal("the namespace is empty and gone", kubectl("get", "pods", "-n", "passing"), "")
+    assert kubectl("get", "pods", "-n", "passing") == "", "the namespace is empty and gone"
     kubectl("get", "lease", "-n", "kube-node-lease", out=["n1", "n2"])
 
 
@@ -180,14 +178,10 @@ def test_rejected_by_the_kubelet():
             None,
         ),
     )
-    check_equal("reason", status["reason"], "OutOfcpu")
-    check(
-        "message",
-        status["message"].startswith(
-            "Pod was rejected: Node didn't have enough resource: cpu, requested: 64000, used: 3000"
-        ),
-        status["message"],
-    )
+    assert status["reason"] == "OutOfcpu", "reason"
+    assert status["message"].startswith(
+        "Pod was rejected: Node didn't have enough resource: cpu, requested: 64000, used: 3000"
+    ), ("message", status["message"])
 
 
 def test_what_else_a_kubelet_rejects():
@@ -242,10 +236,10 @@ def test_what_else_a_kubelet_rejects():
     ):
         kubectl.create(p)
         status = ended(p["metadata"]["name"])
-        check_equal(p["metadata"]["name"], status.get("reason"), reason)
+        assert status.get("reason") == reason, p["metadata"]["name"]
         if reason == port:
             text = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports"
-            check_equal("message", status["message"], "Pod was rejected: " + text)
+            assert status["message"] == "Pod was rejected: " + text, "message"
 
 
 def test_what_has_lost_its_owner_goes():
@@ -288,7 +282,7 @@ def test_a_taint_that_keeps_new_pods_away_leaves_the_status_of_a_daemon_set():
     # What comes later has been looked at.
     kubectl.create(dict(DAEMON_SET, metadata={"name": "other"}))
     wait_until("another runs", lambda: status("other").get("numberReady") == 1)
-    check_equal("as before", status()["desiredNumberScheduled"], 2)
+    assert status()["desiredNumberScheduled"] == 2, "as before"
     # The status is looked at again because of the other node.
     kubectl("taint", "node", "n2", "a=b:NoExecute", out="tainted")
     wait_until("one stays", lambda: (status()["desiredNumberScheduled"], status()["numberMisscheduled"]) == (0, 1))
@@ -336,11 +330,10 @@ def test_resize_in_place():
     )
     resize({"requests": {"cpu": "3"}}, out="patched")
     kubectl("wait", "pod/grows", given + "3", SECONDS, out="condition met")
-    check_equal(
-        "nothing is pending",
-        kubectl("get", "pod", "grows", "-o", "jsonpath={.status.conditions[?(@.type=='PodResizePending')].reason}"),
-        "",
-    )
+    assert (
+        kubectl("get", "pod", "grows", "-o", "jsonpath={.status.conditions[?(@.type=='PodResizePending')].reason}")
+        == ""
+    ), "nothing is pending"
     resize(
         {"requests": {"cpu": "3", "memory": "1Gi"}, "limits": {"cpu": "3", "memory": "1Gi"}},
         status=1,
@@ -354,10 +347,10 @@ def test_scheduler_is_killed():
     kubectl("create", "deployment", "web", "--image=nginx", "--replicas=20")
     scheduler.process.send_signal(signal.SIGKILL)
     scheduler.process.wait()
-    check_equal("as many pods as wanted", len(pods(kubectl, "app=web")), 20)
+    assert len(pods(kubectl, "app=web")) == 20, "as many pods as wanted"
     Scheduler(kubectl.api.url, "--emulated-version=1.36", "--secure-port=0", bare=True, name="living-2")
     kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
-    check_equal("as many pods as wanted", list(pods(kubectl, "app=web").values()), ["Running"] * 20)
+    assert list(pods(kubectl, "app=web").values()) == ["Running"] * 20, "as many pods as wanted"
 
 
 class Made:
@@ -465,11 +458,11 @@ def test_nothing_is_made_twice_whatever_ends():
     for what in ("deployment/web", "statefulset/db", "daemonset/agent"):
         kubectl("rollout", "status", what, "--timeout=60s")
     made.ends = True
-    check_equal("pods of the Deployment", made("ReplicaSet") - deleted["ReplicaSet"], 10)
-    check_equal("pods of the StatefulSet", made("StatefulSet") - deleted["StatefulSet"], 2)
-    check_equal("pods of the DaemonSet", made("DaemonSet") - deleted["DaemonSet"], 2)
-    check_equal("pods of the Job", made("Job"), 8)
-    check_equal("ReplicaSets", len(api.get("/apis/apps/v1/namespaces/default/replicasets")["items"]), 1)
+    assert made("ReplicaSet") - deleted["ReplicaSet"] == 10, "pods of the Deployment"
+    assert made("StatefulSet") - deleted["StatefulSet"] == 2, "pods of the StatefulSet"
+    assert made("DaemonSet") - deleted["DaemonSet"] == 2, "pods of the DaemonSet"
+    assert made("Job") == 8, "pods of the Job"
+    assert len(api.get("/apis/apps/v1/namespaces/default/replicasets")["items"]) == 1, "ReplicaSets"
 
 
 def test_a_node_goes_down():

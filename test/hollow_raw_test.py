@@ -7,7 +7,7 @@ import re
 import socket
 
 import harness
-from harness import DEADLINE, ROOT, Api, check_equal
+from harness import DEADLINE, ROOT, Api
 
 # label -> why; only the status line is compared.
 OTHERWISE = {
@@ -83,7 +83,7 @@ def test_recorded_bytes():
                 "spec": {"containers": [{"name": "c", "image": "busybox"}]},
             },
         )
-        check_equal("raw1", status, 201)
+        assert status == 201, "raw1"
         for one in recorded:
             label = one["label"]
             parts = one.get("requestParts") or [one["request"]]
@@ -108,14 +108,14 @@ def test_recorded_bytes():
                     reason = next((why for start, why in OTHERWISE.items() if label.startswith(start)), None)
                     if reason:
                         continue
-                    check_equal(label + ": status", got[0], want[0])
+                    assert got[0] == want[0], label + ": status"
                     for h in set(want[1]) - {"Date", "Content-Length", "Transfer-Encoding"}:
-                        check_equal(label + ": " + h, got[1].get(h), want[1][h])
-                    check_equal(label + ": body", mask(got[2]), mask(want[2]))
+                        assert got[1].get(h) == want[1][h], label + ": " + h
+                    assert mask(got[2]) == mask(want[2]), label + ": body"
                 if one["serverClosedConnection"] and not reason:
-                    check_equal(label + ": closed", f.read(), b"")
-        check_equal("answers compared", compared, len(recorded) + 1)
-        check_equal("exit on SIGTERM", s.stop()[0], 0)
+                    assert f.read() == b"", label + ": closed"
+        assert compared == len(recorded) + 1, "answers compared"
+        assert s.stop()[0] == 0, "exit on SIGTERM"
 
 
 harness.main(globals())

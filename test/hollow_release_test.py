@@ -6,7 +6,7 @@ import http.client
 import json
 
 import harness
-from harness import DEADLINE, Api, Kubectl, check, check_equal
+from harness import DEADLINE, Api, Kubectl
 
 PODS = "/api/v1/namespaces/default/pods"
 CONTAINERS = [{"name": "c", "image": "i"}]
@@ -30,7 +30,7 @@ def on(*releases):
             for release in releases:
                 with Api.start(flags=["--emulated-version=" + release]) as s:
                     test(s)
-                    check_equal("%s: exit on SIGTERM" % release, s.stop()[0], 0)
+                    assert s.stop()[0] == 0, "%s: exit on SIGTERM" % release
 
         return run
 
@@ -59,49 +59,35 @@ def causes(answer):
 @on("1.29")
 def test_gates(s):
     made = s.call("POST", PODS, pod("gated", schedulingGates=[{"name": "example.com/a"}, {"name": "example.com/b"}]))[1]
-    check_equal(
-        "the condition of a gated pod",
-        made["status"]["conditions"],
-        [
-            {
-                "type": "PodScheduled",
-                "status": "False",
-                "lastProbeTime": None,
-                "lastTransitionTime": None,
-                "reason": "SchedulingGated",
-                "message": "Scheduling is blocked due to non-empty scheduling gates",
-            }
-        ],
-    )
+    assert made["status"]["conditions"] == [
+        {
+            "type": "PodScheduled",
+            "status": "False",
+            "lastProbeTime": None,
+            "lastTransitionTime": None,
+            "reason": "SchedulingGated",
+            "message": "Scheduling is blocked due to non-empty scheduling gates",
+        }
+    ], "the condition of a gated pod"
     status, answer = s.call(
         "POST", PODS + "/gated/binding", {"metadata": {"name": "gated"}, "target": {"kind": "Node", "name": "n1"}}
     )
-    check_equal(
-        "a gated pod cannot be bound",
-        (status, answer["message"]),
-        (409, 'Operation cannot be fulfilled on pods/binding "gated": pod gated has non-empty .spec.schedulingGates'),
-    )
+    assert (status, answer["message"]) == (
+        409,
+        'Operation cannot be fulfilled on pods/binding "gated": pod gated has non-empty .spec.schedulingGates',
+    ), "a gated pod cannot be bound"
 
     def patch(body):
         return s.call("PATCH", PODS + "/gated", body, "application/merge-patch+json")
 
-    check_equal(
-        "a gate may not be added",
-        causes(patch({"spec": {"schedulingGates": [{"name": "example.com/new"}]}})[1]),
-        [
-            (
-                "spec.schedulingGates",
-                "Forbidden: only deletion is allowed, but found new scheduling gate 'example.com/new'",
-            )
-        ],
-    )
-    check_equal("gated: selector may grow", patch({"spec": {"nodeSelector": {"zone": "a"}}})[0], 200)
-    check_equal("gated: selector may not change", patch({"spec": {"nodeSelector": {"zone": "b"}}})[0], 422)
-    check_equal("a gate may go", patch({"spec": {"schedulingGates": [{"name": "example.com/b"}]}})[0], 200)
-    check_equal("all gates may go", patch({"spec": {"schedulingGates": []}})[0], 200)
-    check_equal(
-        "not gated any more: selector is fixed", patch({"spec": {"nodeSelector": {"zone": "a", "b": "c"}}})[0], 422
-    )
+    assert causes(patch({"spec": {"schedulingGates": [{"name": "example.com/new"}]}})[1]) == [
+        ("spec.schedulingGates", "Forbidden: only deletion is allowed, but found new scheduling gate 'example.com/new'")
+    ], "a gate may not be added"
+    assert patch({"spec": {"nodeSelector": {"zone": "a"}}})[0] == 200, "gated: selector may grow"
+    assert patch({"spec": {"nodeSelector": {"zone": "b"}}})[0] == 422, "gated: selector may not change"
+    assert patch({"spec": {"schedulingGates": [{"name": "example.com/b"}]}})[0] == 200, "a gate may go"
+    assert patch({"spec": {"schedulingGates": []}})[0] == 200, "all gates may go"
+    assert patch({"spec": {"nodeSelector": {"zone": "a", "b": "c"}}})[0] == 422, "not gated any more: selector is fixed"
     uid = s.call("GET", PODS + "/gated")[1]["metadata"]["uid"]
 
     def bind(uid):
@@ -110,8 +96,8 @@ def test_gates(s):
         )
 
     status, answer = bind("00000000-0000-4000-8000-000000000000")
-    check("the uid is checked", status == 409 and "UID in precondition" in answer["message"], answer)
-    check_equal("bound", bind(uid)[0], 201)
+    assert status == 409 and "UID in precondition" in answer["message"], "the uid is checked"
+    assert bind(uid)[0] == 201, "bound"
 
 
 @on("1.29")
@@ -177,34 +163,23 @@ def test_fields(s):
     )
     spec["priorityClassName"] = "polite"
     status, made = s.call("POST", PODS, pod("all", **spec))
-    check_equal("created", status, 201)
+    assert status == 201, "created"
     for key, value in spec.items():
         if key not in ("initContainers", "volumes"):
-            check_equal("kept: " + key, made["spec"].get(key), value)
-    check_equal(
-        "sidecar",
-        (
-            made["spec"]["initContainers"][0]["restartPolicy"],
-            made["spec"]["initContainers"][0]["startupProbe"]["periodSeconds"],
-        ),
-        ("Always", 10),
-    )
-    check_equal(
-        "claim template",
-        made["spec"]["volumes"][0]["ephemeral"]["volumeClaimTemplate"]["spec"]["volumeMode"],
-        "Filesystem",
-    )
-    check_equal(
-        "links and policy by default",
-        (
-            s.call("POST", PODS, pod("plain"))[1]["spec"].get("enableServiceLinks"),
-            s.call("GET", PODS + "/plain")[1]["spec"]["preemptionPolicy"],
-        ),
-        (True, "PreemptLowerPriority"),
-    )
-    check(
+            assert made["spec"].get(key) == value, "kept: " + key
+    assert (
+        made["spec"]["initContainers"][0]["restartPolicy"],
+        made["spec"]["initContainers"][0]["startupProbe"]["periodSeconds"],
+    ) == ("Always", 10), "sidecar"
+    assert (
+        made["spec"]["volumes"][0]["ephemeral"]["volumeClaimTemplate"]["spec"]["volumeMode"] == "Filesystem"
+    ), "claim template"
+    assert (
+        s.call("POST", PODS, pod("plain"))[1]["spec"].get("enableServiceLinks"),
+        s.call("GET", PODS + "/plain")[1]["spec"]["preemptionPolicy"],
+    ) == (True, "PreemptLowerPriority"), "links and policy by default"
+    assert "selfLink" not in made["metadata"] and "selfLink" not in s.call("GET", PODS)[1]["metadata"], (
         "no selfLink",
-        "selfLink" not in made["metadata"] and "selfLink" not in s.call("GET", PODS)[1]["metadata"],
         made["metadata"],
     )
 
@@ -235,11 +210,9 @@ def test_fields(s):
             "Forbidden: must not be specified when labelSelector is not set",
         ),
     ]:
-        check_equal(
-            field,
-            causes(s.call("POST", PODS, pod("bad", **spec))[1]),
-            [("spec.topologySpreadConstraints[0]." + field, message)],
-        )
+        assert causes(s.call("POST", PODS, pod("bad", **spec))[1]) == [
+            ("spec.topologySpreadConstraints[0]." + field, message)
+        ], field
     for spec, want in [
         (
             {"schedulingGates": [{"name": "a"}], "nodeName": "n"},
@@ -251,7 +224,7 @@ def test_fields(s):
             [("spec.initContainers[0].restartPolicy", 'Unsupported value: "Never": supported values: "Always"')],
         ),
     ]:
-        check_equal(str(spec), causes(s.call("POST", PODS, pod("bad", **spec))[1]), want)
+        assert causes(s.call("POST", PODS, pod("bad", **spec))[1]) == want, str(spec)
     # Admission comes before validation, and refuses what only classes may say.
     for spec, want in [
         (
@@ -265,7 +238,7 @@ def test_fields(s):
         ),
     ]:
         status, refused = s.call("POST", PODS, pod("bad", **spec))
-        check_equal(str(spec), (status, refused["message"]), (403, 'pods "bad" is forbidden: ' + want))
+        assert (status, refused["message"]) == (403, 'pods "bad" is forbidden: ' + want), str(spec)
 
 
 @on("1.29")
@@ -330,42 +303,35 @@ def test_kinds(s):
         ),
     ]:
         status, made = s.call("POST", path, body)
-        check_equal("create " + path, status, 201)
+        assert status == 201, "create " + path
         name = body["metadata"]["name"]
-        check_equal("list " + path, name in [o["metadata"]["name"] for o in s.call("GET", path)[1]["items"]], True)
+        assert name in [o["metadata"]["name"] for o in s.call("GET", path)[1]["items"]], "list " + path
         c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=DEADLINE)
         c.request("GET", path + "?watch=true&allowWatchBookmarks=true&fieldSelector=metadata.name%3D" + name)
-        check_equal("watch " + path, json.loads(c.getresponse().readline())["type"], "ADDED")
+        assert json.loads(c.getresponse().readline())["type"] == "ADDED", "watch " + path
         c.close()
-    check_equal("secret", s.call("GET", "/api/v1/namespaces/default/secrets/s")[1]["data"], {"a": "Yg=="})
-    check_equal("driver's defaults", s.call("GET", storage + "csidrivers/d")[1]["spec"]["attachRequired"], True)
-    check_equal(
-        "class's default",
-        s.call("GET", "/apis/scheduling.k8s.io/v1/priorityclasses/p")[1]["preemptionPolicy"],
-        "PreemptLowerPriority",
-    )
-    check_equal(
-        "configmap",
-        s.call("GET", "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication")[0],
-        200,
-    )
-    check_equal(
-        "a namespace has its name as a label",
-        s.call("GET", "/api/v1/namespaces/default")[1]["metadata"]["labels"],
-        {"kubernetes.io/metadata.name": "default"},
-    )
-    check_equal(
-        "no namespace, no pod",
-        s.call("POST", "/api/v1/namespaces/nowhere/pods", pod("x", namespace="nowhere"))[1]["message"],
-        'namespaces "nowhere" not found',
-    )
+    assert s.call("GET", "/api/v1/namespaces/default/secrets/s")[1]["data"] == {"a": "Yg=="}, "secret"
+    assert s.call("GET", storage + "csidrivers/d")[1]["spec"]["attachRequired"] is True, "driver's defaults"
+    assert (
+        s.call("GET", "/apis/scheduling.k8s.io/v1/priorityclasses/p")[1]["preemptionPolicy"] == "PreemptLowerPriority"
+    ), "class's default"
+    assert (
+        s.call("GET", "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication")[0] == 200
+    ), "configmap"
+    assert s.call("GET", "/api/v1/namespaces/default")[1]["metadata"]["labels"] == {
+        "kubernetes.io/metadata.name": "default"
+    }, "a namespace has its name as a label"
+    assert (
+        s.call("POST", "/api/v1/namespaces/nowhere/pods", pod("x", namespace="nowhere"))[1]["message"]
+        == 'namespaces "nowhere" not found'
+    ), "no namespace, no pod"
     for gone in (
         "/apis/extensions/v1beta1",
         "/apis/policy/v1beta1/poddisruptionbudgets",
         "/apis/storage.k8s.io/v1beta1/storageclasses",
     ):
-        check_equal("1.10's " + gone, s.call("GET", gone)[0], 404)
-    check_equal("version", s.call("GET", "/version")[1]["minor"], "29")
+        assert s.call("GET", gone)[0] == 404, "1.10's " + gone
+    assert s.call("GET", "/version")[1]["minor"] == "29", "version"
 
 
 @on("1.29")
@@ -382,27 +348,29 @@ def test_events(s):
         "type": "Normal",
         "regarding": {"kind": "Pod", "namespace": "default", "name": "p"},
     }
-    check_equal("create", s.call("POST", path, event)[1]["note"], "it is bound")
+    assert s.call("POST", path, event)[1]["note"] == "it is bound", "create"
     core = s.call("GET", "/api/v1/namespaces/default/events/p.1")[1]
-    check_equal(
-        "as v1",
-        [core[k] for k in ("message", "reportingComponent", "eventTime")] + [core["involvedObject"]["name"]],
-        ["it is bound", "default-scheduler", "2026-01-01T00:00:00.123456Z", "p"],
-    )
+    assert [core[k] for k in ("message", "reportingComponent", "eventTime")] + [core["involvedObject"]["name"]] == [
+        "it is bound",
+        "default-scheduler",
+        "2026-01-01T00:00:00.123456Z",
+        "p",
+    ], "as v1"
     patched = s.call(
         "PATCH",
         path + "/p.1",
         {"series": {"count": 2, "lastObservedTime": "2026-01-01T00:00:01.000000Z"}},
         "application/strategic-merge-patch+json",
     )
-    check_equal(
-        "patch",
-        (patched[0], patched[1]["series"], patched[1]["kind"], patched[1]["apiVersion"]),
-        (200, {"count": 2, "lastObservedTime": "2026-01-01T00:00:01.000000Z"}, "Event", "events.k8s.io/v1"),
-    )
-    check_equal("replace", s.call("PUT", path + "/p.1", {**patched[1], "note": "again"})[1]["note"], "again")
-    check_equal("list", [e["note"] for e in s.call("GET", path)[1]["items"]], ["again"])
-    check_equal("delete", s.call("DELETE", path + "/p.1")[0], 200)
+    assert (patched[0], patched[1]["series"], patched[1]["kind"], patched[1]["apiVersion"]) == (
+        200,
+        {"count": 2, "lastObservedTime": "2026-01-01T00:00:01.000000Z"},
+        "Event",
+        "events.k8s.io/v1",
+    ), "patch"
+    assert s.call("PUT", path + "/p.1", {**patched[1], "note": "again"})[1]["note"] == "again", "replace"
+    assert [e["note"] for e in s.call("GET", path)[1]["items"]] == ["again"], "list"
+    assert s.call("DELETE", path + "/p.1")[0] == 200, "delete"
 
 
 @on("1.29")
@@ -436,7 +404,7 @@ def test_lists(s):
         ),
     ]:
         status, answer = s.call("GET", PODS + "?" + query)
-        check_equal(query, (status, causes(answer)), (422, [(field, message)]))
+        assert (status, causes(answer)) == (422, [(field, message)]), query
     rv = s.call("POST", PODS, pod("first"))[1]["metadata"]["resourceVersion"]
     s.call("POST", PODS, pod("second"))
 
@@ -447,10 +415,10 @@ def test_lists(s):
             if o["metadata"]["name"] in ("first", "second")
         ]
 
-    check_equal("exact", names("?resourceVersionMatch=Exact&resourceVersion=" + rv), ["first"])
-    check_equal("not older", names("?resourceVersionMatch=NotOlderThan&resourceVersion=" + rv), ["first", "second"])
+    assert names("?resourceVersionMatch=Exact&resourceVersion=" + rv) == ["first"], "exact"
+    assert names("?resourceVersionMatch=NotOlderThan&resourceVersion=" + rv) == ["first", "second"], "not older"
     status, _, text = whole(s, "GET", PODS, headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})
-    check_equal("a table of v1", (status, json.loads(text)["apiVersion"]), (200, "meta.k8s.io/v1"))
+    assert (status, json.loads(text)["apiVersion"]) == (200, "meta.k8s.io/v1"), "a table of v1"
 
 
 @on("1.10", "1.29")
@@ -494,18 +462,15 @@ def test_dry(s):
         ("PATCH", "/apis/apps/v1/namespaces/default/deployments/d/scale", {"spec": {"replicas": 9}}, merge, 200),
     ]:
         status, answer = s.call(method, path + "?dryRun=All", body, kind or "application/json")
-        check_equal("dry %s %s" % (method, path), status, want)
+        assert status == want, "dry %s %s" % (method, path)
         if (method, path) == ("PATCH", PODS + "/kept"):
-            check_equal("the answer is of what would be", answer["metadata"]["labels"], {"a": "b"})
+            assert answer["metadata"]["labels"] == {"a": "b"}, "the answer is of what would be"
         if (method, path) == ("POST", PODS):
-            check_equal("without a version", answer["metadata"].get("resourceVersion"), None)
-    check_equal(
-        "by the body",
-        s.call("DELETE", PODS + "/pending", {"kind": "DeleteOptions", "apiVersion": "v1", "dryRun": ["All"]})[0],
-        200,
-    )
-    check_equal(
-        "by the eviction's options",
+            assert answer["metadata"].get("resourceVersion") is None, "without a version"
+    assert (
+        s.call("DELETE", PODS + "/pending", {"kind": "DeleteOptions", "apiVersion": "v1", "dryRun": ["All"]})[0] == 200
+    ), "by the body"
+    assert (
         s.call(
             "POST",
             PODS + "/kept/eviction",
@@ -515,18 +480,15 @@ def test_dry(s):
                 "metadata": {"name": "kept"},
                 "deleteOptions": {"dryRun": ["All"]},
             },
-        )[0],
-        201,
-    )
-    check_equal("a refusal is one in a dry run too", s.call("POST", PODS + "?dryRun=All", pod("kept"))[0], 409)
-    check_equal("nothing was written", (everything(), version()), (before, rv))
-    check_equal(
-        "another value",
-        causes(s.call("POST", PODS + "?dryRun=Some", pod("new"))[1]),
-        [("dryRun", 'Unsupported value: "Some": supported values: "All"')],
-    )
-    check_equal("after it, writes are writes", s.call("DELETE", PODS + "/pending")[0], 200)
-    check_equal("gone", s.call("GET", PODS + "/pending")[0], 404)
+        )[0]
+    ) == 201, "by the eviction's options"
+    assert s.call("POST", PODS + "?dryRun=All", pod("kept"))[0] == 409, "a refusal is one in a dry run too"
+    assert (everything(), version()) == (before, rv), "nothing was written"
+    assert causes(s.call("POST", PODS + "?dryRun=Some", pod("new"))[1]) == [
+        ("dryRun", 'Unsupported value: "Some": supported values: "All"')
+    ], "another value"
+    assert s.call("DELETE", PODS + "/pending")[0] == 200, "after it, writes are writes"
+    assert s.call("GET", PODS + "/pending")[0] == 404, "gone"
 
 
 @on("1.10", "1.29")
@@ -535,34 +497,29 @@ def test_strict(s):
     body = pod("strict", nosuch=1)
     body["spec"]["containers"] = [{"name": "c", "image": "i", "wrong": True}]
     status, answer = s.call("POST", PODS + "?fieldValidation=Strict", body)
-    check_equal(
-        "Strict",
-        (status, answer["message"]),
-        (
-            400,
-            'Pod in version "v1" cannot be handled as a Pod: strict decoding error: '
-            'unknown field "spec.containers[0].wrong", unknown field "spec.nosuch"',
-        ),
-    )
+    assert (status, answer["message"]) == (
+        400,
+        'Pod in version "v1" cannot be handled as a Pod: strict decoding error: '
+        'unknown field "spec.containers[0].wrong", unknown field "spec.nosuch"',
+    ), "Strict"
     for query, want in (("?fieldValidation=Warn", 2), ("?fieldValidation=Ignore", 0), ("", default)):
         status, headers, _ = whole(s, "POST", PODS + query, {**body, "metadata": {"name": "f" + query[17:].lower()}})
         warnings = [v for k, v in headers if k == "Warning"]
-        check_equal("warnings" + query, (status, len(warnings)), (201, want))
+        assert (status, len(warnings)) == (201, want), "warnings" + query
         if want:
-            check_equal("its form", warnings[1], '299 - "unknown field \\"spec.nosuch\\""')
-    check_equal(
-        "in a patch",
-        s.call("PATCH", PODS + "/f?fieldValidation=Strict", {"spec": {"nosuch": 1}}, "application/merge-patch+json")[0],
-        400,
-    )
-    check_equal(
-        "twice",
+            assert warnings[1] == '299 - "unknown field \\"spec.nosuch\\""', "its form"
+    assert (
+        s.call("PATCH", PODS + "/f?fieldValidation=Strict", {"spec": {"nosuch": 1}}, "application/merge-patch+json")[0]
+        == 400
+    ), "in a patch"
+    assert (
         s.call(
             "POST",
             PODS + "?fieldValidation=Strict",
             '{"metadata":{"name":"t","name":"t"},"spec":{"containers":[{"name":"c","image":"i"}]}}',
-        )[1]["message"],
-        'Pod in version "v1" cannot be handled as a Pod: strict decoding error: duplicate field "metadata.name"',
+        )[1]["message"]
+    ) == 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: duplicate field "metadata.name"', (
+        "twice"
     )
 
 
@@ -579,39 +536,32 @@ def test_budgets(s):
         s.call("POST", PODS, pod("g%d" % i, nodeName="n1", labels={"app": "guard"}))
     s.call("POST", PODS, pod("waiting", labels={"app": "guard"}))
     path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
-    check_equal(
-        "budget",
+    assert (
         s.call(
             "POST",
             path,
             {"metadata": {"name": "guard"}, "spec": {"minAvailable": 2, "selector": {"matchLabels": {"app": "guard"}}}},
-        )[0],
+        )[0]
+    ) == 201, "budget"
+    assert evict("waiting") == (
         201,
-    )
-    check_equal(
-        "a pending pod disturbs nobody",
-        evict("waiting"),
-        (201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}),
-    )
-    check_equal("it is gone", s.call("GET", PODS + "/waiting")[0], 404)
-    check_equal("one may go", evict("g0")[0], 201)
-    check("it ends in its own time", "deletionTimestamp" in s.call("GET", PODS + "/g0")[1]["metadata"])
+        {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201},
+    ), "a pending pod disturbs nobody"
+    assert s.call("GET", PODS + "/waiting")[0] == 404, "it is gone"
+    assert evict("g0")[0] == 201, "one may go"
+    assert "deletionTimestamp" in s.call("GET", PODS + "/g0")[1]["metadata"], "it ends in its own time"
     status, answer = evict("g1")
-    check_equal(
-        "the next may not",
-        (status, answer["reason"], answer["message"], answer["details"]["causes"]),
-        (
-            429,
-            "TooManyRequests",
-            "Cannot evict pod as it would violate the pod's disruption budget.",
-            [
-                {
-                    "reason": "DisruptionBudget",
-                    "message": "The disruption budget guard needs 2 healthy pods and has 2 currently",
-                }
-            ],
-        ),
-    )
+    assert (status, answer["reason"], answer["message"], answer["details"]["causes"]) == (
+        429,
+        "TooManyRequests",
+        "Cannot evict pod as it would violate the pod's disruption budget.",
+        [
+            {
+                "reason": "DisruptionBudget",
+                "message": "The disruption budget guard needs 2 healthy pods and has 2 currently",
+            }
+        ],
+    ), "the next may not"
     # A controller maintains this status, so it is applied and counted down.
     b = s.call("GET", path + "/guard")[1]
     b["status"].update(
@@ -623,9 +573,9 @@ def test_budgets(s):
             "expectedPods": 3,
         }
     )
-    check_equal("status", s.call("PUT", path + "/guard/status", b)[0], 200)
-    check_equal("as the status says", (evict("g1")[0], evict("g2")[0]), (201, 429))
-    check_equal("counted down", s.call("GET", path + "/guard")[1]["status"]["disruptionsAllowed"], 0)
+    assert s.call("PUT", path + "/guard/status", b)[0] == 200, "status"
+    assert (evict("g1")[0], evict("g2")[0]) == (201, 429), "as the status says"
+    assert s.call("GET", path + "/guard")[1]["status"]["disruptionsAllowed"] == 0, "counted down"
     s.call(
         "POST",
         path,
@@ -634,15 +584,13 @@ def test_budgets(s):
             "spec": {"maxUnavailable": "50%", "selector": {"matchLabels": {"app": "guard"}}},
         },
     )
-    check_equal("two budgets", evict("g2")[0], 500)
-    check_equal("nobody", evict("nobody")[0], 404)
-    check_equal(
-        "another name",
+    assert evict("g2")[0] == 500, "two budgets"
+    assert evict("nobody")[0] == 404, "nobody"
+    assert (
         s.call(
             "POST", PODS + "/g2/eviction", {"kind": "Eviction", "apiVersion": "policy/v1", "metadata": {"name": "g1"}}
-        )[0],
-        400,
-    )
+        )[0]
+    ) == 400, "another name"
 
 
 @on("1.10", "1.29")
@@ -652,33 +600,27 @@ def test_services(s):
     def service(name, **spec):
         return {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}], **spec}}
 
-    check_equal(
-        "type",
-        causes(s.call("POST", path, service("x", type="Foo"))[1]),
-        [
-            (
-                "spec.type",
-                'Unsupported value: "Foo": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"',
-            )
-        ],
-    )
-    check_equal("no ports", causes(s.call("POST", path, service("x", ports=[]))[1]), [("spec.ports", "Required value")])
+    assert causes(s.call("POST", path, service("x", type="Foo"))[1]) == [
+        (
+            "spec.type",
+            'Unsupported value: "Foo": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"',
+        )
+    ], "type"
+    assert causes(s.call("POST", path, service("x", ports=[]))[1]) == [("spec.ports", "Required value")], "no ports"
     made = s.call(
         "POST", path, service("np", type="NodePort", ports=[{"name": "a", "port": 1}, {"name": "b", "port": 2}])
     )[1]
     ports = [p["nodePort"] for p in made["spec"]["ports"]]
-    check("two ports in the range", all(30000 <= p <= 32767 for p in ports) and len(set(ports)) == 2, ports)
-    check_equal(
-        "taken",
-        causes(s.call("POST", path, service("y", type="NodePort", ports=[{"port": 1, "nodePort": ports[0]}]))[1]),
-        [("spec.ports[0].nodePort", "Invalid value: %d: provided port is already allocated" % ports[0])],
-    )
-    check_equal(
-        "out of range", s.call("POST", path, service("y", type="NodePort", ports=[{"port": 1, "nodePort": 80}]))[0], 422
-    )
-    check_equal(
-        "an update keeps them", [p["nodePort"] for p in s.call("PUT", path + "/np", made)[1]["spec"]["ports"]], ports
-    )
+    assert all(30000 <= p <= 32767 for p in ports) and len(set(ports)) == 2, "two ports in the range"
+    assert causes(
+        s.call("POST", path, service("y", type="NodePort", ports=[{"port": 1, "nodePort": ports[0]}]))[1]
+    ) == [("spec.ports[0].nodePort", "Invalid value: %d: provided port is already allocated" % ports[0])], "taken"
+    assert (
+        s.call("POST", path, service("y", type="NodePort", ports=[{"port": 1, "nodePort": 80}]))[0] == 422
+    ), "out of range"
+    assert [
+        p["nodePort"] for p in s.call("PUT", path + "/np", made)[1]["spec"]["ports"]
+    ] == ports, "an update keeps them"
 
 
 @on("1.10", "1.29")
@@ -688,37 +630,31 @@ def test_others(s):
     s.call("POST", PODS, pod("kept", nodeName="n1"))
     generation = s.call("GET", deployments)[1]["metadata"]["generation"]
     merge = "application/merge-patch+json"
-    check_equal(
-        "an annotation of a Deployment counts",
-        s.call("PATCH", deployments, {"metadata": {"annotations": {"a": "b"}}}, merge)[1]["metadata"]["generation"],
-        generation + 1,
-    )
-    check_equal(
-        "a label does not",
-        s.call("PATCH", deployments, {"metadata": {"labels": {"a": "b"}}}, merge)[1]["metadata"]["generation"],
-        generation + 1,
-    )
+    assert (
+        s.call("PATCH", deployments, {"metadata": {"annotations": {"a": "b"}}}, merge)[1]["metadata"]["generation"]
+        == generation + 1
+    ), "an annotation of a Deployment counts"
+    assert (
+        s.call("PATCH", deployments, {"metadata": {"labels": {"a": "b"}}}, merge)[1]["metadata"]["generation"]
+        == generation + 1
+    ), "a label does not"
     review = {
         "kind": "SelfSubjectAccessReview",
         "apiVersion": "authorization.k8s.io/v1",
         "spec": {"resourceAttributes": {"verb": "create", "resource": "pods"}},
     }
     status, answer = s.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
-    check_equal("everybody may everything here", (status, answer["status"]), (201, {"allowed": True}))
-    check_equal(
-        "an empty review",
-        s.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {"spec": {}})[0],
-        422,
-    )
+    assert (status, answer["status"]) == (201, {"allowed": True}), "everybody may everything here"
+    assert (
+        s.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {"spec": {}})[0] == 422
+    ), "an empty review"
     # DeleteOptions {gracePeriodSeconds: 0} as kubectl writes them.
     s.call("POST", PODS, pod("proto", nodeName="n1"))
     raw = b"k8s\0" + b"\x0a\x13\x0a\x02v1\x12\x0dDeleteOptions" + b"\x12\x02\x08\x00"
-    check_equal(
-        "DeleteOptions in protobuf",
-        s.call("DELETE", PODS + "/proto", raw, "application/vnd.kubernetes.protobuf")[0],
-        200,
-    )
-    check_equal("and it was read", s.call("GET", PODS + "/proto")[0], 404)
+    assert (
+        s.call("DELETE", PODS + "/proto", raw, "application/vnd.kubernetes.protobuf")[0] == 200
+    ), "DeleteOptions in protobuf"
+    assert s.call("GET", PODS + "/proto")[0] == 404, "and it was read"
     for method, path, body, headers, want in [
         ("POST", PODS, b"k8s\0", {"Content-Type": "application/vnd.kubernetes.protobuf"}, 415),
         ("GET", PODS, None, {"Accept": "application/vnd.kubernetes.protobuf"}, 406),
@@ -728,16 +664,14 @@ def test_others(s):
         c.request(method, path, body, headers)
         r = c.getresponse()
         message = json.loads(r.read())["message"]
-        check_equal("%s %s" % (method, path), r.status, want)
-        check(
-            "the flag is named",
-            "--kube-api-content-type=application/json" in message and "clientConnection.contentType" in message,
-            message,
-        )
+        assert r.status == want, "%s %s" % (method, path)
+        assert (
+            "--kube-api-content-type=application/json" in message and "clientConnection.contentType" in message
+        ), "the flag is named"
         c.close()
     status, answer = s.call("PATCH", PODS + "/kept", "{}", "application/apply-patch+yaml")
-    check_equal("server-side apply is refused", status, 415)
-    check("and the message says what to do", "without --server-side" in answer["message"], answer)
+    assert status == 415, "server-side apply is refused"
+    assert "without --server-side" in answer["message"], "and the message says what to do"
 
 
 def test_every_release():
@@ -746,7 +680,7 @@ def test_every_release():
         with Api.start(flags=["--emulated-version=" + release]) as s:
             kubectl, minor = Kubectl(s), int(release.split(".")[1])
             kubectl("version", out="Server Version: v%s.0" % release)
-            check_equal(release + ": the minor version", s.get("/version")["minor"], str(minor))
+            assert s.get("/version")["minor"] == str(minor), release + ": the minor version"
             kubectl("create", "-f", "-", stdin=json.dumps(harness.node("n0")), out="node/n0 created")
             s.post(
                 PODS,
@@ -771,40 +705,33 @@ def test_every_release():
                 ("preemptionPolicy", 19),
                 ("enableServiceLinks", 13),
             ):
-                check_equal("%s: %s" % (release, field), field in spec, minor >= since)
+                assert (field in spec) == (minor >= since), "%s: %s" % (release, field)
             groups = {v["groupVersion"] for g in s.get("/apis")["groups"] for v in g["versions"]}
             for version, there in (
                 ("events.k8s.io/v1", minor >= 19),
                 ("resource.k8s.io/v1", minor >= 34),
                 ("extensions/v1beta1", minor <= 13),
             ):
-                check_equal("%s: %s" % (release, version), version in groups, there)
-            check_equal(
-                "%s: csinodes" % release,
-                s.call("GET", "/apis/storage.k8s.io/v1/csinodes")[0],
-                200 if minor >= 17 else 404,
+                assert (version in groups) == there, "%s: %s" % (release, version)
+            assert s.call("GET", "/apis/storage.k8s.io/v1/csinodes")[0] == (200 if minor >= 17 else 404), (
+                "%s: csinodes" % release
             )
 
 
 @on("1.10")
 def test_release_1_10(s):
-    check_equal(
-        "1.10 drops what it does not know",
-        "schedulingGates" in s.call("POST", PODS, pod("old", schedulingGates=[{"name": "a"}]))[1]["spec"],
-        False,
-    )
-    check_equal("1.10 has no CSI kinds", s.call("GET", "/apis/storage.k8s.io/v1/csinodes")[0], 404)
+    assert not (
+        "schedulingGates" in s.call("POST", PODS, pod("old", schedulingGates=[{"name": "a"}]))[1]["spec"]
+    ), "1.10 drops what it does not know"
+    assert s.call("GET", "/apis/storage.k8s.io/v1/csinodes")[0] == 404, "1.10 has no CSI kinds"
     classes = "/apis/scheduling.k8s.io/%s/priorityclasses"
-    check_equal(
-        "a class of v1 has a policy",
-        s.call("POST", classes % "v1", {"metadata": {"name": "p"}, "value": 5})[1]["preemptionPolicy"],
-        "PreemptLowerPriority",
-    )
-    check_equal(
-        "one of v1beta1 has none",
-        "preemptionPolicy" in s.call("POST", classes % "v1beta1", {"metadata": {"name": "q"}, "value": 5})[1],
-        False,
-    )
+    assert (
+        s.call("POST", classes % "v1", {"metadata": {"name": "p"}, "value": 5})[1]["preemptionPolicy"]
+        == "PreemptLowerPriority"
+    ), "a class of v1 has a policy"
+    assert not (
+        "preemptionPolicy" in s.call("POST", classes % "v1beta1", {"metadata": {"name": "q"}, "value": 5})[1]
+    ), "one of v1beta1 has none"
 
 
 harness.main(globals())

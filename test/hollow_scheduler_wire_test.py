@@ -10,7 +10,7 @@ import os
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import harness
-from harness import DEADLINE, ROOT, Api, check, check_equal
+from harness import DEADLINE, ROOT, Api
 
 HINT = "clientConnection.contentType: application/json"
 PODS = "/api/v1/namespaces/wire/pods"
@@ -36,7 +36,7 @@ class Conversation:
 
     def user(self, method, path, body=None, want=(200, 201)):
         status, answer = self.s.call(method, path, body)
-        check("%s: the user's %s %s" % (self.name, method, path), status in want, "%d %s" % (status, answer))
+        assert status in want, ("%s: the user's %s %s" % (self.name, method, path), "%d %s" % (status, answer))
         return answer
 
     def pod(self, name, **spec):
@@ -104,33 +104,31 @@ class Conversation:
             status, body = ask(self.s, "GET", path, headers=headers)
             protobuf = headers.get("Accept", "").startswith("application/vnd.kubernetes.protobuf")
             if protobuf and "watch=true" in path:
-                check_equal(what, status, 406)
-                check(what, HINT in body["message"], body)
+                assert status == 406, what
+                assert HINT in body["message"], what
             elif "/leases/" in path or "/endpoints/" in path or "/pods/" in path:
-                check(what, status in (200, 404), status)  # which objects exist depends on what came before
+                assert status in (200, 404), what
             else:
-                check_equal(what, status, e["status"])
+                assert status == e["status"], what
                 if body is not None and e.get("kind"):
-                    check_equal(what + ": kind", body["kind"], e["kind"])
+                    assert body["kind"] == e["kind"], what + ": kind"
             return
         if url.path.endswith("reviews"):  # the scheduler asks who may see its pages, which this server cannot answer
-            check_equal(
-                what, ask(self.s, e["method"], path, base64.b64decode(e.get("bodyBase64", "")), headers)[0], 404
-            )
+            assert ask(self.s, e["method"], path, base64.b64decode(e.get("bodyBase64", "")), headers)[0] == 404, what
             return
         if "bodyBase64" in e:
             status, body = ask(self.s, e["method"], path, base64.b64decode(e["bodyBase64"]), headers)
-            check_equal(what + ": protobuf", status, 415)
-            check(what, HINT in body["message"], body)
+            assert status == 415, what + ": protobuf"
+            assert HINT in body["message"], what
             return
         body = self.prepare(e, url.path, e.get("body"))
         status, answer = ask(
             self.s, e["method"], path, json.dumps(body) if isinstance(body, (dict, list)) else body, headers
         )
-        check_equal(what, status, e["status"])
+        assert status == e["status"], what
         if status >= 300:
             if e.get("message") and status == 404:
-                check_equal(what + ": message", answer["message"], e["message"])
+                assert answer["message"] == e["message"], what + ": message"
             return
         if "conditions" in e:
             got = [
@@ -138,10 +136,10 @@ class Conversation:
                 for c in answer["status"].get("conditions", [])
             ]
             sent = [c["type"] for c in (body.get("status") or {}).get("conditions", [])]
-            check_equal(
-                what + ": conditions", [c for c in got if c[0] in sent], [c for c in e["conditions"] if c[0] in sent]
+            assert [c for c in got if c[0] in sent] == [c for c in e["conditions"] if c[0] in sent], (
+                what + ": conditions"
             )
-            check_equal(what + ": nominated", answer["status"].get("nominatedNodeName"), e.get("nominated"))
+            assert answer["status"].get("nominatedNodeName") == e.get("nominated"), what + ": nominated"
         if e["method"] == "POST" and url.path.endswith("/events"):
             for key in (
                 "note",
@@ -155,11 +153,11 @@ class Conversation:
                 "related",
             ):
                 if body.get(key):
-                    check_equal(what + ": " + key, answer.get(key), body[key])
+                    assert answer.get(key) == body[key], what + ": " + key
             status, core = self.s.call(
                 "GET", url.path.replace("/apis/events.k8s.io/v1", "/api/v1") + "/" + body["metadata"]["name"]
             )
-            check_equal(what + ": as v1", (status, core.get("message")), (200, body.get("note", body.get("message"))))
+            assert (status, core.get("message")) == (200, body.get("note", body.get("message"))), what + ": as v1"
 
 
 def test_conversations():
@@ -169,17 +167,17 @@ def test_conversations():
         name = os.path.basename(file)[: -len(".jsonl")]
         release = "1.29" if name.startswith("4") else "1.10"
         with Api.start(flags=["--emulated-version=" + release]) as s, open(file) as lines:
-            check_equal("namespace", s.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})[0], 201)
+            assert s.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})[0] == 201, "namespace"
             for node in ("node-a", "node-b"):
-                check_equal("node", s.call("POST", "/api/v1/nodes", {"metadata": {"name": node}})[0], 201)
+                assert s.call("POST", "/api/v1/nodes", {"metadata": {"name": node}})[0] == 201, "node"
             conversation = Conversation(s, name)
             for i, line in enumerate(lines):
                 conversation.exchange(i, json.loads(line))
                 replayed += 1
             code, _, err = s.stop()
-            check_equal(name + ": exit on SIGTERM", code, 0)
-    check_equal("requests sent", replayed, 600)
-    check_equal("conversations", len(files), 17)
+            assert code == 0, name + ": exit on SIGTERM"
+    assert replayed == 600, "requests sent"
+    assert len(files) == 17, "conversations"
 
 
 harness.main(globals())

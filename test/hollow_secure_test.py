@@ -8,7 +8,7 @@ import ssl
 import warnings
 
 import harness
-from harness import BIN, ROOT, TLS, Api, check, check_equal, run, secure_flags, write_file
+from harness import BIN, ROOT, TLS, Api, run, secure_flags, write_file
 
 warnings.simplefilter("ignore", DeprecationWarning)  # the test asks for TLS versions that must be rejected
 
@@ -58,45 +58,39 @@ def test_who_may_what():
         )
     ) as s:
         port = s.secure_port()
-        check_equal("anonymous, nodes", call(port, "GET", "/api/v1/nodes"), recorded(0))
-        check_equal("anonymous, healthz", call(port, "GET", "/healthz"), (200, "ok"))
-        check_equal("anonymous, version", call(port, "GET", "/version")[0], 200)
-        check_equal("anonymous, discovery", call(port, "GET", "/api")[0], 403)
-        check_equal("unknown token", call(port, "GET", "/api/v1/nodes", token="invalid"), recorded(3))
-        check_equal("good token", call(port, "GET", "/api/v1/nodes", token="wiretoken")[0], 200)
-        check_equal(
-            "token without rights", call(port, "GET", "/api/v1/namespaces/wire/pods/x", token="wiretoken2"), recorded(5)
-        )
+        assert call(port, "GET", "/api/v1/nodes") == recorded(0), "anonymous, nodes"
+        assert call(port, "GET", "/healthz") == (200, "ok"), "anonymous, healthz"
+        assert call(port, "GET", "/version")[0] == 200, "anonymous, version"
+        assert call(port, "GET", "/api")[0] == 403, "anonymous, discovery"
+        assert call(port, "GET", "/api/v1/nodes", token="invalid") == recorded(3), "unknown token"
+        assert call(port, "GET", "/api/v1/nodes", token="wiretoken")[0] == 200, "good token"
+        assert call(port, "GET", "/api/v1/namespaces/wire/pods/x", token="wiretoken2") == recorded(
+            5
+        ), "token without rights"
         binding = '{"kind":"Binding","apiVersion":"v1","metadata":{"name":"x"},"target":{"kind":"Node","name":"n"}}'
-        check_equal(
-            "binding without rights",
-            call(port, "POST", "/api/v1/namespaces/wire/pods/x/binding", token="wiretoken2", body=binding),
-            recorded(6),
-        )
-        check_equal(
-            "watch without rights", call(port, "GET", "/api/v1/nodes?watch=true", token="wiretoken2"), recorded(7)
-        )
-        check_equal("certificate, allowed", call(port, "GET", "/api/v1/namespaces/wire/pods", cert="client")[0], 200)
-        check_equal(
-            "certificate, other namespace", call(port, "GET", "/api/v1/namespaces/other/pods", cert="client")[0], 403
-        )
+        assert call(
+            port, "POST", "/api/v1/namespaces/wire/pods/x/binding", token="wiretoken2", body=binding
+        ) == recorded(6), "binding without rights"
+        assert call(port, "GET", "/api/v1/nodes?watch=true", token="wiretoken2") == recorded(7), "watch without rights"
+        assert call(port, "GET", "/api/v1/namespaces/wire/pods", cert="client")[0] == 200, "certificate, allowed"
+        assert (
+            call(port, "GET", "/api/v1/namespaces/other/pods", cert="client")[0] == 403
+        ), "certificate, other namespace"
         status, body = call(port, "POST", "/api/v1/namespaces/wire/pods", cert="client", body="{}")
-        check_equal(
-            "certificate, readonly",
-            (status, body["message"]),
-            (403, 'pods is forbidden: User "alice" cannot create pods in the namespace "wire"'),
-        )
+        assert (status, body["message"]) == (
+            403,
+            'pods is forbidden: User "alice" cannot create pods in the namespace "wire"',
+        ), "certificate, readonly"
         try:
-            check(
+            assert call(port, "GET", "/api", cert="stranger")[0] in (401, 403), (
                 "a certificate of another authority",
-                call(port, "GET", "/api", cert="stranger")[0] in (401, 403),
                 "was let in",
             )
         except (ssl.SSLError, ConnectionError):
             pass  # rejected in the handshake
         try:
             call(port, "GET", "/healthz", version=ssl.TLSVersion.TLSv1_1)
-            check("TLS 1.1", False, "was accepted")
+            assert False, ("TLS 1.1", "was accepted")
         except (ssl.SSLError, ConnectionError, ValueError):
             pass
 
@@ -107,14 +101,13 @@ def test_who_may_what():
             )
             return body["status"]["allowed"] if status == 201 else status
 
-        check_equal(
-            "may I: a certificate that may only read",
-            (can("list", "pods", cert="client"), can("create", "pods", cert="client")),
-            (True, False),
-        )
-        check_equal("may I: of another namespace", can("list", "pods", ns="other", cert="client"), False)
-        check_equal("may I: a token with all rights", can("delete", "nodes", token="wiretoken"), True)
-        check_equal("may I: nobody gets no answer", can("list", "pods"), 403)
+        assert (can("list", "pods", cert="client"), can("create", "pods", cert="client")) == (
+            True,
+            False,
+        ), "may I: a certificate that may only read"
+        assert can("list", "pods", ns="other", cert="client") is False, "may I: of another namespace"
+        assert can("delete", "nodes", token="wiretoken") is True, "may I: a token with all rights"
+        assert can("list", "pods") == 403, "may I: nobody gets no answer"
         listed = call(
             port,
             "POST",
@@ -122,27 +115,24 @@ def test_who_may_what():
             body='{"spec":{"namespace":"wire"}}',
             cert="client",
         )[1]["status"]["resourceRules"]
-        check(
-            "what a certificate may do that may only read",
-            {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["pods"]} in listed
-            and not any("create" in rule["verbs"] for rule in listed),
-            listed,
-        )
-        check_equal("the insecure port allows everybody", s.call("GET", "/api/v1/nodes")[0], 200)
-        check_equal("exit on SIGTERM", s.stop()[0], 0)
+        assert {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["pods"]} in listed and not any(
+            "create" in rule["verbs"] for rule in listed
+        ), "what a certificate may do that may only read"
+        assert s.call("GET", "/api/v1/nodes")[0] == 200, "the insecure port allows everybody"
+        assert s.stop()[0] == 0, "exit on SIGTERM"
 
 
 def test_without_a_policy():
     with Api.start(flags=secure_flags("--token-auth-file=" + TOKENS)) as s:
         port = s.secure_port()
-        check_equal("without a policy: anonymous", call(port, "GET", "/healthz")[0], 401)
-        check_equal("without a policy: known", call(port, "GET", "/api/v1/nodes", token="wiretoken2")[0], 200)
+        assert call(port, "GET", "/healthz")[0] == 401, "without a policy: anonymous"
+        assert call(port, "GET", "/api/v1/nodes", token="wiretoken2")[0] == 200, "without a policy: known"
 
 
 def refused(what, want, *flags):
     status, out, err = run(f"{BIN}/hollow-apiserver", "--insecure-port=0", *flags)
-    check_equal(what + ": exit", (status, out), (1, ""))
-    check(what, want in err, "%r is not in %r" % (want, err))
+    assert (status, out) == (1, ""), what + ": exit"
+    assert want in err, (what, "%r is not in %r" % (want, err))
 
 
 def test_files_that_are_refused():

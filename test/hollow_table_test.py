@@ -5,7 +5,7 @@ import http.client
 import json
 
 import harness
-from harness import DEADLINE, Api, check_equal, node, pod, write_objects
+from harness import DEADLINE, Api, node, pod, write_objects
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 RELEASES = ("1.10", "1.29", "1.36")
@@ -29,7 +29,7 @@ def table(s, path):
     c.request("GET", path, headers={"Accept": TABLE if s.release != "1.10" else TABLE.replace("v=v1;", "v=v1beta1;")})
     answer = json.loads(c.getresponse().read())
     c.close()
-    check_equal("kind of " + path, answer["kind"], "Table")
+    assert answer["kind"] == "Table", "kind of " + path
     return answer
 
 
@@ -47,13 +47,11 @@ def test_rows_have_what_is_asked_for():
         with started(release) as s:
             for asked, has_status in (("Object", True), ("Metadata", False), ("", False)):
                 rows = table(s, "/api/v1/nodes" + ("?includeObject=" + asked if asked else ""))["rows"]
-                check_equal("%s: rows with includeObject=%s" % (release, asked), len(rows), 2)
-                check_equal("%s: their status" % release, ["status" in r["object"] for r in rows], [has_status] * 2)
+                assert len(rows) == 2, "%s: rows with includeObject=%s" % (release, asked)
+                assert ["status" in r["object"] for r in rows] == [has_status] * 2, "%s: their status" % release
             rows = table(s, "/api/v1/nodes?includeObject=Object")["rows"]
-            check_equal(
-                release + ": what kubectl sorts by",
-                sorted(r["object"]["status"]["capacity"]["cpu"] for r in rows),
-                ["4", "8"],
+            assert sorted(r["object"]["status"]["capacity"]["cpu"] for r in rows) == ["4", "8"], (
+                release + ": what kubectl sorts by"
             )
 
 
@@ -72,11 +70,11 @@ def test_what_rows_cannot_have_is_a_bad_request():
             for path in ("/api/v1/nodes", "/api/v1/nodes/n0", "/api/v1/persistentvolumes"):
                 status, answer = s.call("GET", path + "?includeObject=Bogus", headers=accept)
                 empty = path.endswith("persistentvolumes") and release in ("1.10", "1.13")
-                check_equal("%s: status of %s" % (release, path), status, 200 if empty else 400)
+                assert status == (200 if empty else 400), "%s: status of %s" % (release, path)
                 if not empty:
-                    check_equal(release + ": words", (answer["reason"], answer["message"]), ("BadRequest", says))
+                    assert (answer["reason"], answer["message"]) == ("BadRequest", says), release + ": words"
             # Only tables have rows.
-            check_equal(release + ": a list", s.call("GET", "/api/v1/nodes?includeObject=Bogus")[0], 200)
+            assert s.call("GET", "/api/v1/nodes?includeObject=Bogus")[0] == 200, release + ": a list"
 
 
 def test_events_with_series_are_seen():
@@ -85,18 +83,21 @@ def test_events_with_series_are_seen():
             s.post("/apis/events.k8s.io/v1/namespaces/default/events", EVENT)
             got = table(s, "/api/v1/namespaces/default/events")
             names = [c["name"] for c in got["columnDefinitions"]]
-            check_equal(
-                release + ": columns",
-                names[:4] + [n for n in names if n == "Message"],
-                ["Last Seen", "Type", "Reason", "Object", "Message"],
-            )
+            assert names[:4] + [n for n in names if n == "Message"] == [
+                "Last Seen",
+                "Type",
+                "Reason",
+                "Object",
+                "Message",
+            ], (release + ": columns")
             cells = dict(zip(names, got["rows"][0]["cells"]))
-            check_equal(
-                release + ": cells",
-                (cells["Type"], cells["Reason"], cells["Object"], cells["Message"]),
-                ("Normal", "Scheduled", "pod/a", "hi"),
-            )
-            check_equal(release + ": it was seen", cells["Last Seen"] not in ("<unknown>", ""), True)
+            assert (cells["Type"], cells["Reason"], cells["Object"], cells["Message"]) == (
+                "Normal",
+                "Scheduled",
+                "pod/a",
+                "hi",
+            ), (release + ": cells")
+            assert cells["Last Seen"] not in ("<unknown>", ""), release + ": it was seen"
 
 
 def test_readiness_and_status_of_pods():
@@ -173,7 +174,7 @@ def test_readiness_and_status_of_pods():
         with Api.start(write_objects("states.json", [node("n0"), p]), flags=["--emulated-version=1.36"]) as s:
             s.release = "1.36"
             row = table(s, "/api/v1/namespaces/default/pods")["rows"][0]
-            check_equal(json.dumps(given), row["cells"][1:4], cells)
+            assert row["cells"][1:4] == cells, json.dumps(given)
 
 
 harness.main(globals())

@@ -7,7 +7,7 @@ import os
 import re
 
 import harness
-from harness import DEADLINE, ROOT, Api, check, check_equal
+from harness import DEADLINE, ROOT, Api
 
 with open(os.path.join(ROOT, "test", "wire", "06-watch-end-and-errors.json")) as file:
     recorded = json.load(file)["exchanges"]
@@ -31,15 +31,13 @@ class Stream:
 
 def too_old(what, server, path):
     s = Stream(server, path)
-    check_equal(what + ": status", s.r.status, 200)
+    assert s.r.status == 200, what + ": status"
     event = json.loads(s.line())
     want = recorded[13]["response"]["watchEvents"][0]["event"]
     message = event["object"].pop("message")
-    check_equal(
-        what + ": event", event, {**want, "object": {k: v for k, v in want["object"].items() if k != "message"}}
-    )
-    check(what + ": message", re.fullmatch(r"too old resource version: \d+ \(\d+\)", message), message)
-    check_equal(what + ": the end", s.line(), "")
+    assert event == {**want, "object": {k: v for k, v in want["object"].items() if k != "message"}}, what + ": event"
+    assert re.fullmatch(r"too old resource version: \d+ \(\d+\)", message), what + ": message"
+    assert s.line() == "", what + ": the end"
     s.close()
 
 
@@ -47,17 +45,17 @@ def test_watches_that_begin_too_late():
     pods = "/api/v1/namespaces/wire/pods"
     with Api.start(flags=["--watch-cache-sizes=pods#20,nodes#20", "--default-watch-cache-size=5"]) as server:
         ask = server.call
-        check_equal("namespace", ask("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})[0], 201)
+        assert ask("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})[0] == 201, "namespace"
         status, first = ask(
             "POST", pods, {"metadata": {"name": "te1"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
         )
-        check_equal("pod", status, 201)
+        assert status == 201, "pod"
         ask("POST", "/api/v1/nodes", {"metadata": {"name": "n"}})
         versions = [first["metadata"]["resourceVersion"]]
         for i in range(30):
             for path in (pods + "/te1", "/api/v1/nodes/n"):
                 status, o = ask("PATCH", path, {"metadata": {"labels": {"n": str(i)}}}, "application/merge-patch+json")
-                check_equal("patch", status, 200)
+                assert status == 200, "patch"
                 if path.startswith(pods):
                     versions.append(o["metadata"]["resourceVersion"])
         for i in range(8):
@@ -72,41 +70,38 @@ def test_watches_that_begin_too_late():
         too_old("[15]", server, pods + "?watch=true&timeoutSeconds=2&resourceVersion=" + versions[0])
         too_old("[22]", server, "/api/v1/nodes?watch=true&resourceVersion=1")
         s = Stream(server, "/api/v1/namespaces/wire/events?watch=true&resourceVersion=1")
-        check_equal("[16] events: the stream ends without a word", (s.r.status, s.line()), (200, ""))
+        assert (s.r.status, s.line()) == (200, ""), "[16] events: the stream ends without a word"
         s.close()
         s = Stream(server, pods + "?watch=true&resourceVersion=" + versions[-6])
-        check_equal(
-            "[23] what was missed",
-            [json.loads(s.line())["object"]["metadata"]["resourceVersion"] for _ in range(5)],
-            versions[-5:],
-        )
+        assert [json.loads(s.line())["object"]["metadata"]["resourceVersion"] for _ in range(5)] == versions[
+            -5:
+        ], "[23] what was missed"
         s.close()
         status, body = ask("GET", pods + "?resourceVersion=1")
-        check_equal(
-            "[24] a list is never too old", (status, [o["metadata"]["name"] for o in body["items"]]), (200, ["te1"])
-        )
+        assert (status, [o["metadata"]["name"] for o in body["items"]]) == (
+            200,
+            ["te1"],
+        ), "[24] a list is never too old"
 
         for i in range(26, 36):
             e = recorded[i]
             wanted = OTHERWISE.get(i, (e["response"]["status"], e["response"]["headers"]["Content-Type"]))
             path = re.sub(r"resourceVersion=\d+", "resourceVersion=" + versions[-2], e["request"]["path"])
             s = Stream(server, path, e["request"]["headers"].items())
-            check_equal("[%d] %s" % (i, e["request"]["headers"]), (s.r.status, s.r.headers["Content-Type"]), wanted)
-            check_equal("[%d] encoding" % i, s.r.headers["Content-Encoding"], None)
+            assert (s.r.status, s.r.headers["Content-Type"]) == wanted, "[%d] %s" % (i, e["request"]["headers"])
+            assert s.r.headers["Content-Encoding"] is None, "[%d] encoding" % i
             if wanted[0] == 200:
                 line = s.line()
-                check_equal(
-                    "[%d] event" % i, json.loads(line)["type"], "MODIFIED"
-                )  # in one line, even with pretty=true
+                assert json.loads(line)["type"] == "MODIFIED", "[%d] event" % i
             elif i not in OTHERWISE:
                 want, got = e["response"]["body"], s.r.read().decode()
                 if isinstance(want, str):  # YAML, which quotes and breaks long lines in its own way
                     want, got = (re.sub(r"['\"\s]+", " ", x) for x in (want, got))
                 else:
                     got = json.loads(got)
-                check_equal("[%d] body" % i, got, want)
+                assert got == want, "[%d] body" % i
             s.close()
-        check_equal("exit on SIGTERM", server.stop()[0], 0)
+        assert server.stop()[0] == 0, "exit on SIGTERM"
 
 
 harness.main(globals())

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import harness
-from harness import ROOT, Api, check, check_equal
+from harness import ROOT, Api
 
 # file -> exchanges that differ: two protobuf answers, an age in a table, a YAML text with times
 DIFFERENT = {"07-errors.json": {101, 106, 107, 111}}
@@ -21,7 +21,7 @@ def replay(files, exchanges, *flags):
     # The recorded server had no admission plugin but Priority.
     with Api.start(flags=["--disable-admission-plugins=DefaultTolerationSeconds"]) as s:
         status, _ = s.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
-        check_equal("namespace wire", status, 201)
+        assert status == 201, "namespace wire"
         run = subprocess.run(
             [
                 sys.executable,
@@ -41,17 +41,16 @@ def replay(files, exchanges, *flags):
             if m := re.match(r"\s+\[(\d+)\] .*: DIFF$", line):
                 differ.add(int(m.group(1)))
             elif m := re.match(r"(\S+\.json): (\d+) exchanges, (\d+) different", line):
-                check(
+                assert differ == DIFFERENT.get(m.group(1), set()), (
                     m.group(1),
-                    differ == DIFFERENT.get(m.group(1), set()),
                     "%s differ\n%s" % (differ, run.stdout[-1500:]),
                 )
                 replayed += int(m.group(2))
                 seen.append(m.group(1))
                 differ = set()
-        check_equal("files replayed", seen, files)
-        check_equal("exchanges replayed", replayed, exchanges)
-        check_equal("exit on SIGTERM", s.stop()[0], 0)
+        assert seen == files, "files replayed"
+        assert replayed == exchanges, "exchanges replayed"
+        assert s.stop()[0] == 0, "exit on SIGTERM"
 
 
 def test_discovery():
@@ -63,11 +62,10 @@ def test_discovery():
         for e in exchanges[6:14]:
             path, recorded = e["request"]["path"], e["response"]["body"]
             status, got = s.call("GET", path)
-            check_equal(
-                path,
-                (status, {k: v for k, v in got.items() if k != "resources"}),
-                (200, {k: v for k, v in recorded.items() if k != "resources"}),
-            )
+            assert (status, {k: v for k, v in got.items() if k != "resources"}) == (
+                200,
+                {k: v for k, v in recorded.items() if k != "resources"},
+            ), path
             known = {r["name"]: r for r in recorded.get("resources", [])}
             for r in got.get("resources", []):
                 if r["name"].endswith("/scale"):
@@ -75,15 +73,15 @@ def test_discovery():
                 want = dict(known[r["name"]])
                 if path.startswith("/apis/extensions"):
                     want.pop("shortNames", None)  # those of the group apps are used
-                check_equal(path + " " + r["name"], r, want)
+                assert r == want, path + " " + r["name"]
                 compared += 1
-        check_equal("resources compared", compared, 49)
+        assert compared == 49, "resources compared"
         for e in exchanges[25:28] + exchanges[33:34]:  # paths that do not exist
-            check_equal(e["request"]["path"], s.call("GET", e["request"]["path"])[0], e["response"]["status"])
+            assert s.call("GET", e["request"]["path"])[0] == e["response"]["status"], e["request"]["path"]
         for e in exchanges[34:36]:
-            check_equal(
-                e["request"]["method"], s.call(e["request"]["method"], e["request"]["path"])[0], e["response"]["status"]
-            )
+            assert s.call(e["request"]["method"], e["request"]["path"])[0] == e["response"]["status"], e["request"][
+                "method"
+            ]
 
 
 def test_recordings():

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import harness
-from harness import BIN, ROOT, check, node, pod, write_file, write_objects
+from harness import BIN, ROOT, node, pod, write_file, write_objects
 
 POLICY = {
     "kind": "Policy",
@@ -48,15 +48,15 @@ def test_every_command():
         line = [os.path.join(BIN, words[0])] + words[1:]
         name = " ".join(w if "/" not in w or w[0] != "/" else os.path.basename(w) for w in words)
         good = subprocess.run(line, capture_output=True, text=True)
-        check("%s prints something" % name, good.returncode == 0 and good.stdout, good.stderr)
+        assert good.returncode == 0 and good.stdout, ("%s prints something" % name, good.stderr)
         with open("/dev/full", "w") as full:
             run = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True)
-        check("%s >/dev/full" % name, run.returncode == 1 and "No space left on device" in run.stderr, run)
+        assert run.returncode == 1 and "No space left on device" in run.stderr, "%s >/dev/full" % name
         reader, writer = os.pipe()
         os.close(reader)
         run = subprocess.run(line, stdout=writer, stderr=subprocess.PIPE, text=True)
         os.close(writer)
-        check("%s into a closed pipe" % name, run.returncode == 1 and "Broken pipe" in run.stderr, run)
+        assert run.returncode == 1 and "Broken pipe" in run.stderr, "%s into a closed pipe" % name
 
 
 def test_server():
@@ -69,7 +69,7 @@ def test_server():
             text=True,
             timeout=60,
         )
-    check("hollow-apiserver >/dev/full", run.returncode == 1 and "No space left on device" in run.stderr, run)
+    assert run.returncode == 1 and "No space left on device" in run.stderr, "hollow-apiserver >/dev/full"
 
 
 harness.main(globals())

@@ -10,7 +10,7 @@ import subprocess
 import zipfile
 
 import harness
-from harness import check, check_equal, run, scratch
+from harness import run, scratch
 from harness.library import library_build, python
 
 BUILT = library_build()
@@ -35,46 +35,42 @@ def test_example_in_c():
         "-o",
         program,
     )
-    check("a program in C compiles", code == 0, err)
+    assert code == 0, ("a program in C compiles", err)
     environment = dict(os.environ, LD_LIBRARY_PATH=LIB)
     for release, folder in (("1.10", ""), ("1.29", "placements-1.29")):
         code, out, err = run(program, "test/testdata/traces/openb.json.gz", release, env=environment)
-        check_equal("its exit status and what is on standard error", (code, err), (0, ""))
+        assert (code, err) == (0, ""), "its exit status and what is on standard error"
         with gzip.open(os.path.join("test/testdata/traces", folder, "openb.placements.gz"), "rt") as f:
-            check("placements of openb in C, release " + release, out == f.read(), out[:300])
+            assert out == f.read(), ("placements of openb in C, release " + release, out[:300])
     code, out, err = run(program, "/nowhere.json", env=environment)
-    check("an error names the file", code == 1 and "/nowhere.json" in err, err)
+    assert code == 1 and "/nowhere.json" in err, "an error names the file"
 
 
 def test_exports():
     code, out, err = run("nm", "-D", "--defined-only", os.path.join(LIB, "libberth.so.1"))
     names = [line.split()[-1].split("@")[0] for line in out.splitlines()]
-    check("the library exports functions", "berth_open" in names, err)
-    check_equal("what it exports besides berth_*", [n for n in names if not n.startswith(("berth_", "BERTH_"))], [])
+    assert "berth_open" in names, ("the library exports functions", err)
+    assert [n for n in names if not n.startswith(("berth_", "BERTH_"))] == [], "what it exports besides berth_*"
     with open("pkg/capi/berth.h") as f:
         header = f.read()
-    check_equal(
-        "exported functions that berth.h lacks",
-        [n for n in names if n.startswith("berth_") and n + "(" not in header],
-        [],
-    )
+    assert [
+        n for n in names if n.startswith("berth_") and n + "(" not in header
+    ] == [], "exported functions that berth.h lacks"
     code, out, err = run("readelf", "-d", os.path.join(LIB, "libberth.so.1"))
-    check("its name", "Library soname: [libberth.so.1]" in out, out)
+    assert "Library soname: [libberth.so.1]" in out, "its name"
 
 
 def test_abi():
     code, out, err = run("hack/capi-abi.py")
-    check("the binary interface is the promised one", code == 0, out + err)
+    assert code == 0, ("the binary interface is the promised one", out + err)
     with open("pkg/capi/berth.h") as f:
         declared = set(re.findall(r"\b(berth_\w+)\(", re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)))
     _, out, _ = run("nm", "-D", "--defined-only", os.path.join(LIB, "libberth.so.1"))
-    check_equal(
-        "functions of berth.h that the library lacks",
-        sorted(declared - {line.split()[-1].split("@")[0] for line in out.splitlines()}),
-        [],
-    )
+    assert (
+        sorted(declared - {line.split()[-1].split("@")[0] for line in out.splitlines()}) == []
+    ), "functions of berth.h that the library lacks"
     _, out, _ = run("readelf", "-d", os.path.join(LIB, "libberth.so.1"))
-    check("the library has logging of its own", "libglog" not in out, out)
+    assert "libglog" not in out, "the library has logging of its own"
 
 
 def test_examples():
@@ -83,23 +79,23 @@ def test_examples():
     examples = sorted(f for f in os.listdir(folder) if f.endswith(".py"))
     for name in examples:
         with open(os.path.join(folder, name)) as f:
-            check("%s has at most 80 lines" % name, len(f.readlines()) <= 80)
+            assert len(f.readlines()) <= 80, "%s has at most 80 lines" % name
         if name == "openb.py":
             continue
         curve = scratch("curve.csv")
         code, out, err = run(
             python(), os.path.join(folder, name), "--pods", "150", "--curve", curve, env=environment, timeout=600
         )
-        check_equal("%s: exit status and standard error" % name, (code, err), (0, ""))
-        check("%s: what it says" % name, "placed" in out or "allocated" in out, out)
+        assert (code, err) == (0, ""), "%s: exit status and standard error" % name
+        assert "placed" in out or "allocated" in out, "%s: what it says" % name
     with open(scratch("curve.csv")) as f:
-        check_equal("lines of a curve", len(f.readlines()), 151)
+        assert len(f.readlines()) == 151, "lines of a curve"
 
 
 def test_wheel():
     folder = scratch("wheel")
     code, out, err = run("hack/package/wheel.py", BUILT, folder)
-    check("make wheel", code == 0, out + err)
+    assert code == 0, ("make wheel", out + err)
     (name,) = [f for f in os.listdir(folder) if f.endswith(".whl")]
     with zipfile.ZipFile(os.path.join(folder, name)) as wheel:
         wheel.extractall(os.path.join(folder, "site"))
@@ -110,15 +106,15 @@ def test_wheel():
                 continue
             data = wheel.read(member)
             expected = "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-            check_equal("RECORD of " + member, (digest, int(size)), (expected, len(data)))
-        check_equal("members that RECORD lacks", len(wheel.namelist()), len(wheel.read(record).decode().splitlines()))
+            assert (digest, int(size)) == (expected, len(data)), "RECORD of " + member
+        assert len(wheel.namelist()) == len(wheel.read(record).decode().splitlines()), "members that RECORD lacks"
     code, out, err = run(
         python(),
         "-c",
         "import berth; print(berth.__file__)",
         env=dict(os.environ, PYTHONPATH=os.path.join(folder, "site")),
     )
-    check("the module of the wheel", code == 0 and folder in out, out + err)
+    assert code == 0 and folder in out, ("the module of the wheel", out + err)
 
 
 def test_debian_packages():
@@ -126,19 +122,19 @@ def test_debian_packages():
     code, out, err = run(
         "hack/package/library-debs.sh", BUILT, folder, env=dict(os.environ, DPKG_DEB_COMPRESSOR_LEVEL="0")
     )
-    check("the packages are made", code == 0, out + err)
+    assert code == 0, ("the packages are made", out + err)
     packages = sorted(os.path.join(folder, f) for f in os.listdir(folder))
-    check_equal(
-        "packages",
-        [os.path.basename(p).split("_")[0] for p in packages],
-        ["libberth-dev", "libberth1", "python3-berth"],
-    )
+    assert [os.path.basename(p).split("_")[0] for p in packages] == [
+        "libberth-dev",
+        "libberth1",
+        "python3-berth",
+    ], "packages"
     code, out, err = run("lintian", "--fail-on", "error", "--allow-root", *packages, timeout=300)
-    check("lintian", code == 0, out + err)
+    assert code == 0, ("lintian", out + err)
     root = os.path.join(folder, "root")
     for p in packages:
         code, out, err = run("dpkg-deb", "-x", p, root)
-        check("the files of " + p, code == 0, out + err)
+        assert code == 0, ("the files of " + p, out + err)
     (library,) = [d for d, _, files in os.walk(root) if "libberth.so.1" in files]
     program = os.path.join(folder, "example")
     code, _, err = run(
@@ -152,14 +148,14 @@ def test_debian_packages():
         "-o",
         program,
     )
-    check("a program is linked with the packages", code == 0, err)
+    assert code == 0, ("a program is linked with the packages", err)
     code, out, err = run(
         python(),
         "-c",
         "import berth; print(berth.version())",
         env=dict(os.environ, LD_LIBRARY_PATH=library, PYTHONPATH=os.path.join(root, "usr/lib/python3/dist-packages")),
     )
-    check("the module of the package", code == 0 and out.strip(), out + err)
+    assert code == 0 and out.strip(), ("the module of the package", out + err)
 
 
 harness.main(globals())

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import harness
-from harness import check, check_equal, run
+from harness import run
 from harness.library import library_build, python, sanitizer
 
 BUILT = library_build(sanitized=True)
@@ -28,9 +28,9 @@ def environment():
 def test_module():
     for tests in ("test_berth.py", "test_wrong_use.py"):
         code, out, err = run(python(), "pkg/python/tests/" + tests, env=environment(), timeout=600)
-        check("the tests of the module in " + tests, code == 0, err[-1900:])
-        check("unittest says how many tests ran in " + tests, "\nRan " in err, err[-1900:])
-        check_equal("what the library writes to standard output", out, "")
+        assert code == 0, ("the tests of the module in " + tests, err[-1900:])
+        assert "\nRan " in err, ("unittest says how many tests ran in " + tests, err[-1900:])
+        assert out == "", "what the library writes to standard output"
 
 
 harness.main(globals())

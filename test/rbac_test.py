@@ -5,7 +5,7 @@ allowed, and every right that is granted must be used, but for those named here 
 import re
 
 import harness
-from harness import Api, Proxy, Scheduler, check, wait_until
+from harness import Api, Proxy, Scheduler, wait_until
 
 # (api group, resource, verb) of rights for actions that do not occur in this run.
 UNUSED = {
@@ -220,7 +220,7 @@ def check_rights(file, locks, unused, later):
     for lock in locks:
         for method, target in sorted(set(conversation(lock, later))):
             what = classify(method, target)
-            check("%s: %s %s is of a resource" % (file, method, target), what)
+            assert what, "%s: %s %s is of a resource" % (file, method, target)
             if what is None:
                 continue
             group, resource, verb, ns, name = what
@@ -234,12 +234,15 @@ def check_rights(file, locks, unused, later):
                 and (not names or name in names)
                 and (kind == "ClusterRole" or ns == "kube-system")
             ]
-            check("%s: %s %s is allowed" % (file, method, target), hits, "%s %s in group %r" % (verb, resource, group))
+            assert hits, (
+                "%s: %s %s is allowed" % (file, method, target),
+                "%s %s in group %r" % (verb, resource, group),
+            )
             used.update(h[1:] for h in hits)
     for kind, groups, resources, verbs, names in granted:
         for group, resource, verb in ((g, r, v) for g in groups for r in resources for v in verbs):
             right = (group, resource, verb)
-            check("%s: %s %s in group %r is used" % (file, verb, resource, group), right in used or right in unused)
+            assert right in used or right in unused, "%s: %s %s in group %r is used" % (file, verb, resource, group)
 
 
 def test_release_1_10():

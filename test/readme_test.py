@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 import harness
-from harness import BIN, Api, check, free_port, items, node, pod, run, scratch, start, wait_until, write_file
+from harness import BIN, Api, free_port, items, node, pod, run, scratch, start, wait_until, write_file
 from harness.running import OUT
 
 # In a path that stands for several, or for one that the reader makes.
@@ -67,20 +67,19 @@ def test_links_and_paths():
                 continue
             path, _, anchor = target.partition("#")
             path = os.path.join(os.path.dirname(doc), path) if path else doc
-            check(
-                "%s: the link to %s leads somewhere" % (doc, target),
-                os.path.exists(path) and (not anchor or anchor in anchors(path)),
-            )
+            assert os.path.exists(path) and (
+                not anchor or anchor in anchors(path)
+            ), "%s: the link to %s leads somewhere" % (doc, target)
         for path in re.findall(r"`((?:hack|policies|plugin|pkg|cmd|test|\.ci)/[^` ]*)`", text(doc)):
-            check("%s: %s is there" % (doc, path), PLACEHOLDER.search(path) or os.path.exists(path))
+            assert PLACEHOLDER.search(path) or os.path.exists(path), "%s: %s is there" % (doc, path)
 
 
 def test_what_is_to_stay_short():
     readme = text("README.md")
-    check("README.md has at most 100 lines", readme.count("\n") <= 100, readme.count("\n"))
-    check("README.md has at most 750 words", len(readme.split()) <= 750, len(readme.split()))
+    assert readme.count("\n") <= 100, ("README.md has at most 100 lines", readme.count("\n"))
+    assert len(readme.split()) <= 750, ("README.md has at most 750 words", len(readme.split()))
     words = re.findall(r"^\| ", section("pkg/README.md", "Words"), re.M)
-    check("pkg/README.md explains at most 30 words", 10 < len(words) - 1 <= 30, len(words) - 1)
+    assert 10 < len(words) - 1 <= 30, ("pkg/README.md explains at most 30 words", len(words) - 1)
 
 
 def test_tables_of_algorithms():
@@ -88,14 +87,14 @@ def test_tables_of_algorithms():
     names = re.findall(
         r'(?:predicate|priority|AddPriority|AddCompositePredicate)\(\s*"(\w+)"', text("pkg/releases/v1_10/decides.cc")
     )
-    check("v1_10/decides.cc has the algorithms", len(names) >= 25, names)
+    assert len(names) >= 25, "v1_10/decides.cc has the algorithms"
     for name in names:
-        check("algorithm/README.md: %s is in a table" % name, re.search(r"^\| .*`%s`.*\|" % name, readme, re.M))
+        assert re.search(r"^\| .*`%s`.*\|" % name, readme, re.M), "algorithm/README.md: %s is in a table" % name
     # Every file that the tables name is in one of the families, and every rule of 1.10 is in a table.
     families = "pkg/scheduler/algorithm"
     in_tree = {f for _, _, files in os.walk(families) for f in files if re.search(r"(?<!_test)\.cc$", f)}
     for f in sorted(set(re.findall(r"`(\w+\.cc)` \|", readme)) - in_tree):
-        check("algorithm/README.md: %s of a table is below %s" % (f, families), False)
+        assert False, "algorithm/README.md: %s of a table is below %s" % (f, families)
 
 
 def test_table_of_bugs():
@@ -106,10 +105,9 @@ def test_table_of_bugs():
     bugs = text("pkg/scheduler/BUGS.md")
     for n in range(1, 37):
         row = re.search(r"^\| B-%02d \| .+ \| (.+) \|$" % n, bugs, re.M)
-        check(
+        assert row and re.match(decided[n], row.group(1)), (
             "pkg/scheduler/BUGS.md: B-%02d is %s" % (n, decided[n]),
-            row and re.match(decided[n], row.group(1)),
-            row and row.group(1),
+            (row and row.group(1)),
         )
 
 
@@ -121,19 +119,22 @@ def test_mended_bugs_have_tests():
         if re.search(r"_test\.(cc|py)$|\.test$", f) and os.path.isfile(f) and not f.endswith("readme_test.py")
     )
     mended = re.findall(r"^\| (\w+-\d+) \|.*\| fixed[^|]*\|$", text("pkg/scheduler/BUGS.md"), re.M)
-    check("pkg/scheduler/BUGS.md has rows of mended bugs", len(mended) > 20, mended)
+    assert len(mended) > 20, "pkg/scheduler/BUGS.md has rows of mended bugs"
     for number in mended:
         name = number.lower().replace("-", "_")
         named = re.search(r"\b%s\b|test_%s_" % (number, name), tests)
-        check("pkg/scheduler/BUGS.md: %s is fixed, and a test names it" % number, named)
+        assert named, "pkg/scheduler/BUGS.md: %s is fixed, and a test names it" % number
 
 
 def test_what_does_not_run_has_a_reason():
     for doc in documents():
         for line, words, before, _ in blocks(doc, "sh"):
-            check("%s:%d: only norun may follow sh" % (doc, line), words in ("", "norun"), words)
+            assert words in ("", "norun"), "%s:%d: only norun may follow sh" % (doc, line)
             reason = re.match(r"<!-- norun: (needs .*(root|systemd|docker|a real cluster)|make test itself)", before)
-            check("%s:%d: the line before norun gives a known reason" % (doc, line), words != "norun" or reason, before)
+            assert words != "norun" or reason, (
+                "%s:%d: the line before norun gives a known reason" % (doc, line),
+                before,
+            )
 
 
 @functools.cache
@@ -168,7 +169,7 @@ def run_in_copy(what, script):
         try:
             bash.wait(timeout=600)
         except subprocess.TimeoutExpired:
-            check("%s: done within 10 minutes" % what, False)
+            assert False, "%s: done within 10 minutes" % what
         try:
             os.killpg(bash.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -176,7 +177,7 @@ def run_in_copy(what, script):
         bash.wait()
         log.seek(0)
         output = log.read().decode(errors="replace")
-    check("%s runs" % what, bash.returncode == 0, "exit %d\n%s" % (bash.returncode, output[-5000:]))
+    assert bash.returncode == 0, ("%s runs" % what, "exit %d\n%s" % (bash.returncode, output[-5000:]))
     return output
 
 
@@ -198,19 +199,19 @@ def test_blocks():
         script = script.replace(port, str(free_port()))
     output = run_in_copy("what the documents show", script)
     for wanted in ("default/hello", "GeneralPredicates", "CPU for one decision", "make test"):
-        check("running the blocks shows %r" % wanted, wanted in output, output[-5000:])
+        assert wanted in output, ("running the blocks shows %r" % wanted, output[-5000:])
     shown = [squeezed(part) for _, _, _, block in blocks("README.md", "text") for part in block.split("\n...\n")]
     for part in shown:
-        check("README.md: what make run is said to print is printed", part in squeezed(output), part)
-    check("README.md: shows what make run prints", any("0/300 nodes are available" in part for part in shown), shown)
+        assert part in squeezed(output), "README.md: what make run is said to print is printed"
+    assert any("0/300 nodes are available" in part for part in shown), "README.md: shows what make run prints"
     # Otherwise the test would compile the whole tree without anybody noticing but by the time it takes.
     compiled = re.findall(r"^  CXX   (.*)$", output, re.M)
-    check("the copy uses what was built, and compiles only the file with the commit", len(compiled) <= 1, compiled)
+    assert len(compiled) <= 1, "the copy uses what was built, and compiles only the file with the commit"
 
 
 def test_commands_of_the_readme():
     commands = re.findall(r"^\| [^|`]+ \| `([^`]+)` \|", section("README.md", "What do you want?"), re.M)
-    check("README.md has a command for each wish", len(commands) >= 8, commands)
+    assert len(commands) >= 8, "README.md has a command for each wish"
     demo, folder = "test/testdata/demo/", scratch("wishes")
     os.mkdir(folder)
     for name in ("hack", "plugin"):
@@ -239,7 +240,7 @@ def test_commands_of_the_readme():
             wait_until(command + " serves", lambda: "Serving" in text(scratch("serving")))
         else:
             status, out, err = run(*words, cwd=folder, env=env)
-            check("README.md: %s works" % command, status == 0 and out, "exit %d\n%s" % (status, (out + err)[-2000:]))
+            assert status == 0 and out, ("README.md: %s works" % command, "exit %d\n%s" % (status, (out + err)[-2000:]))
 
 
 def test_the_plugin_of_plugin_readme():

@@ -9,7 +9,7 @@ import random
 import re
 
 import harness
-from harness import check, items, schedsim
+from harness import items, schedsim
 
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 CLUSTERS = int(os.environ.get("ADVICE_CLUSTERS", "8"))
@@ -148,7 +148,7 @@ def make(change, way, objects, node, p):
     elif change.startswith(("loosen the required node affinity", "correct the required node affinity")):
         required()
     elif re.match(r"free |move away ", change):
-        check("somebody moves", way.get("moves"), way)
+        assert way.get("moves"), "somebody moves"
     elif change == "wait for Ready":
         node["status"]["conditions"][0]["status"] = "True"
         without_taint(node, "not-ready")
@@ -165,7 +165,7 @@ def make(change, way, objects, node, p):
     elif m := re.match(r"ask for less (\S+)|do without (\S+)", change):
         without(m[1] or m[2], p)
     else:
-        check("the advice is known to this test", False, change)
+        assert False, ("the advice is known to this test", change)
 
 
 def alternatives(change):
@@ -190,7 +190,7 @@ def host_after(way, objects, choice, release):
     code, out, err = schedsim(
         "run", "-", "-o", "placements", "--validate=off", "--emulated-version=" + release, feed=items(*objects)
     )
-    check("the changed cluster can be read", code == 0, err)
+    assert code == 0, ("the changed cluster can be read", err)
     return dict(line.split() for line in out.splitlines())["ns/p"]
 
 
@@ -206,7 +206,7 @@ def advice(objects, release):
         "--emulated-version=" + release,
         feed=items(*objects),
     )
-    check("explain", code == 0, err)
+    assert code == 0, ("explain", err)
     return json.loads(out)
 
 
@@ -225,8 +225,8 @@ def test_every_way_helps():
                     tried += 1
                     seen.update(c.split()[0] for c in way["changes"])
                     host = host_after(way, objects, choice, release)
-                    check("after it the pod is placed (%s, seed %d)" % (release, seed), host != "-", (way, choice))
-    check("enough was tried, of many kinds", tried >= 10 * len(RELEASES) and len(seen) >= 6, (tried, seen))
+                    assert host != "-", ("after it the pod is placed (%s, seed %d)" % (release, seed), way, choice)
+    assert tried >= 10 * len(RELEASES) and len(seen) >= 6, "enough was tried, of many kinds"
 
 
 def test_zone_without_a_usable_node():
@@ -248,13 +248,13 @@ def test_zone_without_a_usable_node():
     objects = [node("n1", "za", "amd64"), node("n2", "za", "amd64"), node("n3", "zb", "arm64"), w("a", on="n1"), w("p")]
     ways = advice(objects, "1.29")["waysToFit"]
     text = json.dumps(ways)
-    check("nothing fits in zb", "fits in" not in text, text)
+    assert "fits in" not in text, "nothing fits in zb"
     named = [c for w_ in ways for c in w_["changes"]]
-    check("what helps", any(c.startswith("raise maxSkew or set nodeAffinityPolicy: Honor (") for c in named), named)
-    check("or an amd64 node in zb", "label kubernetes.io/arch=amd64 (or drop it from nodeSelector)" in named, named)
+    assert any(c.startswith("raise maxSkew or set nodeAffinityPolicy: Honor (") for c in named), "what helps"
+    assert "label kubernetes.io/arch=amd64 (or drop it from nodeSelector)" in named, "or an amd64 node in zb"
     for way in ways:
         for choice in range(max(len(alternatives(c)) for c in way["changes"])):
-            check("each helps", host_after(way, objects, choice, "1.29") != "-", (way, choice))
+            assert host_after(way, objects, choice, "1.29") != "-", "each helps"
 
 
 def test_taints_that_follow_from_the_state_of_a_node():
@@ -272,9 +272,8 @@ def test_taints_that_follow_from_the_state_of_a_node():
     for release in RELEASES:
         ways = advice(objects, release)["waysToFit"]
         found = {way["nodes"][0]: way["changes"] for way in ways}
-        check(
+        assert found == {"a": ["uncordon"], "b": ["wait for Ready"], "c": ["tolerate dedicated:NoSchedule"]}, (
             "what helps in release " + release,
-            found == {"a": ["uncordon"], "b": ["wait for Ready"], "c": ["tolerate dedicated:NoSchedule"]},
             ways,
         )
 
@@ -302,17 +301,15 @@ def test_groups_by_a_label_that_no_node_has():
     node = harness.node("n1", labels={"zone": "a"})
     for release in RELEASES:
         e = advice([node, pod("db", on="n1", labels={"app": "db"}), pod("p", affinity=beside("rack"))], release)
-        check(
-            "the key in release " + release,
-            e["noNodeHas"] == ["No node has the label rack, by which the pod's podAffinity groups nodes."],
-            e,
+        assert e["noNodeHas"] == ["No node has the label rack, by which the pod's podAffinity groups nodes."], (
+            "the key in release " + release
         )
         e = advice([node, pod("p", affinity=beside("zone"))], release)
         changes = [w["changes"] for w in e["waysToFit"]]
         wanted = [["place pods for the required affinity there: app=db in one zone"]]
-        check("the other pod in release " + release, changes == wanted, e)
+        assert changes == wanted, ("the other pod in release " + release, e)
     e = advice([node, pod("p", topologySpreadConstraints=spread)], "1.29")
-    check("a misspelt key", "zonne" in str(e["noNodeHas"]) and '"zone"' in str(e["noNodeHas"]), e)
+    assert "zonne" in str(e["noNodeHas"]) and '"zone"' in str(e["noNodeHas"]), "a misspelt key"
 
 
 def test_pod_waits_for_its_victim():
@@ -322,20 +319,18 @@ def test_pod_waits_for_its_victim():
     p["status"] = {"nominatedNodeName": "n1"}
     objects = [harness.node("n1"), harness.node("n2", unschedulable=True), low, p]
     e = advice(objects, "1.29")
-    check("who is awaited", e.get("waitsFor") == {"node": "n1", "pods": ["ns/low"]} and e["waysToFit"] == [], e)
+    assert e.get("waitsFor") == {"node": "n1", "pods": ["ns/low"]} and e["waysToFit"] == [], "who is awaited"
     out = schedsim("explain", "-", "--pod", "ns/p", "--emulated-version=1.29", feed=items(*objects))[1]
-    check("in words", "waits for ns/low to end there" in " ".join(out.split()) and "uncordon" not in out, out)
+    assert "waits for ns/low to end there" in " ".join(out.split()) and "uncordon" not in out, "in words"
 
 
 def test_missing_claim():
     p = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}])
     for release in "1.10", "1.29":
         e = advice([harness.node("n1"), p], release)
-        check(
-            "the claim is named",
-            e["noNodeHas"] == ["The claim ns/gone does not exist: create it."] and e["waysToFit"] == [],
-            e,
-        )
+        assert (
+            e["noNodeHas"] == ["The claim ns/gone does not exist: create it."] and e["waysToFit"] == []
+        ), "the claim is named"
 
 
 harness.main(globals())

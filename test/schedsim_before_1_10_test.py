@@ -4,7 +4,7 @@ import csv
 import json
 
 import harness
-from harness import check, check_equal, node, pod, schedsim, write_file, write_objects
+from harness import node, pod, schedsim, write_file, write_objects
 
 # Each statement is held against these releases: the oldest two, and the one after them.
 RELEASES = ("1.8", "1.9", "1.10")
@@ -29,7 +29,7 @@ def decide(release, cluster, pods, status=0, **how):
         **how,
     }
     got, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
-    check_equal("status of release " + release, (got, err if got != status else ""), (status, ""))
+    assert (got, err if got != status else "") == (status, ""), "status of release " + release
     return json.loads(out)["decisions"] if got == 0 else err + out
 
 
@@ -88,7 +88,7 @@ def test_text_of_an_error():
         "1.10": "0/4 nodes are available: 1 node(s) had taints that the pod didn't tolerate, 3 Insufficient cpu.",
     }
     for release in RELEASES:
-        check_equal(release, decide(release, nodes, [pod(cpu="2")])[0]["error"], want[release])
+        assert decide(release, nodes, [pod(cpu="2")])[0]["error"] == want[release], release
 
 
 def test_daemons_pass_over_cordons_and_conditions():
@@ -111,8 +111,9 @@ def test_daemons_pass_over_cordons_and_conditions():
                 "placements",
                 "--emulated-version=" + release,
             )
-            check_equal(
-                "release %s, %s" % (release, cluster[0]["spec"] or "a node that is not ready"), out, "default/d-a a\n"
+            assert out == "default/d-a a\n", "release %s, %s" % (
+                release,
+                cluster[0]["spec"] or "a node that is not ready",
             )
 
 
@@ -158,7 +159,7 @@ def test_reasons_are_names():
     ]
     for release in ("1.8", "1.9"):
         for n, p, reason in cases:
-            check_equal(release, decide(release, [n], [p])[0]["failures"], {"n1": [reason]})
+            assert decide(release, [n], [p])[0]["failures"] == {"n1": [reason]}, release
 
 
 def test_inter_pod_affinity_reasons():
@@ -170,17 +171,17 @@ def test_inter_pod_affinity_reasons():
         (wants, [node()], "PodAffinityRulesNotMatch"),
         (avoids, [node(), there], "PodAntiAffinityRulesNotMatch"),
     ):
-        check_equal("1.8", decide("1.8", cluster, [p])[0]["failures"], {"n1": ["MatchInterPodAffinity"]})
-        check_equal("1.9", decide("1.9", cluster, [p])[0]["failures"], {"n1": ["MatchInterPodAffinity", second]})
+        assert decide("1.8", cluster, [p])[0]["failures"] == {"n1": ["MatchInterPodAffinity"]}, "1.8"
+        assert decide("1.9", cluster, [p])[0]["failures"] == {"n1": ["MatchInterPodAffinity", second]}, "1.9"
 
 
 def test_bad_affinity_terms():
     # An empty topologyKey is an error from 1.9 on; 1.8 logs it, and the node does not fit.
     term = [{"labelSelector": {"matchLabels": {"a": "b"}}, "topologyKey": ""}]
     p = pod(affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}})
-    check_equal("1.8", decide("1.8", [node()], [p])[0]["failures"], {"n1": ["MatchInterPodAffinity"]})
+    assert decide("1.8", [node()], [p])[0]["failures"] == {"n1": ["MatchInterPodAffinity"]}, "1.8"
     for release in ("1.9", "1.10"):
-        check(release, "empty topologyKey" in decide(release, [node()], [p])[0]["error"])
+        assert "empty topologyKey" in decide(release, [node()], [p])[0]["error"], release
 
 
 def test_a_group_that_exists_is_looked_for_in_the_whole_cluster():
@@ -189,7 +190,7 @@ def test_a_group_that_exists_is_looked_for_in_the_whole_cluster():
     p = pod(labels={"a": "b"}, affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}})
     cluster = [node("n1", cpu="1"), node("n2"), pod("there", on="n1", labels={"a": "b"}, cpu="1")]
     for release, host in (("1.8", ""), ("1.9", ""), ("1.10", "n2")):
-        check_equal(release, decide(release, cluster, [p])[0]["host"], host)
+        assert decide(release, cluster, [p])[0]["host"] == host, release
 
 
 def test_host_ports():
@@ -199,7 +200,7 @@ def test_host_ports():
     mine = pod(port=80)
     mine["spec"]["containers"][0]["ports"][0].update(protocol="TCP", hostIP="10.0.0.2")
     for release, host in (("1.8", ""), ("1.9", "n1"), ("1.10", "n1")):
-        check_equal(release, decide(release, [node(), other], [mine])[0]["host"], host)
+        assert decide(release, [node(), other], [mine])[0]["host"] == host, release
 
 
 def test_all_predicates_are_evaluated():
@@ -210,25 +211,24 @@ def test_all_predicates_are_evaluated():
         "1.10": ["Insufficient cpu"],
     }
     for release in RELEASES:
-        check_equal(release, decide(release, cluster, [pod(cpu="2")])[0]["failures"], {"n1": want[release]})
+        assert decide(release, cluster, [pod(cpu="2")])[0]["failures"] == {"n1": want[release]}, release
 
 
 def test_volume_limits():
     # 1.8: an unbound claim is an error, and after a missing volume the pod's later volumes are not looked at.
     rules = policy(["MaxEBSVolumeCount"])
-    check_equal(
-        "1.8",
-        decide("1.8", [node(), claim("c")], [pod(volumes=uses("c"))], policy=rules)[0]["error"],
-        'PersistentVolumeClaim is not bound: "c"',
-    )
-    check_equal("1.9", decide("1.9", [node(), claim("c")], [pod(volumes=uses("c"))], policy=rules)[0]["host"], "n1")
+    assert (
+        decide("1.8", [node(), claim("c")], [pod(volumes=uses("c"))], policy=rules)[0]["error"]
+        == 'PersistentVolumeClaim is not bound: "c"'
+    ), "1.8"
+    assert decide("1.9", [node(), claim("c")], [pod(volumes=uses("c"))], policy=rules)[0]["host"] == "n1", "1.9"
     disks = [{"name": "d%d" % i, "awsElasticBlockStore": {"volumeID": "d%d" % i}} for i in range(40)]
     missing = [claim("gone", "gone"), node()]
     p = pod(volumes=uses("gone") + disks)
-    check_equal("1.8", decide("1.8", missing, [p], policy=rules)[0]["host"], "n1")
+    assert decide("1.8", missing, [p], policy=rules)[0]["host"] == "n1", "1.8"
     for release, volumes in (("1.8", disks), ("1.9", disks), ("1.9", uses("gone") + disks)):
         got = decide(release, missing, [pod(volumes=volumes)], policy=rules)[0]
-        check_equal(release, got["failures"], {"n1": ["MaxVolumeCount"]})
+        assert got["failures"] == {"n1": ["MaxVolumeCount"]}, release
 
 
 def test_rbd_monitors():
@@ -237,11 +237,9 @@ def test_rbd_monitors():
 
     cluster = [node(), pod("there", on="n1", volumes=rbd("a", "a"))]
     for release, host in (("1.8", ""), ("1.9", "n1"), ("1.10", "n1")):
-        check_equal(
-            release,
-            decide(release, cluster, [pod(volumes=rbd("b"))], policy=policy(["NoDiskConflict"]))[0]["host"],
-            host,
-        )
+        assert (
+            decide(release, cluster, [pod(volumes=rbd("b"))], policy=policy(["NoDiskConflict"]))[0]["host"] == host
+        ), release
 
 
 def test_a_single_node_is_scored_and_moves_the_counter():
@@ -250,8 +248,8 @@ def test_a_single_node_is_scored_and_moves_the_counter():
     rules = policy(["GeneralPredicates"], ["EqualPriority"])
     for release, totals, host in (("1.8", {"a": 1}, "b"), ("1.9", None, "c"), ("1.10", None, "c")):
         first, second = decide(release, cluster, pods, policy=rules)
-        check_equal(release + " totals", first.get("totals"), totals)
-        check_equal(release + " next node", second["host"], host)
+        assert first.get("totals") == totals, release + " totals"
+        assert second["host"] == host, release + " next node"
 
 
 def test_scores_by_fractions():
@@ -260,11 +258,9 @@ def test_scores_by_fractions():
     cluster = [node("a", taints=taints[:1]), node("b", taints=taints)]
     for release, score in (("1.8", 6), ("1.9", 7), ("1.10", 7)):
         rules = policy(["GeneralPredicates"], ["TaintTolerationPriority"])
-        check_equal(
-            release,
-            decide(release, cluster, [pod()], policy=rules)[0]["scores"]["a"],
-            {"TaintTolerationPriority": score},
-        )
+        assert decide(release, cluster, [pod()], policy=rules)[0]["scores"]["a"] == {
+            "TaintTolerationPriority": score
+        }, release
     terms = [
         {"weight": w, "preference": {"matchExpressions": [{"key": k, "operator": "Exists"}]}}
         for k, w in (("x", 29), ("y", 21))
@@ -273,7 +269,7 @@ def test_scores_by_fractions():
     p = pod(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
     for release in RELEASES:
         rules = policy(["GeneralPredicates"], ["NodeAffinityPriority"])
-        check_equal(release, decide(release, cluster, [p], policy=rules)[0]["totals"], {"a": 5, "b": 10})
+        assert decide(release, cluster, [p], policy=rules)[0]["totals"] == {"a": 5, "b": 10}, release
 
 
 def test_first_image_entry_counts():
@@ -281,7 +277,7 @@ def test_first_image_entry_counts():
     cluster = [node("a", status={"images": images}), node("b")]
     for release, score in (("1.8", 5), ("1.9", 0), ("1.10", 0)):
         rules = policy(["GeneralPredicates"], ["ImageLocalityPriority"])
-        check_equal(release, decide(release, cluster, [pod()], policy=rules)[0]["totals"]["a"], score)
+        assert decide(release, cluster, [pod()], policy=rules)[0]["totals"]["a"] == score, release
 
 
 def test_anti_affinity_of_services_counts_all_pods():
@@ -303,7 +299,7 @@ def test_anti_affinity_of_services_counts_all_pods():
     rules["priorities"] = [{"name": "spread", "weight": 1, "argument": {"serviceAntiAffinity": {"label": "r"}}}]
     p = pod("new", labels={"a": "b"})
     for release, totals in (("1.8", {"a": 7, "b": 10}), ("1.9", {"a": 7, "b": 10}), ("1.10", {"a": 0, "b": 10})):
-        check_equal(release, decide(release, cluster, [p], policy=rules)[0]["totals"], totals)
+        assert decide(release, cluster, [p], policy=rules)[0]["totals"] == totals, release
     # So do pods that are ending, in 1.8 and 1.9.
     ending = pod(
         "p-a",
@@ -315,18 +311,16 @@ def test_anti_affinity_of_services_counts_all_pods():
     cluster = [service, node("a", labels={"r": "1"}), node("b", labels={"r": "2"}), ending]
     for release in ("1.8", "1.9"):
         got = decide(release, cluster, [p], policy=rules)[0]
-        check_equal(release + " with a pod that is ending", got["totals"], {"a": 0, "b": 10})
+        assert got["totals"] == {"a": 0, "b": 10}, release + " with a pod that is ending"
 
 
 def test_lists_that_a_policy_lacks():
     # Up to 1.9 they are empty, so that only mandatory predicates run; from 1.10 on they are those of DefaultProvider.
     cluster = [node(cpu="1")]
     for release, host in (("1.8", "n1"), ("1.9", "n1"), ("1.10", "")):
-        check_equal(
-            release,
-            decide(release, cluster, [pod(cpu="2")], policy={"kind": "Policy", "apiVersion": "v1"})[0]["host"],
-            host,
-        )
+        assert (
+            decide(release, cluster, [pod(cpu="2")], policy={"kind": "Policy", "apiVersion": "v1"})[0]["host"] == host
+        ), release
 
 
 def test_volume_predicates_by_name():
@@ -340,20 +334,17 @@ def test_volume_predicates_by_name():
     local = volume("v", annotations={"volume.alpha.kubernetes.io/node-affinity": json.dumps(affinity)})
     cluster, p = [node(), local, claim("c", "v")], pod(volumes=uses("c"))
     rules = policy(["NoVolumeNodeConflict"])
-    check_equal("gate off", decide("1.8", cluster, [p], policy=rules)[0]["host"], "n1")
+    assert decide("1.8", cluster, [p], policy=rules)[0]["host"] == "n1", "gate off"
     on = {"PersistentLocalVolumes": True}
-    check_equal(
-        "gate on",
-        decide("1.8", cluster, [p], policy=rules, featureGates=on)[0]["failures"],
-        {"n1": ["NoVolumeNodeConflict"]},
-    )
-    check_equal(
-        "unbound",
-        decide("1.8", [node(), claim("c")], [p], policy=rules, featureGates=on)[0]["error"],
-        'PersistentVolumeClaim is not bound: "c"',
-    )
-    check("1.9", "NoVolumeNodeConflict" in decide("1.9", cluster, [p], status=1, policy=rules))
-    check("1.8", "CheckVolumeBinding" in decide("1.8", cluster, [p], status=1, policy=policy(["CheckVolumeBinding"])))
+    assert decide("1.8", cluster, [p], policy=rules, featureGates=on)[0]["failures"] == {
+        "n1": ["NoVolumeNodeConflict"]
+    }, "gate on"
+    assert (
+        decide("1.8", [node(), claim("c")], [p], policy=rules, featureGates=on)[0]["error"]
+        == 'PersistentVolumeClaim is not bound: "c"'
+    ), "unbound"
+    assert "NoVolumeNodeConflict" in decide("1.9", cluster, [p], status=1, policy=rules), "1.9"
+    assert "CheckVolumeBinding" in decide("1.8", cluster, [p], status=1, policy=policy(["CheckVolumeBinding"])), "1.8"
 
 
 def test_volume_scheduling_is_off():
@@ -368,13 +359,11 @@ def test_volume_scheduling_is_off():
     c = claim("c")
     c["spec"]["storageClassName"] = "s"
     cluster, p, rules = [node(), storage, c], pod(volumes=uses("c")), policy(["CheckVolumeBinding"])
-    check_equal("1.9", decide("1.9", cluster, [p], policy=rules)[0]["host"], "n1")
-    check_equal(
-        "1.9 with the gate",
-        decide("1.9", cluster, [p], policy=rules, featureGates={"VolumeScheduling": True})[0]["failures"],
-        {"n1": ["VolumeBindingNoMatch"]},
-    )
-    check_equal("1.10", decide("1.10", cluster, [p], policy=rules)[0]["host"], "")
+    assert decide("1.9", cluster, [p], policy=rules)[0]["host"] == "n1", "1.9"
+    assert decide("1.9", cluster, [p], policy=rules, featureGates={"VolumeScheduling": True})[0]["failures"] == {
+        "n1": ["VolumeBindingNoMatch"]
+    }, "1.9 with the gate"
+    assert decide("1.10", cluster, [p], policy=rules)[0]["host"] == "", "1.10"
 
 
 def test_names_of_resources():
@@ -382,8 +371,9 @@ def test_names_of_resources():
     opaque, request = "pod.alpha.kubernetes.io/opaque-int-resource-foo", "requests.example.com/foo"
     for name, hosts in ((opaque, ("", "n1", "n1")), (request, ("", "", "n1"))):
         for release, host in zip(RELEASES, hosts):
-            check_equal(
-                "%s in %s" % (name, release), decide(release, [node()], [pod(requests={name: "1"})])[0]["host"], host
+            assert decide(release, [node()], [pod(requests={name: "1"})])[0]["host"] == host, "%s in %s" % (
+                name,
+                release,
             )
 
 
@@ -410,20 +400,20 @@ def test_preemption():
     # Budgets do not count in 1.8, so the node with the least important victim wins.
     for release, victim in (("1.8", "default/low"), ("1.9", "default/higher"), ("1.10", "default/higher")):
         got = decide(release, cluster, [important("new", 9)], featureGates=gate, preempt=True)[0]["preemption"]
-        check_equal(release, got["victims"], [victim])
+        assert got["victims"] == [victim], release
     # Nor do they in the choice of victims on a node: 1.8 spares the more important pod, later releases the one with the
     # budget.
     half = [pod("plain", on="n1", cpu="2", priority=2), pod("kept", on="n1", cpu="2", priority=1, labels={"a": "b"})]
     new = pod("new", cpu="2", priority=9)
     for release, victim in (("1.8", "default/kept"), ("1.9", "default/plain"), ("1.10", "default/plain")):
         got = decide(release, [node("n1"), budget, *half], [new], featureGates=gate, preempt=True)[0]
-        check_equal(release, got["preemption"]["victims"], [victim])
+        assert got["preemption"]["victims"] == [victim], release
     # Nominated pods are no part of a decision in 1.8.
     for release, host in (("1.8", "n1"), ("1.9", ""), ("1.10", "")):
         nominated = nominate(important("nominated", 8), "n1", release)
-        check_equal(
-            release, decide(release, [node()], [important("new", 7), nominated], featureGates=gate)[0]["host"], host
-        )
+        assert (
+            decide(release, [node()], [important("new", 7), nominated], featureGates=gate)[0]["host"] == host
+        ), release
 
 
 def test_zone_conflicts_can_be_resolved():
@@ -435,10 +425,8 @@ def test_zone_conflicts_can_be_resolved():
     p = pod("new", cpu="1", priority=9, volumes=uses("c"))
     for release in ("1.8", "1.9"):
         got = decide(release, cluster, [p], featureGates={"PodPriority": True}, preempt=True)[0]
-        check_equal(
-            release + " pods that may be cleared",
-            got["preemption"]["nominatedToClear"],
-            [] if release == "1.8" else ["default/new"],
+        assert got["preemption"]["nominatedToClear"] == ([] if release == "1.8" else ["default/new"]), (
+            release + " pods that may be cleared"
         )
 
 
@@ -452,13 +440,11 @@ def test_predicates_under_any_name():
     }
     there = pod("there", on="n1", port=80)
     for release in ("1.8", "1.9"):
-        check_equal(
-            release,
-            decide(release, [node()], [pod()], policy=wants_label)[0]["failures"],
-            {"n1": ["CheckNodeLabelPresence"]},
-        )
+        assert decide(release, [node()], [pod()], policy=wants_label)[0]["failures"] == {
+            "n1": ["CheckNodeLabelPresence"]
+        }, release
         got = decide(release, [node(), there], [pod(port=80)], policy=policy(["PodFitsPorts"]))[0]
-        check_equal(release + " alias", got["failures"], {"n1": ["PodFitsHostPorts"]})
+        assert got["failures"] == {"n1": ["PodFitsHostPorts"]}, release + " alias"
 
 
 def test_extenders_need_a_weight():
@@ -478,9 +464,9 @@ def test_extenders_need_a_weight():
                 file,
                 feed={"kind": "List", "apiVersion": "v1", "items": [node(), pod()]},
             )
-            check_equal(release + " is refused", status != 0, bad)
-            check_equal(release, "should have a positive weight applied to it" in err, bad)
-            check_equal(release + " asks", "connection refused" in out, not bad)
+            assert (status != 0) == bad, release + " is refused"
+            assert ("should have a positive weight applied to it" in err) == bad, release
+            assert ("connection refused" in out) == (not bad), release + " asks"
 
 
 def test_reasons_of_volumes_services_and_other_pods():
@@ -535,8 +521,8 @@ def test_reasons_of_volumes_services_and_other_pods():
         ),
     ]
     for cluster, p, rules, first, second in cases:
-        check_equal("1.8", decide("1.8", cluster, [p], policy=rules)[0]["failures"], {"n1": first})
-        check_equal("1.9", decide("1.9", cluster, [p], policy=rules)[0]["failures"], {"n1": second or first})
+        assert decide("1.8", cluster, [p], policy=rules)[0]["failures"] == {"n1": first}, "1.8"
+        assert decide("1.9", cluster, [p], policy=rules)[0]["failures"] == {"n1": second or first}, "1.9"
 
 
 def test_volume_affinity_has_another_word_in_each_release():
@@ -552,8 +538,8 @@ def test_volume_affinity_has_another_word_in_each_release():
         ("1.8", "PersistentLocalVolumes", "NoVolumeNodeConflict"),
         ("1.9", "VolumeScheduling", "VolumeNodeAffinityConflict"),
     ):
-        check_equal(release + " without the gate", decide(release, cluster, [p])[0]["host"], "n1")
-        check_equal(release, decide(release, cluster, [p], featureGates={gate: True})[0]["failures"], {"n1": [word]})
+        assert decide(release, cluster, [p])[0]["host"] == "n1", release + " without the gate"
+        assert decide(release, cluster, [p], featureGates={gate: True})[0]["failures"] == {"n1": [word]}, release
         important = decide(
             release,
             cluster + [pod("low", on="n1", priority=1)],
@@ -562,11 +548,11 @@ def test_volume_affinity_has_another_word_in_each_release():
             featureGates={gate: True, "PodPriority": True},
         )[0]
         # 1.8 tries evictions, in vain; 1.9 knows that they cannot help, and takes the pod's nomination back.
-        check_equal(
-            release + " evictions",
-            important["preemption"],
-            {"node": "", "victims": [], "nominatedToClear": [] if release == "1.8" else ["default/p1"]},
-        )
+        assert important["preemption"] == {
+            "node": "",
+            "victims": [],
+            "nominatedToClear": [] if release == "1.8" else ["default/p1"],
+        }, (release + " evictions")
 
 
 def test_claims_that_are_missing_or_leaving():
@@ -580,14 +566,12 @@ def test_claims_that_are_missing_or_leaving():
     ):
         for release in RELEASES:
             got = decide(release, [node(), leaving, ebs], [pod(volumes=uses(name))])[0]
-            check_equal(
-                "%s in %s" % (name, release),
-                (got["host"], got.get("error", "")),
-                ("", error) if release == "1.10" else ("n1", ""),
-            )
+            assert (got["host"], got.get("error", "")) == (
+                ("", error) if release == "1.10" else ("n1", "")
+            ), "%s in %s" % (name, release)
         for release in RELEASES if name == "gone" else ():
             got = decide(release, [node(zone="a")], [pod(volumes=uses(name))])[0]
-            check_equal("in a zone, " + release, got["error"], error)
+            assert got["error"] == error, "in a zone, " + release
 
 
 def test_missing_claims_count_once_towards_the_limits():
@@ -600,10 +584,9 @@ def test_missing_claims_count_once_towards_the_limits():
         ("1.9", uses("gone") + disks, ""),
         ("1.9", uses("gone") + disks[1:], "n1"),
     ):
-        check_equal(
-            "%s, %d volumes" % (release, len(order)),
-            decide(release, [node()], [pod(volumes=order)], policy=rules)[0]["host"],
-            host,
+        assert decide(release, [node()], [pod(volumes=order)], policy=rules)[0]["host"] == host, "%s, %d volumes" % (
+            release,
+            len(order),
         )
 
 
@@ -627,7 +610,7 @@ def test_volumes_are_looked_at_by_class_and_state():
             got = decide(
                 release, [node(), storage, c, v], [pod(volumes=uses("c"))], featureGates={"VolumeScheduling": True}
             )[0]
-            check_equal(release, got["host"], host)
+            assert got["host"] == host, release
 
 
 def test_selectors_and_nodes_that_are_wrong():
@@ -639,16 +622,14 @@ def test_selectors_and_nodes_that_are_wrong():
         }
     ]
     p = pod(affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}})
-    check_equal("1.8", decide("1.8", [node()], [p])[0]["failures"], {"n1": ["MatchInterPodAffinity"]})
+    assert decide("1.8", [node()], [p])[0]["failures"] == {"n1": ["MatchInterPodAffinity"]}, "1.8"
     for release in ("1.9", "1.10"):
-        check(release, "not a valid" in decide(release, [node()], [p])[0]["error"], decide(release, [node()], [p])[0])
+        assert "not a valid" in decide(release, [node()], [p])[0]["error"], (release, decide(release, [node()], [p])[0])
     # A pod on a node that is gone matches: it is passed over in every release (B-19).
     good = [{"labelSelector": {"matchLabels": {"a": "b"}}, "topologyKey": "kubernetes.io/hostname"}]
     p = pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": good}})
     for release in RELEASES:
-        check_equal(
-            release, decide(release, [node(), pod("there", on="gone", labels={"a": "b"})], [p])[0]["host"], "n1"
-        )
+        assert decide(release, [node(), pod("there", on="gone", labels={"a": "b"})], [p])[0]["host"] == "n1", release
 
 
 def test_host_ports_of_one_number():
@@ -664,8 +645,10 @@ def test_host_ports_of_one_number():
         mine = pod(port=80)
         mine["spec"]["containers"][0]["ports"][0].update(protocol=protocol, hostIP=address)
         for release, host in (("1.8", ""), ("1.9", later), ("1.10", later)):
-            check_equal(
-                "%s %s %s" % (release, protocol, address), decide(release, [node(), there], [mine])[0]["host"], host
+            assert decide(release, [node(), there], [mine])[0]["host"] == host, "%s %s %s" % (
+                release,
+                protocol,
+                address,
             )
 
 
@@ -682,7 +665,7 @@ def test_zones_without_pods_of_the_service():
         got = decide(
             release, cluster, [pod(labels={"a": "b"})], policy=policy(["GeneralPredicates"], ["SelectorSpreadPriority"])
         )[0]
-        check_equal(release, got["totals"], {"a": 10, "b": 10, "c": 0})
+        assert got["totals"] == {"a": 10, "b": 10, "c": 0}, release
 
 
 def test_scores_where_nothing_is_to_count():
@@ -691,11 +674,9 @@ def test_scores_where_nothing_is_to_count():
     p = pod(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
     for release in RELEASES:
         for rule, score in (("NodeAffinityPriority", 0), ("TaintTolerationPriority", 10)):
-            check_equal(
-                "%s %s" % (release, rule),
-                decide(release, [node("a"), node("b")], [p], policy=policy(["GeneralPredicates"], [rule]))[0]["totals"],
-                {"a": score, "b": score},
-            )
+            assert decide(release, [node("a"), node("b")], [p], policy=policy(["GeneralPredicates"], [rule]))[0][
+                "totals"
+            ] == {"a": score, "b": score}, "%s %s" % (release, rule)
 
 
 def test_nominations_are_cleared_from_1_9_on():
@@ -709,7 +690,7 @@ def test_nominations_are_cleared_from_1_9_on():
             featureGates={"PodPriority": True},
             preempt=True,
         )[0]
-        check_equal(release, got["preemption"], {"node": "n1", "victims": ["default/low"], "nominatedToClear": cleared})
+        assert got["preemption"] == {"node": "n1", "victims": ["default/low"], "nominatedToClear": cleared}, release
 
 
 def test_gates_change_the_rules():
@@ -717,40 +698,32 @@ def test_gates_change_the_rules():
     # in 1.8; here it counts.
     gate = {"TaintNodesByCondition": True}
     for release in RELEASES:
-        check_equal(release, decide(release, [node(ready="False")], [pod()])[0]["host"], "")
-        check_equal(
-            release + " with the gate",
-            decide(release, [node(ready="False")], [pod()], featureGates=gate)[0]["host"],
-            "n1",
+        assert decide(release, [node(ready="False")], [pod()])[0]["host"] == "", release
+        assert decide(release, [node(ready="False")], [pod()], featureGates=gate)[0]["host"] == "n1", (
+            release + " with the gate"
         )
         tainted = node(ready="False", taints=[{"key": "k", "effect": "NoSchedule"}])
-        check_equal(
-            release + " tainted",
-            decide(release, [tainted], [pod()], featureGates=gate, policy=policy(["HostName"]))[0]["host"],
-            "",
+        assert decide(release, [tainted], [pod()], featureGates=gate, policy=policy(["HostName"]))[0]["host"] == "", (
+            release + " tainted"
         )
-        check(
-            release + " named",
-            "CheckNodeCondition"
-            in decide(release, [node()], [pod()], 1, featureGates=gate, policy=policy(["CheckNodeCondition"])),
-        )
+        assert "CheckNodeCondition" in decide(
+            release, [node()], [pod()], 1, featureGates=gate, policy=policy(["CheckNodeCondition"])
+        ), (release + " named")
     # ResourceLimitsPriority came with 1.9, for those who turn its gate on.
     limits = policy([], ["ResourceLimitsPriority"])
     on = {"ResourceLimitsPriorityFunction": True}
     p = pod()
     p["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "1", "memory": "1Gi"}
     for release in ("1.9", "1.10"):
-        check_equal(
-            release,
+        assert (
             decide(release, [node("a"), node("b", cpu="500m", memory="1Mi")], [p], policy=limits, featureGates=on)[0][
                 "totals"
-            ],
-            {"a": 1, "b": 0},
+            ]
+        ) == {"a": 1, "b": 0}, release
+        assert "ResourceLimitsPriority" in decide(release, [node()], [p], 1, policy=limits), (
+            release + " without the gate"
         )
-        check(
-            release + " without the gate", "ResourceLimitsPriority" in decide(release, [node()], [p], 1, policy=limits)
-        )
-    check("1.8", "ResourceLimitsPriority" in decide("1.8", [node()], [p], 1, policy=limits))
+    assert "ResourceLimitsPriority" in decide("1.8", [node()], [p], 1, policy=limits), "1.8"
 
 
 def test_the_switch_for_all_predicates_came_with_1_10():
@@ -759,7 +732,7 @@ def test_the_switch_for_all_predicates_came_with_1_10():
         rules = policy(["GeneralPredicates", "PodToleratesNodeTaints"], alwaysCheckAllPredicates=switch)
         for release in RELEASES:
             got = decide(release, cluster, [pod(cpu="2")], policy=rules)[0]["failures"]["n1"]
-            check_equal("%s, %s" % (release, switch), len(got), 1 if release == "1.10" and not switch else 2)
+            assert len(got) == (1 if release == "1.10" and not switch else 2), "%s, %s" % (release, switch)
 
 
 def test_extenders_are_asked_about_every_pod():
@@ -783,7 +756,7 @@ def test_extenders_are_asked_about_every_pod():
             file,
             feed={"kind": "List", "apiVersion": "v1", "items": [node(), pod()]},
         )
-        check_equal(release + " asks", "connection refused" in out, release != "1.10")
+        assert ("connection refused" in out) == (release != "1.10"), release + " asks"
 
 
 def test_names_that_policies_may_have():
@@ -824,11 +797,10 @@ def test_names_that_policies_may_have():
         ("1.9", "CheckVolumeBinding"),
         ("1.10", "CheckVolumeBinding"),
     ):
-        check_equal(
-            release,
-            decide(release, [node("a"), node("b")], [pod()], policy=policy(predicates + [own], priorities))[0]["host"],
-            "b",
-        )
+        assert (
+            decide(release, [node("a"), node("b")], [pod()], policy=policy(predicates + [own], priorities))[0]["host"]
+            == "b"
+        ), release
     for release in RELEASES:
         for provider, host in (("DefaultProvider", "b"), ("ClusterAutoscalerProvider", "a")):
             got = decide(
@@ -837,7 +809,7 @@ def test_names_that_policies_may_have():
                 [pod(cpu="1", memory="2Gi")],
                 algorithmProvider=provider,
             )[0]
-            check_equal("%s of %s" % (provider, release), got["host"], host)
+            assert got["host"] == host, "%s of %s" % (provider, release)
 
 
 def test_queue():
@@ -852,14 +824,14 @@ def test_queue():
         status, out, err = schedsim(
             "simulate", cluster, "-o", "csv", "--emulated-version", release, "--feature-gates=PodPriority=true"
         )
-        check_equal("status of " + release, status, 0)
+        assert status == 0, "status of " + release
         rows = csv.DictReader(out.splitlines())
-        check_equal(release, {r["pod"].split("/")[-1]: r["node"] for r in rows}, nodes)
+        assert {r["pod"].split("/")[-1]: r["node"] for r in rows} == nodes, release
 
 
 def test_gates_and_names():
     status, out, err = schedsim("run", "-", "--emulated-version=1.7", feed=node())
-    check("names of releases", status == 2 and "must be 1.8, 1.9, 1.10" in err, err)
+    assert status == 2 and "must be 1.8, 1.9, 1.10" in err, "names of releases"
     for release in ("1.8", "1.9"):
         status, out, err = schedsim(
             "run",
@@ -871,7 +843,7 @@ def test_gates_and_names():
             "--check-decisions",
             feed={"kind": "List", "apiVersion": "v1", "items": [node("a"), node("b"), pod("p"), pod("q")]},
         )
-        check_equal(release, (status, out), (0, "default/p b\ndefault/q a\n"))
+        assert (status, out) == (0, "default/p b\ndefault/q a\n"), release
 
 
 harness.main(globals())

@@ -17,7 +17,7 @@ except ImportError:  # Debian's package belongs to Debian's python3, which may n
     os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
 
 import harness
-from harness import ROOT, check_equal, schedsim, write_file
+from harness import ROOT, schedsim, write_file
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
@@ -46,20 +46,16 @@ def test_the_default_profile():
     assert (status, r["good"], r["errors"]) == (0, True, []), (status, r["good"], r["errors"])
     (profile,) = r["profiles"]
     assert profile["schedulerName"] == "default-scheduler", profile["schedulerName"]
-    check_equal(
-        "plugins that score",
-        [(p["name"], p["weight"]) for p in profile["plugins"]["score"]],
-        [
-            ("TaintToleration", 3),
-            ("NodeAffinity", 2),
-            ("NodeResourcesFit", 1),
-            ("VolumeBinding", 1),
-            ("PodTopologySpread", 2),
-            ("InterPodAffinity", 2),
-            ("NodeResourcesBalancedAllocation", 1),
-            ("ImageLocality", 1),
-        ],
-    )
+    assert [(p["name"], p["weight"]) for p in profile["plugins"]["score"]] == [
+        ("TaintToleration", 3),
+        ("NodeAffinity", 2),
+        ("NodeResourcesFit", 1),
+        ("VolumeBinding", 1),
+        ("PodTopologySpread", 2),
+        ("InterPodAffinity", 2),
+        ("NodeResourcesBalancedAllocation", 1),
+        ("ImageLocality", 1),
+    ], "plugins that score"
 
 
 RACKS = [

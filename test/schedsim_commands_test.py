@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 import harness
-from harness import ExtenderServer, check, items, node, schedsim
+from harness import ExtenderServer, items, node, schedsim
 
 SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 
@@ -18,7 +18,7 @@ def pod(name, cpu="1", **more):
 
 def explain(objects, name, *flags):
     code, out, err = schedsim("explain", "-", "--pod", "ns/" + name, "-o", "json", *flags, feed=items(*objects))
-    check("explain %s" % name, code == 0, err)
+    assert code == 0, ("explain %s" % name, err)
     return json.loads(out)
 
 
@@ -48,7 +48,7 @@ def test_ways_to_fit():
     others = [pod("a", "3500m", on="full"), pod("b", "100m", on="taken", port=80), pod("c", "100m", on="crowded")]
     want = pod("p", "2", port=80, nodeSelector={"disk": "ssd"})
     e = explain(cluster + others + [want], "p")
-    check("it does not fit", e["host"] == "" and e["nodesFeasible"] == 0, e["host"])
+    assert e["host"] == "" and e["nodesFeasible"] == 0, ("it does not fit", e["host"])
     ways = {w["nodes"][0]: w for w in e["waysToFit"]}
     expected = {
         "full": ["free 1500m cpu"],
@@ -61,27 +61,23 @@ def test_ways_to_fit():
         "small": ["ask for less cpu (2, more than the 1 there is)"],
     }
     order = [w["changes"][0].split()[0] for w in e["waysToFit"]]
-    check(
-        "the cheapest first: what the pod or a cordon needs, labels, moves, what is broken, what cannot be",
-        order == ["tolerate", "uncordon", "label", "free", "move", "free", "wait", "ask"]
-        or (
-            sorted(order[:2]) == ["tolerate", "uncordon"]
-            and order[2] == "label"
-            and sorted(order[3:6]) == ["free", "free", "move"]
-            and order[6:] == ["wait", "ask"]
-        ),
-        order,
-    )
+    assert order == ["tolerate", "uncordon", "label", "free", "move", "free", "wait", "ask"] or (
+        sorted(order[:2]) == ["tolerate", "uncordon"]
+        and order[2] == "label"
+        and sorted(order[3:6]) == ["free", "free", "move"]
+        and order[6:] == ["wait", "ask"]
+    ), "the cheapest first: what the pod or a cordon needs, labels, moves, what is broken, what cannot be"
     moves = {w["nodes"][0]: w.get("moves") for w in e["waysToFit"]}
-    check(
-        "who would have to move",
-        (moves["full"], moves["taken"], moves["crowded"], moves["tainted"]) == (["ns/a"], ["ns/b"], ["ns/c"], None),
-        moves,
-    )
+    assert (moves["full"], moves["taken"], moves["crowded"], moves["tainted"]) == (
+        ["ns/a"],
+        ["ns/b"],
+        ["ns/c"],
+        None,
+    ), "who would have to move"
     for name, changes in expected.items():
-        check("way for " + name, ways.get(name, {}).get("changes") == changes, ways.get(name))
-        check(name + " is possible or not", ways[name]["possible"] == (name != "small"))
-    check("the impossible is last", e["waysToFit"][-1]["nodes"] == ["small"], e["waysToFit"][-1])
+        assert ways.get(name, {}).get("changes") == changes, ("way for " + name, ways.get(name))
+        assert ways[name]["possible"] == (name != "small"), name + " is possible or not"
+    assert e["waysToFit"][-1]["nodes"] == ["small"], ("the impossible is last", e["waysToFit"][-1])
 
     def after(change):
         objects = copy.deepcopy(cluster + others + [want])
@@ -98,20 +94,18 @@ def test_ways_to_fit():
     def tolerate(by_name, _):
         by_name["p"]["spec"]["tolerations"] = [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]
 
-    check("freeing 1500m opens full", after(shrink) == "full")
-    check("freeing 1499m does not", after(shrink_too_little) == "-")
-    check("tolerating opens tainted", after(tolerate) == "tainted")
-    check(
-        "uncordoning opens cordoned",
-        after(lambda n, _: n["cordoned"]["spec"].update(unschedulable=False)) == "cordoned",
-    )
-    check("Ready opens sick", after(lambda n, _: n["sick"]["status"]["conditions"][0].update(status="True")) == "sick")
-    check(
-        "the label opens unlabelled",
-        after(lambda n, _: n["unlabelled"]["metadata"]["labels"].update(disk="ssd")) == "unlabelled",
-    )
-    check("the port opens taken", after(lambda n, all_: all_.remove(n["b"])) == "taken")
-    check("one pod less opens crowded", after(lambda n, all_: all_.remove(n["c"])) == "crowded")
+    assert after(shrink) == "full", "freeing 1500m opens full"
+    assert after(shrink_too_little) == "-", "freeing 1499m does not"
+    assert after(tolerate) == "tainted", "tolerating opens tainted"
+    assert (
+        after(lambda n, _: n["cordoned"]["spec"].update(unschedulable=False)) == "cordoned"
+    ), "uncordoning opens cordoned"
+    assert after(lambda n, _: n["sick"]["status"]["conditions"][0].update(status="True")) == "sick", "Ready opens sick"
+    assert (
+        after(lambda n, _: n["unlabelled"]["metadata"]["labels"].update(disk="ssd")) == "unlabelled"
+    ), "the label opens unlabelled"
+    assert after(lambda n, all_: all_.remove(n["b"])) == "taken", "the port opens taken"
+    assert after(lambda n, all_: all_.remove(n["c"])) == "crowded", "one pod less opens crowded"
 
 
 def test_moves():
@@ -130,25 +124,22 @@ def test_moves():
         ways = explain(list(nodes) + others + [want], "p")["waysToFit"]
         gone = ways[0].get("moves", [])
         left = [o for o in others if "ns/" + o["metadata"]["name"] not in gone]
-        check("without them it fits", host(list(nodes) + left + [want], "p") == ways[0]["nodes"][0], (gone, ways))
+        assert host(list(nodes) + left + [want], "p") == ways[0]["nodes"][0], ("without them it fits", gone, ways)
         for name in gone:
-            check(
-                "with %s it does not" % name,
+            assert (
                 host(list(nodes) + left + [o for o in others if "ns/" + o["metadata"]["name"] == name] + [want], "p")
-                != ways[0]["nodes"][0],
-                gone,
-            )
+                != ways[0]["nodes"][0]
+            ), ("with %s it does not" % name, gone)
         return gone
 
     four = [bound("a", "500m"), bound("b", "1"), bound("c", "1500m"), bound("d", "1")]
-    check("one that is just large enough", moves(four, pod("p", "1500m")) == ["ns/c"])
-    check("two where one is not enough", len(moves(four, pod("p", "2300m"))) == 2)
+    assert moves(four, pod("p", "1500m")) == ["ns/c"], "one that is just large enough"
+    assert len(moves(four, pod("p", "2300m"))) == 2, "two where one is not enough"
     four[2]["spec"]["priority"] = 5
-    check("low priorities first", moves(four, pod("p", "1")) in (["ns/b"], ["ns/d"]))
-    check(
-        "pods of DaemonSets last",
-        moves([bound("a", "2", owner="DaemonSet"), bound("b", "2")], pod("p", "2")) == ["ns/b"],
-    )
+    assert moves(four, pod("p", "1")) in (["ns/b"], ["ns/d"]), "low priorities first"
+    assert moves([bound("a", "2", owner="DaemonSet"), bound("b", "2")], pod("p", "2")) == [
+        "ns/b"
+    ], "pods of DaemonSets last"
     keeps_off = {
         "podAntiAffinity": {
             "requiredDuringSchedulingIgnoredDuringExecution": [
@@ -157,14 +148,14 @@ def test_moves():
         }
     }
     x = bound("x", "100m")
-    check(
-        "whom the pod's anti-affinity names", moves([x, bound("y", "100m")], pod("p", affinity=keeps_off)) == ["ns/x"]
-    )
+    assert moves([x, bound("y", "100m")], pod("p", affinity=keeps_off)) == [
+        "ns/x"
+    ], "whom the pod's anti-affinity names"
     y = bound("y", "100m")
     y["spec"]["affinity"] = keeps_off
-    check(
-        "whose anti-affinity names the pod", moves([bound("z", "100m"), y], pod("p", labels={"app": "x"})) == ["ns/y"]
-    )
+    assert moves([bound("z", "100m"), y], pod("p", labels={"app": "x"})) == [
+        "ns/y"
+    ], "whose anti-affinity names the pod"
 
 
 def test_explain_page():
@@ -190,10 +181,10 @@ def test_explain_page():
             text=True,
             env=dict(os.environ, COLUMNS=columns),
         )
-        check("explain", run.returncode == 0, run.stderr)
+        assert run.returncode == 0, ("explain", run.stderr)
         lines = run.stdout.splitlines()
-        check("no line is wider than %s columns" % columns, max(map(len, lines)) <= int(columns), run.stdout)
-        check("no colour into a pipe", "\033" not in run.stdout)
+        assert max(map(len, lines)) <= int(columns), ("no line is wider than %s columns" % columns, run.stdout)
+        assert "\033" not in run.stdout, "no colour into a pipe"
         return lines
 
     lines = page(cluster + [pod("p")])
@@ -201,117 +192,95 @@ def test_explain_page():
     winner = json.loads(schedsim("explain", "-", "--pod", "ns/p", "-o", "json", feed=items(*cluster, pod("p")))[1])[
         "host"
     ]
-    check("the winner's row is the first", rows[0].startswith("NODE") and rows[1].startswith(winner + " "), rows)
-    check(
-        "equal rows are one",
-        any(r.startswith("19 more nodes ") for r in rows) and any(r.startswith("70 more nodes ") for r in rows),
-        rows,
-    )
-    check(
-        "columns that say the same are no columns",
+    assert rows[0].startswith("NODE") and rows[1].startswith(winner + " "), "the winner's row is the first"
+    assert any(r.startswith("19 more nodes ") for r in rows) and any(
+        r.startswith("70 more nodes ") for r in rows
+    ), "equal rows are one"
+    assert (
         "BalancedResourceAllocation" in rows[0]
         and "LeastRequested" not in rows[0]
         and "The same on every node: InterPodAffinityPriority 0, LeastRequestedPriority 8"
-        in " ".join(" ".join(rows).split()),
-        rows,
-    )
+        in " ".join(" ".join(rows).split())
+    ), "columns that say the same are no columns"
     wide = page(cluster + [pod("p")], columns="200")
-    check("a wide screen is used", max(map(len, wide)) > 80)
+    assert max(map(len, wide)) > 80, "a wide screen is used"
     lines = page(cluster + [pod("w", "1", on="n01"), pod("p", "3500m", nodeSelector={"disk": "ssd"})])
     text = " ".join(" ".join(lines).split())
-    check(
-        "what stopped it first",
-        "89 node(s) didn't match node selector (GeneralPredicates): g0, g1 and 87 more" in text,
-        text,
-    )
-    check("a label that no node has", "No node has the label disk=ssd, nor any other value of it." in text, text)
+    assert (
+        "89 node(s) didn't match node selector (GeneralPredicates): g0, g1 and 87 more" in text
+    ), "what stopped it first"
+    assert "No node has the label disk=ssd, nor any other value of it." in text, "a label that no node has"
     want = pod("p")
     want["spec"]["containers"][0]["resources"]["requests"]["example.com/gpu"] = "1"
     text = " ".join(page(cluster + [want]))
-    check(
-        "what no node has, and what there is instead",
-        "No node has example.com/gpu; there is nvidia.com/gpu on 30 nodes." in text,
-        text,
-    )
-    check(
-        "no other node is recommended for it",
-        "do without example.com/gpu on" in text and "choose a node with example.com/gpu" not in text,
-        text,
-    )
+    assert (
+        "No node has example.com/gpu; there is nvidia.com/gpu on 30 nodes." in text
+    ), "what no node has, and what there is instead"
+    assert (
+        "do without example.com/gpu on" in text and "choose a node with example.com/gpu" not in text
+    ), "no other node is recommended for it"
     full = [node("n%d" % i, cpu="4") for i in range(5)] + [
         pod("b%d" % i, "%dm" % (3100 + 200 * i), on="n%d" % i) for i in range(5)
     ]
     text = " ".join(" ".join(page(full + [pod("p")])).split())
-    check(
-        "one line a kind with the nearest node, the median and how many",
-        "free 100m cpu on n0; median 500m; 5 nodes for n0 these would have to move: ns/b0" in text,
-        text,
-    )
+    assert (
+        "free 100m cpu on n0; median 500m; 5 nodes for n0 these would have to move: ns/b0" in text
+    ), "one line a kind with the nearest node, the median and how many"
 
 
 def test_explain_shows_all():
     cluster = [node("n1", taints=GPU), node("n2"), node("n3"), node("n4")]
     e = explain(cluster + [pod("first"), pod("p", "5"), pod("q")], "p")
     by_node = {n["node"]: n["predicates"] for n in e["nodes"]}
-    check(
-        "every predicate on every node, no short circuit",
+    assert (
         by_node["n1"]["GeneralPredicates"] == {"fits": False, "reasons": ["Insufficient cpu"]}
         and by_node["n1"]["PodToleratesNodeTaints"]["fits"] is False
-        and by_node["n1"]["MatchInterPodAffinity"]["fits"] is True,
-        by_node["n1"],
-    )
-    check("pods before it were placed", e["placedBefore"] == 1, e["placedBefore"])
-    check(
-        "the summary is the scheduler's",
-        e["error"].startswith("0/4 nodes are available: ") and e["reasons"]["Insufficient cpu"] == 4,
-        e,
-    )
+        and by_node["n1"]["MatchInterPodAffinity"]["fits"] is True
+    ), ("every predicate on every node, no short circuit", by_node["n1"])
+    assert e["placedBefore"] == 1, ("pods before it were placed", e["placedBefore"])
+    assert (
+        e["error"].startswith("0/4 nodes are available: ") and e["reasons"]["Insufficient cpu"] == 4
+    ), "the summary is the scheduler's"
     e = explain(cluster + [pod("first"), pod("p", "5"), pod("q")], "q")
-    check("a tie is explained", e["tie"] == {"nodes": 2, "roundRobin": 1} and e["host"] == "n2", (e["tie"], e["host"]))
+    assert e["tie"] == {"nodes": 2, "roundRobin": 1} and e["host"] == "n2", ("a tie is explained", e["tie"], e["host"])
     for s in e["scores"]:
         total = sum(p["weighted"] for p in s["priorities"].values())
-        check(
-            "weighted scores add up",
-            total == s["total"] and all(p["score"] * p["weight"] == p["weighted"] for p in s["priorities"].values()),
-            s,
-        )
+        assert total == s["total"] and all(
+            p["score"] * p["weight"] == p["weighted"] for p in s["priorities"].values()
+        ), "weighted scores add up"
     totals = [s["total"] for s in e["scores"]]
-    check("best first", totals == sorted(totals, reverse=True) and len(totals) == 3, totals)
+    assert totals == sorted(totals, reverse=True) and len(totals) == 3, "best first"
     e = explain(cluster + [pod("old", "3", on="n3")], "old")
-    check(
+    assert e["nowOn"] == "n3" and e["host"] in ("n2", "n3", "n4") and e["nodesFeasible"] == 3, (
         "a bound pod is evaluated as if it were new",
-        e["nowOn"] == "n3" and e["host"] in ("n2", "n3", "n4") and e["nodesFeasible"] == 3,
         e["host"],
     )
 
     code, out, err = schedsim(
         "explain", "-", "--pod", "ns/q", "-o", "wide", feed=items(*cluster, pod("first"), pod("q"))
     )
-    check(
-        "-o wide names host, tie and reasons",
+    assert (
         code == 0
         and "goes to n2" in out
         and "of 2 nodes with the highest total" in out
         and "had taints that the pod didn't tolerate" in out
-        and "LeastRequestedPriority x1" in out,
-        out,
-    )
+        and "LeastRequestedPriority x1" in out
+    ), "-o wide names host, tie and reasons"
     many = [node("m%03d" % i) for i in range(200)] + [pod("p", "9")]
     code, out, err = schedsim("explain", "-", "--pod", "ns/p", "-o", "wide", feed=items(*many))
-    check(
+    assert "200 nodes (m000, m001 and 198 more)" in out and len(out.splitlines()) < 20, (
         "nodes alike share a line",
-        "200 nodes (m000, m001 and 198 more)" in out and len(out.splitlines()) < 20,
         out[:500],
     )
     code, out, err = schedsim("explain", "-", "--pod", "ns/nobody", feed=items(*cluster, pod("p")))
-    check("an unknown pod is named", code == 1 and 'no pod "ns/nobody"' in err and "ns/p" in err, err)
+    assert code == 1 and 'no pod "ns/nobody"' in err and "ns/p" in err, "an unknown pod is named"
     code, out, err = schedsim("explain", "-", "--pod", "ns/p", "-o", "yaml", feed=items(*cluster, pod("p")))
-    check("YAML", code == 0 and 'pod: ns/p\n' in out, out[:200])
+    assert code == 0 and 'pod: ns/p\n' in out, ("YAML", out[:200])
 
     high = pod("high", "3")
     high["spec"]["priority"] = 100
     e = explain([node("only"), pod("low", "2", on="only"), high], "high", "--feature-gates=PodPriority=true")
-    check("preemption is shown", e["preemption"] == {"node": "only", "victims": ["ns/low"]}, e.get("preemption"))
+    assert e["preemption"] == {"node": "only", "victims": ["ns/low"]}, ("preemption is shown", e.get("preemption"))
 
     scenarios = "\n".join(
         json.dumps(
@@ -327,7 +296,7 @@ def test_explain_shows_all():
         for i in range(2)
     )
     code, out, _ = schedsim("explain", "-", "--pod", "ns/p", "-o", "json", feed=scenarios)
-    check("each Scenario that has it", [json.loads(line)["host"] for line in out.splitlines()] == ["n0", "n1"], out)
+    assert [json.loads(line)["host"] for line in out.splitlines()] == ["n0", "n1"], "each Scenario that has it"
 
 
 def capacity(objects, *specs, flags=()):
@@ -338,7 +307,7 @@ def capacity(objects, *specs, flags=()):
             with open(files[-1], "w") as f:
                 json.dump(s, f)
         code, out, err = schedsim("capacity", "-", *files, "-o", "json", *flags, feed=items(*objects))
-    check("capacity runs", code == 0, err)
+    assert code == 0, ("capacity runs", err)
     return json.loads(out)["answers"]
 
 
@@ -368,42 +337,36 @@ def test_capacity():
         },
     }
     a, b = capacity(cluster + [pod("bound", "1", on="n1"), pod("waits", "500m")], pod("x", "700m"), deployment)
-    check("replicas", a["replicas"] == 6 and sum(a["nodes"].values()) == 6, a)
+    assert a["replicas"] == 6 and sum(a["nodes"].values()) == 6, "replicas"
     # Tries out the claim: that many fit, and one more does not.
     many = cluster + [pod("bound", "1", on="n1"), pod("waits", "500m")] + [pod("x%d" % i, "700m") for i in range(7)]
     code, out, _ = schedsim("run", "-", "-o", "placements", feed=items(*many))
     placed = [line.split()[1] for line in out.splitlines()][1:]
-    check("run agrees", placed.count("-") == 1 and placed[-1] == "-", placed)
-    check("and so do the nodes", {n: placed.count(n) for n in set(placed) - {"-"}} == a["nodes"], (placed, a["nodes"]))
-    check(
-        "what stops the next",
-        "Insufficient cpu" in a["next"]["error"]
-        and a["next"]["failures"]["n3"] == ["node(s) had taints that the pod didn't tolerate"],
-        a["next"],
-    )
-    check(
+    assert placed.count("-") == 1 and placed[-1] == "-", "run agrees"
+    assert {n: placed.count(n) for n in set(placed) - {"-"}} == a["nodes"], ("and so do the nodes", placed, a["nodes"])
+    assert "Insufficient cpu" in a["next"]["error"] and a["next"]["failures"]["n3"] == [
+        "node(s) had taints that the pod didn't tolerate"
+    ], ("what stops the next", a["next"])
+    assert any(w["changes"] == ["tolerate dedicated=gpu:NoSchedule"] for w in a["next"]["waysToFit"]), (
         "what would help",
-        any(w["changes"] == ["tolerate dedicated=gpu:NoSchedule"] for w in a["next"]["waysToFit"]),
         a["next"]["waysToFit"],
     )
-    check("a Deployment's template", b["pod"] == "shop/web" and b["replicas"] == 2, b)
+    assert b["pod"] == "shop/web" and b["replicas"] == 2, "a Deployment's template"
     limited = capacity(cluster, pod("x", "100m"), flags=("--max", "3"))[0]
-    check("--max", limited["replicas"] == 3 and limited["limited"] and "next" not in limited, limited)
+    assert limited["replicas"] == 3 and limited["limited"] and "next" not in limited, "--max"
     code, out, err = schedsim("capacity", "-", "--pod-spec", "/nowhere", feed=items(*cluster))
-    check("a spec that is not there", code == 1 and "/nowhere: No such file" in err, err)
+    assert code == 1 and "/nowhere: No such file" in err, "a spec that is not there"
     with tempfile.NamedTemporaryFile("w") as f:
         json.dump(node("x"), f)
         f.flush()
         code, out, err = schedsim("capacity", "-", "--pod-spec", f.name, feed=items(*cluster))
-        check("a spec that is no pod", code == 1 and 'no pod in it, but Node: a Pod, or a workload' in err, err)
+        assert code == 1 and 'no pod in it, but Node: a Pod, or a workload' in err, "a spec that is no pod"
         f.seek(0)
         json.dump(pod("x", "1"), f)
         f.truncate()
         f.flush()
         code, out, err = schedsim("capacity", "-", "--pod-spec", f.name, feed=items(*cluster))
-        check(
-            "the table", code == 0 and "ns/x: 6 more fit, on 2 nodes" in out and "The next one: 0/3 nodes" in out, out
-        )
+        assert code == 0 and "ns/x: 6 more fit, on 2 nodes" in out and "The next one: 0/3 nodes" in out, "the table"
 
 
 def test_extenders():
@@ -427,15 +390,13 @@ def test_extenders():
             code, out, err = schedsim("run", "-", "-o", "json", "--policy-config-file", f.name, feed=cluster)
         decisions = json.loads(out)["decisions"]
         if want is None:
-            check(
+            assert code == 0 and all(len(d.get("totals", {"x": 0})) < 3 and d["host"] for d in decisions), (
                 "the extender halves the nodes",
-                code == 0 and all(len(d.get("totals", {"x": 0})) < 3 and d["host"] for d in decisions),
                 out,
             )
         else:
-            check(
+            assert all(d["host"] == "" and "code 500" in d["error"] for d in decisions), (
                 "the extender's error is the pod's",
-                all(d["host"] == "" and "code 500" in d["error"] for d in decisions),
                 out,
             )
     scenario = {
@@ -447,7 +408,7 @@ def test_extenders():
         "pods": [pod("p")],
     }
     code, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
-    check("a Scenario calls nobody", code == 1 and "a Scenario cannot call extenders" in out, out)
+    assert code == 1 and "a Scenario cannot call extenders" in out, "a Scenario calls nobody"
 
 
 harness.main(globals())

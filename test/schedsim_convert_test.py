@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import harness
-from harness import BIN, ROOT, check, check_equal, node, pod, schedsim, scratch, write_file, write_objects
+from harness import BIN, ROOT, node, pod, schedsim, scratch, write_file, write_objects
 
 POLICY = {
     "kind": "Policy",
@@ -27,31 +27,31 @@ def cluster():
 def test_policy_becomes_configuration():
     policy = write_file("policy.json", POLICY)
     status, out, err = schedsim("convert", policy, "--to", "1.29", "-o", "json")
-    check_equal("status", status, 0)
-    check_equal("version", json.loads(out)["apiVersion"], "kubescheduler.config.k8s.io/v1")
-    check("a note", "predicates: CheckNodeCondition: " in err, err)
-    check("each line names the file", all(line.startswith("schedsim: %s: " % policy) for line in err.splitlines()), err)
+    assert status == 0, "status"
+    assert json.loads(out)["apiVersion"] == "kubescheduler.config.k8s.io/v1", "version"
+    assert "predicates: CheckNodeCondition: " in err, "a note"
+    assert all(line.startswith("schedsim: %s: " % policy) for line in err.splitlines()), "each line names the file"
     # What was written is read, and decides.
     made = write_file("made.yaml", schedsim("convert", policy, "--to=1.29")[1])
     status, out, err = schedsim("run", cluster(), "--config", made, "-o", "placements")
-    check_equal("run", status, 0)
-    check_equal("all pods are on one node", len({line.split()[1] for line in out.splitlines()}), 1)
+    assert status == 0, "run"
+    assert len({line.split()[1] for line in out.splitlines()}) == 1, "all pods are on one node"
 
 
 def test_proof():
     policy = write_file("policy.json", POLICY)
     status, out, err = schedsim("convert", policy, "--to=1.13", "--prove", cluster())
-    check_equal("equal decisions", status, 0)
-    check("says so", "Both decide the same for 4 pods." in err, err)
-    check_equal("the Policy is JSON", json.loads(out)["kind"], "Policy")
+    assert status == 0, "equal decisions"
+    assert "Both decide the same for 4 pods." in err, "says so"
+    assert json.loads(out)["kind"] == "Policy", "the Policy is JSON"
     # Without taints, the Policy places pods that the mandatory predicate of the other release keeps away.
     tainted = write_objects("tainted.json", [node("n0", taints=[{"key": "k", "effect": "NoSchedule"}]), pod("p0")])
     bare = write_file("bare.json", {"kind": "Policy", "predicates": [{"name": "HostName"}], "priorities": []})
     status, out, err = schedsim("convert", bare, "--from=1.10", "--to=1.13", "--prove", tainted)
-    check_equal("other decisions", status, 3)
-    check("the pod and the rule", "default/p0" in err and "PodToleratesNodeTaints" in err, err)
+    assert status == 3, "other decisions"
+    assert "default/p0" in err and "PodToleratesNodeTaints" in err, "the pod and the rule"
     status, out, err = schedsim("convert", policy, "--to=1.29", "--prove", cluster())
-    check("in YAML the table is a comment", out.splitlines()[-1].startswith("# "), out)
+    assert out.splitlines()[-1].startswith("# "), "in YAML the table is a comment"
 
 
 def test_proof_is_about_the_pods_of_the_scheduler():
@@ -59,7 +59,7 @@ def test_proof_is_about_the_pods_of_the_scheduler():
     mine = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\nschedulerName: mine\n"
     file = write_file("mine.yaml", mine + "algorithmSource: {provider: ClusterAutoscalerProvider}\n")
     status, out, err = schedsim("convert", file, "--to=1.29", "--prove", cluster(), "-o", "json")
-    check("they are placed", "no profile" not in err and "4 pods of other schedulers, as if of mine." in err, err)
+    assert "no profile" not in err and "4 pods of other schedulers, as if of mine." in err, "they are placed"
     # Where some name it, the others are left out.
     both = write_objects("both.json", [node("n0"), pod("mine"), pod("other")])
     with open(both, encoding="utf-8") as f:
@@ -68,12 +68,10 @@ def test_proof_is_about_the_pods_of_the_scheduler():
         if o["metadata"]["name"] == "mine":
             o["spec"]["schedulerName"] = "mine"
     status, out, err = schedsim("convert", file, "--to=1.29", "--prove", write_file("both.json", listed), "-o", "json")
-    check_equal("status", status, 0)
-    check(
-        "the other is left out",
-        "Without 1 pod of other schedulers." in err and "Both decide the same for 1 pod." in err,
-        err,
-    )
+    assert status == 0, "status"
+    assert (
+        "Without 1 pod of other schedulers." in err and "Both decide the same for 1 pod." in err
+    ), "the other is left out"
     # A Policy is for all pods.
     status, out, err = schedsim(
         "convert",
@@ -84,7 +82,7 @@ def test_proof_is_about_the_pods_of_the_scheduler():
         "-o",
         "json",
     )
-    check("all pods", "no profile" not in err and "2 pods" in err, err)
+    assert "no profile" not in err and "2 pods" in err, "all pods"
 
 
 def test_preemption_that_is_off():
@@ -97,11 +95,11 @@ def test_preemption_that_is_off():
         ("1.13", "write disablePreemption: true"),
     ):
         err = schedsim("convert", off, "--to", release)[2]
-        check("to %s: %s" % (release, text), text in err, err)
+        assert text in err, "to %s: %s" % (release, text)
     # The source itself turned it off, so nothing is lost in later releases.
     for release in ("1.19", "1.29", "1.36"):
         status, out, err = schedsim("convert", off, "--to", release)
-        check("to " + release, "name: DefaultPreemption" in out and "DefaultPreemption: off" not in err, err)
+        assert "name: DefaultPreemption" in out and "DefaultPreemption: off" not in err, "to " + release
 
 
 def test_plugins_of_other_schedulers():
@@ -117,15 +115,15 @@ def test_plugins_of_other_schedulers():
     )
     for release in ("1.13", "1.29", "1.36"):
         status, out, err = schedsim("convert", own, "--to", release)
-        check_equal("status of " + release, status, 0)
-        check("said in " + release, "Coscheduling: the release of the source has no such plugin" in err, err)
-        check("left out in " + release, "Coscheduling" not in out, out)
+        assert status == 0, "status of " + release
+        assert "Coscheduling: the release of the source has no such plugin" in err, "said in " + release
+        assert "Coscheduling" not in out, "left out in " + release
     mistake = write_file(
         "mistake.yaml",
         head % "v1" + "    score: {disabled: [{name: ImageLocalty}], enabled: [{name: NodeResourceFit}]}\n",
     )
     status, out, err = schedsim("convert", mistake, "--to=1.36")
-    check("a mistake", status == 1 and "NodeResourceFit" in err, err)
+    assert status == 1 and "NodeResourceFit" in err, "a mistake"
     # SelectorSpread and others were plugins until a later version: they become what replaced them, or stay.
     spread = write_file(
         "spread.yaml",
@@ -133,10 +131,10 @@ def test_plugins_of_other_schedulers():
     )
     status, out, err = schedsim("convert", spread, "--to=1.29", "-o", "json")
     scores = json.loads(out)["profiles"][0]["plugins"]["score"]["enabled"]
-    check_equal("its successor", scores, [{"name": "PodTopologySpread", "weight": 3}])
-    check("said", "score: SelectorSpread: PodTopologySpread does it by its default constraints" in err, err)
+    assert scores == [{"name": "PodTopologySpread", "weight": 3}], "its successor"
+    assert "score: SelectorSpread: PodTopologySpread does it by its default constraints" in err, "said"
     status, out, err = schedsim("convert", spread, "--to=1.19", "-o", "json")
-    check("it stays", '"name":"SelectorSpread","weight":3' in out and "SelectorSpread" not in err, out + err)
+    assert '"name":"SelectorSpread","weight":3' in out and "SelectorSpread" not in err, ("it stays", out + err)
 
 
 def test_unread_versions_are_recognised():
@@ -154,18 +152,14 @@ def test_unread_versions_are_recognised():
             ["compare", cluster(), "--config", file],
         ):
             status, out, err = schedsim(*command)
-            check_equal("status of " + command[0], status, 1)
-            check(
-                "readers of " + version,
-                "is read by %s of Kubernetes" % readers in err and "schedsim convert" in err,
-                err,
-            )
+            assert status == 1, "status of " + command[0]
+            assert "is read by %s of Kubernetes" % readers in err and "schedsim convert" in err, "readers of " + version
         status, out, err = schedsim("convert", file, "--to", release)
-        check_equal("converted", status, 0)
+        assert status == 0, "converted"
         status, _, err = schedsim(
             "run", cluster(), "--emulated-version", release, "--config", write_file("next.yaml", out)
         )
-        check("the result is read", status == 0, err)
+        assert status == 0, ("the result is read", err)
 
 
 def test_unread_versions_are_recognised_everywhere():
@@ -229,10 +223,11 @@ def test_unread_versions_are_recognised_everywhere():
                 )
             ]
         for i, text in enumerate(texts):
-            check(
-                "%s, way %d: who reads it" % (version, i), "is read by %s of Kubernetes" % readers in text, text[-600:]
+            assert "is read by %s of Kubernetes" % readers in text, (
+                "%s, way %d: who reads it" % (version, i),
+                text[-600:],
             )
-            check("%s, way %d: what to do" % (version, i), "schedsim convert" in text, text[-600:])
+            assert "schedsim convert" in text, ("%s, way %d: what to do" % (version, i), text[-600:])
 
 
 def test_what_has_no_effect_is_said_once():
@@ -248,8 +243,8 @@ def test_what_has_no_effect_is_said_once():
         ["what-if", cluster(), "--drain", "n0"],
     ):
         status, _, err = schedsim(*command, "--config", file)
-        check_equal("status of " + command[0], status, 0)
-        check_equal("notices of " + command[0], err.count("percentageOfNodesToScore has no effect"), 1)
+        assert status == 0, "status of " + command[0]
+        assert err.count("percentageOfNodesToScore has no effect") == 1, "notices of " + command[0]
 
 
 def test_recorded_policies():
@@ -264,9 +259,9 @@ def test_recorded_policies():
         ("1.19:1.29", 113, 55),
     ):
         found = module.fractions(os.path.join(BIN, "schedsim"), pair)
-        check_equal("Policies of " + pair, sum(found.values()), policies)
-        check("%s: as many as the manual says decide the same" % pair, found["same"] >= least, found)
-        check("%s: the other causes are known" % pair, not found["other"] and not found["refused"], found)
+        assert sum(found.values()) == policies, "Policies of " + pair
+        assert found["same"] >= least, "%s: as many as the manual says decide the same" % pair
+        assert not found["other"] and not found["refused"], "%s: the other causes are known" % pair
 
 
 def test_mistakes():
@@ -283,8 +278,8 @@ def test_mistakes():
         ),
     ):
         status, out, err = schedsim("convert", *arguments)
-        check_equal("status of %s" % arguments, status, want)
-        check("message of %s" % arguments, text in err, err)
+        assert status == want, "status of %s" % arguments
+        assert text in err, "message of %s" % arguments
 
 
 harness.main(globals())

@@ -8,7 +8,7 @@ import json
 import os
 
 import harness
-from harness import BIN, ROOT, check, schedsim
+from harness import BIN, ROOT, schedsim
 
 RELEASES = ("1.8", "1.10", "1.19", "1.29", "1.36")  # those between differ in no list
 # Entries of a list, and what a run may take at most: 25 MB without them, and some 10 KB an entry (a container of each
@@ -33,18 +33,18 @@ def test_memory_is_linear():
                 continue
             tried.add(name)
             seconds, most = job(binary, ENTRIES)
-            check("%s in release %s: bytes" % (name, release), most < MOST_BYTES, (most, seconds))
-            check("%s in release %s is decided" % (name, release), seconds < slopes.LIMIT, seconds)
-    check("every kind of list was tried", len(tried) > 80, len(tried))
+            assert most < MOST_BYTES, ("%s in release %s: bytes" % (name, release), most, seconds)
+            assert seconds < slopes.LIMIT, "%s in release %s is decided" % (name, release)
+    assert len(tried) > 80, ("every kind of list was tried", len(tried))
 
 
 def test_pairs():
     slopes = generator()
     pairs = list(slopes.pairs())
-    check("there are pairs", len(pairs) > 1000, len(pairs))
+    assert len(pairs) > 1000, ("there are pairs", len(pairs))
     for pair in pairs[::41]:
         _, most = slopes.pair_cost(os.path.join(BIN, "schedsim"), "1.29", pair, ENTRIES)
-        check(" + ".join(pair) + ": bytes", most < 2 * MOST_BYTES, most)
+        assert most < 2 * MOST_BYTES, " + ".join(pair) + ": bytes"
 
 
 def test_pairs_that_were_quadratic():
@@ -59,7 +59,7 @@ def test_pairs_that_were_quadratic():
         both, alone = slopes.pair_cost(binary, "1.29", pair, 10000)[0], sum(
             jobs[name](binary, 5000)[0] for name in pair
         )
-        check(" with ".join(pair) + ": seconds", both < 10 * alone, (both, alone))
+        assert both < 10 * alone, " with ".join(pair) + ": seconds"
 
 
 def test_decisions_of_1_36_cost_what_those_of_1_29_cost():
@@ -78,7 +78,7 @@ def test_decisions_of_1_36_cost_what_those_of_1_29_cost():
         return json.loads(err[err.index("{") :])["cpuSeconds"]
 
     least = {release: min(cost(release) for _ in range(4)) for release in ("1.29", "1.36")}
-    check("1.36 takes no longer", least["1.36"] < 2 * least["1.29"], least)
+    assert least["1.36"] < 2 * least["1.29"], "1.36 takes no longer"
 
 
 harness.main(globals())

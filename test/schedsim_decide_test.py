@@ -12,7 +12,7 @@ import time
 import xml.etree.ElementTree as xml
 
 import harness
-from harness import ROOT, check, items, schedsim
+from harness import ROOT, items, schedsim
 
 OPENB = os.path.join(ROOT, "test/testdata/traces/openb.json.gz")
 
@@ -40,7 +40,7 @@ def policy(folder, name, **weights):
 
 def placements(feed, *flags):
     code, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=feed)
-    check("run", code == 0, err)
+    assert code == 0, ("run", err)
     return dict(line.split() for line in out.splitlines())
 
 
@@ -57,75 +57,66 @@ def test_compare():
         flags = ["--policy", pack, "--algorithm-provider", "DefaultProvider", "--policy", even]
         code, out, err = schedsim("compare", "-", *flags, "-o", "csv", "--svg", svg, feed=CLUSTER)
         rows = list(csv.DictReader(io.StringIO(out)))
-        check(
+        assert code == 0 and [r["policy"] for r in rows] == ["pack", "DefaultProvider", "even"], (
             "a line a policy, in order",
-            code == 0 and [r["policy"] for r in rows] == ["pack", "DefaultProvider", "even"],
-            (out, err),
+            out,
+            err,
         )
         first = placements(CLUSTER, "--policy-config-file", pack)
         for r, how in zip(rows, (["--policy-config-file", pack], [], ["--policy-config-file", even])):
             hosts = placements(CLUSTER, *how)
             placed = sum(h != "-" for h in hosts.values())
-            check(
-                "placed as run does: " + r["policy"],
-                (int(r["placed"]), int(r["pending"])) == (placed, len(hosts) - placed),
-                r,
+            assert (int(r["placed"]), int(r["pending"])) == (placed, len(hosts) - placed), (
+                "placed as run does: " + r["policy"]
             )
-            check("moves", int(r["moves"]) == sum(hosts[p] != first[p] for p in hosts), r)
-            check("nodes in use", int(r["nodes_in_use"]) == len(set(hosts.values()) - {"-"}), r)
-            check("compaction", 0 < int(r["compaction"]) <= int(r["nodes_in_use"]), r)
+            assert int(r["moves"]) == sum(hosts[p] != first[p] for p in hosts), "moves"
+            assert int(r["nodes_in_use"]) == len(set(hosts.values()) - {"-"}), "nodes in use"
+            assert 0 < int(r["compaction"]) <= int(r["nodes_in_use"]), "compaction"
             used = sum(300 + 170 * (int(p[4:]) % 7) for p, h in hosts.items() if h != "-")
             total = 1000 * sum(2 + i % 3 for i in range(8))
-            check("allocation", abs(float(r["alloc_cpu"]) - used / total) < 1e-5, (r, used, total))
-            check("shares", all(0 <= float(v) <= 1 for k, v in r.items() if k.startswith(("alloc_", "frag_"))), r)
-        check("again, the same bytes", schedsim("compare", "-", *flags, "-o", "csv", feed=CLUSTER)[1] == out)
+            assert abs(float(r["alloc_cpu"]) - used / total) < 1e-5, "allocation"
+            assert all(0 <= float(v) <= 1 for k, v in r.items() if k.startswith(("alloc_", "frag_"))), "shares"
+        assert schedsim("compare", "-", *flags, "-o", "csv", feed=CLUSTER)[1] == out, "again, the same bytes"
         data = json.loads(schedsim("compare", "-", *flags, "-o", "json", feed=CLUSTER)[1])
-        check("json agrees", [str(p["placed"]) for p in data["policies"]] == [r["placed"] for r in rows], data)
+        assert [str(p["placed"]) for p in data["policies"]] == [r["placed"] for r in rows], "json agrees"
         lines = [e for e in xml.parse(svg).iter() if e.tag.endswith("polyline")]
-        check(
+        assert len(lines) == 6 and all(len(e.get("points").split()) == 40 for e in lines), (
             "two panels with a line a policy",
-            len(lines) == 6 and all(len(e.get("points").split()) == 40 for e in lines),
             len(lines),
         )
         code, out, _ = schedsim("compare", "-", "--policy", even, "-o", "csv", feed=CLUSTER)
-        check(
-            "one alone is compared with the default",
-            [r["policy"] for r in csv.DictReader(io.StringIO(out))] == ["DefaultProvider", "even"],
-            out,
-        )
+        assert [r["policy"] for r in csv.DictReader(io.StringIO(out))] == [
+            "DefaultProvider",
+            "even",
+        ], "one alone is compared with the default"
         out = schedsim("compare", "-", *flags, feed=CLUSTER, env={"COLUMNS": "80"})[1]
-        check("80 columns", max(len(line) for line in out.splitlines()) <= 80, out)
+        assert max(len(line) for line in out.splitlines()) <= 80, "80 columns"
         heading = next(line for line in out.splitlines() if line.startswith("POLICY") and "MOVES" in line)
-        check("the heading is one line of 80 columns", len(heading) <= 80, heading)
+        assert len(heading) <= 80, "the heading is one line of 80 columns"
         listed = data.get("differences", [])
-        check("no pod is listed without --changes", listed == [], listed)
+        assert listed == [], "no pod is listed without --changes"
         moves = json.loads(schedsim("compare", "-", *flags, "--changes=2", "-o", "json", feed=CLUSTER)[1])
         for p in moves["policies"][1:]:
             of = [x for x in moves["differences"] if x["policy"] == p["policy"]]
-            check("each move is listed", len(of) == p["moves"] and all(x["before"] != x["after"] for x in of), (p, of))
+            assert len(of) == p["moves"] and all(x["before"] != x["after"] for x in of), "each move is listed"
         out = schedsim("compare", "-", *flags, "--changes=2", feed=CLUSTER)[1]
-        check(
-            "changes in the table", "RULE THAT MADE THE DIFFERENCE" in out and " more (-o json lists all)" in out, out
-        )
+        assert "RULE THAT MADE THE DIFFERENCE" in out and " more (-o json lists all)" in out, "changes in the table"
         out = schedsim("compare", "-", *flags, "-o", "wide", feed=CLUSTER, env={"COLUMNS": "80"})[1]
-        check(
-            "wide has every resource",
-            "ALLOC / FRAG" in out and "memory" in out.split("ALLOC / FRAG")[1].splitlines()[0],
-            out,
-        )
-        check("--changes below 0", schedsim("compare", "-", *flags, "--changes=-1", feed=CLUSTER)[0] == 2)
+        assert (
+            "ALLOC / FRAG" in out and "memory" in out.split("ALLOC / FRAG")[1].splitlines()[0]
+        ), "wide has every resource"
+        assert schedsim("compare", "-", *flags, "--changes=-1", feed=CLUSTER)[0] == 2, "--changes below 0"
         configuration = os.path.join(ROOT, "test/testdata/demo/scheduler-configuration.yaml")
         out = schedsim("compare", "-", "--config", configuration, "-o", "csv", feed=CLUSTER)[1]
-        check(
-            "a configuration alone is compared with its release",
-            [r["policy"] for r in csv.DictReader(io.StringIO(out))] == ["1.29", "scheduler-configuration"],
-            out,
-        )
+        assert [r["policy"] for r in csv.DictReader(io.StringIO(out))] == [
+            "1.29",
+            "scheduler-configuration",
+        ], "a configuration alone is compared with its release"
         code, out, err = schedsim(
             "compare", "-", "--policy", policy(d, "bad", NoSuchPriority=1), "-o", "csv", feed=CLUSTER
         )
-        check("a bad policy is named", code == 1 and "bad" in err and "NoSuchPriority" in err, err)
-    check("nothing to compare", schedsim("compare", "-", feed=CLUSTER)[0] == 2)
+        assert code == 1 and "bad" in err and "NoSuchPriority" in err, "a bad policy is named"
+    assert schedsim("compare", "-", feed=CLUSTER)[0] == 2, "nothing to compare"
 
 
 def test_capacity():
@@ -144,32 +135,27 @@ def test_capacity():
 
         def answer(*flags, objects=tuple(cluster)):
             code, out, err = schedsim("capacity", "-", *flags, "-o", "json", feed=items(*objects))
-            check("capacity %s" % (flags,), code == 0, err)
+            assert code == 0, ("capacity %s" % (flags,), err)
             return json.loads(out)["answers"]
 
         (a,) = answer("--pod-spec", spec("x", "700m"))
         groups = {g["value"]: g for g in a["groups"]}
-        check(
-            "by zone",
-            set(groups) == {"a", "b"}
-            and sum(g["replicas"] for g in groups.values()) == a["replicas"] == sum(a["nodes"].values()),
-            a,
-        )
+        assert set(groups) == {"a", "b"} and sum(g["replicas"] for g in groups.values()) == a["replicas"] == sum(
+            a["nodes"].values()
+        ), "by zone"
         for zone, names in ("a", ["n0", "n2", "n4"]), ("b", ["n1", "n3", "n5"]):
             counts = sorted(a["nodes"].get(n, 0) for n in names)
-            check(
+            assert groups[zone]["quantiles"] == [counts[0], counts[0], counts[1], counts[1], counts[2]], (
                 "quantiles",
-                groups[zone]["quantiles"] == [counts[0], counts[0], counts[1], counts[1], counts[2]],
-                (groups[zone], counts),
+                groups[zone],
+                counts,
             )
         groups = {g["value"]: g["nodes"] for g in answer("--pod-spec", spec("x", "700m"), "--by", "disk")[0]["groups"]}
-        check("--by a label", groups == {"ssd": 3, "hdd": 3}, groups)
+        assert groups == {"ssd": 3, "hdd": 3}, "--by a label"
         out = schedsim("capacity", "-", "--pod-spec", spec("x", "700m"), feed=items(*cluster), env={"COLUMNS": "80"})[1]
-        check(
-            "the table",
-            "ZONE" in out and "MEDIAN" in out and "all " in out and max(map(len, out.splitlines())) <= 80,
-            out,
-        )
+        assert (
+            "ZONE" in out and "MEDIAN" in out and "all " in out and max(map(len, out.splitlines())) <= 80
+        ), "the table"
 
         (mix,) = answer("--pod-spec", spec("web", "300m") + "=3", "--pod-spec", spec("db", "900m") + "=1")
         order = []
@@ -181,10 +167,11 @@ def test_capacity():
             ]
         hosts = list(placements(items(*cluster, *order)).values())
         fit = hosts.index("-")
-        check(
+        assert sum(p["replicas"] for p in mix["pods"]) == fit and mix["rounds"] == fit // 4, (
             "a mix fills as run does",
-            sum(p["replicas"] for p in mix["pods"]) == fit and mix["rounds"] == fit // 4,
-            (mix["rounds"], mix["pods"], fit),
+            mix["rounds"],
+            mix["pods"],
+            fit,
         )
 
         waiting = [pod("w%02d" % i, "%dm" % (600 + 100 * (i % 9))) for i in range(40)]
@@ -206,41 +193,33 @@ def test_capacity():
                     new.append(n)
                 return sum(h == "-" for h in placements(items(*objects, *new, *extra)).values())
 
-            check("%d nodes are enough" % a["nodes"], a["enough"] and a["nodes"] > 0 and pending(a["nodes"]) == 0, a)
-            check("one fewer is not", pending(a["nodes"] - 1) == a["pendingWithOneFewer"] > 0, a)
-            check("and without any", pending(0) == a["pendingWithout"], a)
+            assert a["enough"] and a["nodes"] > 0 and pending(a["nodes"]) == 0, "%d nodes are enough" % a["nodes"]
+            assert pending(a["nodes"] - 1) == a["pendingWithOneFewer"] > 0, "one fewer is not"
+            assert pending(0) == a["pendingWithout"], "and without any"
         (a,) = answer("--add-node", "n1", objects=tuple(cluster + [pod("huge", "64")]))
-        check(
-            "no number is enough for a pod that is too large",
-            not a["enough"] and a["firstPending"] == "ns/huge" and "Insufficient cpu" in a["error"],
-            a,
-        )
-        check(
-            "and it is named",
-            a["cannotFit"] == [{"pod": "ns/huge", "pods": 1, "error": "Insufficient cpu"}] and a["nodes"] == 0,
-            a,
-        )
+        assert (
+            not a["enough"] and a["firstPending"] == "ns/huge" and "Insufficient cpu" in a["error"]
+        ), "no number is enough for a pod that is too large"
+        assert (
+            a["cannotFit"] == [{"pod": "ns/huge", "pods": 1, "error": "Insufficient cpu"}] and a["nodes"] == 0
+        ), "and it is named"
         (a,) = answer("--add-node", "n1", objects=tuple(cluster + waiting + [pod("huge", "64")]))
-        check(
-            "the others are answered for",
-            a["enoughForOthers"] and a["nodes"] > 0 and [c["pod"] for c in a["cannotFit"]] == ["ns/huge"],
-            a,
-        )
+        assert (
+            a["enoughForOthers"] and a["nodes"] > 0 and [c["pod"] for c in a["cannotFit"]] == ["ns/huge"]
+        ), "the others are answered for"
         before = time.monotonic()
         (a,) = answer("--add-node", "n1", "--pod-spec", spec("never", "9"), "--replicas", "3000")
-        check(
-            "what is impossible is answered at once",
-            not a["enough"] and a["cannotFit"][0]["pods"] == 3000 and time.monotonic() - before < 20,
-            a,
-        )
-        check("below the bound no number is enough", a["bound"] == 0 and a["nodes"] == 0, a)
+        assert (
+            not a["enough"] and a["cannotFit"][0]["pods"] == 3000 and time.monotonic() - before < 20
+        ), "what is impossible is answered at once"
+        assert a["bound"] == 0 and a["nodes"] == 0, "below the bound no number is enough"
         (a,) = answer("--add-node", "n1", objects=tuple(cluster + [pod("p")]))
-        check("none is needed", a["enough"] and a["nodes"] == 0, a)
+        assert a["enough"] and a["nodes"] == 0, "none is needed"
         big = os.path.join(d, "big.json")
         with open(big, "w") as f:
             json.dump(node("big", cpu="64"), f)
         (a,) = answer("--add-node", big, objects=tuple(cluster + [pod("huge", "63")]))
-        check("a template from a file", a["enough"] and a["nodes"] == 1, a)
+        assert a["enough"] and a["nodes"] == 1, "a template from a file"
         for flags, text, status in (
             (["--add-node", "nx"], "neither a file nor a node", 1),
             (["--pod-spec", big + "=x"], "should be FILE or FILE=RATIO", 2),
@@ -248,7 +227,7 @@ def test_capacity():
             ([], "--pod-spec FILE is needed", 2),
         ):
             code, _, err = schedsim("capacity", "-", *flags, feed=items(*cluster))
-            check("%s is refused" % flags, code == status and text in err, (code, err))
+            assert code == status and text in err, "%s is refused" % flags
 
 
 def test_mix():
@@ -269,7 +248,7 @@ def test_mix():
 
         def answer(*flags):
             code, out, err = schedsim("capacity", "-", *flags, "-o", "json", feed=items(*cluster, *waiting))
-            check("capacity %s" % (flags,), code == 0, err)
+            assert code == 0, ("capacity %s" % (flags,), err)
             return json.loads(out)["answers"][0]
 
         def pending(counts):
@@ -293,12 +272,12 @@ def test_mix():
             def cost(counts):
                 return sum(n * p for n, p in zip(counts, prices))
 
-            check("the mix is enough", a["enough"] and pending(zip((small, big), counts)) == 0, a)
-            check("its price", abs(a["price"] - cost(counts)) < 1e-6 and a["bound"] <= a["price"] + 1e-6, a)
+            assert a["enough"] and pending(zip((small, big), counts)) == 0, "the mix is enough"
+            assert abs(a["price"] - cost(counts)) < 1e-6 and a["bound"] <= a["price"] + 1e-6, "its price"
             for s in range(0, 14):
                 for b in range(0, 6):
                     if cost((s, b)) < a["bound"] - 1e-6:
-                        check("no mix below the bound is enough", pending(zip((small, big), (s, b))) > 0, (s, b, a))
+                        assert pending(zip((small, big), (s, b))) > 0, ("no mix below the bound is enough", s, b, a)
         out = schedsim(
             "capacity",
             "-",
@@ -310,7 +289,7 @@ def test_mix():
             os.path.join(d, "x.svg"),
             feed=items(*cluster, *waiting),
         )[1]
-        check("in words", "They cost" in out and "No mix that is enough costs less than" in out, out)
+        assert "They cost" in out and "No mix that is enough costs less than" in out, "in words"
         # Two pods of one host port on a node with room for both: no request asks for a node, and one is needed.
         ported = [
             dict(
@@ -331,15 +310,15 @@ def test_mix():
             feed=items(cluster[0], *ported),
         )[1]
         a = json.loads(out)["answers"][0]
-        check("a mix without a bound by requests costs a node at least", (a["price"], a["bound"]) == (0.2, 0.2), a)
-        check("a picture", xml.parse(os.path.join(d, "x.svg")).getroot().tag.endswith("svg"))
+        assert (a["price"], a["bound"]) == (0.2, 0.2), "a mix without a bound by requests costs a node at least"
+        assert xml.parse(os.path.join(d, "x.svg")).getroot().tag.endswith("svg"), "a picture"
         for bad, text in (
             (["--add-node", small, "--add-node", big + "=1"], "a price for every TEMPLATE"),
             (["--add-node", small + "=0"], "PRICE a number above 0"),
             (["--add-node", small + "=x"], "PRICE a number above 0"),
         ):
             code, _, err = schedsim("capacity", "-", *bad, feed=items(*cluster))
-            check("%s is refused" % bad, code == 2 and text in err, (code, err))
+            assert code == 2 and text in err, "%s is refused" % bad
 
 
 def test_pictures_of_answers():
@@ -355,15 +334,13 @@ def test_pictures_of_answers():
         ):
             svg, png = os.path.join(d, name + ".svg"), os.path.join(d, name + ".png")
             code, _, err = schedsim(*command, "--svg", svg, feed=CLUSTER)
-            check(name, code == 0, err)
+            assert code == 0, (name, err)
             run = subprocess.run(["rsvg-convert", svg, "-o", png], capture_output=True, text=True)
-            check(
-                "rsvg-convert renders " + name,
-                run.returncode == 0 and not run.stderr and os.path.getsize(png) > 2000,
-                run,
+            assert run.returncode == 0 and not run.stderr and os.path.getsize(png) > 2000, (
+                "rsvg-convert renders " + name
             )
             code, _, err = schedsim(*command, "--svg", "/nowhere/x.svg", feed=CLUSTER)
-            check("a picture that cannot be written", code == 1 and "--svg: cannot write" in err, err)
+            assert code == 1 and "--svg: cannot write" in err, "a picture that cannot be written"
 
 
 def test_picture():
@@ -372,7 +349,7 @@ def test_picture():
         svg, png = os.path.join(d, "x.svg"), os.path.join(d, "x.png")
         schedsim("compare", "-", "--algorithm-provider", "ClusterAutoscalerProvider", "--svg", svg, feed=CLUSTER)
         run = subprocess.run(["rsvg-convert", svg, "-o", png], capture_output=True, text=True)
-        check("rsvg-convert renders it", run.returncode == 0 and not run.stderr and os.path.getsize(png) > 5000, run)
+        assert run.returncode == 0 and not run.stderr and os.path.getsize(png) > 5000, "rsvg-convert renders it"
 
 
 def test_fragmentation():
@@ -390,9 +367,9 @@ def test_fragmentation():
             )[1]
         return float(list(csv.DictReader(io.StringIO(out)))[0]["frag_cpu"])
 
-    check("all of it", frag(900, 800, 700) == 1.0)
-    check("a third", abs(frag(500, 2000) - 0.5 / 1.5) < 1e-5, frag(500, 2000))
-    check("none of it", frag(4000, 4000) == 0.0)
+    assert frag(900, 800, 700) == 1.0, "all of it"
+    assert abs(frag(500, 2000) - 0.5 / 1.5) < 1e-5, ("a third", frag(500, 2000))
+    assert frag(4000, 4000) == 0.0, "none of it"
 
 
 def test_what_if():
@@ -441,7 +418,7 @@ def test_what_if():
 
     def what_if(*flags):
         code, out, err = schedsim("what-if", "-", *flags, "-o", "json", feed=items(*objects))
-        check("what-if %s" % (flags,), code == 0, err)
+        assert code == 0, ("what-if %s" % (flags,), err)
         return json.loads(out)
 
     for flags, cluster in (
@@ -452,45 +429,39 @@ def test_what_if():
     ):
         answer = what_if(*flags)
         by_hand = placements(cluster)
-        check(
+        assert [(d["pod"], d["host"] or "-") for d in answer["decisions"]] == list(by_hand.items()), (
             "equal to run on the cluster edited by hand: %s" % flags,
-            [(d["pod"], d["host"] or "-") for d in answer["decisions"]] == list(by_hand.items()),
-            (answer["decisions"], by_hand),
+            answer["decisions"],
+            by_hand,
         )
     answer = what_if("--drain", "n0,n1")
-    check(
-        "moves",
-        {m["pod"]: m["from"] for m in answer["moves"]}
-        == {"ns/b%d" % i: "n%d" % (i % 3) for i in range(9) if i % 3 < 2},
-        answer["moves"],
-    )
-    check(
+    assert {m["pod"]: m["from"] for m in answer["moves"]} == {
+        "ns/b%d" % i: "n%d" % (i % 3) for i in range(9) if i % 3 < 2
+    }, ("moves", answer["moves"])
+    assert [(b["budget"], b["allowed"], len(b["evicted"])) for b in answer["violatedBudgets"]] == [("ns/x", 1, 6)], (
         "the budget",
-        [(b["budget"], b["allowed"], len(b["evicted"])) for b in answer["violatedBudgets"]] == [("ns/x", 1, 6)],
         answer["violatedBudgets"],
     )
-    check(
+    assert all("nodes are available" in p["error"] for p in answer["pending"]), (
         "what stays pending has its reason",
-        all("nodes are available" in p["error"] for p in answer["pending"]),
         answer["pending"],
     )
     more = what_if("--drain", "n0,n1", "--add-nodes", "n3=2")
-    check(
+    assert more["after"]["pending"] == 0 < answer["after"]["pending"] and more["nodes"]["added"] == 2, (
         "new nodes take the rest",
-        more["after"]["pending"] == 0 < answer["after"]["pending"] and more["nodes"]["added"] == 2,
         more["after"],
     )
-    check("without edits nothing moves", what_if()["moves"] == [])
+    assert what_if()["moves"] == [], "without edits nothing moves"
     for flags, text in (
         (["--drain", "nx"], 'the cluster has no node "nx"'),
         (["--cordon", "pool=red"], "no node has labels that match"),
         (["--add-nodes", "nx=2"], "neither a file nor a node"),
     ):
         code, _, err = schedsim("what-if", "-", *flags, feed=items(*objects))
-        check("%s is refused" % flags, code == 1 and text in err, err)
-    check("--add-nodes without a number", schedsim("what-if", "-", "--add-nodes", "n0", feed=items(*objects))[0] == 2)
+        assert code == 1 and text in err, "%s is refused" % flags
+    assert schedsim("what-if", "-", "--add-nodes", "n0", feed=items(*objects))[0] == 2, "--add-nodes without a number"
     code, out, _ = schedsim("what-if", "-", "--drain", "n0,n1", feed=items(*objects), env={"COLUMNS": "80"})
-    check("80 columns", max(len(line) for line in out.splitlines()) <= 80 and "would be violated" in out, out)
+    assert max(len(line) for line in out.splitlines()) <= 80 and "would be violated" in out, "80 columns"
 
 
 def test_tune():
@@ -498,23 +469,23 @@ def test_tune():
     with tempfile.TemporaryDirectory() as d:
         code, out, err = schedsim(*flags, "--out", d)
         front = [json.loads(line) for line in out.splitlines()]
-        check("tune", code == 0 and front, err)
+        assert code == 0 and front, ("tune", err)
         best = front[0]
-        check("at least 8,105 placed", best["placed"] >= 8105 and best["default"]["placed"] == 7948, best)
-        check(
-            "what it costs stands beside it", all({"fragmentation", "imbalance", "nodesInUse"} <= set(t) for t in front)
-        )
-        check("and how it does on pods that it did not see", all("placed" in t["heldBack"] for t in front))
-        check("a file each", sorted(os.listdir(d)) == sorted(t["name"] + ".json" for t in front), os.listdir(d))
+        assert best["placed"] >= 8105 and best["default"]["placed"] == 7948, "at least 8,105 placed"
+        assert all(
+            {"fragmentation", "imbalance", "nodesInUse"} <= set(t) for t in front
+        ), "what it costs stands beside it"
+        assert all("placed" in t["heldBack"] for t in front), "and how it does on pods that it did not see"
+        assert sorted(os.listdir(d)) == sorted(t["name"] + ".json" for t in front), ("a file each", os.listdir(d))
         run = schedsim("compare", OPENB, "--policy", os.path.join(d, best["name"] + ".json"), "-o", "csv")[1]
-        check("compare agrees", int(list(csv.DictReader(io.StringIO(run)))[1]["placed"]) == best["placed"], run)
+        assert int(list(csv.DictReader(io.StringIO(run)))[1]["placed"]) == best["placed"], "compare agrees"
         for a in front:
             for b in front:
                 keys = ("pending", "fragmentation", "nodesInUse", "imbalance")
-                check("none dominates another", a is b or any(a[k] < b[k] for k in keys), (a, b))
-    check("equal seeds, equal bytes", schedsim(*flags)[1] == out)
+                assert a is b or any(a[k] < b[k] for k in keys), "none dominates another"
+    assert schedsim(*flags)[1] == out, "equal seeds, equal bytes"
     for flag, value in (("--objective", "speed"), ("--budget", "0"), ("--hold-back", "1")):
-        check("%s %s is refused" % (flag, value), schedsim("tune", OPENB, flag, value)[0] == 2)
+        assert schedsim("tune", OPENB, flag, value)[0] == 2, "%s %s is refused" % (flag, value)
 
 
 harness.main(globals())

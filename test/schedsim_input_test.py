@@ -7,7 +7,7 @@ import os
 import tempfile
 
 import harness
-from harness import check, items, schedsim
+from harness import items, schedsim
 
 
 def pod(name="p1", requests=None, **spec):
@@ -34,12 +34,12 @@ def scenario(name="s", cluster=None, pods=None, **fields):
 def wrong(what, feed, *parts, status=1, words=("run", "-", "-o", "json")):
     """Checks that the run ends with `status` and prints all of `parts`."""
     code, out, err = schedsim(*words, feed=feed)
-    check(what + ": exit status", code == status, (code, err[-300:]))
+    assert code == status, (what + ": exit status", code, err[-300:])
     said = out + err
     for part in parts:
-        check(what + ": says " + part, part in said, said[-600:])
+        assert part in said, (what + ": says " + part, said[-600:])
     lines = [line for line in err.splitlines() if line]
-    check(what + ": short", len(lines) <= 3 and len(err) < 4000, err[:500])
+    assert len(lines) <= 3 and len(err) < 4000, (what + ": short", err[:500])
 
 
 def test_syntax():
@@ -84,37 +84,36 @@ def test_absurd():
         for resource in ("cpu", "memory"):
             code, out, err = schedsim("run", "-", "-o", "json", feed=items(node(), pod(requests={resource: amount})))
             d = json.loads(out)["decisions"][0]
-            check(
-                "%s of %s fits nowhere" % (amount, resource),
-                code == 0 and d["host"] == "" and "Insufficient " + resource in d["error"],
-                d,
-            )
-            check("%s of %s is warned of" % (amount, resource), "beyond 64 bits" in err, err)
+            assert (
+                code == 0 and d["host"] == "" and "Insufficient " + resource in d["error"]
+            ), "%s of %s fits nowhere" % (amount, resource)
+            assert "beyond 64 bits" in err, "%s of %s is warned of" % (amount, resource)
     huge = node(allocatable={"cpu": "1e30", "memory": "1e30", "pods": "1e30"})
     code, out, _ = schedsim(
         "run", "-", "-o", "placements", feed=items(huge, *[pod("p%d" % i, {"cpu": "1e30"}) for i in range(3)])
     )
-    check("an absurd node takes pods until it is full", code == 0 and len(out.splitlines()) == 3, out)
+    assert code == 0 and len(out.splitlines()) == 3, "an absurd node takes pods until it is full"
     code, out, _ = schedsim("run", "-", "-o", "json", feed=items(node(), pod(requests={"cpu": "-1"})))
-    check("negative requests do no harm", code == 0 and json.loads(out)["decisions"][0]["host"] == "n1", out)
+    assert code == 0 and json.loads(out)["decisions"][0]["host"] == "n1", "negative requests do no harm"
 
 
 def test_scenarios():
     lines = [scenario("good-1"), scenario("bad", cluster=[node(), pod("unbound")]), scenario("good-2")]
     code, out, err = schedsim("run", "-", "-o", "json", feed="\n".join(json.dumps(s) for s in lines))
     results = [json.loads(line) for line in out.splitlines()]
-    check("a bad Scenario fails alone", code == 1 and len(results) == 3, (code, out[:300], err))
-    check("it has its place", [r["name"] for r in results] == ["good-1", "bad", "good-2"], results)
-    check("and says why", "has no spec.nodeName" in results[1].get("error", ""), results[1])
-    check("the others run", all(results[i]["decisions"][0]["host"] == "n1" for i in (0, 2)), results)
+    assert code == 1 and len(results) == 3, ("a bad Scenario fails alone", code, out[:300], err)
+    assert [r["name"] for r in results] == ["good-1", "bad", "good-2"], "it has its place"
+    assert "has no spec.nodeName" in results[1].get("error", ""), ("and says why", results[1])
+    assert all(results[i]["decisions"][0]["host"] == "n1" for i in (0, 2)), "the others run"
     # The first file is broken and is YAML; the line number is that of the file.
     code, out, err = schedsim(
         "run", "-", "-o", "json", feed=json.dumps(scenario("broken"))[:-20] + "\n" + json.dumps(scenario("last"))
     )
-    check(
+    assert code == 1 and len(out.splitlines()) == 2 and '"last"' in out, (
         "a broken first line fails alone",
-        code == 1 and len(out.splitlines()) == 2 and '"last"' in out,
-        (code, out[:300], err),
+        code,
+        out[:300],
+        err,
     )
     broken = (
         json.dumps(scenario("first"))
@@ -126,14 +125,14 @@ def test_scenarios():
     )
     code, out, err = schedsim("run", "-", "-o", "json", feed=broken)
     names = [json.loads(line).get("decisions") is not None for line in out.splitlines()]
-    check("its line is named", "standard input: line 3, column 1: " in err, err)
-    check("a broken line fails alone", code == 1 and names == [True, False, True], (code, out[:300], err))
+    assert "standard input: line 3, column 1: " in err, "its line is named"
+    assert code == 1 and names == [True, False, True], ("a broken line fails alone", code, out[:300], err)
 
 
 def test_usage():
     for words in (("--help",), ("run", "--help"), ("explain", "-h"), ("--version",)):
         code, out, err = schedsim(*words)
-        check("schedsim " + " ".join(words), code == 0 and out and not err, (code, err))
+        assert code == 0 and out and not err, "schedsim " + " ".join(words)
 
 
 def test_notations():
@@ -165,7 +164,7 @@ def test_notations():
         ("BOM", b"\xef\xbb\xbf" + as_list.encode()),
     ):
         code, out, err = schedsim("run", "-", "-o", "placements", feed=text)
-        check("notation " + name, code == 0 and out == want, (code, out, err))
+        assert code == 0 and out == want, ("notation " + name, code, out, err)
     with tempfile.TemporaryDirectory() as d:
         files = []
         for i, o in enumerate(objects):
@@ -173,7 +172,7 @@ def test_notations():
             with open(files[-1], "w") as f:
                 json.dump(o, f)
         code, out, err = schedsim("run", *files, "-o", "placements")
-        check("several files", code == 0 and out == want, (code, out, err))
+        assert code == 0 and out == want, ("several files", code, out, err)
     # Single documents get the server's defaults; items of a List are used as stored.
     bare = {
         "apiVersion": "v1",
@@ -189,16 +188,13 @@ def test_notations():
         "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}},
     }
     code, out, _ = schedsim("run", "-", "-o", "json", feed=json.dumps(capacity) + json.dumps(bare))
-    check(
-        "limits become requests",
-        json.loads(out)["decisions"][0]["pod"] == "default/limits"
-        and "Insufficient cpu" in json.loads(out)["decisions"][0].get("error", ""),
-        out,
-    )
+    assert json.loads(out)["decisions"][0]["pod"] == "default/limits" and "Insufficient cpu" in json.loads(out)[
+        "decisions"
+    ][0].get("error", ""), "limits become requests"
     code, out, _ = schedsim("run", "-", "-o", "json", feed=items(node(), full))
-    check("stored objects keep what they have", json.loads(out)["decisions"][0]["host"] == "n1", out)
+    assert json.loads(out)["decisions"][0]["host"] == "n1", "stored objects keep what they have"
     code, out, err = schedsim("run", "-", "-o", "json", feed="")
-    check("nothing at all", code == 0 and json.loads(out)["decisions"] == [], (out, err))
+    assert code == 0 and json.loads(out)["decisions"] == [], ("nothing at all", out, err)
 
 
 def large_list(*last):
@@ -245,9 +241,8 @@ def test_large_files():
                 f.write(content)
             outputs.append(schedsim("run", path, "-o", "placements"))
         outputs.append(schedsim("run", "-", "-o", "placements", feed=good))
-        check(
+        assert outputs[0][0] == 0 and len(set(outputs)) == 1, (
             "a large file decides as a gzip file and as a pipe",
-            outputs[0][0] == 0 and len(set(outputs)) == 1,
             [o[2][-300:] for o in outputs],
         )
 

@@ -4,7 +4,7 @@ profile where it has profiles, they decide what the release's own rules alone wo
 import json
 
 import harness
-from harness import check_equal, node, pod, schedsim
+from harness import node, pod, schedsim
 
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 BY_POLICY = ("1.8", "1.9", "1.10", "1.13", "1.19")
@@ -37,7 +37,7 @@ def hosts(release, **how):
         **how,
     }
     status, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
-    check_equal("status of release " + release, (status, err if status else ""), (0, ""))
+    assert (status, err if status else "") == (0, ""), "status of release " + release
     decisions = json.loads(out)["decisions"]
     return [d["host"] for d in decisions], sorted(set(sum(decisions[-1].get("failures", {}).values(), [])))
 
@@ -52,8 +52,8 @@ def test_a_policy_selects_them():
         }
         for release in BY_POLICY:
             got, reasons = hosts(release, policy=policy)
-            check_equal("nodes by Policy%s in %s" % (form, release), got, ["a-cheap", "b-dear", ""])
-            check_equal("one reason in " + release, len(reasons), 1)
+            assert got == ["a-cheap", "b-dear", ""], "nodes by Policy%s in %s" % (form, release)
+            assert len(reasons) == 1, "one reason in " + release
 
 
 def test_a_profile_selects_them():
@@ -74,14 +74,14 @@ def test_a_profile_selects_them():
                     "profiles": [{"schedulerName": "default-scheduler", "plugins": plugins}],
                 },
             )
-            check_equal("nodes by profile%s in %s" % (form, release), got, ["a-cheap", "b-dear", ""])
-            check_equal("one reason in " + release, len(reasons), 1)
+            assert got == ["a-cheap", "b-dear", ""], "nodes by profile%s in %s" % (form, release)
+            assert len(reasons) == 1, "one reason in " + release
 
 
 def test_without_them_the_pods_share_nodes():
     for release in RELEASES:
         got, _ = hosts(release)
-        check_equal("all three placed in " + release, "" in got, False)
+        assert not ("" in got), "all three placed in " + release
 
 
 harness.main(globals())

@@ -8,7 +8,7 @@ import json
 import os
 
 import harness
-from harness import ROOT, check, items, node, schedsim
+from harness import ROOT, items, node, schedsim
 
 POLICIES = os.path.join(ROOT, "policies")
 NODES = [node("n%d" % i, memory="16Gi", zone="z%d" % (i % 3), allocatable={"example.com/gpu": "0"}) for i in range(6)]
@@ -26,13 +26,13 @@ def hosts(policy, nodes, pods, others=()):
         else ["--policy-config-file=" + os.path.join(POLICIES, policy)]
     )
     status, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=items(*nodes, *others, *pods))
-    check("%s runs" % policy, status == 0, err)
+    assert status == 0, ("%s runs" % policy, err)
     return [line.split()[1] for line in out.splitlines()]
 
 
 def report(policy):
     status, out, err = schedsim("check-policy", os.path.join(POLICIES, policy), "-o", "json")
-    check("%s is good" % policy, status == 0, out + err)
+    assert status == 0, ("%s is good" % policy, out + err)
     return json.loads(out)
 
 
@@ -44,17 +44,16 @@ def texts():
 
 def test_files():
     files, readme = texts()
-    check("there are policies", len(files) >= 5, files)
+    assert len(files) >= 5, "there are policies"
     reports = {}
     for f in files:
         reports[f] = report(f)
     for f in files:
-        check("%s has a section" % f, "\n## %s\n" % f in readme)
-        check("%s has no warnings" % f, not reports[f]["warnings"], reports[f]["warnings"])
-        check("%s adds no mandatory predicate" % f, not reports[f]["mandatoryAdded"])
-        check(
-            "%s has the default predicates" % f,
-            reports[f]["predicates"] == reports["default-provider.json"]["predicates"],
+        assert "\n## %s\n" % f in readme, "%s has a section" % f
+        assert not reports[f]["warnings"], ("%s has no warnings" % f, reports[f]["warnings"])
+        assert not reports[f]["mandatoryAdded"], "%s adds no mandatory predicate" % f
+        assert reports[f]["predicates"] == reports["default-provider.json"]["predicates"], (
+            "%s has the default predicates" % f
         )
 
 
@@ -69,20 +68,19 @@ def test_default_provider():
     mixed = web + [pod("one-%d" % i, cpu="%dm" % (100 + 150 * i)) for i in range(8)]
 
     # The Policy that is written out decides as the provider does.
-    check(
-        "default-provider.json equals DefaultProvider",
-        hosts("default-provider.json", NODES, mixed, [service]) == hosts("DefaultProvider", NODES, mixed, [service]),
-    )
+    assert hosts("default-provider.json", NODES, mixed, [service]) == hosts(
+        "DefaultProvider", NODES, mixed, [service]
+    ), "default-provider.json equals DefaultProvider"
 
 
 def test_gpu_nodes():
     # Pods that need no GPU stay away from the GPU node until nothing else is left.
     gpus = [node("gpu-1", cpu="16", labels={"gpu-model": "v100"}), node("plain-1"), node("plain-2")]
     where = hosts("gpu-allocation.json", gpus, [pod("p%d" % i) for i in range(18)])
-    check("GPU nodes are filled last", where[:16].count("gpu-1") == 0 and where[16:] == ["gpu-1", "gpu-1"], where)
+    assert where[:16].count("gpu-1") == 0 and where[16:] == ["gpu-1", "gpu-1"], "GPU nodes are filled last"
     for f in ("most-pods.json", "least-fragmentation.json"):
         where = hosts(f, gpus, [pod("p%d" % i) for i in range(4)])
-        check("%s keeps GPU nodes free" % f, "gpu-1" not in where, where)
+        assert "gpu-1" not in where, "%s keeps GPU nodes free" % f
 
 
 def test_figures():
@@ -108,7 +106,7 @@ def test_figures():
         for line in readme.splitlines()
         if line.startswith("|") and "`" in line
     }
-    check("a line for each policy", set(table) == set(rows), (set(table), set(rows)))
+    assert set(table) == set(rows), ("a line for each policy", set(table), set(rows))
     better = {
         "placed": 1,
         "alloc_example_com_gpu_milli": 1,
@@ -122,12 +120,10 @@ def test_figures():
             + ["%.1f %%" % (100 * float(r[k])) for k in list(better)[1:4]]
             + [r["nodes_in_use"]]
         )
-        check("the figures of %s" % name, table.get(name) == said, (table.get(name), said))
+        assert table.get(name) == said, ("the figures of %s" % name, table.get(name), said)
         if name != "default-provider":
-            check(
-                "%s is better at something" % name,
-                any(sign * (float(r[k]) - float(rows["default-provider"][k])) > 0 for k, sign in better.items()),
-                r,
+            assert any(sign * (float(r[k]) - float(rows["default-provider"][k])) > 0 for k, sign in better.items()), (
+                "%s is better at something" % name
             )
 
 
@@ -135,12 +131,11 @@ def test_extender():
     extended = json.loads(schedsim("check", os.path.join(ROOT, "plugin/examples/with-extender.json"), "-o", "json")[1])[
         "extenders"
     ]
-    check("with-extender.json has one extender", len(extended) == 1 and len(extended[0]["verbs"]) == 2, extended)
+    assert len(extended) == 1 and len(extended[0]["verbs"]) == 2, "with-extender.json has one extender"
     # The extender is called only for pods with its resource; others are placed although nothing listens there.
-    check(
-        "pods without the resource are not the extender's",
-        hosts("../plugin/examples/with-extender.json", NODES, [pod("p")]) != ["-"],
-    )
+    assert hosts("../plugin/examples/with-extender.json", NODES, [pod("p")]) != [
+        "-"
+    ], "pods without the resource are not the extender's"
 
 
 harness.main(globals())

@@ -6,7 +6,7 @@ import os
 import tempfile
 
 import harness
-from harness import check, items
+from harness import items
 
 LATER = "--emulated-version=1.29"
 
@@ -41,13 +41,13 @@ NODES = [node("n1", "zone-a"), node("n2", "zone-b")]
 
 def explain(objects, name="ns/p"):
     code, out, err = schedsim("explain", LATER, "-", "--pod", name, "-o", "json", feed=objects)
-    check("explain runs", code == 0, err)
+    assert code == 0, ("explain runs", err)
     return out
 
 
 def test_spread():
     out = explain(NODES + [pod("a", on="n1", labels=WEB), pod("p", labels=WEB, topologySpreadConstraints=[spread()])])
-    check("skew", "skew in zone-a would be 2, at most 1 is allowed; it fits in zone-b" in out, out)
+    assert "skew in zone-a would be 2, at most 1 is allowed; it fits in zone-b" in out, "skew"
     out = explain(
         NODES
         + [
@@ -56,7 +56,7 @@ def test_spread():
             pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)]),
         ]
     )
-    check("minDomains", "minDomains needs 3 zones, there are 2" in out, out)
+    assert "minDomains needs 3 zones, there are 2" in out, "minDomains"
     code, out, err = schedsim(
         "explain",
         LATER,
@@ -70,7 +70,7 @@ def test_spread():
             pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)]),
         ],
     )
-    check("the table has it too", code == 0 and "minDomains needs 3 zones" in " ".join(out.split()), out + err)
+    assert code == 0 and "minDomains needs 3 zones" in " ".join(out.split()), ("the table has it too", out + err)
 
 
 def claim(name, volume):
@@ -115,7 +115,7 @@ def test_attach_limit():
     }
     storage = [csi, volume("pv1"), volume("pv2"), claim("c1", "pv1"), claim("c2", "pv2")]
     out = explain(NODES[:1] + storage + [with_claim("a", "c1", on="n1"), with_claim("p", "c2")])
-    check("attach limit", "attach limit of csi driver csi.example.com reached: 1 of 1" in out, out)
+    assert "attach limit of csi driver csi.example.com reached: 1 of 1" in out, "attach limit"
     code, out, err = schedsim(
         "run",
         LATER,
@@ -124,7 +124,7 @@ def test_attach_limit():
         "placements",
         feed=NODES + storage + [with_claim("a", "c1", on="n1"), with_claim("p", "c2")],
     )
-    check("the other node has no limit", "ns/p n2" in out, out + err)
+    assert "ns/p n2" in out, ("the other node has no limit", out + err)
 
 
 def test_capacity():
@@ -135,13 +135,11 @@ def test_capacity():
         one_full = [node("n1", "zone-a", cpu="1"), node("n2", "zone-b", cpu="8")]
         code, out, err = schedsim("capacity", LATER, "-", "--pod-spec", spec, "-o", "json", feed=one_full)
         answer = json.loads(out)["answers"][0]
-        check("capacity counts with the skew", answer["replicas"] == 3, out + err)
-        check(
-            "and says what stops the next",
+        assert answer["replicas"] == 3, ("capacity counts with the skew", out + err)
+        assert (
             "skew in zone-b would be 3, at most 1 is allowed" in out
-            or "skew in zone-b would be 2, at most 1 is allowed" in out,
-            out,
-        )
+            or "skew in zone-b would be 2, at most 1 is allowed" in out
+        ), "and says what stops the next"
 
 
 def test_configuration():
@@ -168,25 +166,22 @@ def test_configuration():
         for version in ("v1", "v1beta3"):
             config(packs, "kubescheduler.config.k8s.io/" + version)
             code, out, err = schedsim("run", "--config", path, "-", "-o", "placements", feed=objects)
-            check(
-                "a profile by its name, " + version,
-                out.splitlines() == ["ns/spreads n2", "ns/packs n2", "ns/strange -"]
-                or out.splitlines() == ["ns/spreads n2", "ns/packs n1", "ns/strange -"],
-                out + err,
-            )
+            assert out.splitlines() == ["ns/spreads n2", "ns/packs n2", "ns/strange -"] or out.splitlines() == [
+                "ns/spreads n2",
+                "ns/packs n1",
+                "ns/strange -",
+            ], ("a profile by its name, " + version, out + err)
         config("profiles:\n- plugins: {filter: {enabled: [{name: NodeAfinity}]}}\n")
         code, _, err = schedsim("run", "--config", path, "-", feed=objects)
-        check("an unknown plugin is refused", code == 2 or code == 1, err)
-        check("by its name", "NodeAfinity" in err, err)
+        assert code == 2 or code == 1, ("an unknown plugin is refused", err)
+        assert "NodeAfinity" in err, "by its name"
         code, _, err = schedsim("run", "--config", config(""), "--emulated-version=1.10", "-", feed=objects)
-        check("a release that contradicts", code == 2 and "contradicts --config" in err, err)
+        assert code == 2 and "contradicts --config" in err, "a release that contradicts"
         config("", "componentconfig/v1alpha1")
         code, _, err = schedsim("run", "--config", path, "-", feed=objects)
-        check(
-            "another kind of file",
-            code != 0 and "must be a version of kubescheduler.config.k8s.io with profiles" in err,
-            err,
-        )
+        assert (
+            code != 0 and "must be a version of kubescheduler.config.k8s.io with profiles" in err
+        ), "another kind of file"
 
 
 def test_provider():
@@ -197,15 +192,13 @@ def test_provider():
         ["--algorithm-provider=DefaultProvider", "--validate=off"],
     ):
         named = schedsim("run", LATER, *words, "-", "-o", "placements", feed=objects)
-        check("DefaultProvider is the default profile", named[:2] == plain[:2] and "n2" in named[1], named)
+        assert named[:2] == plain[:2] and "n2" in named[1], "DefaultProvider is the default profile"
     code, out, err = schedsim("run", LATER, "--algorithm-provider", "ClusterAutoscalerProvider", "-", feed=objects)
-    check(
-        "no other provider",
+    assert (
         code == 2
         and 'release 1.29 has no algorithm provider "ClusterAutoscalerProvider" but only '
-        "DefaultProvider: give it a configuration" in err,
-        (code, err),
-    )
+        "DefaultProvider: give it a configuration" in err
+    ), "no other provider"
     with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
         json.dump(
             {
@@ -220,7 +213,7 @@ def test_provider():
         )
         f.flush()
         code, out, err = schedsim("run", f.name, "-o", "placements")
-        check("a Scenario names it", code == 0 and out == plain[1], (code, out, err))
+        assert code == 0 and out == plain[1], ("a Scenario names it", code, out, err)
 
 
 def test_upgrade():
@@ -230,15 +223,15 @@ def test_upgrade():
         pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)]),
     ]
     code, out, err = schedsim("compare", "--emulated-version=1.10", LATER, "-", "-o", "json", feed=objects)
-    check("compare runs", code == 0, err)
+    assert code == 0, ("compare runs", err)
     d = json.loads(out)["differences"]
-    check("the pod fits no longer", len(d) == 1 and d[0]["change"] == "no longer fits", d)
-    check("because of the rule", len(d) == 1 and d[0]["rule"] == "PodTopologySpread" and d[0]["after"] == "", d)
+    assert len(d) == 1 and d[0]["change"] == "no longer fits", "the pod fits no longer"
+    assert len(d) == 1 and d[0]["rule"] == "PodTopologySpread" and d[0]["after"] == "", "because of the rule"
     code, out, err = schedsim("compare", "--emulated-version=1.10", LATER, "-", feed=objects)
-    check("the table names it", "PodTopologySpread" in out and "no longer fits" in out, out + err)
+    assert "PodTopologySpread" in out and "no longer fits" in out, ("the table names it", out + err)
     same = NODES + [pod("p", nodeSelector={"kubernetes.io/hostname": "n1"})]
     code, out, err = schedsim("compare", "--emulated-version=1.10", LATER, "-", feed=same)
-    check("no difference", "Every pod goes to the same node with 1.10 and 1.29." in out, out + err)
+    assert "Every pod goes to the same node with 1.10 and 1.29." in out, ("no difference", out + err)
 
 
 harness.main(globals())

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 import harness
-from harness import ROOT, check, items, schedsim, write_file
+from harness import ROOT, items, schedsim, write_file
 
 SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 DEMO = os.path.join(ROOT, "test/testdata/demo")
@@ -27,37 +27,30 @@ CLUSTER = items(node("n1"), node("n2", zone="b"), *[pod("p%d" % i) for i in rang
 def test_formats_agree():
     _, text, _ = schedsim("run", "-", "-o", "placements", feed=CLUSTER)
     placements = [line.split() for line in text.splitlines()]
-    check("two pods do not fit", sum(h == "-" for _, h in placements) == 2, text)
+    assert sum(h == "-" for _, h in placements) == 2, ("two pods do not fit", text)
     hosts = {p: "" if h == "-" else h for p, h in placements}
     decisions = json.loads(schedsim("run", "-", "-o", "json", feed=CLUSTER)[1])["decisions"]
-    check("json", {d["pod"]: d["host"] for d in decisions} == hosts, decisions)
+    assert {d["pod"]: d["host"] for d in decisions} == hosts, "json"
     lines = [json.loads(line) for line in schedsim("run", "-", "-o", "jsonl", feed=CLUSTER)[1].splitlines()]
-    check("jsonl is json, a decision a line", lines == decisions, lines)
+    assert lines == decisions, "jsonl is json, a decision a line"
     rows = list(csv.DictReader(io.StringIO(schedsim("run", "-", "-o", "csv", feed=CLUSTER)[1])))
-    check("csv", {r["namespace"] + "/" + r["name"]: r["node"] for r in rows} == hosts, rows)
-    check(
-        "csv has the error whole", rows[-1]["error"] == decisions[-1]["error"] and "," not in rows[0]["error"], rows[-1]
+    assert {r["namespace"] + "/" + r["name"]: r["node"] for r in rows} == hosts, "csv"
+    assert rows[-1]["error"] == decisions[-1]["error"] and "," not in rows[0]["error"], (
+        "csv has the error whole",
+        rows[-1],
     )
     for o in "table", "wide":
         out = schedsim("run", "-", "-o", o, feed=CLUSTER)[1]
-        check(
-            o + " lists every pod", all(any(line.startswith(p + " ") for line in out.splitlines()) for p in hosts), out
-        )
-        check(o + " counts", "8 of 10 pods placed" in out, out)
+        assert all(any(line.startswith(p + " ") for line in out.splitlines()) for p in hosts), o + " lists every pod"
+        assert "8 of 10 pods placed" in out, o + " counts"
     out = schedsim("run", "-", "-o", "summary", feed=CLUSTER)[1]
-    check(
-        "the summary lists no pod that was placed", "ns/p0" not in out and out.startswith("8 of 10 pods placed\n"), out
-    )
-    check(
-        "the summary has reason and owner",
-        "2         pods of ns without a controller   0/2 nodes are available: 2 Insufficient cpu." in out,
-        out,
-    )
-    check(
-        "the summary has use by zone",
-        "b              1       100.0%" in out and "all            2       100.0%" in out,
-        out,
-    )
+    assert "ns/p0" not in out and out.startswith("8 of 10 pods placed\n"), "the summary lists no pod that was placed"
+    assert (
+        "2         pods of ns without a controller   0/2 nodes are available: 2 Insufficient cpu." in out
+    ), "the summary has reason and owner"
+    assert (
+        "b              1       100.0%" in out and "all            2       100.0%" in out
+    ), "the summary has use by zone"
 
 
 def test_ties():
@@ -66,33 +59,31 @@ def test_ties():
 
     def hosts(*flags):
         code, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=alike)
-        check("ties %s" % (flags,), code == 0, err)
+        assert code == 0, ("ties %s" % (flags,), err)
         return [line.split()[1] for line in out.splitlines()]
 
     for release in "1.10", "1.13", "1.29":
         flag = "--emulated-version=" + release
         turn, first = hosts(flag), hosts(flag, "--ties=first")
-        check("turn is the default", turn == hosts(flag, "--ties", "turn"))
-        check(
+        assert turn == hosts(flag, "--ties", "turn"), "turn is the default"
+        assert hosts(flag, "--ties=random:7") == hosts(flag, "--ties=random:7") != hosts(flag, "--ties=random:8"), (
             "random by seed",
-            hosts(flag, "--ties=random:7") == hosts(flag, "--ties=random:7") != hosts(flag, "--ties=random:8"),
             release,
         )
         # Each pod goes to the first of the tied nodes of the decision, which the reference scheduler names.
         code, out, _ = schedsim("run", "-", "-o", "json", "--ties=first", "--check-decisions", flag, feed=alike)
         decisions = json.loads(out)["decisions"]
         if "ties" in decisions[0]:
-            check(
+            assert all(d["host"] == d["ties"][0] for d in decisions if d.get("ties")), (
                 "the first of the tied",
-                all(d["host"] == d["ties"][0] for d in decisions if d.get("ties")),
                 decisions[:2],
             )
-        check("first differs from turn", first != turn and code == 0, (first, turn))
+        assert first != turn and code == 0, "first differs from turn"
     out = schedsim("explain", "-", "--pod", "ns/p0", "--ties=first", feed=alike)[1]
-    check("explain says how", "number 1 of 5 nodes with the highest total" in out and "--ties first" in out, out)
+    assert "number 1 of 5 nodes with the highest total" in out and "--ties first" in out, "explain says how"
     for bad in "last", "random", "random:x", "random:-1":
         code, _, err = schedsim("run", "-", "--ties", bad, feed=alike)
-        check("--ties %s is refused" % bad, code == 2 and "must be turn, first or random:SEED" in err, (code, err))
+        assert code == 2 and "must be turn, first or random:SEED" in err, "--ties %s is refused" % bad
 
 
 def test_flag_for_the_algorithm_wins():
@@ -114,39 +105,27 @@ def test_flag_for_the_algorithm_wins():
 
     def run(scenario, *flags):
         code, out, err = schedsim("run", "-", "-o", "json", *flags, feed=scenario)
-        check("a flag and a Scenario's algorithm %s" % (flags,), code == 0, (code, err))
+        assert code == 0, ("a flag and a Scenario's algorithm %s" % (flags,), code, err)
         return json.loads(out)["decisions"][0], err
 
     decision, err = run(own)
-    check(
-        "without a flag its own decides",
-        "EqualPriority" in str(decision["scores"]) and "replaces" not in err,
-        (decision, err),
-    )
+    assert "EqualPriority" in str(decision["scores"]) and "replaces" not in err, "without a flag its own decides"
     decision, err = run(own, "--algorithm-provider=DefaultProvider")
-    check("the flag decides", "LeastRequestedPriority" in str(decision["scores"]), decision)
-    check(
-        "one line says so", err.count("\n") == 1 and "--algorithm-provider replaces policy of Scenario mine" in err, err
-    )
+    assert "LeastRequestedPriority" in str(decision["scores"]), "the flag decides"
+    assert err.count("\n") == 1 and "--algorithm-provider replaces policy of Scenario mine" in err, "one line says so"
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
         f.write("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
         f.flush()
         older = dict(own, emulatedVersion="1.13", algorithmProvider="DefaultProvider")
         del older["policy"]
         decision, err = run(older, "--config", f.name)
-        check(
-            "a configuration brings its release",
-            "ties" in decision or "NodeResourcesFit" in str(decision["scores"]),
-            decision,
-        )
-        check("the release is named, too", 'emulatedVersion 1.13 and algorithmProvider "DefaultProvider"' in err, err)
+        assert "ties" in decision or "NodeResourcesFit" in str(decision["scores"]), "a configuration brings its release"
+        assert 'emulatedVersion 1.13 and algorithmProvider "DefaultProvider"' in err, "the release is named, too"
     two = "\n".join(json.dumps(dict(own, name=n)) for n in ("a", "b"))
     code, out, err = schedsim("run", "-", "-o", "placements", "--algorithm-provider=DefaultProvider", feed=two)
-    check(
-        "several Scenarios in one line",
-        code == 0 and err.count("\n") == 1 and "of 2 Scenarios, the first of which is a" in err,
-        err,
-    )
+    assert (
+        code == 0 and err.count("\n") == 1 and "of 2 Scenarios, the first of which is a" in err
+    ), "several Scenarios in one line"
 
 
 def test_summary_by_decisive_reason():
@@ -155,14 +134,14 @@ def test_summary_by_decisive_reason():
     full = [pod("b%d" % i, "1", on="n%d" % i) for i in range(3)]
     waits = [pod("w%d" % i, "1") for i in range(6)] + [pod("big%d" % i, "64") for i in range(9)]
     out = " ".join(schedsim("run", "-", "-o", "summary", feed=items(*cluster, *full, *waits))[1].split())
-    check("cpu decides, though most nodes are cordoned", "REASON THAT DECIDES 15 Insufficient cpu" in out, out)
-    check("uncordoning is counted", "uncordoning 4 nodes places 6 of 15" in out, out)
+    assert "REASON THAT DECIDES 15 Insufficient cpu" in out, "cpu decides, though most nodes are cordoned"
+    assert "uncordoning 4 nodes places 6 of 15" in out, "uncordoning is counted"
 
 
 def test_detail():
     def decisions(detail):
         code, out, err = schedsim("run", "-", "-o", "json", "--detail", detail, feed=CLUSTER)
-        check("--detail " + detail, code == 0, err)
+        assert code == 0, ("--detail " + detail, err)
         return json.loads(out)["decisions"]
 
     whole = decisions("all")
@@ -170,21 +149,18 @@ def test_detail():
     def strip(d, *keys):
         return {k: v for k, v in d.items() if k not in keys}
 
-    check("none", decisions("none") == [strip(d, "failures", "scores", "totals") for d in whole])
-    check(
-        "pending",
-        decisions("pending")
-        == [strip(d, "scores", "totals", *([] if d["host"] == "" else ["failures"])) for d in whole],
-    )
+    assert decisions("none") == [strip(d, "failures", "scores", "totals") for d in whole], "none"
+    assert decisions("pending") == [
+        strip(d, "scores", "totals", *([] if d["host"] == "" else ["failures"])) for d in whole
+    ], "pending"
     top = decisions("top=1")
-    check("top=1 has the winner", all(list(d["totals"]) == [d["host"]] for d in top if "totals" in d), top[:3])
-    check(
-        "top=1 has its score",
-        all(d["totals"][d["host"]] == w["totals"][d["host"]] for d, w in zip(top, whole) if "totals" in d),
-    )
+    assert all(list(d["totals"]) == [d["host"]] for d in top if "totals" in d), ("top=1 has the winner", top[:3])
+    assert all(
+        d["totals"][d["host"]] == w["totals"][d["host"]] for d, w in zip(top, whole) if "totals" in d
+    ), "top=1 has its score"
     for bad in "some", "top=0", "top=x", "top":
         code, out, err = schedsim("run", "-", "-o", "json", "--detail", bad, feed=CLUSTER)
-        check("--detail %s is refused" % bad, code == 2 and "should be none, pending, top=N or all" in err, err)
+        assert code == 2 and "should be none, pending, top=N or all" in err, "--detail %s is refused" % bad
 
 
 def test_streaming():
@@ -194,7 +170,7 @@ def test_streaming():
         [SCHEDSIM, "run", trace, "-o", "json", "--stats"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
     peak = json.loads(run.stderr)["peakRSSBytes"]
-    check("under 200 MiB", run.returncode == 0 and peak < 200 << 20, peak)
+    assert run.returncode == 0 and peak < 200 << 20, "under 200 MiB"
 
 
 def test_width():
@@ -203,24 +179,22 @@ def test_width():
         for o in "table", "summary":
             out = schedsim("run", "-", "-o", o, feed=long, env={"COLUMNS": str(width)})[1]
             widest = max(len(line) for line in out.splitlines())
-            check("COLUMNS=%d -o %s" % (width, o), widest <= width, out)
+            assert widest <= width, ("COLUMNS=%d -o %s" % (width, o), out)
     out = schedsim("run", "-", "-o", "wide", feed=long, env={"COLUMNS": "80"})[1]
-    check("-o wide cuts nothing", "n-" + "x" * 200 in out and "y" * 200 in out, out)
+    assert "n-" + "x" * 200 in out and "y" * 200 in out, "-o wide cuts nothing"
     env = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
     out = subprocess.run([SCHEDSIM, "run", "-"], input=json.dumps(long), capture_output=True, text=True, env=env).stdout
-    check(
-        "into a pipe nothing is cut",
-        "n-" + "x" * 200 in out and "0/1 nodes are available: 1 Insufficient cpu." in out,
-        out,
-    )
+    assert (
+        "n-" + "x" * 200 in out and "0/1 nodes are available: 1 Insufficient cpu." in out
+    ), "into a pipe nothing is cut"
 
 
 def test_exit_status():
-    check("pending pods are a result", schedsim("run", "-", feed=CLUSTER)[0] == 0)
-    check("--fail-on-pending", schedsim("run", "-", "--fail-on-pending", feed=CLUSTER)[0] == 3)
+    assert schedsim("run", "-", feed=CLUSTER)[0] == 0, "pending pods are a result"
+    assert schedsim("run", "-", "--fail-on-pending", feed=CLUSTER)[0] == 3, "--fail-on-pending"
     fits = items(node("n1"), pod("p"))
-    check("--fail-on-pending when all fit", schedsim("run", "-", "--fail-on-pending", feed=fits)[0] == 0)
-    check("bad input goes first", schedsim("run", "-", "--fail-on-pending", feed="{")[0] == 1)
+    assert schedsim("run", "-", "--fail-on-pending", feed=fits)[0] == 0, "--fail-on-pending when all fit"
+    assert schedsim("run", "-", "--fail-on-pending", feed="{")[0] == 1, "bad input goes first"
 
 
 def test_places():
@@ -244,24 +218,20 @@ def test_places():
             "  containers:\n  - name: c\n    resources:\n      requests:\n        cpu: 1x\n",
         )
         code, _, err = schedsim("run", good, bad)
-        check(
-            "YAML has the line of the value",
+        assert (
             code == 1
-            and bad + ": line 13, column 14: Pod \"p\": spec.containers[0].resources.requests.cpu: \"1x\"" in err,
-            err,
-        )
+            and bad + ": line 13, column 14: Pod \"p\": spec.containers[0].resources.requests.cpu: \"1x\"" in err
+        ), "YAML has the line of the value"
         pretty = file("bad.json", json.dumps(items(node("n1"), pod("p", cpu="1x")), indent=1))
         line = 1 + open(pretty).read().split('"1x"')[0].count("\n")
         code, _, err = schedsim("run", pretty)
-        check("JSON has the line of the value", code == 1 and "%s: line %d, column " % (pretty, line) in err, err)
+        assert code == 1 and "%s: line %d, column " % (pretty, line) in err, "JSON has the line of the value"
         code, _, err = schedsim(
             "run", good, file("again.yaml", "\n\n\napiVersion: v1\nkind: Node\nmetadata: {name: n2}\n")
         )
-        check(
-            "a double names both files",
-            code == 1 and 'Node "n2" is there twice: %s:7 and %s/again.yaml:4' % (good, d) in err,
-            err,
-        )
+        assert (
+            code == 1 and 'Node "n2" is there twice: %s:7 and %s/again.yaml:4' % (good, d) in err
+        ), "a double names both files"
 
 
 def test_validated_as_the_release_does():
@@ -279,30 +249,23 @@ def test_validated_as_the_release_does():
                 "  - {name: c, image: c}\n"
             )
         err = schedsim("run", path)[2]
-        check(
-            "a field that 1.10 ignores",
+        assert (
             path
             + ":13:3: Pod \"a\": spec.topologySpreadConstraints: is a field of Kubernetes 1.16 and later, which the "
-            "emulated release does not understand" in err,
-            err,
-        )
-        check(
-            "and waits for",
-            "default/a" in schedsim("run", path)[1] and "--ignore-unknown-fields" in schedsim("run", path)[1],
-        )
-        check(
-            "a scheduler that is not ours",
-            path + ':11:18: Pod "default/a": spec.schedulerName: "mine" is not default-scheduler' in err,
-            err,
-        )
-        check(
-            "a node that is not there",
-            path + ':22:13: Pod "default/b": spec.nodeName: the input has no node "nope"' in err,
-            err,
-        )
+            "emulated release does not understand" in err
+        ), "a field that 1.10 ignores"
+        assert (
+            "default/a" in schedsim("run", path)[1] and "--ignore-unknown-fields" in schedsim("run", path)[1]
+        ), "and waits for"
+        assert (
+            path + ':11:18: Pod "default/a": spec.schedulerName: "mine" is not default-scheduler' in err
+        ), "a scheduler that is not ours"
+        assert (
+            path + ':22:13: Pod "default/b": spec.nodeName: the input has no node "nope"' in err
+        ), "a node that is not there"
         err = schedsim("run", path, "--emulated-version=1.29")[2]
-        check("1.29 knows it", "topologySpreadConstraints" not in err, err)
-        check("strict", schedsim("run", path, "--validate=strict")[0] == 1)
+        assert "topologySpreadConstraints" not in err, "1.29 knows it"
+        assert schedsim("run", path, "--validate=strict")[0] == 1, "strict"
 
 
 def test_later_fields():
@@ -334,14 +297,14 @@ def test_later_fields():
 
     def hosts(*flags):
         code, out, err = schedsim("run", "-", "-o", "jsonl", *flags, feed=feed)
-        check("run", code == 0, err)
+        assert code == 0, ("run", err)
         return {d["pod"][3:]: d for d in map(json.loads, out.splitlines())}
 
     of = hosts()
-    check("spread waits", "DoNotSchedule" in of["p0"]["error"] and "--ignore-unknown-fields" in of["p0"]["error"], of)
-    check("gated", of["gated"]["error"] == "waiting for scheduling gates: [x]", of)
+    assert "DoNotSchedule" in of["p0"]["error"] and "--ignore-unknown-fields" in of["p0"]["error"], "spread waits"
+    assert of["gated"]["error"] == "waiting for scheduling gates: [x]", "gated"
     of = hosts("--ignore-unknown-fields")
-    check("ignored", all(d["host"] for d in of.values()), of)
+    assert all(d["host"] for d in of.values()), "ignored"
     names = [
         "GeneralPredicates",
         "EvenPodsSpread",
@@ -363,13 +326,9 @@ def test_later_fields():
         json.dump(policy, f)
         f.flush()
         of = hosts("--policy-config-file", f.name, "--check-decisions")
-        check(
-            "two in each zone",
-            sorted(of["p%d" % i]["host"] == "n2" for i in range(4)) == [False, False, True, True],
-            of,
-        )
+        assert sorted(of["p%d" % i]["host"] == "n2" for i in range(4)) == [False, False, True, True], "two in each zone"
         out = schedsim("check", f.name)[1]
-        check("check knows the names", all(n in out for n in names), out)
+        assert all(n in out for n in names), "check knows the names"
 
 
 def workload(kind, name, replicas, group="apps/v1", **spec):
@@ -389,54 +348,50 @@ def workload(kind, name, replicas, group="apps/v1", **spec):
 def test_expand():
     def pods(*objects, flags=()):
         code, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=items(*objects))
-        check("run", code == 0, err)
+        assert code == 0, ("run", err)
         return sorted(line.split()[0] for line in out.splitlines()), err
 
     nodes = [node("n1"), node("n2"), node("tainted", taints=[{"key": "k", "effect": "NoSchedule"}])]
     made, err = pods(*nodes, workload("ReplicaSet", "web", 3), workload("StatefulSet", "db", 2))
-    check(
-        "ReplicaSet and StatefulSet", made == ["ns/db-0", "ns/db-1", "ns/web-0000", "ns/web-0001", "ns/web-0002"], made
-    )
-    check("it is said", "made 3 pods of objects of kind ReplicaSet" in err, err)
-    check("off", pods(*nodes, workload("ReplicaSet", "web", 3), flags=["--expand=off"])[0] == [])
+    assert made == ["ns/db-0", "ns/db-1", "ns/web-0000", "ns/web-0001", "ns/web-0002"], "ReplicaSet and StatefulSet"
+    assert "made 3 pods of objects of kind ReplicaSet" in err, "it is said"
+    assert pods(*nodes, workload("ReplicaSet", "web", 3), flags=["--expand=off"])[0] == [], "off"
     made, _ = pods(*nodes, workload("Deployment", "api", 2))
-    check("Deployment", len(made) == 2, made)
+    assert len(made) == 2, "Deployment"
     spread = json.loads(schedsim("run", "-", "-o", "json", feed=items(*nodes, workload("Deployment", "api", 2)))[1])[
         "decisions"
     ]
-    check("a Deployment's pods are spread", len({d["host"] for d in spread}) == 2, spread)
+    assert len({d["host"] for d in spread}) == 2, "a Deployment's pods are spread"
     set_ = workload("ReplicaSet", "api-1", 2)
     set_["metadata"]["ownerReferences"] = [
         {"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "uid": "Deploymentapi", "controller": True}
     ]
     made, _ = pods(*nodes, workload("Deployment", "api", 2), set_)
-    check("a Deployment with its ReplicaSet is expanded once", len(made) == 2, made)
+    assert len(made) == 2, "a Deployment with its ReplicaSet is expanded once"
     job = workload("Job", "sum", None, group="batch/v1", parallelism=3, completions=2)
-    check("Job", len(pods(*nodes, job)[0]) == 2)
+    assert len(pods(*nodes, job)[0]) == 2, "Job"
     code, out, _ = schedsim("run", "-", "-o", "placements", feed=items(*nodes, workload("DaemonSet", "agent", None)))
-    check("DaemonSet", out.splitlines() == ["ns/agent-n1 n1", "ns/agent-n2 n2"], out)
+    assert out.splitlines() == ["ns/agent-n1 n1", "ns/agent-n2 n2"], "DaemonSet"
     owner = {
         "ownerReferences": [
             {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "ReplicaSetweb", "controller": True}
         ]
     }
     there = pod("web-x", meta=owner)
-    check(
-        "not by default when pods are there", pods(*nodes, workload("ReplicaSet", "web", 3), there)[0] == ["ns/web-x"]
-    )
-    check(
-        "--expand makes the missing ones",
-        len(pods(*nodes, workload("ReplicaSet", "web", 3), there, flags=["--expand"])[0]) == 3,
-    )
+    assert pods(*nodes, workload("ReplicaSet", "web", 3), there)[0] == [
+        "ns/web-x"
+    ], "not by default when pods are there"
+    assert (
+        len(pods(*nodes, workload("ReplicaSet", "web", 3), there, flags=["--expand"])[0]) == 3
+    ), "--expand makes the missing ones"
     selected = pod("web-y", meta={"labels": {"app": "web"}})
-    check(
-        "pods that a selector matches are theirs",
-        pods(*nodes, workload("ReplicaSet", "web", 3), selected)[0] == ["ns/web-y"],
-    )
+    assert pods(*nodes, workload("ReplicaSet", "web", 3), selected)[0] == [
+        "ns/web-y"
+    ], "pods that a selector matches are theirs"
     code, _, err = schedsim("run", "-", feed=items(*nodes, workload("ReplicaSet", "web", 10**9)))
-    check("too many replicas", code == 1 and "1000000000 replicas: should be 0 to 1000000" in err, err)
+    assert code == 1 and "1000000000 replicas: should be 0 to 1000000" in err, "too many replicas"
     code, out, _ = schedsim("run", os.path.join(DEMO, "nodes.yaml"), os.path.join(DEMO, "apps.yaml"), "-o", "summary")
-    check("the demo", out.startswith("1528 of 1537 pods placed\n"), out)
+    assert out.startswith("1528 of 1537 pods placed\n"), "the demo"
 
 
 harness.main(globals())

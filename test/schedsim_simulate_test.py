@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import harness
-from harness import ROOT, check, check_equal, items, node, pod, schedsim, scratch, write_file, write_objects
+from harness import ROOT, items, node, pod, schedsim, scratch, write_file, write_objects
 
 SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 TRACES = os.path.join(ROOT, "test/testdata/traces")
@@ -36,7 +36,7 @@ def arrivals(rows=400, seed=5, length=600):
 
 def simulate(*words, ok=True):
     code, out, err = schedsim("simulate", *words)
-    check("simulate %s: exit status" % " ".join(words), (code == 0) == ok, err[-600:])
+    assert (code == 0) == ok, ("simulate %s: exit status" % " ".join(words), err[-600:])
     return out, err
 
 
@@ -61,48 +61,46 @@ def test_equal_arguments_give_equal_bytes():
             "--emulated-version=1.29",
         ]
         first = simulate(*words)[0]
-        check("equal bytes of -o " + output, first and first == simulate(*words)[0])
+        assert first and first == simulate(*words)[0], "equal bytes of -o " + output
     words[words.index("7")] = "8"
-    check("another seed gives other bytes", simulate(*words)[0] != first)
+    assert simulate(*words)[0] != first, "another seed gives other bytes"
 
 
 def test_outputs_agree():
     cluster, table = write_objects("agree.json", NODES), write_file("agree.csv", arrivals())
     result = json.loads(simulate(cluster, "--arrivals", table, "-o", "json")[0])
     rows = placements(cluster, "--arrivals", table)
-    check_equal("kind", (result["apiVersion"], result["kind"]), ("schedsim/v1", "Simulation"))
-    check_equal("pods", (result["pods"], result["placed"], result["neverPlaced"]), (400, 400, 0))
+    assert (result["apiVersion"], result["kind"]) == ("schedsim/v1", "Simulation"), "kind"
+    assert (result["pods"], result["placed"], result["neverPlaced"]) == (400, 400, 0), "pods"
     waits = sorted(float(r["waited"]) for r in rows)
-    check_equal("waits", len(waits), 400)
+    assert len(waits) == 400, "waits"
     for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
-        check_equal(name, result["waitSeconds"][name], waits[int(-(-share * len(waits) // 1)) - 1])
-    check_equal("max", result["waitSeconds"]["max"], waits[-1])
-    check("some pods wait", waits[-1] > 0, waits[-5:])
-    check_equal("namespaces", sorted(result["waitSecondsByNamespace"]), ["team-0", "team-1", "team-2"])
+        assert result["waitSeconds"][name] == waits[int(-(-share * len(waits) // 1)) - 1], name
+    assert result["waitSeconds"]["max"] == waits[-1], "max"
+    assert waits[-1] > 0, ("some pods wait", waits[-5:])
+    assert sorted(result["waitSecondsByNamespace"]) == ["team-0", "team-1", "team-2"], "namespaces"
     ends = max(float(r["placed"]) + 0 for r in rows)
-    check("makespan", result["makespanSeconds"] >= ends - 1, (result["makespanSeconds"], ends))
-    check(
+    assert result["makespanSeconds"] >= ends - 1, ("makespan", result["makespanSeconds"], ends)
+    assert result["series"] and result["series"][-1]["untilSeconds"] == result["endSeconds"], (
         "series",
-        result["series"] and result["series"][-1]["untilSeconds"] == result["endSeconds"],
         result["series"][-1:],
     )
-    check("utilisation", 0 < result["mean"]["utilisation"]["cpu"] <= 1, result["mean"])
+    assert 0 < result["mean"]["utilisation"]["cpu"] <= 1, ("utilisation", result["mean"])
     several = [
         json.loads(line)
         for line in simulate(
             cluster, "--arrivals", table, "-o", "json", *["--emulated-version=" + r for r in RELEASES]
         )[0].splitlines()
     ]
-    check_equal("a line a release", [r["release"] for r in several], list(RELEASES))
-    check(
-        "the default release gives the same",
-        dict(several[RELEASES.index("1.10")], policy="") == dict(result, policy=""),
-    )
+    assert [r["release"] for r in several] == list(RELEASES), "a line a release"
+    assert dict(several[RELEASES.index("1.10")], policy="") == dict(
+        result, policy=""
+    ), "the default release gives the same"
     svg = scratch("simulate.svg")
     out, _ = simulate(cluster, "--arrivals", table, "--svg", svg, "--algorithm-provider", "DefaultProvider")
-    check("a summary", "WAIT P50" in out and "DefaultProvider" in out, out)
+    assert "WAIT P50" in out and "DefaultProvider" in out, "a summary"
     with open(svg) as f:
-        check("a picture", f.read().startswith("<svg "))
+        assert f.read().startswith("<svg "), "a picture"
 
 
 def test_axes_have_round_times():
@@ -114,8 +112,8 @@ def test_axes_have_round_times():
     simulate(cluster, "--arrivals", table, "--svg", drawn, "--emulated-version=1.29")
     labels = re.findall(r'text-anchor="(middle|end)">([^<]*)<', open(drawn).read())
     time, waits = [t for _, t in labels if re.fullmatch(r"\d+h", t)], [t for _, t in labels]
-    check("whole hours: %s" % labels, {"1h", "2h", "3h"} <= set(time))
-    check("no odd times: %s" % labels, not any(re.fullmatch(r"\d+h\d+m.*|\d+m\d+s", t) for t in waits))
+    assert {"1h", "2h", "3h"} <= set(time), "whole hours: %s" % labels
+    assert not any(re.fullmatch(r"\d+h\d+m.*|\d+m\d+s", t) for t in waits), "no odd times: %s" % labels
 
 
 def first_attempts_of(rows):
@@ -130,10 +128,8 @@ def test_first_attempts_are_those_of_run():
     for release in RELEASES:
         _, want, err = schedsim("run", cluster, "-o", "placements", "--emulated-version=" + release)
         want = dict(line.split() for line in want.splitlines())
-        check_equal(
-            "first attempts of " + release,
-            first_attempts_of(placements(cluster, "--emulated-version=" + release)),
-            want,
+        assert first_attempts_of(placements(cluster, "--emulated-version=" + release)) == want, (
+            "first attempts of " + release
         )
 
 
@@ -178,9 +174,9 @@ def test_first_attempts_of_recorded_scenarios():
             ][:4]:
                 want = {d["pod"]: d.get("host") or "-" for d in line["want"]["decisions"]}
                 rows = placements(write_file("golden.json", json.dumps(dict(line["scenario"], name=line["name"]))))
-                check_equal("%s %s" % (release, line["name"]), first_attempts_of(rows), want)
+                assert first_attempts_of(rows) == want, "%s %s" % (release, line["name"])
                 compared += 1
-        check("scenarios of release " + release, compared > 3, compared)
+        assert compared > 3, "scenarios of release " + release
 
 
 def test_a_part_of_the_nodes():
@@ -191,11 +187,11 @@ def test_a_part_of_the_nodes():
     for release in "1.13", "1.19", "1.29":
         flags = ["--emulated-version=" + release, "--percentage-of-nodes-to-score=20"]
         want = dict(line.split() for line in schedsim("run", cluster, "-o", "placements", *flags)[1].splitlines())
-        check_equal("as run of " + release, first_attempts_of(placements(cluster, *flags)), want)
+        assert first_attempts_of(placements(cluster, *flags)) == want, "as run of " + release
     out, err = simulate(cluster, "--percentage-of-nodes-to-score=many", ok=False)
-    check("a number or release", "must be a number or release" in err, err)
+    assert "must be a number or release" in err, "a number or release"
     out, err = simulate(cluster, "--emulated-version=1.10", "--percentage-of-nodes-to-score=20", ok=False)
-    check("1.10 looks at all", "looks at all nodes" in err, err)
+    assert "looks at all nodes" in err, "1.10 looks at all"
 
 
 def test_recordings_replay():
@@ -212,9 +208,9 @@ def test_recordings_replay():
             )[0]
         )
         code, text, err = schedsim("replay", folder)
-        check("replay of release " + release, code == 0, text[-500:] + err[-500:])
+        assert code == 0, ("replay of release " + release, text[-500:] + err[-500:])
         plain = json.loads(simulate(cluster, "--arrivals", table, "-o", "json", "--emulated-version=" + release)[0])
-        check("a recording changes nothing in " + release, out == plain)
+        assert out == plain, "a recording changes nothing in " + release
 
 
 def test_recordings_of_workloads_replay():
@@ -260,17 +256,17 @@ def test_recordings_of_workloads_replay():
         flags = [cluster, "--emulated-version=" + release, "--record-dir", folder]
         placed = json.loads(simulate(*flags, "-o", "json")[0])["placed"]
         code, text, err = schedsim("replay", folder)
-        check("replay of %d pods of workloads, release %s" % (placed, release), code == 0, text[-700:] + err[-300:])
+        assert code == 0, ("replay of %d pods of workloads, release %s" % (placed, release), text[-700:] + err[-300:])
 
 
 def test_openb_in_a_second():
     for release in "1.10", "1.29":
         out, err = simulate(OPENB, "--arrivals", OPENB_PODS, "-o", "json", "--stats", "--emulated-version=" + release)
         result, stats = json.loads(out), json.loads([l for l in err.splitlines() if l.startswith("{")][0])
-        check_equal("pods of " + release, (result["pods"], result["placed"]), (8152, 8152))
-        check("makespan of " + release, 12902960 <= result["makespanSeconds"] < 12903100, result["makespanSeconds"])
+        assert (result["pods"], result["placed"]) == (8152, 8152), "pods of " + release
+        assert 12902960 <= result["makespanSeconds"] < 12903100, ("makespan of " + release, result["makespanSeconds"])
         # A second on an idle machine; tests run beside others, and with sanitizers.
-        check("CPU of " + release, stats["cpuSeconds"] < 10, stats)
+        assert stats["cpuSeconds"] < 10, "CPU of " + release
 
 
 def test_steps():
@@ -283,11 +279,11 @@ def test_steps():
         "7h,leave,n2,\n",
     )
     result = json.loads(simulate(cluster, "--events", steps, "-o", "json", "--start-delay", "10s")[0])
-    check_equal("drained", [d["node"] for d in result["drains"]], ["n0", "n1", "n2"])
-    check("all empty", all("emptySeconds" in d for d in result["drains"]), result["drains"])
-    check_equal("pods", (result["pods"], result["placed"], result["lost"]), (9, 9, 0))
-    check_equal("nodes", result["nodes"], 3)
-    check("evictions", result["evictions"] >= 6, result["evictions"])
+    assert [d["node"] for d in result["drains"]] == ["n0", "n1", "n2"], "drained"
+    assert all("emptySeconds" in d for d in result["drains"]), ("all empty", result["drains"])
+    assert (result["pods"], result["placed"], result["lost"]) == (9, 9, 0), "pods"
+    assert result["nodes"] == 3, "nodes"
+    assert result["evictions"] >= 6, ("evictions", result["evictions"])
 
 
 def test_steps_with_nothing_to_do_are_said():
@@ -300,12 +296,9 @@ def test_steps_with_nothing_to_do_are_said():
         ("1h,fail,n1,30m\n2h,fail,n1,1h\n2h,leave,n0,\n", ""),
     ):
         out, err = simulate(cluster, "--events", write_file("idle.csv", "time,event,object,value\n" + events))
-        check(
-            events,
-            ("steps of --events with nothing to do: " + said if said else "") in err
-            and bool(said) == ("nothing to do" in err),
-            err,
-        )
+        assert ("steps of --events with nothing to do: " + said if said else "") in err and bool(said) == (
+            "nothing to do" in err
+        ), events
 
 
 def test_pods_that_evict_each_other_do_not_stop_the_clock():
@@ -325,7 +318,7 @@ def test_pods_that_evict_each_other_do_not_stop_the_clock():
     words = (cluster, "--arrivals", rows, "--only-arrivals", "--until", "2h", "-o", "json")
     for release in ("1.29", "1.36"):
         result = json.loads(simulate(*words, "--emulated-version=" + release)[0])
-        check(release + ": evictions", 5 < result["evictions"] < 1000, result["evictions"])
+        assert 5 < result["evictions"] < 1000, (release + ": evictions", result["evictions"])
 
 
 def test_a_deployment_is_scaled():
@@ -345,7 +338,7 @@ def test_a_deployment_is_scaled():
         events = "1h,scale,Deployment default/web,%d\n2h,scale,Deployment default/web,%d\n" % (replicas, replicas)
         steps = write_file("scale.csv", "time,event,object,value\n" + events)
         series = json.loads(simulate(cluster, "--events", steps, "-o", "json", "--emulated-version=1.29")[0])["series"]
-        check_equal("pods on the node at the end", round(series[-1]["utilisation"]["pods"] * 110), replicas)
+        assert round(series[-1]["utilisation"]["pods"] * 110) == replicas, "pods on the node at the end"
 
 
 def test_a_node_that_joins_has_the_pods_of_daemon_sets():
@@ -366,11 +359,10 @@ def test_a_node_that_joins_has_the_pods_of_daemon_sets():
     table = write_file("large.csv", "time,duration,name,cpu\n4h,1h,large,2\n4h,1h,small,1\n")
     for release in "1.10", "1.29":
         rows = placements(cluster, "--events", steps, "--arrivals", table, "--emulated-version=" + release)
-        check_equal(
-            "only what is left of it, in " + release,
-            {r["pod"]: bool(r["node"]) for r in rows if "agent" not in r["pod"]},
-            {"default/large": False, "default/small": True},
-        )
+        assert {r["pod"]: bool(r["node"]) for r in rows if "agent" not in r["pod"]} == {
+            "default/large": False,
+            "default/small": True,
+        }, ("only what is left of it, in " + release)
 
 
 def test_bad_input():
@@ -386,7 +378,7 @@ def test_bad_input():
         ),
     ):
         out, err = simulate(cluster, "--arrivals", write_file("bad.csv", text), ok=False)
-        check(message, message in err and "bad.csv" in err and not out, (out, err))
+        assert message in err and "bad.csv" in err and not out, message
     for text, message in (
         ("time,event,object,value\n0,leave,nowhere,\n", ':2: column object: "nowhere" is no node of the input'),
         ("time,event,object,value\n0,explode,n0,\n", ':2: column event: "explode" is no event'),
@@ -398,19 +390,19 @@ def test_bad_input():
         ("time,event,object\n", ":1: there is no column value"),
     ):
         out, err = simulate(cluster, "--events", write_file("bad.csv", text), ok=False)
-        check(message, message in err and not out, (out, err))
+        assert message in err and not out, message
     out, err = simulate(
         write_objects("bad.json", [node("n0"), pod("p", meta={"annotations": {"schedsim/time": "-4"}})]), ok=False
     )
-    check("an annotation", 'Pod "default/p": metadata.annotations[schedsim/time]: "-4" is not a time' in err, err)
+    assert 'Pod "default/p": metadata.annotations[schedsim/time]: "-4" is not a time' in err, "an annotation"
     cluster = write_objects("bad.json", NODES[:1])
     out, err = simulate(
         cluster, "--arrivals", write_file("late.csv", "time,duration,name\n5,1,a\n3,1,b\n"), "-o", "csv"
     )
-    check("sorted, and said", "1 of 2 pods arrive earlier" in err and out.index("/b,") < out.index("/a,"), (out, err))
+    assert "1 of 2 pods arrive earlier" in err and out.index("/b,") < out.index("/a,"), "sorted, and said"
     for rows, said in (("2h,drain,n0,\n1h,roll,n0,1m\n", True), ("1h,roll,n0,1m\n2h,drain,n0,\n", False)):
         _, err = simulate(cluster, "--events", write_file("late.csv", "time,event,object,value\n" + rows))
-        check("events, too", ("late.csv: 1 of 2 events are earlier than the one before them" in err) == said, err)
+        assert ("late.csv: 1 of 2 events are earlier than the one before them" in err) == said, "events, too"
 
 
 def test_openb_pods_run_from_when_they_were_scheduled():
@@ -421,10 +413,10 @@ def test_openb_pods_run_from_when_they_were_scheduled():
     for scheduled, length in (("30", 70), ("", 90), ("10", 90), ("100", 0), ("5000", 90), ("9", 90)):
         table = write_file("openb.csv", rows + "\np,100,1,0,0,,LS,Running,10,100,%s\n" % scheduled)
         result = json.loads(simulate(cluster, "--arrivals", table, "-o", "json")[0])
-        check_equal("scheduled at " + scheduled, result["makespanSeconds"], length)
+        assert result["makespanSeconds"] == length, "scheduled at " + scheduled
     table = write_file("openb.csv", rows + "\np,100,1,0,0,,LS,Running,10,100,soon\n")
     _, err = simulate(cluster, "--arrivals", table, ok=False)
-    check("its place", 'openb.csv:2: column scheduled_time: "soon" is not a time' in err, err)
+    assert 'openb.csv:2: column scheduled_time: "soon" is not a time' in err, "its place"
 
 
 def test_annotations():
@@ -433,8 +425,8 @@ def test_annotations():
         [node("n0"), pod("p", meta={"annotations": {"schedsim/time": "90s", "schedsim/duration": "1h"}})],
     )
     rows = placements(cluster)
-    check_equal("it arrives when it says", [(r["arrived"], r["placed"]) for r in rows], [("90", "90")])
-    check_equal("it ends", json.loads(simulate(cluster, "-o", "json")[0])["makespanSeconds"], 3600)
+    assert [(r["arrived"], r["placed"]) for r in rows] == [("90", "90")], "it arrives when it says"
+    assert json.loads(simulate(cluster, "-o", "json")[0])["makespanSeconds"] == 3600, "it ends"
 
 
 def test_annotations_of_workloads():
@@ -460,8 +452,8 @@ def test_annotations_of_workloads():
         cluster = write_file("workload.json", "\n".join(json.dumps(o) for o in NODES[:2] + [w]))
         flags = [cluster, "--emulated-version=1.29"]
         rows = placements(*flags)
-        check_equal(kind + ": when they arrive", [(r["arrived"], r["placed"]) for r in rows], [("90", "90")] * 2)
-        check_equal(kind + ": they end", json.loads(simulate(*flags, "-o", "json")[0])["makespanSeconds"], 3600)
+        assert [(r["arrived"], r["placed"]) for r in rows] == [("90", "90")] * 2, kind + ": when they arrive"
+        assert json.loads(simulate(*flags, "-o", "json")[0])["makespanSeconds"] == 3600, kind + ": they end"
 
 
 def test_interrupt():
@@ -491,7 +483,7 @@ def test_interrupt():
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=harness.DEADLINE)
     result = json.loads(out)
-    check("marked as cut", child.returncode == 0 and result["cut"] is True and "cut at" in err, err)
+    assert child.returncode == 0 and result["cut"] is True and "cut at" in err, "marked as cut"
 
 
 harness.main(globals())

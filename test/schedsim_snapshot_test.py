@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import harness
-from harness import BIN, Api, Proxy, Scheduler, check, node, scratch, status_body, wait_until, write_objects
+from harness import BIN, Api, Proxy, Scheduler, node, scratch, status_body, wait_until, write_objects
 
 
 def snapshot(*flags, ok=True, output="json", **environment):
@@ -87,7 +87,7 @@ def test_what_later_questions_need():
         )
         taken = snapshot("--master", api.url).stdout
     kinds = {item["kind"] for item in json.loads(taken)["items"]}
-    check("kinds", {"DaemonSet", "PriorityClass", "LimitRange", "RuntimeClass", "ResourceQuota"} <= kinds, kinds)
+    assert {"DaemonSet", "PriorityClass", "LimitRange", "RuntimeClass", "ResourceQuota"} <= kinds, "kinds"
     new = [
         {
             "apiVersion": "v1",
@@ -110,12 +110,10 @@ def test_what_later_questions_need():
         timeout=60,
     )
     page = " ".join(p.stdout.split())
-    check(
-        "admitted",
-        "LimitRange lr" in page and "priority 1000 of PriorityClass high" in page and "RuntimeClass vm" in page,
-        page,
-    )
-    check("the quota", 'pods "b" is forbidden: exceeded quota: q' in p.stderr, p.stderr)
+    assert (
+        "LimitRange lr" in page and "priority 1000 of PriorityClass high" in page and "RuntimeClass vm" in page
+    ), "admitted"
+    assert 'pods "b" is forbidden: exceeded quota: q' in p.stderr, ("the quota", p.stderr)
     spec = scratch("pod.json")
     with open(spec, "w") as f:
         json.dump(
@@ -146,7 +144,7 @@ def test_what_later_questions_need():
         text=True,
         timeout=60,
     )
-    check("new nodes", p.stdout.startswith("2 nodes like n1 are needed"), p.stdout + p.stderr)
+    assert p.stdout.startswith("2 nodes like n1 are needed"), ("new nodes", p.stdout + p.stderr)
 
 
 def test_more_than_a_page_and_several_kubeconfigs():

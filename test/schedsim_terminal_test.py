@@ -11,7 +11,7 @@ import subprocess
 import termios
 
 import harness
-from harness import BIN, ROOT, check
+from harness import BIN, ROOT
 
 SCHEDSIM = os.path.join(BIN, "schedsim")
 DEMO = os.path.join(ROOT, "test/testdata/demo")
@@ -37,7 +37,7 @@ def on_terminal(*words, columns=0, streams=("stdout",), feed=None, interrupt=Non
         ready, _, _ = select.select([master], [], [], 120)
         if not ready:
             process.kill()
-            check("%s hangs" % (words,), False, shown)
+            assert False, ("%s hangs" % (words,), shown)
             break
         try:
             part = os.read(master, 65536)
@@ -79,38 +79,34 @@ def test_width_and_colour():
     for words in COMMANDS:
         for columns in 60, 80, 132:
             code, out = on_terminal(*words, columns=columns)
-            check("%s on %d columns" % (words[0], columns), code == 0 and widest(out) <= columns, out)
-        check("%s has colour" % words[0], "\033[" in out, out)
+            assert code == 0 and widest(out) <= columns, "%s on %d columns" % (words[0], columns)
+        assert "\033[" in out, "%s has colour" % words[0]
         code, out = on_terminal(*words, columns=0)
-        check("%s: 80 when the terminal does not say" % words[0], widest(out) <= 80, widest(out))
+        assert widest(out) <= 80, ("%s: 80 when the terminal does not say" % words[0], widest(out))
         code, out = on_terminal(*words, columns=132, COLUMNS="70")
-        check("%s: COLUMNS goes first" % words[0], widest(out) <= 70, widest(out))
+        assert widest(out) <= 70, ("%s: COLUMNS goes first" % words[0], widest(out))
         for env in {"NO_COLOR": "1"}, {"TERM": "dumb"}:
             code, out = on_terminal(*words, columns=80, **env)
-            check("%s with %s" % (words[0], env), "\033[" not in out, out)
+            assert "\033[" not in out, "%s with %s" % (words[0], env)
         into_pipe = subprocess.run([SCHEDSIM, *words], capture_output=True, text=True, env=environment()).stdout
-        check(
-            "%s into a pipe: no colour, and nothing cut" % words[0],
-            "\033[" not in into_pipe and "~" not in into_pipe,
-            into_pipe,
+        assert "\033[" not in into_pipe and "~" not in into_pipe, (
+            "%s into a pipe: no colour, and nothing cut" % words[0]
         )
     wide, narrow = on_terminal(*EXPLAIN, columns=200)[1], on_terminal(*EXPLAIN, columns=60)[1]
-    check("a wide terminal is used", widest(wide) > 120 and widest(narrow) <= 60)
-    check("the same is said on both", "".join(plain(wide).split()) == "".join(plain(narrow).split()), narrow)
+    assert widest(wide) > 120 and widest(narrow) <= 60, "a wide terminal is used"
+    assert "".join(plain(wide).split()) == "".join(plain(narrow).split()), "the same is said on both"
 
 
 def test_list():
     code, out = on_terminal("run", NODES, APPS, columns=80)
-    check(
-        "on a terminal the summary is enough",
-        "default/web-0000" not in out and "1528 of 1537 pods placed" in plain(out),
-        out,
-    )
-    check("pending by owner", "ReplicaSet default/visitor" in plain(out) and "zone-b" in plain(out), out)
+    assert "default/web-0000" not in out and "1528 of 1537 pods placed" in plain(
+        out
+    ), "on a terminal the summary is enough"
+    assert "ReplicaSet default/visitor" in plain(out) and "zone-b" in plain(out), "pending by owner"
     code, out = on_terminal("run", NODES, APPS, "--all", columns=80)
-    check("--all lists them", "default/web-0000" in out)
+    assert "default/web-0000" in out, "--all lists them"
     out = subprocess.run([SCHEDSIM, "run", NODES, APPS], capture_output=True, text=True, env=environment()).stdout
-    check("and so does a pipe", "default/web-0000" in out and "1528 of 1537 pods placed" in out)
+    assert "default/web-0000" in out and "1528 of 1537 pods placed" in out, "and so does a pipe"
 
 
 def test_standard_input():
@@ -118,17 +114,17 @@ def test_standard_input():
     with open(os.path.join(DEMO, "pod.yaml")) as f:
         text = f.read()
     code, out = on_terminal("run", "-", streams=("stdin", "stderr", "stdout"), feed=text + "\n", columns=80)
-    check("waiting is said", "schedsim: reading standard input, which is this terminal; Ctrl-D ends it" in out, out)
-    check("and then it is read", "0 of 1 pods placed" in plain(out), out)
+    assert "schedsim: reading standard input, which is this terminal; Ctrl-D ends it" in out, "waiting is said"
+    assert "0 of 1 pods placed" in plain(out), "and then it is read"
     run = subprocess.run([SCHEDSIM, "run", "-"], input=text, capture_output=True, text=True)
-    check("not said of a pipe", "standard input" not in run.stderr, run.stderr)
+    assert "standard input" not in run.stderr, ("not said of a pipe", run.stderr)
 
 
 def test_progress():
     """A run of more than two seconds shows its progress, and erases it at the end."""
     code, out = on_terminal("run", OPENB, "-o", "json", "--stats", streams=("stderr",), columns=80)
-    check("placing pods", code == 0 and re.search(r"placing pods: \d+ of 8152 \[#*-+\]", out), out)
-    check("the line is wiped", re.search(r"\r\033\[K\{\"nodes\":1523", out), out)
+    assert code == 0 and re.search(r"placing pods: \d+ of 8152 \[#*-+\]", out), "placing pods"
+    assert re.search(r"\r\033\[K\{\"nodes\":1523", out), "the line is wiped"
 
 
 def test_simulated_time():
@@ -136,65 +132,52 @@ def test_simulated_time():
     words = ["simulate", NODES, "--generate", "count=400000,for=30d,duration=100d,cpu=500m"]
     code, out = on_terminal(*words, streams=("stderr",), columns=80, interrupt=4)
     shown = re.findall(r"simulating: (\S+) of (\S+) \[(#*)(-*)\]", out)
-    check(
+    assert len(shown) > 1 and {end for _, end, _, _ in shown} == {"130d"}, (
         "the time goes on, of that of the last event",
-        len(shown) > 1 and {end for _, end, _, _ in shown} == {"130d"},
         out[-500:],
     )
-    check(
-        "the bar grows", [len(full) for _, _, full, _ in shown] == sorted(len(full) for _, _, full, _ in shown), shown
-    )
-    check("the bar has 20 places", {len(full + rest) for _, _, full, rest in shown} == {20}, shown)
-    check(
+    assert [len(full) for _, _, full, _ in shown] == sorted(len(full) for _, _, full, _ in shown), "the bar grows"
+    assert {len(full + rest) for _, _, full, rest in shown} == {20}, "the bar has 20 places"
+    assert re.search(r"\r\033\[K[^\r]*$", out) and "simulating" not in out.rsplit("\r\033[K", 1)[1], (
         "the line is wiped",
-        re.search(r"\r\033\[K[^\r]*$", out) and "simulating" not in out.rsplit("\r\033[K", 1)[1],
         out[-300:],
     )
-    check("ended by the signal", code == 0 and "cut at" in out, (code, out[-500:]))
+    assert code == 0 and "cut at" in out, ("ended by the signal", code, out[-500:])
 
 
 def test_help():
     version = subprocess.run([SCHEDSIM, "--version"], capture_output=True, text=True).stdout
     general = subprocess.run([SCHEDSIM, "--help"], capture_output=True, text=True).stdout
-    check("help is --help", subprocess.run([SCHEDSIM, "help"], capture_output=True, text=True).stdout == general)
+    assert subprocess.run([SCHEDSIM, "help"], capture_output=True, text=True).stdout == general, "help is --help"
     names = re.findall(r"^  schedsim ([a-z-]+) ", general, re.M)
-    check(
-        "all commands",
-        {
-            "run",
-            "explain",
-            "capacity",
-            "what-if",
-            "compare",
-            "tune",
-            "check",
-            "schema",
-            "snapshot",
-            "replay",
-            "anonymise",
-            "completion",
-        }
-        <= set(names),
-        names,
-    )
+    assert {
+        "run",
+        "explain",
+        "capacity",
+        "what-if",
+        "compare",
+        "tune",
+        "check",
+        "schema",
+        "snapshot",
+        "replay",
+        "anonymise",
+        "completion",
+    } <= set(names), "all commands"
     for name in names:
         by_help = subprocess.run([SCHEDSIM, "help", name], capture_output=True, text=True)
         by_flag = subprocess.run([SCHEDSIM, name, "--help"], capture_output=True, text=True)
-        check(
-            "help %s is %s --help" % (name, name),
-            by_help.returncode == by_flag.returncode == 0 and by_help.stdout == by_flag.stdout,
-            by_help,
-        )
+        assert (
+            by_help.returncode == by_flag.returncode == 0 and by_help.stdout == by_flag.stdout
+        ), "help %s is %s --help" % (name, name)
         wide = [line for line in (general + by_help.stdout).splitlines() if len(line) > 80]
-        check("the help of %s fits 80 columns" % name, not wide, wide)
-        check(
+        assert not wide, "the help of %s fits 80 columns" % name
+        assert "\nExamples:\n  " in by_help.stdout and "schedsim " + name in by_help.stdout.split("Examples:")[1], (
             "%s has examples" % name,
-            "\nExamples:\n  " in by_help.stdout and "schedsim " + name in by_help.stdout.split("Examples:")[1],
             by_help.stdout,
         )
-        check(
-            "%s --version" % name,
-            subprocess.run([SCHEDSIM, name, "--version"], capture_output=True, text=True).stdout == version,
+        assert subprocess.run([SCHEDSIM, name, "--version"], capture_output=True, text=True).stdout == version, (
+            "%s --version" % name
         )
     for program, begin in (
         ("kube-scheduler", "Kubernetes v1."),
@@ -202,7 +185,7 @@ def test_help():
         ("schedsim", "schedsim v1."),
     ):
         run = subprocess.run([os.path.join(BIN, program), "--version"], capture_output=True, text=True)
-        check("%s --version" % program, run.returncode == 0 and run.stdout.startswith(begin), run)
+        assert run.returncode == 0 and run.stdout.startswith(begin), "%s --version" % program
 
 
 harness.main(globals())

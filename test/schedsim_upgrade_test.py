@@ -7,7 +7,7 @@ import subprocess
 import xml.etree.ElementTree
 
 import harness
-from harness import ROOT, check, check_equal, node, pod, schedsim, scratch, write_objects
+from harness import ROOT, node, pod, schedsim, scratch, write_objects
 
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 LADDER = ["--emulated-version=" + r for r in RELEASES]
@@ -16,26 +16,25 @@ DEMO = [os.path.join(ROOT, "test/testdata/demo", name) for name in ("nodes.yaml"
 
 def steps(*inputs):
     status, out, err = schedsim("compare", *inputs, *LADDER, "-o", "json")
-    check_equal("status", status, 0)
+    assert status == 0, "status"
     return json.loads(out.splitlines()[-1] if "\n{" in out else out)["steps"]
 
 
 def test_the_demo_cluster():
     found = steps(*DEMO)
-    check_equal(
-        "a step from each release to the next", [(s["from"], s["to"]) for s in found], list(zip(RELEASES, RELEASES[1:]))
-    )
+    assert [(s["from"], s["to"]) for s in found] == list(
+        zip(RELEASES, RELEASES[1:])
+    ), "a step from each release to the next"
     for s in found:
         name = "%s to %s" % (s["from"], s["to"])
-        check_equal(name + ": the pods are those of the differences", s["pods"], len(s["differences"]))
-        check_equal(name + ": kinds", s["elsewhere"] + s["noLongerFit"] + s["newlyFit"], s["pods"])
-        check_equal(name + ": causes", sum(c["pods"] for c in s["causes"]), s["pods"])
-        check(
+        assert s["pods"] == len(s["differences"]), name + ": the pods are those of the differences"
+        assert s["elsewhere"] + s["noLongerFit"] + s["newlyFit"] == s["pods"], name + ": kinds"
+        assert sum(c["pods"] for c in s["causes"]) == s["pods"], name + ": causes"
+        assert all(d["rule"] and d["why"] for d in s["differences"]), (
             name + ": every pod has a rule and a sentence",
-            all(d["rule"] and d["why"] for d in s["differences"]),
             s["differences"][:3],
         )
-    check("an upgrade moves pods", all(s["pods"] > 0 for s in found[3:]), [s["pods"] for s in found])
+    assert all(s["pods"] > 0 for s in found[3:]), ("an upgrade moves pods", [s["pods"] for s in found])
 
 
 def test_text_in_80_columns():
@@ -48,7 +47,7 @@ def test_text_in_80_columns():
         check=True,
     ).stdout
     long = [line for line in text.splitlines() if len(line) > 80]
-    check("80 columns", not long, long[:3])
+    assert not long, ("80 columns", long[:3])
     for word in (
         "The upgrade, step by step",
         "1.8 -> 1.9",
@@ -56,7 +55,7 @@ def test_text_in_80_columns():
         "WHAT IS WORSE",
         "RULE THAT MADE THE DIFFERENCE",
     ):
-        check("the text has " + word, word in text, text[-1500:])
+        assert word in text, ("the text has " + word, text[-1500:])
 
 
 def test_a_single_step():
@@ -64,15 +63,14 @@ def test_a_single_step():
     pair = ["--emulated-version=1.13", "--emulated-version=1.19"]
     status, out, err = schedsim("compare", *DEMO, *pair, "-o", "json")
     got = json.loads(out)
-    check_equal("status", status, 0)
-    check_equal("steps", [(s["from"], s["to"]) for s in got["steps"]], [("1.13", "1.19")])
-    check_equal(
-        "the pods stand beside the step",
-        (got["steps"][0]["pods"], "differences" in got["steps"][0]),
-        (len(got["differences"]), False),
-    )
+    assert status == 0, "status"
+    assert [(s["from"], s["to"]) for s in got["steps"]] == [("1.13", "1.19")], "steps"
+    assert (got["steps"][0]["pods"], "differences" in got["steps"][0]) == (
+        len(got["differences"]),
+        False,
+    ), "the pods stand beside the step"
     counts = [c["pods"] for c in got["steps"][0]["causes"]]
-    check_equal("causes by their number of pods", counts, sorted(counts, reverse=True))
+    assert counts == sorted(counts, reverse=True), "causes by their number of pods"
     text = schedsim("compare", *DEMO, *pair)[1]
     for word in (
         "WHAT IS WORSE",
@@ -81,17 +79,17 @@ def test_a_single_step():
         "RULE THAT MADE THE DIFFERENCE",
         "more (-o json lists all)",
     ):
-        check("the text has " + word, word in text, text[-1500:])
+        assert word in text, ("the text has " + word, text[-1500:])
 
 
 def test_chart():
     path = scratch("upgrade.svg")
-    check_equal("status", schedsim("compare", *DEMO, *LADDER, "--svg", path)[0], 0)
+    assert schedsim("compare", *DEMO, *LADDER, "--svg", path)[0] == 0, "status"
     texts = [e.text for e in xml.etree.ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")]
     for a, b in zip(RELEASES, RELEASES[1:]):
-        check("a bar of %s" % b, "%s \u2192 %s" % (a, b) in texts, texts)
+        assert "%s \u2192 %s" % (a, b) in texts, "a bar of %s" % b
     for s in steps(*DEMO):
-        check("the number of pods of %s" % s["to"], str(s["pods"]) in texts, texts)
+        assert str(s["pods"]) in texts, "the number of pods of %s" % s["to"]
     if shutil.which("rsvg-convert"):
         subprocess.run(["rsvg-convert", "-o", scratch("upgrade.png"), path], check=True)
 
@@ -116,21 +114,16 @@ def test_what_hurts_comes_first():
             )
         )
     }
-    check_equal(
-        "1.9 places the port",
-        [(d["pod"], d["change"]) for d in found["1.9"]["differences"]],
-        [("default/tcp", "newly fits")],
-    )
-    check(
+    assert [(d["pod"], d["change"]) for d in found["1.9"]["differences"]] == [
+        ("default/tcp", "newly fits")
+    ], "1.9 places the port"
+    assert found["1.9"]["differences"][0]["rule"] in ("GeneralPredicates", "PodFitsHostPorts"), (
         "by its rule",
-        found["1.9"]["differences"][0]["rule"] in ("GeneralPredicates", "PodFitsHostPorts"),
         found["1.9"]["differences"],
     )
-    check_equal(
-        "1.29 overlooks what is not requested",
-        [(d["pod"], d["rule"]) for d in found["1.29"]["differences"]],
-        [("default/light", "NodeResourcesFit")],
-    )
+    assert [(d["pod"], d["rule"]) for d in found["1.29"]["differences"]] == [
+        ("default/light", "NodeResourcesFit")
+    ], "1.29 overlooks what is not requested"
 
 
 harness.main(globals())

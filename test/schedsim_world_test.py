@@ -5,7 +5,7 @@ import os
 import tempfile
 
 import harness
-from harness import check, check_equal, schedsim
+from harness import schedsim
 
 
 def node(name, cpu="4", labels=None, **spec):
@@ -71,19 +71,17 @@ def test_priority():
         d = json.loads(out)["decisions"][-1]
         return d.get("preemption", {}).get("victims", []), d.get("preemptionError", "")
 
-    check("named class", victims(pod("p", cpu="2", priorityClassName="gold"), gold)[0] == ["default/low"])
-    check(
-        "built-in class", victims(pod("p", cpu="2", priorityClassName="system-cluster-critical"))[0] == ["default/low"]
-    )
+    assert victims(pod("p", cpu="2", priorityClassName="gold"), gold)[0] == ["default/low"], "named class"
+    assert victims(pod("p", cpu="2", priorityClassName="system-cluster-critical"))[0] == [
+        "default/low"
+    ], "built-in class"
     never = dict(gold, preemptionPolicy="Never")
-    check("Never", "preemptionPolicy=Never" in victims(pod("p", cpu="2", priorityClassName="gold"), never)[1])
-    check("globalDefault", victims(pod("p", cpu="2"), dict(gold, globalDefault=True))[0] == ["default/low"])
+    assert "preemptionPolicy=Never" in victims(pod("p", cpu="2", priorityClassName="gold"), never)[1], "Never"
+    assert victims(pod("p", cpu="2"), dict(gold, globalDefault=True))[0] == ["default/low"], "globalDefault"
     placed, err = placements(node("n1"), pod("p", priorityClassName="none"))
-    check(
-        "an unknown class",
-        placed == {} and 'pods "p" is forbidden: no PriorityClass with name none was found' in err,
-        err,
-    )
+    assert (
+        placed == {} and 'pods "p" is forbidden: no PriorityClass with name none was found' in err
+    ), "an unknown class"
     code, _, err = schedsim(
         "run",
         "-",
@@ -91,7 +89,7 @@ def test_priority():
         "--validate=strict",
         feed=documents(node("n1"), pod("p", priorityClassName="none")),
     )
-    check("strict", code == 1 and "no PriorityClass" in err, err)
+    assert code == 1 and "no PriorityClass" in err, "strict"
     page = schedsim(
         "explain",
         "-",
@@ -100,7 +98,7 @@ def test_priority():
         "--emulated-version=1.29",
         feed=documents(node("n1"), gold, pod("p", priorityClassName="gold")),
     )[1]
-    check("explain says where it comes from", "priority 1000 of PriorityClass gold" in page, page)
+    assert "priority 1000 of PriorityClass gold" in page, "explain says where it comes from"
 
 
 def test_classes_and_limits():
@@ -114,9 +112,9 @@ def test_classes_and_limits():
     }
     nodes = [node("n1"), node("n2", labels={"pool": "box"})]
     placed, err = placements(*nodes, runtime, pod("a", runtimeClassName="box"), pod("b", runtimeClassName="box"))
-    check("RuntimeClass", placed == {"default/a": "n2", "default/b": "-"}, placed)
+    assert placed == {"default/a": "n2", "default/b": "-"}, "RuntimeClass"
     placed, err = placements(*nodes, pod("a", runtimeClassName="box"))
-    check("a RuntimeClass that is not there", "the input has no RuntimeClass box, which default/a names" in err, err)
+    assert "the input has no RuntimeClass box, which default/a names" in err, "a RuntimeClass that is not there"
     limits = {
         "apiVersion": "v1",
         "kind": "LimitRange",
@@ -128,39 +126,33 @@ def test_classes_and_limits():
         },
     }
     placed, err = placements(node("n1"), limits, *[pod(n, cpu=None) for n in "abc"])
-    check("LimitRange", sorted(placed.values()) == ["-", "n1", "n1"], placed)
+    assert sorted(placed.values()) == ["-", "n1", "n1"], "LimitRange"
     placed, err = placements(node("n1"), limits, pod("big", cpu="4"))
-    check(
-        "what a LimitRange refuses",
-        placed == {} and "maximum cpu usage per Container is 3" in err or "must be less than" in err,
-        err,
-    )
+    assert (
+        placed == {} and "maximum cpu usage per Container is 3" in err or "must be less than" in err
+    ), "what a LimitRange refuses"
     for release, limit in (("1.10", "limit"), ("1.36", "limit of 2")):
         for o in (pod("big", cpu="2500m"), workload("Deployment", "web", cpu="2500m")):
             placed, err = placements(node("n1"), limits, o, flags=["--emulated-version=" + release])
-            check(
-                "a default limit below the request in " + release,
+            assert (
                 placed == {}
                 and 'spec.containers[0].resources.requests: Invalid value: "2500m": '
-                "must be less than or equal to cpu %s\n" % limit in err,
-                err,
-            )
+                "must be less than or equal to cpu %s\n" % limit in err
+            ), ("a default limit below the request in " + release)
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"pods": "2"}}}
     placed, err = placements(node("n1"), quota, workload("Deployment", "web", replicas=5))
-    check(
-        "ResourceQuota",
+    assert (
         len(placed) == 2
         and "refuse 3 objects" in err
-        and "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2" in err,
-        (placed, err),
-    )
+        and "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2" in err
+    ), "ResourceQuota"
     with tempfile.NamedTemporaryFile("w", suffix=".json") as spec:
         json.dump(pod("p", cpu=None), spec)
         spec.flush()
         out = schedsim(
             "capacity", "-", "--pod-spec", spec.name, "--emulated-version=1.29", feed=documents(node("n1"), limits)
         )[1]
-        check("capacity", "default/p: 2 more fit" in out, out)
+        assert "default/p: 2 more fit" in out, "capacity"
 
 
 def test_storage():
@@ -183,17 +175,15 @@ def test_storage():
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }
     uses = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
-    check(
-        "default class",
-        placements(node("n1"), sc("late", "WaitForFirstConsumer"), claim, uses)[0] == {"default/p": "n1"},
-    )
-    check(
-        "default class that binds at once",
-        placements(node("n1"), sc("now", "Immediate"), claim, uses)[0] == {"default/p": "n1"},
-    )
+    assert placements(node("n1"), sc("late", "WaitForFirstConsumer"), claim, uses)[0] == {
+        "default/p": "n1"
+    }, "default class"
+    assert placements(node("n1"), sc("now", "Immediate"), claim, uses)[0] == {
+        "default/p": "n1"
+    }, "default class that binds at once"
     none = json.loads(json.dumps(claim))
     none["spec"]["storageClassName"] = ""
-    check("no class", placements(node("n1"), sc("late", "WaitForFirstConsumer"), none, uses)[0] == {"default/p": "-"})
+    assert placements(node("n1"), sc("late", "WaitForFirstConsumer"), none, uses)[0] == {"default/p": "-"}, "no class"
     volume = {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
@@ -207,9 +197,9 @@ def test_storage():
     }
     manual = json.loads(json.dumps(claim))
     manual["spec"]["storageClassName"] = "manual"
-    check(
-        "a volume of a class that is not there", placements(node("n1"), volume, manual, uses)[0] == {"default/p": "n1"}
-    )
+    assert placements(node("n1"), volume, manual, uses)[0] == {
+        "default/p": "n1"
+    }, "a volume of a class that is not there"
     db = workload(
         "StatefulSet",
         "db",
@@ -218,12 +208,11 @@ def test_storage():
         volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": claim["spec"]}],
     )
     placed, err = placements(node("n1"), sc("late", "WaitForFirstConsumer"), db)
-    check("claims of a StatefulSet", placed == {"default/db-0": "n1", "default/db-1": "n1"}, (placed, err))
+    assert placed == {"default/db-0": "n1", "default/db-1": "n1"}, ("claims of a StatefulSet", placed, err)
     scratch = pod("e", volumes=[{"name": "tmp", "ephemeral": {"volumeClaimTemplate": {"spec": claim["spec"]}}}])
-    check(
-        "ephemeral volumes",
-        placements(node("n1"), sc("late", "WaitForFirstConsumer"), scratch)[0] == {"default/e": "n1"},
-    )
+    assert placements(node("n1"), sc("late", "WaitForFirstConsumer"), scratch)[0] == {
+        "default/e": "n1"
+    }, "ephemeral volumes"
 
 
 def test_workloads():
@@ -243,7 +232,7 @@ def test_workloads():
     )
     for release in ("1.10", "1.29"):
         placed, _ = placements(*nodes, agent, flags=[f"--emulated-version={release}"])
-        check("DaemonSet in " + release, placed == {"default/agent-n1": "n1", "default/agent-n2": "n2"}, placed)
+        assert placed == {"default/agent-n1": "n1", "default/agent-n2": "n2"}, "DaemonSet in " + release
     apart = {
         "affinity": {
             "podAntiAffinity": {
@@ -266,18 +255,16 @@ def test_workloads():
         },
     }
     placed, _ = placements(node("n1"), node("n2"), job)
-    check("labels of a Job", sorted(placed.values()) == ["n1", "n2"], placed)
+    assert sorted(placed.values()) == ["n1", "n2"], "labels of a Job"
     suspended = json.loads(json.dumps(job))
     suspended["spec"]["suspend"] = True
     placed, err = placements(node("n1"), suspended)
-    check("a suspended Job", placed == {} and "Job default/j is suspended: no pod is made of it" in err, err)
+    assert placed == {} and "Job default/j is suspended: no pod is made of it" in err, "a suspended Job"
     foreign = dict(job, apiVersion="batch.volcano.sh/v1alpha1")
     placed, err = placements(node("n1"), foreign)
-    check(
-        "a Job of another group",
-        placed == {} and "skipped an object of kind Job of batch.volcano.sh/v1alpha1" in err,
-        err,
-    )
+    assert (
+        placed == {} and "skipped an object of kind Job of batch.volcano.sh/v1alpha1" in err
+    ), "a Job of another group"
     cron = {
         "apiVersion": "batch/v1",
         "kind": "CronJob",
@@ -288,14 +275,10 @@ def test_workloads():
         },
     }
     placed, err = placements(node("n1"), cron)
-    check(
-        "CronJob",
-        placed == {} and "CronJob default/c makes pods only at its times" in err and "2 pods a run" in err,
-        err,
-    )
+    assert placed == {} and "CronJob default/c makes pods only at its times" in err and "2 pods a run" in err, "CronJob"
     cron["spec"]["suspend"] = True
     placed, err = placements(node("n1"), cron)
-    check("a suspended CronJob", "CronJob default/c is suspended" in err, err)
+    assert "CronJob default/c is suspended" in err, "a suspended CronJob"
     hpa = {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",
@@ -306,22 +289,18 @@ def test_workloads():
             "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
         },
     }
-    check(
-        "minReplicas of a target without replicas",
-        len(placements(node("n1"), hpa, workload("Deployment", "web"))[0]) == 3,
-    )
+    assert (
+        len(placements(node("n1"), hpa, workload("Deployment", "web"))[0]) == 3
+    ), "minReplicas of a target without replicas"
     placed, err = placements(node("n1"), hpa, workload("Deployment", "web", replicas=1))
-    check("minReplicas is said", len(placed) == 1 and "--autoscaled" in err, err)
-    check(
-        "minReplicas on request",
-        len(placements(node("n1"), hpa, workload("Deployment", "web", replicas=1), flags=["--autoscaled"])[0]) == 3,
-    )
+    assert len(placed) == 1 and "--autoscaled" in err, "minReplicas is said"
+    assert (
+        len(placements(node("n1"), hpa, workload("Deployment", "web", replicas=1), flags=["--autoscaled"])[0]) == 3
+    ), "minReplicas on request"
     placed, err = placements(node("n1"), hpa)
-    check(
-        "an autoscaler whose target is not there",
-        "the input has no Deployment default/web, which HorizontalPodAutoscaler default/h names" in err,
-        err,
-    )
+    assert (
+        "the input has no Deployment default/web, which HorizontalPodAutoscaler default/h names" in err
+    ), "an autoscaler whose target is not there"
     limited = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -339,16 +318,15 @@ def test_workloads():
         ("document", documents(node("n1"), limited)),
         ("List", documents(node("n1"), {"apiVersion": "v1", "kind": "List", "items": [limited]})),
     ):
-        check("requests from limits in a " + how, sorted(placements(text=text)[0].values()) == ["-", "n1"])
+        assert sorted(placements(text=text)[0].values()) == ["-", "n1"], "requests from limits in a " + how
 
 
 def test_forms():
     nodes = {"apiVersion": "v1", "kind": "NodeList", "items": [{k: v for k, v in node("n1").items() if k != "kind"}]}
     pods = {"apiVersion": "v1", "kind": "PodList", "items": [{k: v for k, v in pod("p").items() if k != "kind"}]}
-    check(
-        "Lists in a List",
-        placements({"apiVersion": "v1", "kind": "List", "items": [nodes, pods]})[0] == {"default/p": "n1"},
-    )
+    assert placements({"apiVersion": "v1", "kind": "List", "items": [nodes, pods]})[0] == {
+        "default/p": "n1"
+    }, "Lists in a List"
     dump = (
         json.dumps(nodes, indent=4)
         + "\n"
@@ -356,7 +334,7 @@ def test_forms():
         + "\n==== START logs for container c of pod default/p ====\nx {\n"
         "==== END logs for container c of pod default/p ====\n"
     )
-    check("kubectl cluster-info dump", placements(text=dump)[0] == {"default/p": "n1"})
+    assert placements(text=dump)[0] == {"default/p": "n1"}, "kubectl cluster-info dump"
     export = {
         "pods": pods["items"],
         "nodes": nodes["items"],
@@ -367,9 +345,9 @@ def test_forms():
         "namespaces": [],
         "schedulerConfig": None,
     }
-    check("an export of the simulator", placements(export)[0] == {"default/p": "n1"})
+    assert placements(export)[0] == {"default/p": "n1"}, "an export of the simulator"
     cut = {"nodes": nodes["items"], "pods": pods["items"]}
-    check("what is left of an export", placements(cut)[0] == {"default/p": "n1"})
+    assert placements(cut)[0] == {"default/p": "n1"}, "what is left of an export"
     urgent = dict(pod("p", priorityClassName="high"))
     del urgent["kind"]
     full = dict(
@@ -380,12 +358,10 @@ def test_forms():
     )
     deployments = {"apiVersion": "apps/v1", "kind": "DeploymentList", "items": []}
     placed, err = placements(text=documents(deployments, full), flags=["--emulated-version=1.29"])
-    check("its classes", placed == {"default/p": "n1"} and "priority of a PriorityClass" in err, err)
-    check(
-        "its configuration is named",
-        "schedulerConfig of the export of kube-scheduler-simulator does not decide here" in err and "--config" in err,
-        err,
-    )
+    assert placed == {"default/p": "n1"} and "priority of a PriorityClass" in err, "its classes"
+    assert (
+        "schedulerConfig of the export of kube-scheduler-simulator does not decide here" in err and "--config" in err
+    ), "its configuration is named"
     wrong = {
         "metadata": {"name": "web"},
         "spec": {
@@ -398,32 +374,30 @@ def test_forms():
     }
     typed = documents(node("n1"), {"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [wrong]})
     err = schedsim("run", "-", feed=typed)[2]
-    check("an item of a typed list is validated", 'Deployment "web": spec.template.spec.nodeSelectr' in err, err)
-    check("strict", schedsim("run", "-", "--validate=strict", feed=typed)[0] == 1)
+    assert 'Deployment "web": spec.template.spec.nodeSelectr' in err, "an item of a typed list is validated"
+    assert schedsim("run", "-", "--validate=strict", feed=typed)[0] == 1, "strict"
     with tempfile.TemporaryDirectory() as d:
         os.makedirs(d + "/deeper")
         for name, o in (("a.json", node("n1")), ("deeper/b.yaml", pod("p")), ("notes.txt", "no object")):
             with open(d + "/" + name, "w") as f:
                 json.dump(o, f)
-        check("a folder", schedsim("run", d, "-o", "placements")[1] == "")
-        check("a folder with its folders", schedsim("run", "-R", d, "-o", "placements")[1] == "default/p n1\n")
+        assert schedsim("run", d, "-o", "placements")[1] == "", "a folder"
+        assert schedsim("run", "-R", d, "-o", "placements")[1] == "default/p n1\n", "a folder with its folders"
         os.rename(d + "/a.json", d + "/nodes.json")
         os.rename(d + "/deeper/b.yaml", d + "/deeper/pods.json")
-        check("a folder of a dump", schedsim("run", d, "-o", "placements")[1] == "default/p n1\n")
+        assert schedsim("run", d, "-o", "placements")[1] == "default/p n1\n", "a folder of a dump"
     code, _, err = schedsim("run", "-", feed=json.dumps({"type": "ADDED", "object": pod("p")}))
-    check("an event of a watch", code == 1 and "is an event of a watch" in err, err)
+    assert code == 1 and "is an event of a watch" in err, "an event of a watch"
     err = schedsim("run", "-", feed="{{- if .Values.x }}\nkind: Pod\n{{- end }}\n")[2]
-    check("a template of Helm", "helm template" in err, err)
+    assert "helm template" in err, "a template of Helm"
     err = placements(node("n1"), pod("p", containers=[{"name": "c", "image": "{{ .Values.image }}"}]))[1]
-    check("one that is an object all the same", "helm template" in err, err)
+    assert "helm template" in err, "one that is an object all the same"
     err = placements(node("n1"), dict(workload("Deployment", "web"), kind="deployment"))[1]
-    check(
-        "a workload in small letters",
-        'kind "deployment": did you mean Deployment?' in err and "not known here" not in err,
-        err,
-    )
+    assert (
+        'kind "deployment": did you mean Deployment?' in err and "not known here" not in err
+    ), "a workload in small letters"
     err = placements(node("n1"), workload("Deployment", "web", group="batch/v1"))[1]
-    check("a workload of another version", '"batch/v1" has no such kind, deployments.apps has' in err, err)
+    assert '"batch/v1" has no such kind, deployments.apps has' in err, "a workload of another version"
     for what, o, said in (
         (
             "Kustomization",
@@ -434,29 +408,25 @@ def test_forms():
         ("a table", {"apiVersion": "meta.k8s.io/v1", "kind": "Table", "rows": []}, "kubectl get -o json"),
     ):
         err = placements(node("n1"), pod("p"), o)[1]
-        check(what, said in err, err)
+        assert said in err, what
     lower = dict(pod("p"), kind="pod")
     err = placements(node("n1"), lower)[1]
-    check("a kind in small letters", 'kind "pod": did you mean Pod?' in err, err)
-    check("strict", schedsim("run", "-", "--validate=strict", feed=documents(node("n1"), lower))[0] == 1)
+    assert 'kind "pod": did you mean Pod?' in err, "a kind in small letters"
+    assert schedsim("run", "-", "--validate=strict", feed=documents(node("n1"), lower))[0] == 1, "strict"
     text = (
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: c\n    image: x\n"
         "    resources:\n      requests: {cpu: 1}\n      requests: {cpu: 2}\n"
     )
     err = schedsim("run", "-", feed=text)[2]
-    check(
-        "a key twice in YAML",
-        ":10:17" in err and "spec.containers[0].resources.requests" in err and "line 9" in err,
-        err,
-    )
-    check("strict", schedsim("run", "-", "--validate=strict", feed=text)[0] == 1)
+    assert ":10:17" in err and "spec.containers[0].resources.requests" in err and "line 9" in err, "a key twice in YAML"
+    assert schedsim("run", "-", "--validate=strict", feed=text)[0] == 1, "strict"
     err = schedsim(
         "run",
         "-",
         feed='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","name":"b"},"spec":{"containers":[{"name":"c",'
         '"image":"x"}]}}',
     )[2]
-    check("a key twice in JSON", "metadata.name: the key stands twice" in err, err)
+    assert "metadata.name: the key stands twice" in err, "a key twice in JSON"
 
 
 def test_what_is_wrong_with_a_pod_spec_is_said():
@@ -474,11 +444,11 @@ def test_what_is_wrong_with_a_pod_spec_is_said():
                 f.write(text)
             args = ["capacity", "-", "--pod-spec", d + "/spec.yaml", "--emulated-version=1.29"]
             code, _, err = schedsim(*args, feed=documents(node("n1")))
-            check(what, code == 0 and said in err, err)
+            assert code == 0 and said in err, what
             code, out, err = schedsim(*args, "--validate=strict", feed=documents(node("n1")))
-            check(what + ", strict", code == 1 and out == "" and said in err, (code, err))
+            assert code == 1 and out == "" and said in err, what + ", strict"
             code, _, err = schedsim(*args, "--validate=off", feed=documents(node("n1")))
-            check(what + ", off", code == 0 and "Pod" not in err and "Deployment" not in err, (code, err))
+            assert code == 0 and "Pod" not in err and "Deployment" not in err, what + ", off"
 
 
 def test_nodes():
@@ -501,9 +471,8 @@ def test_nodes():
                 feed=documents(*objects),
             )[1]
 
-        check(
+        assert needed(node("n1"), agent).startswith("3 nodes like n1"), (
             "new nodes have the pods of DaemonSets",
-            needed(node("n1"), agent).startswith("3 nodes like n1"),
             needed(node("n1"), agent),
         )
         tainted = node(
@@ -514,7 +483,7 @@ def test_nodes():
                 {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"},
             ],
         )
-        check("new nodes are not cordoned", needed(tainted).startswith("2 nodes like n1"), needed(tainted))
+        assert needed(tainted).startswith("2 nodes like n1"), ("new nodes are not cordoned", needed(tainted))
 
     def owner(kind, name):
         return {
@@ -554,8 +523,8 @@ def test_nodes():
         ),
         pod("web", meta=owner("ReplicaSet", "web"), nodeName="n1", status=running),
     )
-    check("drain", [(m["pod"], m["to"]) for m in d["moves"]] == [("default/web", "n2")], d)
-    check("lost", d["withoutController"] == ["default/bare"] and d["withEmptyDir"] == ["default/bare"], d)
+    assert [(m["pod"], m["to"]) for m in d["moves"]] == [("default/web", "n2")], "drain"
+    assert d["withoutController"] == ["default/bare"] and d["withEmptyDir"] == ["default/bare"], "lost"
 
     def guarded(ready, budget, count=1, **more):
         status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True" if ready else "False"}]}
@@ -578,21 +547,19 @@ def test_nodes():
         }
         return drained(*pods, pdb)["violatedBudgets"]
 
-    check("a budget without a status", guarded(True, {"minAvailable": 2}) == [])
-    check("and one that does not allow it", guarded(True, {"minAvailable": 3}) != [])
-    check(
-        "a percentage",
-        guarded(True, {"maxUnavailable": "34%"}) == [] and guarded(True, {"maxUnavailable": "34%"}, count=3) != [],
-    )
-    check("AlwaysAllow", guarded(False, {"minAvailable": 3, "unhealthyPodEvictionPolicy": "AlwaysAllow"}) == [])
+    assert guarded(True, {"minAvailable": 2}) == [], "a budget without a status"
+    assert guarded(True, {"minAvailable": 3}) != [], "and one that does not allow it"
+    assert (
+        guarded(True, {"maxUnavailable": "34%"}) == [] and guarded(True, {"maxUnavailable": "34%"}, count=3) != []
+    ), "a percentage"
+    assert guarded(False, {"minAvailable": 3, "unhealthyPodEvictionPolicy": "AlwaysAllow"}) == [], "AlwaysAllow"
     empty = {"minAvailable": 3, "selector": {}}
-    check(
+    assert guarded(True, empty) != [] and guarded(True, empty, apiVersion="policy/v1beta1") == [], (
         "an empty selector",
-        guarded(True, empty) != [] and guarded(True, empty, apiVersion="policy/v1beta1") == [],
-        (guarded(True, empty), guarded(True, empty, apiVersion="policy/v1beta1")),
+        guarded(True, empty),
+        guarded(True, empty, apiVersion="policy/v1beta1"),
     )
-    check(
-        "a status counts",
+    assert (
         guarded(
             True,
             {"minAvailable": 2},
@@ -604,8 +571,8 @@ def test_nodes():
                 "expectedPods": 3,
             },
         )
-        != [],
-    )
+        != []
+    ), "a status counts"
 
     def again(replicas):
         """The pods of a ReplicaSet that are made again, of three on the drained node."""
@@ -623,9 +590,8 @@ def test_nodes():
         d = drained(of, *pods)
         return len(d["moves"]), d["notWanted"]
 
-    check(
+    assert again(3) == (3, []) and again(1) == (1, ["default/w0", "default/w1"]), (
         "as many as the controller wants",
-        again(3) == (3, []) and again(1) == (1, ["default/w0", "default/w1"]),
         again(1),
     )
     budgets = [
@@ -640,7 +606,7 @@ def test_nodes():
     d = drained(
         pod("w", meta=dict(owner("ReplicaSet", "web"), labels={"app": "web"}), nodeName="n1", status=running), *budgets
     )
-    check("several budgets", d["withSeveralBudgets"] == ["default/w"], d)
+    assert d["withSeveralBudgets"] == ["default/w"], "several budgets"
 
 
 def test_budgets_in_preemption():
@@ -673,8 +639,8 @@ def test_budgets_in_preemption():
         )[1]
         return json.loads(out)["decisions"][-1]["preemption"]["victims"]
 
-    check("one may go", victims(1) == ["default/guarded"], victims(1))
-    check("none may go", victims(2) == ["default/other"], victims(2))
+    assert victims(1) == ["default/guarded"], ("one may go", victims(1))
+    assert victims(2) == ["default/other"], ("none may go", victims(2))
 
 
 def test_explain():
@@ -732,18 +698,13 @@ def test_explain():
         "json",
         feed=documents(node("n1"), limits, runtime, default, job),
     )[1]
-    check(
-        "where all of it comes from",
-        json.loads(out)["admission"]
-        == [
-            "requests and limits of LimitRange lr",
-            "priority 7 of PriorityClass usual",
-            "tolerations of DefaultTolerationSeconds",
-            "overhead of RuntimeClass vm",
-            "labels of matchLabelKeys in its selectors",
-        ],
-        out,
-    )
+    assert json.loads(out)["admission"] == [
+        "requests and limits of LimitRange lr",
+        "priority 7 of PriorityClass usual",
+        "tolerations of DefaultTolerationSeconds",
+        "overhead of RuntimeClass vm",
+        "labels of matchLabelKeys in its selectors",
+    ], "where all of it comes from"
     out = schedsim(
         "explain",
         "-",
@@ -751,7 +712,7 @@ def test_explain():
         "agent-n1",
         feed=documents(node("n1", unschedulable=True), workload("DaemonSet", "agent")),
     )[1]
-    check("a node from the controller", "node n1 from its DaemonSet's controller" in " ".join(out.split()), out)
+    assert "node n1 from its DaemonSet's controller" in " ".join(out.split()), "a node from the controller"
 
 
 def test_what_a_release_takes_of_a_runtime_class():
@@ -779,7 +740,7 @@ def test_what_a_release_takes_of_a_runtime_class():
             "json",
             feed=documents(node("n1"), runtime, p),
         )[1]
-        check_equal(release, [a for a in json.loads(out)["admission"] if "RuntimeClass" in a], got)
+        assert [a for a in json.loads(out)["admission"] if "RuntimeClass" in a] == got, release
 
 
 def test_later_fields_of_templates_are_as_those_of_pods():
@@ -796,13 +757,11 @@ def test_later_fields_of_templates_are_as_those_of_pods():
         workload("Deployment", "d", replicas=1, template={"topologySpreadConstraints": spread}),
         flags=("--emulated-version=1.10",),
     )
-    check_equal("it waits", list(where.values()), ["-"])
-    check(
-        "and that is said",
+    assert list(where.values()) == ["-"], "it waits"
+    assert (
         "spec.template.spec.topologySpreadConstraints: is a field of" in err
-        and "a pod that demands something by it waits" in err,
-        err,
-    )
+        and "a pod that demands something by it waits" in err
+    ), "and that is said"
 
 
 def test_typed_lists():
@@ -821,7 +780,7 @@ def test_typed_lists():
     for given in (lists, [{"apiVersion": "v1", "kind": "List", "items": lists}]):
         status, out, err = schedsim("run", "-", "--emulated-version=1.29", feed=documents(node("n1"), *given))
         for text in ("of kind Deployment,", "of kind ReplicationController,", "of PriorityClass gold"):
-            check(text, status == 0 and text in err, err)
+            assert status == 0 and text in err, text
     status, out, err = schedsim(
         "run",
         "-",
@@ -831,7 +790,7 @@ def test_typed_lists():
             {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "JobList", "items": [bare(workload("Job", "j"))]},
         ),
     )
-    check("another group's", "kind Job of batch.volcano.sh/v1alpha1" in err and "made" not in err, err)
+    assert "kind Job of batch.volcano.sh/v1alpha1" in err and "made" not in err, "another group's"
 
 
 def test_policies():
@@ -851,11 +810,9 @@ def test_policies():
             )
 
     code, out, err = run('{"urlPrefix": "http://127.0.0.1:1", "filterVerb": "filter"}')
-    check(
-        "an extender alone has no effect, which is said",
-        code == 0 and out == "default/p n1\n" and "is a single extender" in err,
-        err,
-    )
+    assert (
+        code == 0 and out == "default/p n1\n" and "is a single extender" in err
+    ), "an extender alone has no effect, which is said"
     for document, says in (
         (documents(pod("p")), "is a Pod, neither a Policy nor"),
         (documents({"apiVersion": "v1", "kind": "List", "items": [node("n1")]}), "is a List, neither"),
@@ -863,30 +820,30 @@ def test_policies():
         ("kind: Pod\n---\nkind: Pod\n", "has several YAML documents"),
     ):
         code, out, err = schedsim("check", "-", feed=document)
-        check(
+        assert code == 1 and out == "" and says in err and len(err.splitlines()) == 1, (
             "check says what it was given",
-            code == 1 and out == "" and says in err and len(err.splitlines()) == 1,
-            (document, err),
+            document,
+            err,
         )
     twice = (
         '{"kind": "Policy", "predicates": [{"name": "PodFitsResources"}],\n'
         '"predicates": [{"name": "PodFitsHostPorts"}]}'
     )
     code, _, err = run(twice)
-    check("a key twice", code == 0 and "line 2" in err and "predicates: given more than once" in err, err)
+    assert code == 0 and "line 2" in err and "predicates: given more than once" in err, "a key twice"
     code, _, err = run(twice, "--validate=strict")
-    check("is an error when strict", code == 1 and "given more than once" in err, (code, err))
+    assert code == 1 and "given more than once" in err, "is an error when strict"
 
 
 def test_order():
     a = pod("a", cpu="3", meta={"creationTimestamp": "2026-01-01T00:00:00Z"}, priority=1)
     b = pod("b", cpu="3", meta={"creationTimestamp": "2026-01-01T00:00:05Z"}, priority=1000)
     placed, err = placements(node("n1"), a, b)
-    check("as in the file", placed == {"default/a": "n1", "default/b": "-"} and "--order=queue" in err, (placed, err))
+    assert placed == {"default/a": "n1", "default/b": "-"} and "--order=queue" in err, "as in the file"
     placed, err = placements(node("n1"), a, b, flags=["--emulated-version=1.29", "--order=queue"])
-    check("as in the queue", placed == {"default/b": "n1", "default/a": "-"} and "--order" not in err, (placed, err))
+    assert placed == {"default/b": "n1", "default/a": "-"} and "--order" not in err, "as in the queue"
     placed, err = placements(node("n1"), b, a, flags=["--order=queue"])
-    check("by age in 1.10", placed == {"default/a": "n1", "default/b": "-"}, (placed, err))
+    assert placed == {"default/a": "n1", "default/b": "-"}, ("by age in 1.10", placed, err)
 
 
 harness.main(globals())

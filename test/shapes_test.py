@@ -5,7 +5,7 @@ import json
 import os
 
 import harness
-from harness import ROOT, check, run, schedsim, scratch
+from harness import ROOT, run, schedsim, scratch
 
 GENERATOR = os.path.join(ROOT, "hack", "gen-shape")
 
@@ -37,7 +37,7 @@ def shapes():
 
 def decide(path, *words):
     status, out, err = schedsim("run", path, *words)
-    check("schedsim run %s" % " ".join(words), status in (0, 1) and out, (status, err[-1000:]))
+    assert status in (0, 1) and out, ("schedsim run %s" % " ".join(words), status, err[-1000:])
     return out
 
 
@@ -45,14 +45,13 @@ def compare(shape, keys, nodes=40, pods=120):
     """Returns how many decisions were compared."""
     path = scratch("in.json")
     status, _, err = run(GENERATOR, shape, str(nodes), str(pods), "o=" + path, *keys)
-    check("gen-shape " + shape, status == 0, err)
+    assert status == 0, ("gen-shape " + shape, err)
     incremental = [line.split() for line in decide(path, "-o", "placements").splitlines() if not line.startswith("#")]
     decisions = json.loads(decide(path, "-o", "json") or "{}").get("decisions", [])
     reference = [[d["pod"], d["host"] or "-"] for d in decisions]
     different = next((a for a in zip(incremental, reference) if a[0] != a[1]), (len(incremental), len(reference)))
-    check(
+    assert reference and incremental == reference, (
         "%s: both schedulers place the same" % " ".join([shape, str(nodes), str(pods), *keys]),
-        reference and incremental == reference,
         different,
     )
     return len(reference)
@@ -61,9 +60,8 @@ def compare(shape, keys, nodes=40, pods=120):
 def test_shapes():
     cases = [(s, KEYS.get(s, [])) for s in shapes()] + MORE
     decided = sum(compare(shape, keys) for shape, keys in cases)
-    check(
+    assert len(cases) >= 35 and decided >= 100 * len(cases), (
         "enough was compared",
-        len(cases) >= 35 and decided >= 100 * len(cases),
         "%d decisions in %d shapes" % (decided, len(cases)),
     )
 
@@ -72,10 +70,11 @@ def check_drawn(shapes, *options):
     """Decides so many drawn shapes. Whether decisions from kept answers and others agree is checked by the program
     itself, which fails when they do not."""
     status, out, err = run(os.path.join(ROOT, "hack", "draw-shape"), "measure", "1..%d" % shapes, *options, "check=1")
-    check(
+    assert status == 0 and "over %d shapes" % shapes in out, (
         "draw-shape " + " ".join(options),
-        status == 0 and "over %d shapes" % shapes in out,
-        (status, out[-300:], err[-1000:]),
+        status,
+        out[-300:],
+        err[-1000:],
     )
 
 

@@ -25,7 +25,7 @@ import subprocess
 import tempfile
 
 import harness
-from harness import BIN, DEADLINE, ROOT, check
+from harness import BIN, DEADLINE, ROOT
 
 FOLDER = os.path.join(ROOT, "test", "text")
 
@@ -104,7 +104,7 @@ def run_file(path):
         lines = f.read().splitlines()
     commands = parse(lines)
     assert commands, path + " has no command"
-    printed = []
+    printed, wrong = [], []
     with tempfile.TemporaryDirectory() as scratch:
         for command in commands:
             folder = os.path.join(scratch, str(sum(c.case != command.case for c in commands[: len(printed)])))
@@ -113,9 +113,10 @@ def run_file(path):
             if not os.environ.get("WRITE"):
                 place = f"{os.path.relpath(path, ROOT)}:{command.number}: {command.case}: $ {command.text}"
                 got = "\n".join(printed[-1])
-                check(place, matches(command.expected, printed[-1]), f"printed\n{got}\n")
+                wrong += [] if matches(command.expected, printed[-1]) else [f"{place}\nprinted\n{got}\n"]
     if os.environ.get("WRITE"):
         rewrite(path, lines, commands, printed)
+    assert not wrong, "\n".join(wrong)
 
 
 def test_the_form():

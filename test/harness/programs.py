@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from harness.objects import cpu, items, node, pod, write_objects
-from harness.running import BIN, DEADLINE, ROOT, TLS, check, free_port, scratch, start, wait_until
+from harness.running import BIN, DEADLINE, ROOT, TLS, free_port, scratch, start, wait_until
 
 
 _started = itertools.count(1)
@@ -237,10 +237,10 @@ class Kubectl:
             timeout=DEADLINE,
         )
         name = "kubectl " + " ".join(args)
-        check(name, done.returncode == status, "exit %d: %s%s" % (done.returncode, done.stdout, done.stderr))
+        assert done.returncode == status, (name, "exit %d: %s%s" % (done.returncode, done.stdout, done.stderr))
         for wanted, text in ((out, done.stdout), (err, done.stderr)):
             for want in [wanted] if isinstance(wanted, str) else wanted:
-                check(name, want in text, "%r is not in %r" % (want, text))
+                assert want in text, (name, "%r is not in %r" % (want, text))
         return done.stdout
 
     def create(self, *objects):

@@ -1,4 +1,4 @@
-"""Checks, the main function of a test script, waiting, scratch files, and processes that end with the test."""
+"""The main function of a test script, waiting, scratch files, and processes that end with the test."""
 import errno
 import json
 import os
@@ -11,6 +11,8 @@ import tempfile
 import threading
 import time
 import traceback
+
+from harness import assertions
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Scripts run in the project's root, wherever they were started.
@@ -36,18 +38,6 @@ _failed = []
 _processes = []
 _ports = []  # what keeps other tests from using the ports of this one
 _scratch = tempfile.TemporaryDirectory(prefix="berth-test-")
-
-
-def check(what, ok, seen=""):
-    """Reports `what` as failed unless `ok`; `seen` says what there was instead."""
-    if not ok:
-        _failed.append(what)
-        print("FAILED: %s: %s" % (what, str(seen)[:2000]), flush=True)
-
-
-def check_equal(what, got, want):
-    """Reports `what` as failed unless both are equal."""
-    check(what, got == want, "got %.900r, want %.900r" % (got, want))
 
 
 def scratch(name):
@@ -143,13 +133,16 @@ def _check_sanitizers():
 
 
 def _run_test(name, test):
-    before = len(_failed)
     try:
         test()
+        return True
+    except AssertionError as e:
+        said = assertions.failure(e)
     except Exception:  # noqa: BLE001 - whatever it is, it is a failure of this test
-        _failed.append(name)
-        print("FAILED: %s\n%s" % (name, traceback.format_exc()), flush=True)
-    return len(_failed) == before
+        said = traceback.format_exc()
+    _failed.append(name)
+    print(f"FAILED: {name}: {said}", flush=True)
+    return False
 
 
 def main(functions, at_once=False, afterwards=None):
@@ -159,6 +152,7 @@ def main(functions, at_once=False, afterwards=None):
     at_once=True runs all at the same time, for tests that mostly wait. `afterwards` is a check of what all tests have
     done together; it does not run when the command line names some.
     """
+    assertions.keep_all_values(functions)
     tests = {name: f for name, f in functions.items() if name.startswith("test_") and callable(f)}
     chosen = sys.argv[1:] or list(tests)
     unknown = [name for name in chosen if name not in tests]
