@@ -8,7 +8,7 @@ import os
 import random
 
 import harness
-from harness import ROOT, items, node, pod, schedsim, scratch, write_file
+from harness import ROOT, node, pod, schedsim, write_file
 
 MARKER = "hunter2-acme"
 

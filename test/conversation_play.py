@@ -177,7 +177,7 @@ class Play:
             )
 
         before = renewals()
-        wait_until(f"{self.number}: another renewal", lambda: renewals() > before)
+        wait_until(f"{self.number}: another renewal", renewals, at_least=before + 1)
 
     def ended(self, status):
         p = self.scheduler.process

@@ -4,7 +4,7 @@ does not know causes no eviction, no overcommitted node and no loop of failing b
 import json
 
 import harness
-from harness import Api, Proxy, Scheduler, all_placed, node, pod, status_body, wait_until, write_objects
+from harness import Api, Proxy, Scheduler, node, pod, status_body, wait_until, write_objects
 
 
 def pending(name, **spec):
@@ -52,8 +52,8 @@ def test_nothing_is_evicted():
     )
     proxy = keeping_proxy(api)
     s = Scheduler(proxy.url, "--feature-gates=PodPriority=true")
-    wait_until("the polite pod refused", lambda: condition(proxy, "polite"))
-    wait_until("one set aside", lambda: s.metrics()['scheduler_pods_by_state{state="gated"}'] == 1)
+    wait_until("the polite pod refused", condition, proxy, "polite")
+    s.wait_metric('scheduler_pods_by_state{state="gated"}', 1)
     assert not condition(proxy, "gated")
     assert not [path for method, path in proxy.seen if method == "DELETE" or "gated" in path]
     assert api.placements() == {"low": "n0", "gated": None, "polite": None}
@@ -121,7 +121,7 @@ def test_what_is_demanded_is_waited_for():
     )
     proxy = keeping_proxy(api)
     s = Scheduler(proxy.url)
-    wait_until("what can be placed placed", lambda: api.placements()["daemon"] and api.placements()["soft"])
+    api.wait_placed("daemon", "soft")
     assert api.placements()["daemon"] == "n1"
     # The message names the first release that understands the field.
     for name, field, release in (
@@ -129,11 +129,11 @@ def test_what_is_demanded_is_waited_for():
         ("away", "namespaceSelector", "1.29"),
         ("scratch", "spec.volumes[].ephemeral", "1.29"),
     ):
-        (c,) = wait_until("the condition of " + name, lambda: condition(proxy, name))
+        (c,) = wait_until("the condition of " + name, condition, proxy, name)
         assert c["status"] == "False" and c["reason"] == "Unschedulable", (name, c)
         assert field in c["message"] and f"--emulated-version={release} supports" in c["message"], c
         assert not api.placements()[name]
-    wait_until("three set aside", lambda: s.metrics()['scheduler_pods_by_state{state="unsupported"}'] == 3)
+    s.wait_metric('scheduler_pods_by_state{state="unsupported"}', 3)
     m = s.metrics()
     field = "spec.topologySpreadConstraints[] with whenUnsatisfiable ScheduleAnyway"
     assert m[f'scheduler_ignored_fields_total{{field="{field}"}}'] == 1
@@ -141,7 +141,7 @@ def test_what_is_demanded_is_waited_for():
     assert s.stop() == 0
     # With the flag the fields are ignored.
     s = Scheduler(proxy.url, "--ignore-unknown-fields")
-    wait_until("all placed", lambda: all(api.placements()[n] for n in ("spread", "away", "scratch")))
+    api.wait_placed("spread", "away", "scratch")
 
 
 def test_overhead_and_sidecars_take_room():
@@ -160,7 +160,7 @@ def test_overhead_and_sidecars_take_room():
         )
         == 4,
     )
-    wait_until("two pods bound", lambda: sum(bool(n) for n in api.placements().values()) == 2)
+    api.wait_placed(count=2)
 
 
 def test_what_pods_of_newer_clusters_use_takes_room():
@@ -197,8 +197,8 @@ def test_what_pods_of_newer_clusters_use_takes_room():
             flags=["--emulated-version=" + release],
         )
         s = Scheduler(keeping_proxy(api).url, "--emulated-version=" + release)
-        wait_until("the small one placed", lambda: api.placements()["small"] == "n0")
-        wait_until("two set aside", lambda: s.metrics().get('scheduler_pods_by_state{state="unsupported"}') == 2)
+        api.wait_placed("small", on="n0")
+        s.wait_metric('scheduler_pods_by_state{state="unsupported"}', 2)
         assert not api.placements()["big"] and not any(api.placements()[name] for name in waiting)
         assert s.metrics()['scheduler_unknown_pod_fields_total{field="spec.fromTheFuture"}'] == 1
         assert s.log().count("spec.fromTheFuture") == 1, s.log()
@@ -275,14 +275,14 @@ def test_limits_of_csi_volumes_are_waited_for():
     s.wait_for_log("Caches are synced")
     for claim in "abc":
         api.post("/api/v1/namespaces/default/pods", uses(claim))
-    wait_until("the pod whose driver has no limit placed", lambda: all_placed(api, ["uses-c"]))
+    api.wait_placed("uses-c")
     for name in ("uses-a", "uses-b"):
-        (c,) = wait_until("the condition of " + name, lambda: condition(proxy, name))
+        (c,) = wait_until("the condition of " + name, condition, proxy, name)
         assert c["status"] == "False" and c["reason"] == "Unschedulable", c
         assert (
             "spec.drivers[].allocatable.count" in c["message"] and "--emulated-version=1.19 supports" in c["message"]
         ), c
-    wait_until("both set aside", lambda: s.metrics()['scheduler_pods_by_state{state="unsupported"}'] == 2)
+    s.wait_metric('scheduler_pods_by_state{state="unsupported"}', 2)
     # A change that keeps the limit causes no write. Without a limit the pods are placed.
     path = "/apis/storage.k8s.io/v1/csinodes/n0"
     status, answer = api.call("PATCH", path, {"metadata": {"labels": {"a": "b"}}}, "application/merge-patch+json")
@@ -291,12 +291,12 @@ def test_limits_of_csi_volumes_are_waited_for():
     assert len(writes) == 2, writes
     status, answer = api.call("DELETE", path)
     assert status == 200, answer
-    wait_until("both placed", lambda: all_placed(api, ["uses-a", "uses-b"]))
+    api.wait_placed("uses-a", "uses-b")
     assert s.stop() == 0
     s = Scheduler(api.url, "--ignore-unknown-fields")
     api.post("/apis/storage.k8s.io/v1/csinodes", csi_node)
     api.post("/api/v1/namespaces/default/pods", {**uses("a"), "metadata": {"name": "again"}})
-    wait_until("placed without regard to the limit", lambda: all_placed(api, ["again"]))
+    api.wait_placed("again")
 
 
 def test_a_server_without_csinodes_is_none_to_wait_for():
@@ -305,9 +305,9 @@ def test_a_server_without_csinodes_is_none_to_wait_for():
         (403, {"Content-Type": "application/json"}, status_body(403, "Forbidden", "csinodes is forbidden")),
     ):
         api = Api.start(write_objects("cluster.json", [node("n0"), pod("p")]))
-        proxy = Proxy(api.port, lambda method, path: answer if "/csinodes" in path else None)
+        proxy = Proxy(api.port, {"/csinodes": answer})
         s = Scheduler(proxy.url)
-        wait_until("placed", lambda: all_placed(api, ["p"]))
+        api.wait_placed("p")
         assert s.log().count("assuming that there are no csinodes.storage.k8s.io") == 1, s.log()
         # A watch that cannot exist must not raise alarms.
         assert not [k for k in s.metrics() if k.startswith("scheduler_watch") and "csinodes" in k]

@@ -14,7 +14,6 @@ from harness import (
     Api,
     Proxy,
     Scheduler,
-    all_placed,
     free_port,
     node,
     pod,
@@ -152,7 +151,7 @@ def test_policy_from_a_config_map():
     )
     s = Scheduler(api.url, "--policy-configmap=q")
     api.add_pod("p")
-    wait_until("the pod placed", lambda: api.placements()["p"])
+    api.wait_placed("p")
     config = json.loads(s.page("/configz")[2])["componentconfig"]
     assert config["AlgorithmSource"]["Policy"]["ConfigMap"] == {"Namespace": "kube-system", "Name": "q"}, config
     assert s.stop() == 0
@@ -282,7 +281,7 @@ def test_gates_of_1_36_reach_the_profiles():
             bare=True,
             name="gated-%d" % i,
         )
-        wait_until("a decision", lambda: api.pods()["p"].get("status", {}).get("conditions"))
+        wait_until("a decision", api.conditions, "p")
         assert (api.placements()["p"] == "n0") == gate, (source, gate, api.pods()["p"])
         assert s.stop() == 0
         status, out, err = schedsim("replay", folder, "--check")
@@ -315,7 +314,7 @@ def test_a_provider_beside_a_configuration_of_1_19():
         api = Api.start(objects, flags=["--emulated-version=1.19"])
         folder = scratch("recorded-%d" % len(flags))
         s = Scheduler(api.url, "--config=" + given, "--record-dir=" + folder, *flags, bare=True)
-        wait_until("all pods placed", lambda: all_placed(api, ["p%d" % i for i in range(4)]))
+        api.wait_placed(*("p%d" % i for i in range(4)))
         assert set(api.placements().values()) == nodes, (flags, api.placements())
         assert s.stop() == 0
         status, out, err = schedsim("replay", folder, "--check")

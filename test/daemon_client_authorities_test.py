@@ -139,9 +139,7 @@ def test_a_map_that_cannot_be_used_is_named():
             "message": "configmaps is forbidden",
         }
     )
-    page = Page(
-        {}, review=lambda method, path: (403, {"Content-Type": "application/json"}, forbidden) if path == MAP else None
-    )
+    page = Page({}, review={MAP + "$": (403, {"Content-Type": "application/json"}, forbidden)})
     page.scheduler.wait_for_log(
         'err="configmaps is forbidden" configMap="kube-system/extension-apiserver-authentication"'
     )

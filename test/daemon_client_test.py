@@ -7,13 +7,13 @@ import re
 import threading
 
 import harness
-from harness import Api, Proxy, Scheduler, all_placed, node, status_body, wait_until, write_objects
+from harness import Api, Proxy, Scheduler, node, status_body, wait_until, write_objects
 
 RELEASE = "--emulated-version=1.36"
 KINDS = ("nodes", "pods", "services", "namespaces", "resourceclaims", "csinodes")  # some of those that it follows
 
 
-def cluster(server="1.36", fault=lambda method, path: None):
+def cluster(server="1.36", fault={}):
     api = Api.start(
         write_objects("cluster.json", [node(f"n{i}", cpu="64") for i in range(3)]),
         flags=["--emulated-version=" + server],
@@ -38,7 +38,7 @@ def watches(proxy, kind, streamed):
 def places(api, *names):
     for name in names:
         api.add_pod(name, cpu="100m")
-    wait_until("%s placed" % (names,), lambda: all_placed(api, names))
+    api.wait_placed(*names)
 
 
 def test_lists_are_streamed_and_end_with_a_bookmark():
@@ -102,7 +102,7 @@ def test_a_list_is_streamed_again_from_where_a_bookmark_was():
     api, proxy = cluster()
     s = Scheduler(proxy.url, RELEASE)
     s.wait_for_log("Caches are synced")
-    wait_until("nodes are watched", lambda: s.metrics()['scheduler_watch_open{resource="nodes"}'] == 1)
+    s.wait_metric('scheduler_watch_open{resource="nodes"}', 1)
     proxy.cut_all()
 
     def again():

@@ -8,7 +8,7 @@ import socket
 import threading
 
 import harness
-from harness import TLS, Api, Scheduler, relay, scratch, secure_flags, wait_until, write_file
+from harness import TLS, Api, Scheduler, relay, scratch, secure_flags, write_file
 
 NAME = "apiserver.invalid"  # only the proxy resolves it
 
@@ -83,7 +83,7 @@ class ForwardProxy:
 
 def places_a_pod(api, name):
     api.add_pod(name)
-    wait_until(f"{name} placed", lambda: api.placements()[name])
+    api.wait_placed(name)
 
 
 def test_through_a_tunnel():

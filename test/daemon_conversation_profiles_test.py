@@ -569,12 +569,12 @@ def test_leader_election_44():
         return len([e for e in lock(name) if e["request"]["method"] == "PUT" and e.get("status")])
 
     def leads(name):
-        wait_until(f"{name} renews the lease", lambda: renewals(name) >= 2)
+        wait_until(f"{name} renews the lease", renewals, name, at_least=2)
 
     def renews(name):
         """Waits for the end of a renewal. What happens then does not come between the two requests of the next one."""
         before = renewals(name)
-        wait_until(f"{name} renews the lease again", lambda: renewals(name) > before)
+        wait_until(f"{name} renews the lease again", renewals, name, at_least=before + 1)
 
     p.user("two schedulers through one proxy")
     a = start("A")
@@ -589,7 +589,7 @@ def test_leader_election_44():
     p.user("B took over")
     p.user("A' starts again (standby)")
     c = start("C")
-    wait_until("A' has seen the lease", lambda: lock("C"))
+    wait_until("A' has seen the lease", lock, "C")
     renews("B")
     assert b.stop() == 0
     left = p.api.get(LEASE)["spec"]

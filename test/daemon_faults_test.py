@@ -10,7 +10,6 @@ from harness import (
     Api,
     Proxy,
     Scheduler,
-    all_placed,
     check_bound_once,
     free_port,
     node,
@@ -33,7 +32,7 @@ def test_api_server_is_down_at_start():
     assert s.process.poll() is None
     api = Api.start(write_objects("cluster.json", [node("n0")]), port=port)
     api.add_pod("p")
-    wait_until("the pod placed", lambda: all_placed(api, ["p"]))
+    api.wait_placed("p")
     assert s.stop() == 0
 
 
@@ -61,7 +60,7 @@ def test_watch_is_cut_in_the_middle_of_an_object():
     def one_more():
         names.append(f"p{len(names)}")
         api.add_pod(names[-1], cpu="100m")
-        wait_until("the pod placed", lambda: all_placed(api, names))
+        api.wait_placed(*names)
         return len(cuts) == 5
 
     wait_until("five cuts", one_more)
@@ -71,18 +70,15 @@ def test_watch_is_cut_in_the_middle_of_an_object():
 def test_slow_server():
     """Each response, also to lists and watches, comes seconds late; one comes when nobody waits for it any more."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(3)]))
-    proxy = Proxy(api.port, lambda method, path: ("slow", 33 if path.endswith("/p3/binding") else 1.5))
+    proxy = Proxy(api.port, {"/p3/binding$": ("slow", 33), "": ("slow", 1.5)})
     s = Scheduler(proxy.url)
     s.wait_for_log("Caches are synced")
     names = [f"p{i}" for i in range(20)]
     for n in names:
         api.add_pod(n)
     api.add_pod("big", cpu="100")
-    wait_until("all pods placed", lambda: all_placed(api, names))
-    wait_until(
-        "the condition of big",
-        lambda: [c for c in api.pods()["big"]["status"].get("conditions", []) if c.get("reason") == "Unschedulable"],
-    )
+    api.wait_placed(*names)
+    wait_until("the condition of big", lambda: [c for c in api.conditions("big") if c.get("reason") == "Unschedulable"])
     wait_until(
         "the outcome of all binds",
         lambda: s.metrics()["scheduler_pods_bound_total"] == 20 and s.metrics()["scheduler_binds_in_flight"] == 0,
@@ -100,16 +96,14 @@ def test_slow_server():
 def test_answers_that_dribble():
     """Lists, watches and the responses to binds arrive byte by byte."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(2)]))
-    proxy = Proxy(api.port, lambda method, path: ("dribble", 0.0002))
+    proxy = Proxy(api.port, {"": ("dribble", 0.0002)})
     s = Scheduler(proxy.url)
     s.wait_for_log("Caches are synced")
     names = [f"p{i}" for i in range(8)]
     for n in names:
         api.add_pod(n)
-    wait_until("all pods placed", lambda: all_placed(api, names))
-    wait_until(
-        "the watch has shown all", lambda: s.metrics()['scheduler_scheduler_cache_size{type="assumed_pods"}'] == 0
-    )
+    api.wait_placed(*names)
+    s.wait_metric('scheduler_scheduler_cache_size{type="assumed_pods"}', 0)
     check_bound_once(names, proxy)
     api.check_not_overcommitted()
     assert s.stop() == 0
@@ -152,13 +146,13 @@ def test_answers_that_are_errors_or_garbage():
     for n in names:
         api.add_pod(n)
     api.add_pod("big", cpu="100")
-    wait_until("all pods placed", lambda: all_placed(api, names))
+    api.wait_placed(*names)
     api.check_not_overcommitted()
     assert s.metrics()["scheduler_bind_outcome_unknown_total"] >= 2
     assert len([n for n in binds(proxy) if n == "blost"]) == 1, "a bind that was done is not asked for again"
     wait_until(
         "the condition of big, in spite of the conflict",
-        lambda: [c for c in api.pods()["big"]["status"].get("conditions", []) if c.get("reason") == "Unschedulable"],
+        lambda: [c for c in api.conditions("big") if c.get("reason") == "Unschedulable"],
     )
     wait_until("all injected faults used", lambda: not any(left.values()))
     assert s.process.poll() is None
@@ -206,7 +200,7 @@ def follows_all(s):
 
 
 def settles(api, proxy, s, storm, names):
-    wait_until("all pods placed", lambda: all_placed(api, names), 90)
+    api.wait_placed(*names, within=90)
     api.check_not_overcommitted()
     check_bound_once(names, proxy)
     assert all(storm.hit.values()), storm.hit
@@ -218,7 +212,7 @@ def settles(api, proxy, s, storm, names):
         return sum(v for k, v in s.metrics().items() if k.endswith('scheduler_cache_size{type="assumed_pods"}'))
 
     assert any(k.endswith('scheduler_cache_size{type="assumed_pods"}') for k in s.metrics())
-    wait_until("all assumed pods confirmed", lambda: assumed() == 0)
+    wait_until("all assumed pods confirmed", assumed, equals=0)
     s.process.send_signal(signal.SIGUSR2)
     s.wait_for_log("cache comparer: no differences")
 
@@ -283,7 +277,7 @@ def api_server_restarts(keep_state):
     api = Api.start(cluster)
     s = Scheduler(api.url)
     names = [f"p{i}" for i in range(6)]
-    wait_until("all pods placed", lambda: all_placed(api, names))
+    api.wait_placed(*names)
     before = api.placements()
     if keep_state:
         api.restart()
@@ -292,7 +286,7 @@ def api_server_restarts(keep_state):
         api.process.wait()
         Api.start(cluster, port=api.port)
     api.add_pod("new")
-    wait_until("all pods placed again", lambda: all_placed(api, names + ["new"]), 90)
+    api.wait_placed(*names, "new", within=90)
     api.check_not_overcommitted()
     if keep_state:
         after = api.placements()
@@ -324,12 +318,12 @@ def test_killed_between_assume_and_bind():
     for n in names:
         api.add_pod(n, cpu="1")
     s = Scheduler(proxy.url, name="first")
-    wait_until("a bind on its way", lambda: binds(proxy))
+    wait_until("a bind on its way", binds, proxy)
     s.process.kill()
     s.process.wait()
     assert not any(api.placements().values())
     second = Scheduler(api.url, name="second")
-    wait_until("all pods placed", lambda: all_placed(api, names))
+    api.wait_placed(*names)
     held.set()
     api.check_not_overcommitted()
     assert second.stop() == 0
@@ -345,7 +339,7 @@ def test_pods_that_never_fit_do_not_hold_up_others():
     names = [f"p{i}" for i in range(30)]
     for n in names:
         api.add_pod(n, cpu="100m")
-    wait_until("all that fit placed", lambda: all_placed(api, names), 30)
+    api.wait_placed(*names, within=30)
     m = s.metrics()
     assert m['scheduler_pending_pods_by_reason{reason="Insufficient cpu"}'] == 30, m
 

@@ -23,20 +23,20 @@ def delete(api, name):
 def settled(api, name):
     """Places another pod, so that all events before have been handled."""
     api.add_pod(name, cpu="10m")
-    wait_until(name + " placed", lambda: api.placements()[name])
+    api.wait_placed(name)
 
 
 def test_a_pod_that_is_gone_wakes_those_that_want_its_port():
     for release, tried in (("1.29", 2), ("1.36", 1)):
         api, s = started(release, node("n0"), pod("web", on="n0", port=80), pod("plain", on="n0"))
         api.add_pod("p", port=80)
-        wait_until("p rejected", lambda: attempts(s) == 1)
+        wait_until("p rejected", attempts, s, equals=1)
         delete(api, "plain")
-        wait_until("what a pod without ports wakes", lambda: attempts(s) == tried)
+        wait_until("what a pod without ports wakes", attempts, s, equals=tried)
         settled(api, "late")
         assert attempts(s) == tried, (release, attempts(s))
         delete(api, "web")
-        wait_until("p placed", lambda: api.placements()["p"] == "n0")
+        api.wait_placed("p", on="n0")
         assert s.stop() == 0
 
 
@@ -44,7 +44,7 @@ def test_a_node_wakes_pods_when_it_changes_in_what_they_lack():
     api, s = started("1.36", node("n0", cpu="1"), node("n1", cpu="1", labels={"disk": "hdd"}))
     api.add_pod("big", cpu="6")
     api.add_pod("fast", cpu="10m", nodeSelector={"disk": "ssd"})
-    wait_until("both rejected", lambda: attempts(s) == 2)
+    wait_until("both rejected", attempts, s, equals=2)
 
     def patch(path, change):
         status, answer = api.call("PATCH", path, change, "application/merge-patch+json")
@@ -56,10 +56,10 @@ def test_a_node_wakes_pods_when_it_changes_in_what_they_lack():
     settled(api, "late")
     assert attempts(s) == 2, attempts(s)
     patch("/api/v1/nodes/n1", {"metadata": {"labels": {"disk": "ssd"}}})
-    wait_until("fast placed", lambda: api.placements()["fast"] == "n1")
+    api.wait_placed("fast", on="n1")
     assert attempts(s) == 2, attempts(s)
     patch("/api/v1/nodes/n0/status", {"status": {"allocatable": {"cpu": "8"}}})
-    wait_until("big placed", lambda: api.placements()["big"] == "n0")
+    api.wait_placed("big", on="n0")
     assert attempts(s) == 2, attempts(s)
     assert s.stop() == 0
 

@@ -47,7 +47,7 @@ def test_a_daemon_names_its_release_and_its_metrics_are_valid():
         )
         proxy = Proxy(api.port)
         s = Scheduler(proxy.url, "--emulated-version=" + release)
-        wait_until("the pod placed", lambda: api.placements()["p"])
+        api.wait_placed("p")
         wait_until(
             "the other refused",
             lambda: any(
@@ -181,7 +181,7 @@ def test_configz_has_what_a_file_changes():
 
 def test_it_is_not_ready_before_it_has_seen_the_cluster():
     api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.36"])
-    closed = Proxy(api.port, lambda method, path: (503, {}, "") if path.startswith("/api/v1/nodes") else None)
+    closed = Proxy(api.port, {" /api/v1/nodes": (503, {}, "")})
     s = Scheduler(closed.url, "--emulated-version=1.36")
     wait_until("it serves", lambda: s.page("/livez")[0] == 200)
     assert (
@@ -204,7 +204,7 @@ def test_errors_of_extenders_that_bind_are_theirs():
         api.add_pod("p")
 
         def message():
-            return " ".join(c.get("message", "") for c in api.pods()["p"]["status"].get("conditions") or [])
+            return " ".join(c.get("message", "") for c in api.conditions("p"))
 
         wait_until("the reason", message)
         assert says in message() and "DefaultBinder" not in message(), message()

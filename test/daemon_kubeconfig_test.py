@@ -55,9 +55,7 @@ def credential(version="v1", **status):
 
 def places(api, name, *schedulers):
     api.add_pod(name)
-    wait_until(
-        f"{name} placed by one that says {[s.log()[-2000:] for s in schedulers]}", lambda: api.placements()[name]
-    )
+    api.wait_placed(name)
 
 
 def test_a_plugin_gives_the_token():

@@ -154,7 +154,7 @@ def test_a_replica_set_scaled_by_hand():
     kubectl("scale", "rs", "web", "--replicas=2")
     reconcile()
     wait_until("two pods left", lambda: len(nodes()) == 2)
-    wait_until("the scheduler knows", lambda: s.metrics()['scheduler_scheduler_cache_size{type="pods"}'] == 2)
+    s.wait_metric('scheduler_scheduler_cache_size{type="pods"}', 2)
     assert s.stop() == 0
 
 

@@ -39,36 +39,34 @@ def is_leader(s):
 def takes_over(paused, other):
     """Stops one scheduler for so long that the other one becomes leader."""
     paused.process.send_signal(signal.SIGSTOP)
-    wait_until("the other one leads", lambda: is_leader(other))
+    wait_until("the other one leads", is_leader, other)
 
 
 def wakes_up_and_ends(paused):
     paused.process.send_signal(signal.SIGCONT)
-    wait_until("the one that was paused has ended", lambda: paused.process.poll() is not None)
+    paused.process.wait(DEADLINE)
     assert paused.process.returncode == 1 and "error: lost lease" in paused.log(), paused.log()[-2000:]
 
 
 def test_one_leads_and_hands_over_when_it_ends():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     first = start(api, "first")
-    wait_until("a leader", lambda: is_leader(first))
+    wait_until("a leader", is_leader, first)
     second = start(api, "second")
     second.wait_for_log("attempting to acquire leader lease  kube-system/kube-scheduler...")
     r = record(api)
     assert r["leaseDurationSeconds"] == 6 and r["leaderTransitions"] == 0, r
     api.add_pod("p0", cpu="100m")
-    wait_until("p0 placed", lambda: api.placements()["p0"])
+    api.wait_placed("p0")
     # The standby follows the cluster and serves its pages, but decides nothing.
     assert not is_leader(second) and second.page("/healthz")[2] == "ok"
-    wait_until(
-        "the standby knows the pod", lambda: second.metrics()['scheduler_scheduler_cache_size{type="pods"}'] == 1
-    )
+    second.wait_metric('scheduler_scheduler_cache_size{type="pods"}', 1)
     assert second.metrics()["scheduler_pods_bound_total"] == 0
     assert first.stop() == 0
-    wait_until("the other one leads", lambda: is_leader(second))
+    wait_until("the other one leads", is_leader, second)
     assert record(api)["leaderTransitions"] >= 1
     api.add_pod("p1", cpu="100m")
-    wait_until("p1 placed", lambda: api.placements()["p1"])
+    api.wait_placed("p1")
     reasons = [e["message"].split(" ", 1)[1] for e in api.events("kube-system", "LeaderElection")]
     assert reasons.count("became leader") == 2, reasons
 
@@ -76,20 +74,20 @@ def test_one_leads_and_hands_over_when_it_ends():
 def test_a_killed_leader_is_replaced():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     first = start(api, "first")
-    wait_until("a leader", lambda: is_leader(first))
+    wait_until("a leader", is_leader, first)
     second = start(api, "second")
     second.wait_for_log("attempting to acquire")
     first.process.kill()
     first.process.wait()
     api.add_pod("p", cpu="100m")
-    wait_until("the pod placed by the other", lambda: api.placements()["p"])
+    api.wait_placed("p")
     assert second.process.poll() is None
 
 
 def test_a_leader_paused_past_its_lease_binds_nothing_and_ends():
     api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="4") for i in range(4)]))
     first = start(api, "first")
-    wait_until("a leader", lambda: is_leader(first))
+    wait_until("a leader", is_leader, first)
     second = start(api, "second")
     second.wait_for_log("attempting to acquire")
     takes_over(first, second)
@@ -97,7 +95,7 @@ def test_a_leader_paused_past_its_lease_binds_nothing_and_ends():
     for n in names:
         api.add_pod(n, cpu="1")
     wakes_up_and_ends(first)
-    wait_until("all pods placed", lambda: all(api.placements().get(n) for n in names))
+    api.wait_placed(*names)
     api.check_not_overcommitted()
     m = second.metrics()
     assert m["scheduler_pods_bound_total"] == 16 and m["scheduler_bind_failures_total"] == 0, m
@@ -115,7 +113,7 @@ def test_a_bind_of_a_paused_leader_arrives_when_another_leads():
 
     slow, quick = Proxy(api.port, hold), Proxy(api.port)
     first = start(slow, "first")
-    wait_until("a leader", lambda: is_leader(first))
+    wait_until("a leader", is_leader, first)
     second = start(quick, "second")
     second.wait_for_log("attempting to acquire")
     names = [f"p{i}" for i in range(6)]
@@ -123,7 +121,7 @@ def test_a_bind_of_a_paused_leader_arrives_when_another_leads():
         api.add_pod(n, cpu="1")
     wait_until("a bind on its way", lambda: [p for m, p in slow.seen if p.endswith("/binding")])
     takes_over(first, second)
-    wait_until("all pods placed", lambda: all(api.placements().get(n) for n in names))
+    api.wait_placed(*names)
     where = api.placements()
     delivered.set()
     wakes_up_and_ends(first)
@@ -143,15 +141,15 @@ def test_binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
     api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="6") for i in range(5)]))
     slow, quick = Proxy(api.port), Proxy(api.port)
     first = start(slow, "first", "--kube-api-qps=2", "--kube-api-burst=12")
-    wait_until("a leader", lambda: is_leader(first))
+    wait_until("a leader", is_leader, first)
     second = start(quick, "second")
     second.wait_for_log("attempting to acquire")
     names = [f"p{i}" for i in range(30)]
     for n in names:
         api.add_pod(n, cpu="1")
-    wait_until("binds that wait", lambda: first.metrics()["rest_client_throttled_requests"] >= 10)
+    first.wait_metric("rest_client_throttled_requests", at_least=10)
     takes_over(first, second)
-    wait_until("all pods placed", lambda: all(api.placements().get(n) for n in names))
+    api.wait_placed(*names)
     sent = [path for method, path in slow.seen if path.endswith("/binding")]
     gone = [n for n in names if not [p for p in sent if p.endswith(f"/{n}/binding")]]
     assert len(gone) >= 10, gone
@@ -160,7 +158,7 @@ def test_binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
     others = [f"q{i}" for i in range(len(gone))]
     for n in others:
         api.add_pod(n, cpu="1")
-    wait_until("others in their places", lambda: all(api.placements().get(n) for n in others))
+    api.wait_placed(*others)
     for n in gone:
         api.add_pod(n, cpu="1")
     second.wait_for_log(f"Failed to schedule pod: default/{gone[-1]}")
@@ -175,13 +173,13 @@ def test_binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
 def test_a_stolen_lock_ends_the_process():
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     first = start(api, "first")
-    wait_until("a leader", lambda: is_leader(first))
+    wait_until("a leader", is_leader, first)
     lock = api.get(LOCK)
     thief = dict(record(api), holderIdentity="thief", leaderTransitions=5)
     lock["metadata"]["annotations"][ANNOTATION] = json.dumps(thief)
     del lock["metadata"]["resourceVersion"]
     assert api.call("PUT", LOCK, lock)[0] == 200
-    wait_until("it has ended", lambda: first.process.poll() is not None)
+    first.process.wait(DEADLINE)
     assert first.process.returncode == 1
     assert "lost master" in first.log() and "error: lost lease" in first.log(), first.log()[-2000:]
 
@@ -190,9 +188,9 @@ def test_an_unreachable_api_server_ends_the_leader():
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     proxy = Proxy(api.port)
     s = Scheduler(proxy.url, *LEASE, leader_elect=True)
-    wait_until("a leader", lambda: is_leader(s))
+    wait_until("a leader", is_leader, s)
     proxy.close()
-    wait_until("it has ended", lambda: s.process.poll() is not None)
+    s.process.wait(DEADLINE)
     assert s.process.returncode == 1 and "error: lost lease" in s.log(), s.log()[-2000:]
 
 
@@ -214,10 +212,7 @@ def test_a_forbidden_lock_names_the_kind_that_is_allowed():
     """Tests a cluster of 1.20 or later, whose built-in role for schedulers permits leases only."""
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     forbidden = status_body(403, "Forbidden", 'endpoints "kube-scheduler" is forbidden')
-    proxy = Proxy(
-        api.port,
-        lambda method, path: (403, {"Content-Type": "application/json"}, forbidden) if "/endpoints" in path else None,
-    )
+    proxy = Proxy(api.port, {"/endpoints": (403, {"Content-Type": "application/json"}, forbidden)})
     s = Scheduler(proxy.url, *LEASE, leader_elect=True)
     s.wait_for_log(
         'error retrieving resource lock kube-system/kube-scheduler: endpoints "kube-scheduler" is forbidden (the lock '
@@ -227,13 +222,13 @@ def test_a_forbidden_lock_names_the_kind_that_is_allowed():
     )
     assert s.stop() == 0
     s = Scheduler(proxy.url, *LEASE, "--leader-elect-resource-lock=leases", leader_elect=True)
-    wait_until("a leader", lambda: is_leader(s))
+    wait_until("a leader", is_leader, s)
 
 
 def test_a_standby_that_delays_its_cache_asks_for_nothing():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     first = start(api, "first")
-    wait_until("a leader", lambda: is_leader(first))
+    wait_until("a leader", is_leader, first)
     config = scratch("delayed.yaml")
     with open(config, "w") as f:
         f.write(
@@ -246,10 +241,10 @@ def test_a_standby_that_delays_its_cache_asks_for_nothing():
     wait_until("it has looked at the lock", lambda: len([p for m, p in proxy.seen if p == LOCK]) >= 3)
     assert not [p for m, p in proxy.seen if not p.endswith("/kube-scheduler")], proxy.seen
     api.add_pod("p0", cpu="100m")
-    wait_until("p0 placed", lambda: api.placements()["p0"])
+    api.wait_placed("p0")
     assert first.stop() == 0
     api.add_pod("p1", cpu="100m")
-    wait_until("p1 placed by the other", lambda: api.placements()["p1"])
+    api.wait_placed("p1")
     assert second.stop() == 0
 
 
@@ -260,7 +255,7 @@ def test_other_kinds_of_locks():
         ("leases", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/other"),
     ):
         s = start(api, kind, f"--leader-elect-resource-lock={kind}", "--lock-object-name=other")
-        wait_until("a leader", lambda: s.metrics().get('leader_election_master_status{name="other"}') == 1)
+        s.wait_metric('leader_election_master_status{name="other"}', 1)
         lock = api.get(path)
         holder = (
             lock["spec"]["holderIdentity"]
@@ -281,26 +276,26 @@ def test_an_upgrade_across_kinds_of_locks():
         return "of kind Endpoints is held by" in s.log()
 
     old = begin("1.13")
-    wait_until("1.13 leads with Endpoints", lambda: is_leader(old))
+    wait_until("1.13 leads with Endpoints", is_leader, old)
     new = begin("1.29")
-    wait_until("1.29 warns", lambda: says_held(new))
+    wait_until("1.29 warns", says_held, new)
     assert "--leader-elect-resource-lock" in new.log()
     assert new.stop() == 0
     # 1.19 has both kinds, so that it waits for the one, and the other waits for it.
     between = begin("1.19")
     between.wait_for_log("attempting to acquire leader lease")
     api.add_pod("p0", cpu="100m")
-    wait_until("p0 placed", lambda: api.placements()["p0"])
+    api.wait_placed("p0")
     assert not is_leader(between)
     assert old.stop() == 0
-    wait_until("1.19 leads", lambda: is_leader(between))
+    wait_until("1.19 leads", is_leader, between)
     new = begin("1.29")
     new.wait_for_log("ttempting to acquire leader lease")
     api.add_pod("p1", cpu="100m")
-    wait_until("p1 placed", lambda: api.placements()["p1"])
+    api.wait_placed("p1")
     assert not is_leader(new) and not says_held(new)
     assert between.stop() == 0
-    wait_until("1.29 leads", lambda: is_leader(new))
+    wait_until("1.29 leads", is_leader, new)
     assert new.stop() == 0
 
 
@@ -309,7 +304,7 @@ def test_a_config_map_that_is_held_is_another_kind():
         api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=" + server])
         flag = "--leader-elect-resource-lock=configmaps"
         first = start(api, "held-" + release, flag)
-        wait_until("a leader", lambda: is_leader(first))
+        wait_until("a leader", is_leader, first)
         second = start(api, "warned-" + release, "--emulated-version=" + release)
         second.wait_for_log("of kind ConfigMap is held by")
         assert first.stop() == 0 and second.stop() == 0
@@ -337,7 +332,7 @@ def test_two_daemons_of_each_release():
         if is_leader(second):
             first, second = second, first
         api.add_pod("p0", cpu="100m")
-        wait_until("p0 placed", lambda: api.placements()["p0"])
+        api.wait_placed("p0")
         assert not is_leader(second), release
         holders = []
         for kind in kinds:
@@ -355,9 +350,9 @@ def test_two_daemons_of_each_release():
         assert len(set(holders)) == 1 and "_" in holders[0], (release, holders)
         assert (api.call("GET", LOCK)[0] == 200) == ("endpoints" in kinds), release
         assert first.stop() == 0, release
-        wait_until("the other one leads", lambda: is_leader(second))
+        wait_until("the other one leads", is_leader, second)
         api.add_pod("p1", cpu="100m")
-        wait_until("p1 placed", lambda: api.placements()["p1"])
+        api.wait_placed("p1")
         check_bound_once(["p0", "p1"], *proxies)
         assert second.stop() == 0, release
 

@@ -70,13 +70,13 @@ def test_twenty_thousand_pods_at_once():
         deepest = max(deepest, m["scheduler_inbox_events"])
         return m["scheduler_pods_bound_total"] >= PODS
 
-    wait_until("all pods bound", all_bound, 120)
+    wait_until("all pods bound", all_bound, deadline=120)
     placements = api.placements()
     assert len(placements) == PODS and all(placements.values())
     api.check_not_overcommitted()
     per_node = [list(placements.values()).count(n) for n in ("n0", f"n{NODES - 1}")]
     assert per_node == [PODS / NODES] * 2, f"evenly spread: {per_node}"
-    wait_until("all events sent", lambda: s.metrics()["scheduler_events_queued"] == 0)
+    s.wait_metric("scheduler_events_queued", 0)
     m = s.metrics()
     assert m["scheduler_bind_failures_total"] == 0 and m["scheduler_bind_outcome_unknown_total"] == 0, m
     assert deepest <= limit, (deepest, limit)

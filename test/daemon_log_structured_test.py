@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import harness
-from harness import BIN, DEADLINE, TLS, Api, Proxy, Scheduler, all_placed, node, pod, scratch, wait_until, write_objects
+from harness import BIN, DEADLINE, TLS, Api, Proxy, Scheduler, node, pod, scratch, wait_until, write_objects
 
 LINE = re.compile(r'([IWE])\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.(?:cc|h):\d+\] (".*)')
 
@@ -34,7 +34,7 @@ def test_fates_of_pods_are_written_with_names():
     api.add_pod("fits")
     api.add_pod("large", cpu="9")
     api.add_pod("gated", schedulingGates=[{"name": "example.com/hold"}])
-    wait_until("placed", lambda: all_placed(api, ["fits"]))
+    api.wait_placed("fits")
     api.post("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
     api.add_pod("urgent", cpu="3", priorityClassName="high")
     no_fit = (
@@ -79,11 +79,7 @@ def test_failures_are_errors_with_names():
     refusal = json.dumps(
         {"kind": "Status", "status": "Failure", "message": 'no "luck"', "reason": "Forbidden", "code": 403}
     )
-    proxy.fault = (
-        lambda method, path: (403, {"Content-Type": "application/json"}, refusal)
-        if (path.endswith("/binding") or method == "POST" and path.endswith("/events"))
-        else None
-    )
+    proxy.fault = {"/binding$|^POST .*/events$": (403, {"Content-Type": "application/json"}, refusal)}
     api.add_pod("p")
     want = {
         ("E", r'"Plugin Failed" err="no \"luck\"" plugin="DefaultBinder" pod="default/p" node="n0"'),
@@ -198,12 +194,12 @@ def test_json_has_its_fields():
     def with_message(text):
         return next((line for line in lines() if line["msg"] == text), None)
 
-    bound = wait_until("a bound pod", lambda: with_message("Successfully bound pod to node"))
+    bound = wait_until("a bound pod", with_message, "Successfully bound pod to node")
     assert list(bound) == ["ts", "caller", "msg", "v", "pod", "node", "evaluatedNodes", "feasibleNodes"], bound
     assert bound["v"] == 2 and bound["pod"] == {"name": "fits", "namespace": "default"} and bound["node"] == "n0", bound
     assert bound["feasibleNodes"] == 1 and abs(bound["ts"] / 1000 - time.time()) < 3600, bound
     assert re.fullmatch(r"scheduler_log\.cc:\d+", bound["caller"]), bound
-    unfit = wait_until("a pod that does not fit", lambda: with_message("Unable to schedule pod; no fit; waiting"))
+    unfit = wait_until("a pod that does not fit", with_message, "Unable to schedule pod; no fit; waiting")
     assert unfit["err"].startswith("0/1 nodes are available: 1 Insufficient cpu."), unfit
     api.process.kill()
     api.process.wait()

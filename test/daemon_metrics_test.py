@@ -66,9 +66,9 @@ def test_families_of_the_release():
         for name in ("fits-1", "fits-2"):
             api.add_pod(name, cpu="50m")
         s = run()
-        wait_until("the pods placed", lambda: all(api.placements()[p] for p in ("fits-1", "fits-2")))
+        api.wait_placed("fits-1", "fits-2")
         api.add_pod("big", cpu="10")
-        wait_until("big refused", lambda: api.pods()["big"]["status"].get("conditions"))
+        wait_until("big refused", api.conditions, "big")
         api.add_node("c", cpu="1m")  # an event that big is asked about
         add_urgent_pod(api)
 
@@ -102,7 +102,7 @@ def test_families_of_1_13():
     api, run = start("1.13")
     s = run()
     api.add_pod("p", cpu="50m")
-    wait_until("the pod placed", lambda: api.placements()["p"])
+    api.wait_placed("p")
     wait_until("its bind measured", lambda: 'latency_seconds_count{operation="binding"} 1\n' in page(s))
     text = page(s)
     assert 'scheduler_scheduling_latency_seconds{operation="predicate_evaluation",quantile="0.99"} ' in text, text
@@ -132,7 +132,7 @@ def test_steps_of_volumes_in_1_13():
     api, run = start("1.13")
     s = run()
     api.add_pod("plain", cpu="50m")
-    wait_until("the pod placed", lambda: api.placements()["plain"])
+    api.wait_placed("plain")
     took = 'volume_scheduling_duration_seconds_count{operation="%s"}'
     wait_until("its attempt counted", lambda: count(page(s), took % "assume") == 1)
     text = page(s)
@@ -145,7 +145,7 @@ def test_steps_of_volumes_in_1_13():
     claim["spec"]["volumeName"] = "disk"
     claim["metadata"].setdefault("annotations", {})["pv.kubernetes.io/bind-completed"] = "yes"
     assert api.call("PUT", f"{CLAIMS}/disk", claim)[0] == 200
-    wait_until("the pod placed", lambda: api.placements()["uses-disk"])
+    api.wait_placed("uses-disk")
     wait_until("the binding of claims measured", lambda: count(page(s), took % "bind") == 1)
     text = page(s)
     for operation in ("add", "delete"):
@@ -168,7 +168,7 @@ def test_what_changes_of_the_cluster_count_for():
     api, run = start("1.36", objects=[pod("low", cpu="900m", on="a", priority=0)])
     api.add_pod("p", cpu="10")
     s = run()
-    wait_until("p refused", lambda: api.pods()["p"]["status"].get("conditions"))
+    wait_until("p refused", api.conditions, "p")
     api.add_node("c", cpu="1m")
     handled = 'event_handling_duration_seconds_count{event="%s"}'
     wait_until("the node handled", lambda: count(page(s), handled % "NodeAdd") == 3)
@@ -179,7 +179,7 @@ def test_what_changes_of_the_cluster_count_for():
         text = page(s)
         return {e: count(text, handled % e) for e in wanted}
 
-    wait_until("each change counted: %s" % counted(), lambda: counted() == wanted)
+    wait_until("each change counted: %s" % counted(), counted, equals=wanted)
     # The condition that the scheduler writes comes back as an update.
     wait_until("the update", lambda: count(page(s), handled % "UnschedulablePodUpdate"))
     asked = 'queueing_hint_execution_duration_seconds_count{event="NodeAdd",hint="%s",plugin="NodeResourcesFit"}'
@@ -198,7 +198,7 @@ def test_what_becomes_of_batches():
     for i in range(3):
         api.add_pod("p%d" % i, cpu="900m")
     s = run()
-    wait_until("the pods placed", lambda: all(api.placements()["p%d" % i] for i in range(3)))
+    api.wait_placed(*("p%d" % i for i in range(3)))
     wanted = {
         'batch_attempts_total{profile="default-scheduler",result="no_hint"}': 1,
         'batch_attempts_total{profile="default-scheduler",result="hint_used"}': 2,
@@ -210,10 +210,7 @@ def test_what_becomes_of_batches():
 
 def test_evictions_that_fail_count_as_errors():
     api, _ = start("1.36", objects=[pod(n, cpu="900m", on=n[-1], priority=0) for n in ("low-a", "low-b")])
-    proxy = Proxy(
-        api.port,
-        lambda method, path: (500, {}, status_body(500, "no", "InternalError")) if method == "DELETE" else None,
-    )
+    proxy = Proxy(api.port, {"^DELETE ": (500, {}, status_body(500, "no", "InternalError"))})
     s = Scheduler(proxy.url, "--emulated-version=1.36", name="metrics-errors")
     add_urgent_pod(api)
     wait_until("the failure counted", lambda: count(page(s), 'preemption_goroutines_execution_total{result="error"}'))

@@ -5,7 +5,7 @@ import resource
 import socket
 
 import harness
-from harness import Api, Proxy, Scheduler, all_placed, check_bound_once, node, wait_until, write_objects
+from harness import Api, Proxy, Scheduler, check_bound_once, node, write_objects
 
 
 def test_no_file_descriptor_is_left():
@@ -13,7 +13,7 @@ def test_no_file_descriptor_is_left():
     proxy = Proxy(api.port)
     s = Scheduler(proxy.url)
     api.add_pod("before", cpu="100m")
-    wait_until("the first pod placed", lambda: all_placed(api, ["before"]))
+    api.wait_placed("before")
     port, descriptors = s.port(), f"/proc/{s.process.pid}/fd"
     most = len(os.listdir(descriptors)) + 5
     resource.prlimit(s.process.pid, resource.RLIMIT_NOFILE, (most, most))
@@ -26,7 +26,7 @@ def test_no_file_descriptor_is_left():
         api.add_pod(n, cpu="100m")
     for c in many:
         c.close()
-    wait_until("all pods placed", lambda: all_placed(api, names))
+    api.wait_placed(*names)
     assert s.page("/healthz")[::2] == (200, "ok")
     check_bound_once(["before", *names], proxy)
     assert s.log().count("Too many open files") < 600, "it should pause between attempts"

@@ -29,9 +29,9 @@ def test_pods_without_an_identity_of_their_own():
     api.add_pod("a")
     proxy = Proxy(api.port, with_odd_pods(api))
     s = Scheduler(proxy.url)
-    wait_until("the good pod placed", lambda: api.placements()["a"])
+    api.wait_placed("a")
     api.add_pod("b")
-    wait_until("a later pod placed", lambda: api.placements()["b"])
+    api.wait_placed("b")
     assert s.process.poll() is None
     m = s.metrics()
     assert m['scheduler_invalid_objects_total{problem="duplicate-uid"}'] == 1
@@ -66,7 +66,7 @@ def test_answers_about_other_objects():
         s = Scheduler(proxy.url, "--feature-gates=PodPriority=" + ("true" if n % 2 else "false"), name=f"scheduler{n}")
         wait_until("the answer", lambda: ("PUT", "/api/v1/namespaces/default/pods/big/status") in proxy.seen)
         api.add_node("n1", cpu="16")
-        wait_until("the big pod placed", lambda: api.placements()["big"] == "n1")
+        api.wait_placed("big", on="n1")
         assert s.process.poll() is None, s.log()
         counted = sum(v for k, v in s.metrics().items() if k.startswith("scheduler_invalid_objects_total"))
         assert counted >= 1 or "big" in s.log(), s.log()
@@ -82,10 +82,7 @@ def test_texts_of_errors_are_no_labels():
         p["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": f"secret-claim-{i}"}}]
         api.post("/api/v1/namespaces/default/pods", p)
     s = Scheduler(api.url)
-    wait_until(
-        "all pods refused",
-        lambda: s.metrics().get('scheduler_pending_pods_by_reason{reason="persistentvolumeclaim not found"}') == 20,
-    )
+    s.wait_metric('scheduler_pending_pods_by_reason{reason="persistentvolumeclaim not found"}', 20)
     assert "secret-claim" not in s.page("/metrics")[2]
 
 

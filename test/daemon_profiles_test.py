@@ -19,7 +19,7 @@ def start(*objects, flags=(), proxied=False):
 
 def scheduled(api, name):
     """Returns the PodScheduled condition of a pod, or None."""
-    conditions = api.pods()[name].get("status", {}).get("conditions", [])
+    conditions = api.conditions(name)
     return next((c for c in conditions if c["type"] == "PodScheduled"), None)
 
 
@@ -41,7 +41,7 @@ def test_constraints_of_topology_spread_are_kept():
     names = [f"p{i}" for i in range(6)]
     for name in names:
         api.add_pod(name, labels={"app": "x"}, topologySpreadConstraints=spread)
-    wait_until("six pods placed", lambda: all_placed(api, names))
+    api.wait_placed(*names)
     zones = sorted(int(node_name[1:]) % 3 for node_name in api.placements().values())
     assert zones == [0, 0, 1, 1, 2, 2], zones
     events = wait_until(
@@ -66,8 +66,8 @@ def test_a_gated_pod_waits_for_its_gates():
     api, s, proxy = start(node("n0"), proxied=True)
     api.add_pod("gated", schedulingGates=[{"name": "example.com/hold"}])
     api.add_pod("free")
-    wait_until("the free pod placed", lambda: all_placed(api, ["free"]))
-    wait_until("the gated pod known", lambda: s.metrics()['scheduler_pods_by_state{state="gated"}'] == 1)
+    api.wait_placed("free")
+    s.wait_metric('scheduler_pods_by_state{state="gated"}', 1)
     assert scheduled(api, "gated")["reason"] == "SchedulingGated"
     status, answer = api.call(
         "PATCH",
@@ -76,24 +76,24 @@ def test_a_gated_pod_waits_for_its_gates():
         "application/merge-patch+json",
     )
     assert status == 200, answer
-    wait_until("the pod placed once its gates are gone", lambda: all_placed(api, ["gated"]))
+    api.wait_placed("gated")
     assert not [path for method, path in proxy.seen if method == "PATCH" and "gated" in path]
 
 
 def test_a_pod_that_does_not_fit_is_told_why():
     api, s, proxy = start(node("n0", cpu="1"), proxied=True)
     api.add_pod("large", cpu="2")
-    condition = wait_until("its condition", lambda: scheduled(api, "large"))
+    condition = wait_until("its condition", scheduled, api, "large")
     assert condition["status"] == "False" and condition["reason"] == "Unschedulable", condition
     assert condition["message"] == (
         "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
         "1 No preemption victims found for incoming pod."
     ), condition
     assert [m for m, path, _ in proxy.bodies if path.endswith("/large/status")] == ["PATCH"], proxy.bodies
-    events = wait_until("its event", lambda: series_events(api, "FailedScheduling"))
+    events = wait_until("its event", series_events, api, "FailedScheduling")
     assert events[0]["note"] == condition["message"] and events[0]["action"] == "Scheduling", events
     api.add_node("n1", cpu="4")
-    wait_until("placed on the new node", lambda: api.placements()["large"] == "n1")
+    api.wait_placed("large", on="n1")
 
 
 def plugins_that_reject(s):
@@ -110,26 +110,26 @@ def test_a_node_wakes_a_pod_whose_volumes_are_too_many_for_the_others():
     full["status"]["allocatable"]["attachable-volumes-aws-ebs"] = "0"
     api, s, _ = start(full)
     api.add_pod("p", volumes=[{"name": "d", "awsElasticBlockStore": {"volumeID": "vol-1"}}])
-    condition = wait_until("its condition", lambda: scheduled(api, "p"))
+    condition = wait_until("its condition", scheduled, api, "p")
     assert condition["message"].startswith("0/1 nodes are available: 1 node(s) exceed max volume count."), condition
-    wait_until("the plugin counted", lambda: plugins_that_reject(s) == ["EBSLimits"])
+    wait_until("the plugin counted", plugins_that_reject, s, equals=["EBSLimits"])
     api.add_node("n1", cpu="4")
-    wait_until("placed on the new node", lambda: api.placements()["p"] == "n1")
+    api.wait_placed("p", on="n1")
 
 
 def test_a_pod_that_is_rejected_before_any_node_is_looked_at_counts_for_the_plugin():
     api, s, _ = start(node("n0"))
     api.add_pod("p", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "none"}}])
-    condition = wait_until("its condition", lambda: scheduled(api, "p"))
+    condition = wait_until("its condition", scheduled, api, "p")
     assert 'persistentvolumeclaim "none" not found' in condition["message"], condition
-    wait_until("the plugin counted", lambda: plugins_that_reject(s) == ["VolumeRestrictions"])
+    wait_until("the plugin counted", plugins_that_reject, s, equals=["VolumeRestrictions"])
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]} for name in ("a", "b")]}]
     api.add_pod(
         "q", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
     )
-    condition = wait_until("its condition", lambda: scheduled(api, "q"))
+    condition = wait_until("its condition", scheduled, api, "q")
     assert "pod affinity terms conflict" in condition["message"], condition
-    wait_until("both plugins counted", lambda: plugins_that_reject(s) == ["NodeAffinity", "VolumeRestrictions"])
+    wait_until("both plugins counted", plugins_that_reject, s, equals=["NodeAffinity", "VolumeRestrictions"])
     attempts = 'scheduler_schedule_attempts_total{profile="default-scheduler",result="unschedulable"}'
     assert s.metrics()[attempts] == 2
     # Neither plugin waits for CSI drivers. VolumeRestrictions waits for claims.
@@ -146,7 +146,7 @@ def test_a_pod_that_is_rejected_before_any_node_is_looked_at_counts_for_the_plug
             "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
         },
     )
-    wait_until("the pod that waits for a claim tried again", lambda: s.metrics()[attempts] == 3)
+    s.wait_metric(attempts, 3)
 
 
 def test_preempts():
@@ -167,7 +167,7 @@ def test_preempts():
         },
     )
     api.add_pod("polite", cpu="4", priorityClassName="polite")
-    condition = wait_until("the polite pod refused", lambda: scheduled(api, "polite"))
+    condition = wait_until("the polite pod refused", scheduled, api, "polite")
     assert condition["message"].endswith(" preemption: not eligible due to preemptionPolicy=Never."), condition
     assert "low" in api.pods()
     api.add_pod("high", cpu="4", priorityClassName="high")
@@ -180,7 +180,7 @@ def test_preempts():
     ]
     target = marked[0]["status"]["conditions"][0]
     assert target["type"] == "DisruptionTarget" and target["reason"] == "PreemptionByScheduler", marked
-    events = wait_until("the victim's event", lambda: series_events(api, "Preempted"))
+    events = wait_until("the victim's event", series_events, api, "Preempted")
     high = api.pods()["high"]
     assert events[0]["note"] == f"Preempted by pod {high['metadata']['uid']} on node n0", events
     assert events[0]["related"]["name"] == "high" and events[0]["action"] == "Preempting", events
@@ -190,7 +190,7 @@ def test_preempts():
     )
     status, answer = api.call("DELETE", "/api/v1/namespaces/default/pods/low?gracePeriodSeconds=0")
     assert status in (200, 404), answer
-    wait_until("the pod placed", lambda: all_placed(api, ["high"]))
+    api.wait_placed("high")
 
 
 def test_profiles_of_a_configuration_file():
@@ -209,7 +209,7 @@ def test_profiles_of_a_configuration_file():
     api.add_pod("one", schedulerName="packing")
     api.add_pod("two", schedulerName="spreading", cpu="100m")
     api.add_pod("other", schedulerName="somebody-else")
-    wait_until("both placed", lambda: all_placed(api, ["one", "two"]))
+    api.wait_placed("one", "two")
     assert api.placements() == {"first": "a", "one": "a", "two": "b", "other": None}
     assert s.stop() == 0
 
@@ -315,7 +315,7 @@ def test_claims_wait_for_their_first_consumer():
     chosen = selected_node(api, "fresh")
     assert not any(api.placements().values()), "pods are bound after their claims"
     bind_claim(api, "kept", "pv")
-    wait_until("the pod bound behind its claim", lambda: api.placements()["uses-kept"] == "n1")
+    api.wait_placed("uses-kept", on="n1")
     bind_claim(api, "fresh", "pv-fresh")
     assert api.placements()["uses-fresh"] is None, "nobody knows yet where the volume can be used"
     api.post(
@@ -333,7 +333,7 @@ def test_claims_wait_for_their_first_consumer():
             },
         },
     )
-    wait_until("the pod bound on the selected node", lambda: api.placements()["uses-fresh"] == chosen)
+    api.wait_placed("uses-fresh", on=chosen)
     assert not [body for method, path, body in proxy.bodies if path.endswith("/status")], "no condition was needed"
     s.wait_for_log(
         '"Updated PersistentVolume with claim. Waiting for binding to complete" pod="default/uses-kept" PV="pv" '
@@ -350,7 +350,7 @@ def bound_where_its_volume_is(api, claim, volume, chosen, other):
         f"uses-{claim}",
         f'pv "{volume}" node affinity doesn\'t match node "{chosen}": no matching NodeSelectorTerms',
     )
-    wait_until("the pod bound where its volume is", lambda: api.placements()[f"uses-{claim}"] == other)
+    api.wait_placed(f"uses-{claim}", on=other)
 
 
 def test_a_volume_that_was_made_for_another_zone():
@@ -446,10 +446,10 @@ def test_claims_that_are_not_bound_in_time():
 def test_the_lock_is_a_lease():
     api, s, proxy = start(node("n0"), flags=["--leader-elect=true"], proxied=True)
     api.add_pod("p0")
-    wait_until("placed", lambda: all_placed(api, ["p0"]))
+    api.wait_placed("p0")
     lease = api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler")
     assert lease["spec"]["holderIdentity"] and lease["spec"]["leaseDurationSeconds"] == 15, lease
-    events = wait_until("an event of the core group", lambda: api.events("kube-system", "LeaderElection"))
+    events = wait_until("an event of the core group", api.events, "kube-system", "LeaderElection")
     assert (
         events[0]["involvedObject"]["kind"] == "Lease" and events[0]["source"]["component"] == "default-scheduler"
     ), events

@@ -54,7 +54,7 @@ def test_what_each_release_asks_for():
         proxy = Proxy(api.port)
         s = Scheduler(proxy.url, "--emulated-version=" + release, leader_elect=True)
         api.add_pod("p", cpu="1")
-        wait_until("the pod placed", lambda: api.placements()["p"])
+        api.wait_placed("p")
         api.add_pod("big", cpu="99")
 
         def written():
@@ -70,7 +70,7 @@ def test_what_each_release_asks_for():
             lambda: written() and [p for m, p in proxy.seen if m == "POST" and path_of(p) == events],
         )
         assert set(written()) == {"PATCH" if release in SERIES else "PUT"}, (release, written())
-        [condition] = wait_until("the condition stored", lambda: api.pods()["big"].get("status", {}).get("conditions"))
+        [condition] = wait_until("the condition stored", api.conditions, "big")
         assert (
             condition["reason"] == "Unschedulable" and SAYS.get(release, "1 Insufficient cpu") in condition["message"]
         ), (release, condition)
@@ -79,7 +79,7 @@ def test_what_each_release_asks_for():
         def watched():
             return {path_of(p) for m, p in proxy.seen if m == "GET" and "watch=true" in p}
 
-        wait_until("all kinds are watched", lambda: watched() >= kinds)
+        wait_until("all kinds are watched", watched, at_least=kinds)
         # Where a kind is not in the release, another version of its group may be tried.
         assert watched() - kinds <= {STORAGE + "csinodes", "/apis/storage.k8s.io/v1beta1/csinodes"}, (
             release,
@@ -121,7 +121,7 @@ def test_a_node_that_a_bind_does_not_find():
         proxy = Proxy(api.port, fault)
         s = Scheduler(proxy.url, "--emulated-version=" + release, name="lost-node-" + release)
         api.add_pod("p", cpu="1")
-        wait_until("the pod placed in the end", lambda: api.placements()["p"])
+        api.wait_placed("p")
         assert (("GET", "/api/v1/nodes/n0") in [(m, path_of(p)) for m, p in proxy.seen]) == reads, release
         assert s.stop() == 0
 
@@ -158,13 +158,13 @@ def test_what_a_policy_lets_1_19_follow():
         proxy = Proxy(api.port)
         Scheduler(proxy.url, "--emulated-version=1.19", "--policy-config-file=" + policy, name="policy-" + name)
         api.add_pod("p", cpu="1")
-        wait_until("the pod placed", lambda: api.placements()["p"])
+        api.wait_placed("p")
         wanted = KINDS["1.19"] - (set() if name == "with" else owners)
 
         def watched(proxy=proxy):
             return {path_of(p) for m, p in proxy.seen if m == "GET" and "watch=true" in p}
 
-        wait_until("the kinds are watched", lambda: watched() >= wanted)
+        wait_until("the kinds are watched", watched, at_least=wanted)
         assert watched() == wanted, (name, watched() ^ wanted)
 
 
@@ -182,7 +182,7 @@ def test_what_a_profile_lets_1_29_follow():
         proxy = Proxy(api.port)
         Scheduler(proxy.url, "--emulated-version=1.29", "--config=" + config, name="follows-" + name)
         api.add_pod("p", cpu="1")
-        wait_until("the pod placed", lambda: api.placements()["p"])
+        api.wait_placed("p")
         followed = {path_of(p) for m, p in proxy.seen if m == "GET" and "resourceVersion=" in p}
         assert followed & owners == (owners if name == "own" else set()), (name, followed)
 
@@ -238,7 +238,7 @@ def test_nominations_stand_in_an_annotation_up_to_1_9():
         # The nomination comes first, then the eviction with its event.
         steps = [m for m, p in proxy.seen if m == "DELETE" or (m in ("PUT", "PATCH") and "/pods/high/status" in p)]
         assert steps[-2:] == ["PATCH" if annotated else "PUT", "DELETE"], (release, proxy.seen)
-        [event] = wait_until("the event on the victim", lambda: api.events(reason="Preempted"))
+        [event] = wait_until("the event on the victim", api.events, reason="Preempted")
         assert event["message"] == "by default/high on node n0", (release, event)
         mark = {"NominatedNodeName": "n0"} if annotated else {}
         assert nominations(proxy, "high") == ([{"mine": "<kept>", **mark}] if annotated else []), proxy.bodies
@@ -248,7 +248,7 @@ def test_nominations_stand_in_an_annotation_up_to_1_9():
         # The next scheduler finds the nomination and leaves the other pod alone while the victim ends.
         again = Proxy(api.port)
         s = Scheduler(again.url, "--emulated-version=" + release, PRIORITY, name="again")
-        wait_until("an attempt", lambda: s.metrics().get("scheduler_total_preemption_attempts", 0) >= 1)
+        s.wait_metric("scheduler_total_preemption_attempts", at_least=1)
         assert not [p for m, p in again.seen if m == "DELETE"] and not nominations(again, "high"), (release, again.seen)
         assert s.stop() == 0
 
@@ -264,9 +264,9 @@ def test_vain_nominations_are_taken_back_from_1_9_on():
         api.add_pod("mid", cpu="1", priority_class="mid", meta={"annotations": {"NominatedNodeName": "n0"}})
         s = Scheduler(proxy.url, "--emulated-version=" + release, PRIORITY)
         if release == "1.8":  # it is tried again after its back-off
-            wait_until("two attempts", lambda: s.metrics().get("scheduler_total_preemption_attempts", 0) >= 2)
+            s.wait_metric("scheduler_total_preemption_attempts", at_least=2)
         else:
-            wait_until("the end of the nomination", lambda: nominations(proxy, "mid"))
+            wait_until("the end of the nomination", nominations, proxy, "mid")
         assert nominations(proxy, "mid") == ([] if release == "1.8" else [{"NominatedNodeName": ""}]), proxy.bodies
         assert s.stop() == 0
 

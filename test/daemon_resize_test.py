@@ -33,7 +33,7 @@ def test_a_shrink_that_is_made_wakes_what_waits():
         )
         s = Scheduler(api.url, "--emulated-version=" + release)
         api.add_pod("waits", cpu="3")
-        wait_until("the pod waits", lambda: "Insufficient cpu" in str(api.pods()["waits"]["status"].get("conditions")))
+        wait_until("the pod waits", lambda: "Insufficient cpu" in str(api.conditions("waits")))
         assert not api.placements()["waits"], release
         status, answer = api.call(
             "PATCH",
@@ -42,7 +42,7 @@ def test_a_shrink_that_is_made_wakes_what_waits():
             "application/strategic-merge-patch+json",
         )
         assert status == 200, answer
-        wait_until("it is placed in release " + release, lambda: api.placements()["waits"] == "n0")
+        api.wait_placed("waits", on="n0")
         assert s.stop() == 0
 
 

@@ -20,7 +20,7 @@ def test_schedules_a_cluster_from_files():
     def placed():
         return sum(1 for n in api.placements().values() if n)
 
-    wait_until("20 pods placed", lambda: placed() == 20)
+    wait_until("20 pods placed", placed, equals=20)
     where = api.placements()
     assert where["big"] is None and where["foreign"] is None, where
     api.check_not_overcommitted()
@@ -28,8 +28,7 @@ def test_schedules_a_cluster_from_files():
     assert sorted(list(where.values()).count(f"n{i}") for i in range(5)) == [4] * 5, where
 
     condition = wait_until(
-        "the PodScheduled condition of big",
-        lambda: [c for c in api.pods()["big"]["status"].get("conditions", []) if c["type"] == "PodScheduled"],
+        "the PodScheduled condition of big", lambda: [c for c in api.conditions("big") if c["type"] == "PodScheduled"]
     )[0]
     assert condition["status"] == "False" and condition["reason"] == "Unschedulable", condition
     assert condition["message"] == "0/5 nodes are available: 5 Insufficient cpu.", condition
@@ -47,9 +46,9 @@ def test_schedules_a_cluster_from_files():
 
     # When a node appears that is large enough, it receives the waiting pod.
     api.add_node("large", cpu="16")
-    wait_until("big placed", lambda: api.placements()["big"] == "large")
+    api.wait_placed("big", on="large")
     assert api.placements()["foreign"] is None
-    wait_until("all binds counted", lambda: s.metrics()["scheduler_binding_latency_microseconds_count"] == 21)
+    s.wait_metric("scheduler_binding_latency_microseconds_count", 21)
     assert s.metrics()['scheduler_schedule_attempts_total{result="scheduled"}'] == 21
     s.process.send_signal(signal.SIGUSR2)
     s.wait_for_log("cache comparer: no differences")
@@ -66,11 +65,11 @@ def test_counts_pods_of_other_schedulers():
     api.add_pod("fits", cpu="500m")
     api.add_pod("too-much", cpu="500m")
     s = Scheduler(api.url)
-    wait_until("one pod placed", lambda: api.placements()["fits"] == "n0")
+    api.wait_placed("fits", on="n0")
     s.wait_for_log("Failed to schedule pod: default/too-much")
     api.check_not_overcommitted()
     api.call("DELETE", "/api/v1/namespaces/default/pods/taken?gracePeriodSeconds=0")
-    wait_until("the other pod placed", lambda: api.placements()["too-much"] == "n0")
+    api.wait_placed("too-much", on="n0")
 
 
 def test_serves_its_pages():
@@ -136,7 +135,7 @@ def test_too_many_connections_to_its_pages_are_closed():
     assert s.page("/healthz")[::2] == (200, "ok")
     for c in many:
         c.close()
-    wait_until("a connection is free again", lambda: s.metrics()['scheduler_http_connections{server="healthz"}'] == 1)
+    s.wait_metric('scheduler_http_connections{server="healthz"}', 1)
     assert s.metrics()['scheduler_http_displaced_total{server="healthz"}'] >= 12
     assert s.metrics()['scheduler_http_refused_total{server="healthz"}'] == 0
     assert s.stop() == 0
@@ -154,9 +153,9 @@ def test_several_profiles_share_the_cluster():
     s = Scheduler(api.url, f"--config={path}", "--feature-gates=TaintNodesByCondition=true")
     api.add_pod("first", cpu="2", memory="4Gi", on="a")
     api.add_pod("spread", cpu="1", memory="2Gi")
-    wait_until("spread placed", lambda: api.placements()["spread"])
+    api.wait_placed("spread")
     api.add_pod("pack", cpu="1", memory="2Gi", scheduler="packer")
-    wait_until("pack placed", lambda: api.placements()["pack"])
+    api.wait_placed("pack")
     where = api.placements()
     assert where["spread"] == "b" and where["pack"] == "a", where
     wait_until(
@@ -174,7 +173,7 @@ def test_rates_of_zero_and_below():
     assert defaults.metrics()["scheduler_requests_limit"] == 10 + 5 * 5
     assert defaults.stop() == 0
     # The metrics exist from the first response on, even before the API server has sent the policy.
-    deaf = Proxy(api.port, lambda method, path: "refuse")
+    deaf = Proxy(api.port, {"": "refuse"})
     waiting = Scheduler(deaf.url, "--policy-configmap=p", "--kube-api-qps=2", "--kube-api-burst=7", name="waiting")
     m = waiting.metrics(whole=False)
     assert (m["scheduler_requests_limit"], m["scheduler_events_queued"]) == (7 + 5 * 2, 0)
@@ -185,7 +184,7 @@ def test_rates_of_zero_and_below():
     names = [f"p{i}" for i in range(40)]
     for n in names:
         api.add_pod(n, cpu="100m")
-    wait_until("all pods placed", lambda: all(api.placements().get(n) for n in names))
+    api.wait_placed(*names)
     assert "Throttling request" not in unlimited.log()
     assert unlimited.stop() == 0
 
@@ -203,11 +202,11 @@ def test_preempts():
         0
     ]
     assert api.pods()["high"]["status"]["nominatedNodeName"] == "n0"
-    event = wait_until("the event on the victim", lambda: api.events(reason="Preempted"))[0]
+    event = wait_until("the event on the victim", api.events, reason="Preempted")[0]
     assert event["involvedObject"]["name"] == victim and event["message"] == "by default/high on node n0", event
     assert api.placements()["high"] is None
     api.call("DELETE", f"/api/v1/namespaces/default/pods/{victim}?gracePeriodSeconds=0")
-    wait_until("high placed", lambda: api.placements()["high"] == "n0")
+    api.wait_placed("high", on="n0")
     assert s.metrics()["scheduler_total_preemption_attempts"] >= 1
 
 

@@ -38,7 +38,7 @@ def secure(proxy, *flags):
 
 def test_reviews_that_hang_hold_up_nothing():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
-    proxy = Proxy(api.port, lambda method, path: ("slow", 60) if path.endswith("reviews") else None)
+    proxy = Proxy(api.port, {"reviews$": ("slow", 60)})
     s, start, page = secure(proxy)
     waiting = [start("/metrics", f"token{i}") for i in range(5)]
     wait_until("the API server is asked", lambda: sum(p.endswith("/tokenreviews") for _, p in proxy.seen) == 5)
@@ -48,7 +48,7 @@ def test_reviews_that_hang_hold_up_nothing():
     # Far less than a review takes; a page that waited for one would need at least ten seconds.
     assert time.monotonic() - begin < 5
     api.add_pod("p", cpu="1")
-    wait_until("a pod is bound", lambda: api.pods()["p"]["spec"].get("nodeName"))
+    api.wait_placed("p")
     begin = time.monotonic()
     assert s.stop() == 0
     assert time.monotonic() - begin < 5, "SIGTERM waited for a review"
@@ -79,12 +79,11 @@ def test_reviews_have_a_rate_of_their_own():
 
 def test_sigterm_is_quick_when_the_api_server_is_gone():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
-    hang = {"now": False}
-    proxy = Proxy(api.port, lambda method, path: ("slow", 60) if hang["now"] and method != "GET" else None)
+    proxy = Proxy(api.port)
     s = Scheduler(proxy.url, "--leader-elect=true")
     api.add_pod("p", cpu="1")
-    wait_until("a pod is bound", lambda: api.pods()["p"]["spec"].get("nodeName"))
-    hang["now"] = True  # requests about events and the lock are no longer answered
+    api.wait_placed("p")
+    proxy.fault = {"^(?!GET )": ("slow", 60)}  # requests about events and the lock are no longer answered
     begin = time.monotonic()
     assert s.stop() == 0
     took = time.monotonic() - begin

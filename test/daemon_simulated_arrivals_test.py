@@ -6,7 +6,7 @@ import io
 import random
 
 import harness
-from harness import Api, Scheduler, node, pod, schedsim, wait_until, write_file, write_objects
+from harness import Api, Scheduler, node, pod, schedsim, wait_until, write_objects
 
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 NODES = [node("n%d" % i, cpu=str(2 + i), zone="z%d" % (i % 2)) for i in range(4)]

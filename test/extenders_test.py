@@ -50,7 +50,7 @@ def test_online():
             nodeCacheCapable=capable,
         )
         api.add_pod("by-" + name, scheduler=name)
-        wait_until("the pod of %s is placed" % name, lambda: api.placements()["by-" + name])
+        api.wait_placed("by-" + name)
         assert s.stop() == 0
 
 
@@ -75,10 +75,7 @@ def test_an_extender_that_hangs():
     assert time.monotonic() - begin < 8, "healthz does not wait for the extender"
     wait_until(
         "the reason in the pod's condition",
-        lambda: any(
-            "no answer within 10s" in c.get("message", "")
-            for c in api.pods()["stuck"]["status"].get("conditions") or []
-        ),
+        lambda: any("no answer within 10s" in c.get("message", "") for c in api.conditions("stuck")),
     )
     assert s.stop() == 0
 

@@ -13,7 +13,7 @@ os.environ["OUT"] = os.path.join(
 )
 
 import harness  # noqa: E402
-from harness import Api, BIN, Scheduler  # noqa: E402
+from harness import BIN, Api, Scheduler
 from harness import node, pod, run, schedsim, wait_until, write_objects  # noqa: E402
 
 FAKE = "1.77"
@@ -91,7 +91,7 @@ def test_daemon():
     scheduler = Scheduler(api.url, f"--emulated-version={FAKE}", leader_elect=True)
     for o in CLUSTER:
         api.post("/api/v1/nodes" if o["kind"] == "Node" else "/api/v1/namespaces/default/pods", o)
-    wait_until("three pods are bound", lambda: sum(bool(n) for n in api.placements().values()) == 3)
+    api.wait_placed(count=3)
     assert not api.placements()["third"] and api.placements()["red"] in ("node-22", "long-name-3"), api.placements()
     wait_until(
         "an event in the release's words",
@@ -101,9 +101,7 @@ def test_daemon():
     )
     wait_until(
         "a condition in the release's words",
-        lambda: any(
-            "none of 3 would do" in c.get("message", "") for c in api.pods()["third"]["status"].get("conditions", [])
-        ),
+        lambda: any("none of 3 would do" in c.get("message", "") for c in api.conditions("third")),
     )
     assert api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases")["items"], "the release's lock"
     assert scheduler.stop() == 0

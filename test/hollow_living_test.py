@@ -453,8 +453,8 @@ def test_nothing_is_made_twice_whatever_ends():
             scheduler.process.send_signal(signal.SIGKILL)
             scheduler.process.wait()
             scheduler = run(i)
-    wait_until("the job is complete", lambda: api.get(objects[3])["status"].get("succeeded") == 8, 60)
-    proxy.fault = lambda method, path: None
+    wait_until("the job is complete", lambda: api.get(objects[3])["status"].get("succeeded") == 8)
+    proxy.fault = {}
     for what in ("deployment/web", "statefulset/db", "daemonset/agent"):
         kubectl("rollout", "status", what, "--timeout=60s")
     made.ends = True
@@ -520,9 +520,9 @@ def test_a_node_goes_down():
     kubectl("get", "events", out=["TaintManagerEviction", "NodeNotReady"])
     kubectl("annotate", "node", "n1", "simulate.berth/down=false", "--overwrite")
     kubectl("wait", "node/n1", "--for=condition=Ready", "--timeout=60s", out="condition met")
-    wait_until("the taints are gone", lambda: not api.get("/api/v1/nodes/n1")["spec"].get("taints"), 60)
+    wait_until("the taints are gone", lambda: not api.get("/api/v1/nodes/n1")["spec"].get("taints"))
     wait_until(
-        "the pods that were evicted are gone", lambda: len(api.get("/api/v1/namespaces/default/pods")["items"]) == 2, 60
+        "the pods that were evicted are gone", lambda: len(api.get("/api/v1/namespaces/default/pods")["items"]) == 2
     )
 
 

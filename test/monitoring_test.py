@@ -43,7 +43,7 @@ def test_dashboard():
     for i in range(5):
         api.add_pod(f"small-{i}")
     api.add_pod("large", cpu="64")
-    wait_until("the pods to be placed", lambda: sum(map(bool, api.placements().values())) == 5)
+    api.wait_placed(count=5)
     port = free_port()
     with open(scratch("prometheus.yml"), "w") as f:
         json.dump(
@@ -94,7 +94,7 @@ def test_dashboard():
         wait_until("healthy rules", lambda: {r["health"] for g in rule_groups() for r in g["rules"]} == {"ok"})
         assert len(groups[0]["rules"]) >= 10
         pending = wait_until(
-            "a reason why the large pod waits", lambda: query("sum by (reason) (scheduler_pending_pods_by_reason) > 0")
+            "a reason why the large pod waits", query, "sum by (reason) (scheduler_pending_pods_by_reason) > 0"
         )
         reasons = [r["metric"].get("reason") for r in pending]
         assert reasons[0], reasons

@@ -10,7 +10,7 @@ import subprocess
 import tarfile
 
 import harness
-from harness import Api, scratch, wait_until
+from harness import Api, scratch
 
 OUT = os.environ.get("OUT", "_output")
 
@@ -95,7 +95,7 @@ def runs(root):
             env={"PATH": "/usr/bin"},
         )
     try:
-        wait_until("the pod to be placed", lambda: api.placements()["p"] == "n1")
+        api.wait_placed("p", on="n1")
     finally:
         p.terminate()
         assert p.wait(60) == 0, open(scratch("inside.log")).read()

@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import os
 import re
-import subprocess
 import zipfile
 
 import harness

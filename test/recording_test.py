@@ -37,7 +37,7 @@ def record(folder, *flags, pods=40, end=signal.SIGTERM):
     s = Scheduler(api.url, f"--record-dir={folder}", *flags, name=os.path.basename(folder))
     for i in range(pods):
         api.add_pod(f"web-{i:02d}", cpu="500m")
-    wait_until("32 pods placed", lambda: sum(1 for n in api.placements().values() if n) == 32)
+    api.wait_placed(count=32)
     if any("PodPriority" in f for f in flags):
         api.add_pod("urgent", cpu="1500m", priority_class="high")
 
@@ -51,7 +51,7 @@ def record(folder, *flags, pods=40, end=signal.SIGTERM):
         wait_until("the urgent pod placed", evict)
     else:
         api.call("DELETE", "/api/v1/namespaces/default/pods/web-00?gracePeriodSeconds=0")
-        wait_until("the node is used again", lambda: sum(1 for n in api.placements().values() if n) == 32)
+        api.wait_placed(count=32)
     where = api.placements()
     # What is not in the buffer any more need not be in a file yet, and only what is in a file outlives SIGKILL.
     placed = {f"default/{name}" for name, n in where.items() if n}
@@ -331,7 +331,7 @@ def record_1_29(folder, *flags, packing=False):
     for i in range(12):
         add(f"p{i:02d}", topologySpreadConstraints=spread)
     add("gated", schedulingGates=[{"name": "example.com/hold"}])
-    wait_until("12 pods placed", lambda: sum(1 for n in api.placements().values() if n) == 12)
+    api.wait_placed(count=12)
     add("large", cpu="3")
     if packing:
         add("packed", schedulerName="packing")
@@ -344,10 +344,7 @@ def record_1_29(folder, *flags, packing=False):
         return api.placements()["urgent"] and (not packing or api.placements()["packed"])
 
     wait_until("the urgent pod placed", evict)
-    wait_until(
-        "why the large one is not",
-        lambda: any(c["type"] == "PodScheduled" for c in api.pods()["large"].get("status", {}).get("conditions", [])),
-    )
+    wait_until("why the large one is not", lambda: any(c["type"] == "PodScheduled" for c in api.conditions("large")))
     s.process.send_signal(signal.SIGTERM)
     s.process.wait()
     api.process.kill()

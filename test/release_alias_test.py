@@ -15,7 +15,7 @@ os.environ["OUT"] = os.path.join(
 )
 
 import harness  # noqa: E402
-from harness import Api, BIN, Proxy, ROOT, Scheduler  # noqa: E402
+from harness import BIN, ROOT, Api, Proxy, Scheduler
 from harness import node, pod, run, scratch, schedsim, wait_until, write_file, write_objects  # noqa: E402
 
 DATA = os.path.join(ROOT, "test", "testdata")
@@ -202,10 +202,10 @@ def test_server_and_daemon():
             proxy = Proxy(api.port)
             s = Scheduler(proxy.url, "--emulated-version=" + release, leader_elect=True)
             api.add_pod("big", cpu="99")
-            wait_until("the event of the pod that fits nowhere", lambda: api.events(reason="FailedScheduling"))
+            wait_until("the event of the pod that fits nowhere", api.events, reason="FailedScheduling")
             api.add_node("n1", cpu="2")
             api.add_pod("small", cpu="1")
-            wait_until("the pod placed", lambda: api.placements()["small"] == "n1")
+            api.wait_placed("small", on="n1")
             [event] = [e.get("message") or e.get("note") for e in api.events(reason="FailedScheduling")][:1]
             s.metrics()
             families = sorted(set(re.findall(r"(?m)^# .*$", s.page("/metrics")[2])))

@@ -211,7 +211,7 @@ def test_m_18_fixed_the_text_of_a_failure_is_no_format_string():
         Scheduler(api.url, "--emulated-version=1.29", "--config", write_file("config.json", config))
         api.post("/api/v1/namespaces/default/pods", pod("p"))
 
-        wait_until("the event", lambda: api.events(reason="FailedScheduling"))
+        wait_until("the event", api.events, reason="FailedScheduling")
         (event,) = api.events(reason="FailedScheduling")
         assert "1 100%d sure: %s" in (event.get("message") or event.get("note")), event
 

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 import harness
-from harness import ROOT, items, schedsim, write_file
+from harness import ROOT, items, schedsim
 
 SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 DEMO = os.path.join(ROOT, "test/testdata/demo")

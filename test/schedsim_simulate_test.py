@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import harness
-from harness import ROOT, items, node, pod, schedsim, scratch, write_file, write_objects
+from harness import ROOT, node, pod, schedsim, scratch, write_file, write_objects
 
 SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 TRACES = os.path.join(ROOT, "test/testdata/traces")

@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import harness
-from harness import BIN, Api, Proxy, Scheduler, node, scratch, status_body, wait_until, write_objects
+from harness import BIN, Api, Proxy, Scheduler, node, scratch, status_body, write_objects
 
 
 def snapshot(*flags, ok=True, output="json", **environment):
@@ -37,7 +37,7 @@ def test_the_same_decision_as_the_daemon():
     s = Scheduler(api.url)
     for i in range(12):
         api.add_pod(f"first{i}", cpu="700m")
-    wait_until("the first pods are bound", lambda: all(p["spec"].get("nodeName") for p in api.pods().values()))
+    api.wait_placed(*api.pods())
     assert s.stop() == 0
     api.add_pod("next", cpu="300m")
     taken = snapshot("--master", api.url)
@@ -54,7 +54,7 @@ def test_the_same_decision_as_the_daemon():
     foreseen = placements(taken.stdout)
     assert list(foreseen) == ["default/next"], foreseen
     s = Scheduler(api.url)
-    wait_until("the next pod is bound", lambda: api.pods()["next"]["spec"].get("nodeName"))
+    api.wait_placed("next")
     assert api.pods()["next"]["spec"]["nodeName"] == foreseen["default/next"]
     assert s.stop() == 0
 
@@ -185,16 +185,8 @@ def test_more_than_a_page_and_several_kubeconfigs():
 
 def test_a_kind_that_is_forbidden_is_an_error():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="4")]))
-    proxy = Proxy(
-        api.port,
-        lambda method, path: (
-            403,
-            {"Content-Type": "application/json"},
-            status_body(403, "Forbidden", 'pods is forbidden: User "me" cannot list pods'),
-        )
-        if "/pods" in path
-        else None,
-    )
+    refusal = status_body(403, "Forbidden", 'pods is forbidden: User "me" cannot list pods')
+    proxy = Proxy(api.port, {"/pods": (403, {"Content-Type": "application/json"}, refusal)})
     p = snapshot("--master", proxy.url, ok=False)
     assert p.stdout == "" and 'schedsim: cannot list pods: pods is forbidden: User "me" cannot list pods' in p.stderr, p
     assert "no configuration has been provided" in snapshot(ok=False).stderr

@@ -72,7 +72,7 @@ def scenario():
     for i in range(3):
         api.add_pod(f"small-{i}", cpu="500m", owner="ReplicaSet")
     api.add_pod("large", cpu="64")
-    wait_until("the pods to be tried", lambda: sum(map(bool, api.placements().values())) == 3)
+    api.wait_placed(count=3)
     return api, scheduler, scheduler.port()
 
 
@@ -106,7 +106,11 @@ def test_answers():
         placed[p["spec"].get("nodeName")] = placed.get(p["spec"].get("nodeName"), 0) + 1
     assert {n: by_name[n][5][2] for n in by_name} == {n: placed.get(n, 0) for n in by_name}, (by_name, placed)
 
-    pending = wait_until("a reason", lambda: (lambda p: p["byReason"] and p)(answer(port, "pending")))
+    def pending_with_reasons():
+        pending = answer(port, "pending")
+        return pending["byReason"] and pending
+
+    pending = wait_until("a reason", pending_with_reasons)
     assert [(r["reason"], r["pods"]) for r in pending["byReason"]] == [("Insufficient cpu", 1)], pending
     assert (
         pending["byReason"][0]["help"] == "These nodes do not have that much cpu left."
@@ -249,7 +253,7 @@ def test_many_viewers():
     assert answer(port, "nodes")["nodes"]  # requests without a stream are answered
     for s in streams:
         s.close()
-    late = wait_until("another one is let in", lambda: enters(port))
+    late = wait_until("another one is let in", enters, port)
     assert late.next()[0] == "nodes"
     late.close()
     assert scheduler.stop() == 0
@@ -325,16 +329,12 @@ def test_secure_port():
         return None
 
     asked = []
-    proxy = Proxy(api.port, lambda method, path: None)
-    proxy.fault = (
-        lambda method, path: (
-            201,
-            {"Content-Type": "application/json"},
-            json.dumps(review(method, path, proxy.bodies[-1][2])),
-        )
-        if path.endswith("reviews")
-        else None
-    )
+
+    def answer_reviews(method, path):
+        answer = json.dumps(review(method, path, proxy.bodies[-1][2])) if path.endswith("reviews") else None
+        return answer and (201, {"Content-Type": "application/json"}, answer)
+
+    proxy = Proxy(api.port, answer_reviews)
     port = free_port()
     scheduler = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", "--enable-ui")
     scheduler.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
@@ -364,7 +364,7 @@ def test_secure_port():
 def test_starting():
     """The page that a browser has loaded too early loads itself again."""
     api = Api.start()
-    deaf = Proxy(api.port, lambda method, path: "refuse")
+    deaf = Proxy(api.port, {"": "refuse"})
     waiting = Scheduler(deaf.url, "--enable-ui", "--policy-configmap=p")
     status, headers, text = ask(waiting.port(), "/ui/")
     assert (status, text) == (503, "The scheduler is starting.\n"), (status, text)

@@ -317,11 +317,7 @@ def test_large():
     for i in range(300):
         api.add_pod(f"bound-{i:03}", cpu="1")
     # Meanwhile 50,000 pods that fit nowhere are tried on 10,000 nodes, which takes a busy machine some time.
-    wait_until(
-        "the pods to be bound",
-        lambda: scheduler.metrics()['scheduler_schedule_attempts_total{result="scheduled"}'] >= 300,
-        deadline=300,
-    )
+    scheduler.wait_metric('scheduler_schedule_attempts_total{result="scheduled"}', at_least=300, within=300)
     page.wait(f"performance.getEntriesByName('map-update').length > {before}")
     page.wait(
         "[...document.querySelectorAll('dt')].some(e => e.innerText === 'Pods with a node' && e.nextSibling.innerText "
@@ -404,17 +400,12 @@ def test_secure():
             }
         }
 
-    proxy = Proxy(api.port, lambda method, path: None)
+    def answer_reviews(_, path):
+        answer = json.dumps(review(path, json.loads(bodies.last))) if path.endswith("reviews") else None
+        return answer and (201, {"Content-Type": "application/json"}, answer)
+
+    proxy = Proxy(api.port, answer_reviews)
     proxy.bodies = bodies = OwnBody()
-    proxy.fault = (
-        lambda method, path: (
-            201,
-            {"Content-Type": "application/json"},
-            json.dumps(review(path, json.loads(bodies.last))),
-        )
-        if path.endswith("reviews")
-        else None
-    )
     port = free_port()
     scheduler = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", "--enable-ui")
     scheduler.wait_for_log(f"starting secure server on 127.0.0.1:{port}")

@@ -2,6 +2,7 @@
 import http.client
 import itertools
 import json
+import math
 import os
 import re
 import select
@@ -9,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 from harness.objects import cpu, items, node, pod, write_objects
 from harness.running import BIN, DEADLINE, ROOT, TLS, free_port, scratch, start, wait_until
@@ -122,6 +124,23 @@ class Api:
 
     def placements(self, namespace="default"):
         return {name: p["spec"].get("nodeName") for name, p in self.pods(namespace).items()}
+
+    def wait_placed(self, *names, on=None, count=None, within=DEADLINE):
+        """Waits until these pods of the namespace default have a node, or the node `on`, or until `count` of all pods
+        have one."""
+        end = time.monotonic() + within
+        while True:
+            nodes = self.placements()
+            if count is None and all(nodes.get(n) and on in (None, nodes[n]) for n in names):
+                return
+            if count is not None and sum(map(bool, nodes.values())) == count:
+                return
+            assert time.monotonic() < end, f"not within {within} s: {count or list(names)} placed{on and ' on ' + on}"
+            time.sleep(0.02)
+
+    def conditions(self, name):
+        """Returns the conditions of a pod, none if it has no status."""
+        return self.pods()[name].get("status", {}).get("conditions", [])
 
     def events(self, namespace="default", reason=None):
         items = self.get(f"/api/v1/namespaces/{namespace}/events")["items"]
@@ -316,6 +335,14 @@ class Scheduler:
             return found if not whole or any(k.startswith("scheduler_watch_open") for k in found) else None
 
         return wait_until("metrics of the watches", read)
+
+    def metric(self, name):
+        """Returns the metric's value, or less than any number if there is none of the name."""
+        return self.metrics().get(name, -math.inf)
+
+    def wait_metric(self, name, value=None, at_least=None, within=DEADLINE):
+        """Waits until the metric has the value, or one that is not smaller than `at_least`."""
+        wait_until(name, self.metric, name, equals=value, at_least=at_least, deadline=within)
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)

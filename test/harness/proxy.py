@@ -1,5 +1,6 @@
 """A proxy in front of an API server that can lose, delay and change what passes."""
 import json
+import re
 import socket
 import threading
 import time
@@ -7,7 +8,7 @@ import time
 from harness.running import free_port
 
 
-def relay(source, sink, saw=lambda data: None):
+def relay(source, sink, saw=bytes):
     """Copies data from one socket to the other until either closes, then closes both."""
     try:
         while data := source.recv(65536):
@@ -23,7 +24,8 @@ def relay(source, sink, saw=lambda data: None):
 
 
 class Proxy:
-    """Between a client and the API server. `fault(method, path)` says what goes wrong with a request:
+    """Between a client and the API server. `fault` is what goes wrong with which request: a function of method and path, or
+    faults by regular expression. The first expression that is found in "METHOD PATH" counts. The faults:
 
     None                    nothing
     "refuse"                the connection is closed, the server never sees the request
@@ -35,7 +37,7 @@ class Proxy:
     ("garbage",)            the answer is no HTTP
     """
 
-    def __init__(self, upstream, fault=lambda method, path: None, port=0):
+    def __init__(self, upstream, fault={}, port=0):
         self.upstream, self.fault = upstream, fault
         self.seen = []  # (method, path) of all requests
         self.bodies = []  # (method, path, body) of all requests but GETs
@@ -60,6 +62,11 @@ class Proxy:
                 s.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+    def _fault_of(self, method, path):
+        if callable(self.fault):
+            return self.fault(method, path)
+        return next((fault for where, fault in self.fault.items() if re.search(where, f"{method} {path}")), None)
 
     def _accept(self):
         while True:
@@ -98,7 +105,7 @@ class Proxy:
         self.seen.append((method, path))
         if method != "GET":
             self.bodies.append((method, path, body))
-        fault = self.fault(method, path)
+        fault = self._fault_of(method, path)
         if fault == "refuse":
             return False
         if fault == ("garbage",):

@@ -104,15 +104,16 @@ def free_port():
     raise AssertionError("no port is free")
 
 
-def wait_until(what, condition, deadline=DEADLINE):
-    """Polls until condition() returns something true, and returns that; raises AssertionError after the deadline."""
+def wait_until(what, condition, *args, equals=None, at_least=None, deadline=DEADLINE, **kwargs):
+    """Polls until condition(*args, **kwargs) returns something true, or the value `equals`, or one that is not smaller
+    than `at_least`, and returns that; raises AssertionError after the deadline."""
     end = time.monotonic() + deadline
     while True:
-        value = condition()
-        if value:
+        value = condition(*args, **kwargs)
+        if value == equals if equals is not None else value >= at_least if at_least is not None else value:
             return value
         if time.monotonic() > end:
-            raise AssertionError(f"not within {deadline} s: {what}")
+            raise AssertionError(f"not within {deadline} s: {what}", value)
         time.sleep(0.02)
 
 
