@@ -24,8 +24,8 @@ def relay(source, sink, saw=bytes):
 
 
 class Proxy:
-    """Between a client and the API server. `fault` is what goes wrong with which request: a function of method and path, or
-    faults by regular expression. The first expression that is found in "METHOD PATH" counts. The faults:
+    """Between a client and the API server. `fault` says what goes wrong with a request: a function of method and path,
+    or faults by regular expression. The first expression that is found in "METHOD PATH" counts. The faults:
 
     None                    nothing
     "refuse"                the connection is closed, the server never sees the request
