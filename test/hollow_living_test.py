@@ -508,15 +508,12 @@ def test_a_node_goes_down():
         "n1",
         out=["node.kubernetes.io/unreachable:NoExecute", "Kubelet stopped posting node status"],
     )
-    wait_until(
-        "two pods run on n2",
-        lambda: 2
-        == sum(
-            p["spec"].get("nodeName") == "n2" and p["status"]["phase"] == "Running"
-            for p in api.get("/api/v1/namespaces/default/pods")["items"]
-        ),
-        60,
-    )
+
+    def running_on_n2():
+        listed = api.get("/api/v1/namespaces/default/pods")["items"]
+        return sum(p["spec"].get("nodeName") == "n2" and p["status"]["phase"] == "Running" for p in listed)
+
+    wait_until("two pods run on n2", running_on_n2, equals=2)
     kubectl("get", "events", out=["TaintManagerEviction", "NodeNotReady"])
     kubectl("annotate", "node", "n1", "simulate.berth/down=false", "--overwrite")
     kubectl("wait", "node/n1", "--for=condition=Ready", "--timeout=60s", out="condition met")

@@ -298,13 +298,14 @@ class Scheduler:
             return f.read()
 
     def wait_for_log(self, text, deadline=DEADLINE):
-        wait_until(
-            f"{text!r} in the log:\n{self.log()[-3000:]}", lambda: text in self.log() or self._died(text), deadline
-        )
+        def written():
+            running = self.process.poll() is None
+            if text in self.log():
+                return True
+            assert running, f"exited {self.process.returncode}:\n{self.log()}"
+            return False
 
-    def _died(self, text):
-        assert self.process.poll() is None or text in self.log(), f"exited {self.process.returncode}:\n{self.log()}"
-        return False
+        wait_until(f"{text!r} in the log:\n{self.log()[-3000:]}", written, deadline=deadline)
 
     def port(self):
         def find():
