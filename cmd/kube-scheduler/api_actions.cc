@@ -1,5 +1,5 @@
-// Requests are collected in `batch_` on the scheduler's thread and posted to the I/O thread together, which wakes it
-// once for many decisions. Each request is answered by one reply in the inbox.
+// Requests are collected in `batch_` and posted to the I/O thread together, which wakes it once for many decisions.
+// Each request is answered by one reply in the inbox.
 #include "cmd/kube-scheduler/api_actions.h"
 
 #include <absl/strings/str_cat.h>

@@ -18,7 +18,7 @@
 
 namespace berth::kube_scheduler {
 
-// The methods are called on the scheduler's thread. Requests are collected and handed to the I/O thread by Flush().
+// The methods are called by whoever holds the round. Requests are collected and handed to the I/O thread by Flush().
 // Replies come back through the inbox.
 class ApiActions final : public scheduler::Actions {
  public:

@@ -29,6 +29,7 @@
 #include "cmd/kube-scheduler/process_log.h"
 #include "cmd/kube-scheduler/profile_config.h"
 #include "cmd/kube-scheduler/recording.h"
+#include "cmd/kube-scheduler/rounds.h"
 #include "cmd/kube-scheduler/threads.h"
 #include "pkg/client/config.h"
 #include "pkg/client/events.h"
@@ -52,8 +53,10 @@ namespace {
 constexpr size_t kInboxLimit = 100'000;
 // The most requests about pods that may be unanswered.
 constexpr double kMostRequests = 4096;
-// The most decisions between two reads of the inbox.
-constexpr int kDecisionsInARow = 64;
+// How often the snapshot for other threads is taken, whether or not one of them asks for it.
+constexpr absl::Duration kPublishEvery = absl::Milliseconds(250);
+// Leadership may change without anything in the inbox, so the time between two rounds is limited.
+constexpr absl::Duration kRoundEvery = absl::Milliseconds(500);
 // How long a clean shutdown waits for binds that have not been answered.
 constexpr absl::Duration kBindsGrace = absl::Seconds(15);
 // How long a clean shutdown then waits for its events and its lock, whatever the API server does. Both are dispensable,
@@ -77,7 +80,10 @@ class Daemon {
         log_(config.Form().structured_log, config.Form().command.bare_errors, *config.release),
         inbox_(kInboxLimit),
         pods_io_("pods-io"),
-        lease_io_("lease-io") {}
+        lease_io_("lease-io"),
+        rounds_(&inbox_, &clock_,
+                {[this] { return pods_io_.executor()->RunsHere(); },
+                 [this](std::function<void()> f) { pods_io_.executor()->Post(std::move(f)); }}) {}
 
   ~Daemon();
   int Run();
@@ -96,7 +102,9 @@ class Daemon {
   void CollectMetrics(Families* families);
   bool MayWrite() const;
   void Lead();
-  void Decide();  // the loop of the deciding thread
+  void Decide();  // the deciding thread
+  bool AsksExtenders() const;
+  Rounds::Left Round(std::vector<InboxItem>& items, int most);
   void Handle(InboxItem& item);
   // Passes an input to the scheduler, through the tap while a recording is made.
   template <typename T>
@@ -118,13 +126,14 @@ class Daemon {
   RestMetrics rest_metrics_;
 
   IoThread pods_io_, lease_io_;
+  Rounds rounds_;
   std::unique_ptr<client::RestClient> pods_client_, lease_client_, events_client_;
   std::unique_ptr<client::Requests> requests_;
   EventRecorders recorders_;
   std::unique_ptr<client::LeaderElector> elector_;
   std::unique_ptr<ClusterWatch> watch_;
 
-  // The members below are used on the deciding thread only.
+  // The members below are used by whoever holds the round.
   std::unique_ptr<scheduler::Assembly> parts_;
   Algorithms algorithms_;
   std::unique_ptr<ApiActions> actions_;
@@ -132,9 +141,9 @@ class Daemon {
   std::unique_ptr<recording::Tap> tap_;            // wraps the scheduler while it is recorded; else null
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   size_t requests_limit_ = 0;
-  int unsynced_ = 0;      // resources whose first list has not been applied
-  bool leading_ = false;  // true without leader election
-  bool over_ = false;
+  int unsynced_ = 0;                                      // resources whose first list has not been applied
+  bool leading_ = false;                                  // true without leader election
+  absl::Duration published_ = -absl::InfiniteDuration();  // when the snapshot was taken; steady clock
   OneTimeEvent synced_, ending_, released_;
   std::atomic<bool> built_{false};  // watch_ exists
   std::thread decider_;
@@ -357,6 +366,8 @@ client::ApiResult<T> Daemon::Blocking(std::function<void(client::Done<T>)> start
 
 void Daemon::CollectMetrics(Families* families) {
   using prometheus::MetricType;
+  // While a round lasts long, the numbers are those before it.
+  if (built_) rounds_.Visit(absl::Milliseconds(50), [this] { PublishSnapshot(); });
   {
     std::lock_guard lock(snapshot_mutex_);
     CollectScheduler(snapshot_, families);
@@ -413,38 +424,28 @@ void Daemon::Handle(InboxItem& item) {
       item);
 }
 
-// Each round takes what has arrived, lets time pass, and makes a limited number of decisions, so that neither inputs
-// nor decisions wait long for the other. It blocks in Take() only when there was nothing left to decide.
 void Daemon::Decide() {
   pthread_setname_np(pthread_self(), "scheduler");
-  std::vector<InboxItem> items;
-  absl::Duration published;
-  bool more = false;
-  while (!over_) {
-    absl::Duration wait;
-    if (!more) {
-      PublishSnapshot();
-      const absl::Duration now = clock_.Steady();
-      published = now;
-      // Leadership may change without anything in the inbox, so the wait is limited.
-      wait = std::clamp(scheduler_->NextDeadline() - now, absl::ZeroDuration(), absl::Milliseconds(500));
-    }
-    inbox_.Take(&items, wait);
-    for (InboxItem& item : items) Handle(item);
-    tap_ != nullptr ? tap_->Tick() : scheduler_->Tick();
-    more = false;
-    if (leading_ && unsynced_ == 0) {
-      int n = 0;
-      while (n < kDecisionsInARow && ScheduleOne()) ++n;
-      more = n == kDecisionsInARow;
-    }
-    actions_->Flush();
-    if (tap_ != nullptr) tap_->Flush();
-    if (more && clock_.Steady() - published > absl::Milliseconds(250)) {
-      PublishSnapshot();
-      published = clock_.Steady();
-    }
+  rounds_.Run([this](std::vector<InboxItem>& items, int most) { return Round(items, most); }, !AsksExtenders());
+}
+
+bool Daemon::AsksExtenders() const {
+  return std::any_of(algorithms_.begin(), algorithms_.end(),
+                     [](const auto& named) { return !named.second->config().extenders.empty(); });
+}
+
+Rounds::Left Daemon::Round(std::vector<InboxItem>& items, int most) {
+  for (InboxItem& item : items) Handle(item);
+  tap_ != nullptr ? tap_->Tick() : scheduler_->Tick();
+  int n = 0;
+  if (leading_ && unsynced_ == 0) {
+    while (n < most && ScheduleOne()) ++n;
   }
+  actions_->Flush();
+  if (tap_ != nullptr) tap_->Flush();
+  const absl::Duration now = clock_.Steady();
+  if (now - published_ > kPublishEvery) PublishSnapshot();
+  return {n == most, std::min(scheduler_->NextDeadline(), now + kRoundEvery)};
 }
 
 void Daemon::PublishSnapshot() {
@@ -453,6 +454,7 @@ void Daemon::PublishSnapshot() {
   s.form = config_.Form().metrics;
   s.plugins = profile_plugins_;
   if (live_page_ != nullptr) live_page_->Sample(*scheduler_);
+  published_ = clock_.Steady();
   std::lock_guard lock(snapshot_mutex_);
   snapshot_ = std::move(s);
 }
@@ -547,10 +549,9 @@ int Daemon::Run() {
   return status;
 }
 
-// The deciding thread ends first, because it uses all others; then the inbox releases I/O threads that wait for room in
-// it.
+// The rounds end first, because they use all threads; then the inbox releases I/O threads that wait for room in it.
 Daemon::~Daemon() {
-  inbox_.Put(std::function<void()>([this] { over_ = true; }));
+  rounds_.End();
   if (decider_.joinable()) decider_.join();
   inbox_.Close();
   if (pages_ != nullptr) pages_->Stop();

@@ -1,10 +1,10 @@
 // The running scheduler: threads, connections, leadership, start and shutdown (cmd/kube-scheduler/app of Kubernetes
 // 1.10).
 //
-// Threads: the main thread waits for signals. One thread makes decisions and owns Scheduler and Cache. One sends
-// requests about pods and follows the API server. One renews the lease and writes events, so that neither waits for
-// pods. One serves pages. Changes and replies reach the deciding thread through the Inbox; its requests leave through
-// ApiActions.
+// Threads: the main thread waits for signals. One sends requests about pods and follows the API server. One renews the
+// lease and writes events, so that neither waits for pods. One serves pages. One makes decisions; when it sleeps and
+// little arrives, the thread that follows the API server decides itself (rounds.h). Scheduler and Cache belong to
+// whoever holds the round. Changes and replies reach it through the Inbox; its requests leave through ApiActions.
 #pragma once
 #include "cmd/kube-scheduler/component_config.h"
 #include "cmd/kube-scheduler/options.h"

@@ -1,8 +1,5 @@
-// The only way into the scheduler's thread: a bounded queue of batches.
+// The only way into the scheduler: a bounded queue of batches, replies and commands (rounds.h says who takes them).
 #pragma once
-#include <absl/time/time.h>
-
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -21,49 +18,56 @@ template <typename... Batch>
 using InboxItemOf = std::variant<scheduler::Reply, std::function<void()>, Batch...>;
 using InboxItem = api::WatchedKinds::Of<InboxItemOf, client::InformerBatch>;
 
-// Items are taken in the order in which they were put. Thread-safety: any thread may put; one thread takes.
+// Items are taken in the order in which they were put. Thread-safety: any thread may put and take; whoever takes sees
+// to it that nobody else applies items meanwhile.
 class Inbox {
  public:
   // `limit` is the number of informer events that may wait. While there are more, informers block: they read their
   // watches more slowly, and a server that does not want to wait closes them, after which everything is listed again.
   explicit Inbox(size_t limit) : limit_(limit) {}
 
+  // Lets `f` be called after each item that is put, on the thread that has put it, with the number of changes, replies
+  // and commands that wait. REQUIRES: called before any other thread uses the inbox.
+  void Tell(std::function<void(size_t waiting)> f) { tell_ = std::move(f); }
+
   // Adds a batch of changes. Blocks while the inbox is full, unless it is closed.
   template <typename T>
   void PutNews(client::InformerBatch<T> batch) {
-    std::unique_lock lock(mutex_);
-    if (waiting_ >= limit_) {
-      ++full_;
-      room_.wait(lock, [&] { return waiting_ < limit_ || closed_; });
+    size_t waiting = 0;
+    {
+      std::unique_lock lock(mutex_);
+      if (waiting_ >= limit_) {
+        ++full_;
+        room_.wait(lock, [&] { return waiting_ < limit_ || closed_; });
+      }
+      waiting_ += batch.events.size();
+      items_.emplace_back(std::move(batch));
+      waiting = waiting_ + items_.size();
     }
-    waiting_ += batch.events.size();
-    items_.emplace_back(std::move(batch));
-    Wake();
+    if (tell_) tell_(waiting);
   }
   // Adds a reply or a command. Never blocks, because there are at most as many of them as requests.
   void Put(InboxItem item) {
-    std::lock_guard lock(mutex_);
-    items_.push_back(std::move(item));
-    Wake();
+    size_t waiting = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      items_.push_back(std::move(item));
+      waiting = waiting_ + items_.size();
+    }
+    if (tell_) tell_(waiting);
   }
 
-  // Moves all items into `out`. If there are none, waits for one, at most for `limit`.
-  void Take(std::vector<InboxItem>* out, absl::Duration limit) {
+  // Moves all items into `out`.
+  void Take(std::vector<InboxItem>* out) {
     out->clear();
-    std::unique_lock lock(mutex_);
-    if (items_.empty() && limit > absl::ZeroDuration()) {
-      idle_ = true;
-      const auto something = [&] { return !items_.empty(); };
-      if (limit < absl::Hours(1)) {
-        news_.wait_for(lock, absl::ToChronoMicroseconds(limit), something);
-      } else {
-        news_.wait(lock, something);
-      }
-      idle_ = false;
-    }
+    const std::lock_guard lock(mutex_);
     std::swap(*out, items_);
+    if (waiting_ >= limit_) room_.notify_all();
     waiting_ = 0;
-    room_.notify_all();
+  }
+  bool empty() const {
+    const std::lock_guard lock(mutex_);
+    return items_.empty();
   }
   // Releases threads that wait in PutNews, because no more items will be taken.
   void Close() {
@@ -83,16 +87,14 @@ class Inbox {
   size_t limit() const { return limit_; }
 
  private:
-  void Wake() {
-    if (std::exchange(idle_, false)) news_.notify_one();
-  }
   const size_t limit_;
+  std::function<void(size_t)> tell_;
   mutable std::mutex mutex_;
-  std::condition_variable news_, room_;
+  std::condition_variable room_;
   std::vector<InboxItem> items_;
   size_t waiting_ = 0;
   uint64_t full_ = 0;
-  bool idle_ = false, closed_ = false;
+  bool closed_ = false;
 };
 
 }  // namespace berth::kube_scheduler

@@ -26,7 +26,7 @@
 
 namespace berth::kube_scheduler {
 
-// Numbers that the scheduler's thread publishes regularly for other threads.
+// Numbers for threads that do not hold the round, taken when they are asked for.
 struct SchedulerSnapshot {
   scheduler::SchedulerMetrics metrics;
   scheduler::SchedulingQueue::Depth queue;
@@ -50,7 +50,7 @@ struct SchedulerSnapshot {
 
 using Algorithms = std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>>;  // by scheduler name
 
-// Returns the current numbers. REQUIRES: called on the scheduler's thread.
+// Returns the current numbers. REQUIRES: the caller holds the round.
 SchedulerSnapshot TakeSnapshot(const scheduler::Scheduler& scheduler, const scheduler::SchedulingQueue& queue,
                                const scheduler::Cache& cache, const Algorithms& algorithms);
 

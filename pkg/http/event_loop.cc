@@ -20,7 +20,7 @@ void EventLoop::Start() {
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), name_.c_str());
     const auto work = boost::asio::make_work_guard(*io_);
-    io_->run();
+    executor_.Run();
   });
 }
 

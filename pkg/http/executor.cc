@@ -19,6 +19,15 @@ void Executor::Every(absl::Duration period, std::function<void()> f) {
   });
 }
 
+namespace {
+
+// How many times in a row posted functions run before timers and sockets get their turn.
+constexpr int kTurnsInARow = 8;
+// The executor whose Run() the thread is in; null if none.
+thread_local const AsioExecutor* running_here = nullptr;
+
+}  // namespace
+
 struct AsioExecutor::State : std::enable_shared_from_this<AsioExecutor::State> {
   boost::asio::io_context* io = nullptr;
   const util::Clock* clock = nullptr;
@@ -30,11 +39,11 @@ struct AsioExecutor::State : std::enable_shared_from_this<AsioExecutor::State> {
   TimerId last_id = 0;
   absl::flat_hash_map<TimerId, std::unique_ptr<boost::asio::steady_timer>> timers;
 
-  // Runs everything that was posted so far. Functions posted meanwhile wake the loop again, so timers and sockets get
-  // their turn in between.
-  void RunPosted() {
+  // Runs everything that was posted so far, and returns whether there was anything.
+  bool RunPosted() {
     {
       std::lock_guard<std::mutex> lock(mutex);
+      if (posted.empty()) return false;
       running.swap(posted);
     }
     for (auto& f : running) {
@@ -42,6 +51,11 @@ struct AsioExecutor::State : std::enable_shared_from_this<AsioExecutor::State> {
       once();
     }
     running.clear();
+    return true;
+  }
+  // Lets the loop run what has been posted, after the timers and sockets that are ready.
+  void RunLater() {
+    boost::asio::post(*io, [s = shared_from_this()] { s->RunPosted(); });
   }
 };
 
@@ -63,7 +77,23 @@ void AsioExecutor::Post(std::function<void()> f) {
     wake = state_->posted.empty();
     state_->posted.push_back(std::move(f));
   }
-  if (wake) boost::asio::post(*state_->io, [s = state_] { s->RunPosted(); });
+  if (wake && !RunsHere()) state_->RunLater();
+}
+
+bool AsioExecutor::RunsHere() const {
+  return running_here == this;
+}
+
+// A function that was posted on this thread wakes nobody, so the list of posted functions is looked into after each
+// handler. If functions keep posting others, the rest is left to the loop, which first looks after timers and sockets.
+void AsioExecutor::Run() {
+  const AsioExecutor* const before = std::exchange(running_here, this);
+  while (state_->io->run_one() > 0) {
+    int turns = 0;
+    while (turns < kTurnsInARow && state_->RunPosted()) ++turns;
+    if (turns == kTurnsInARow) state_->RunLater();
+  }
+  running_here = before;
 }
 
 Executor::TimerId AsioExecutor::After(absl::Duration delay, std::function<void()> f) {

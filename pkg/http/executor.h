@@ -47,6 +47,11 @@ class AsioExecutor final : public Executor {
   explicit AsioExecutor(boost::asio::io_context* io, const util::Clock* clock = nullptr);  // null: the real clock
   ~AsioExecutor() override;
   void Post(std::function<void()> f) override;
+  // Runs the context on the calling thread until it is stopped. A function that is posted on this thread then runs
+  // right after the present one, without a system call. A context may also be run without this method.
+  void Run();
+  // Returns whether the calling thread is in Run(). May be called from any thread.
+  bool RunsHere() const;
   TimerId After(absl::Duration delay, std::function<void()> f) override;
   void Cancel(TimerId id) override;
   const util::Clock& clock() const override;

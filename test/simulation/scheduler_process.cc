@@ -239,7 +239,7 @@ void SchedulerProcess::Handle(kube_scheduler::InboxItem& item) {
 void SchedulerProcess::Turn() {
   was_turn_ = true;
   std::vector<kube_scheduler::InboxItem> items;
-  inbox_.Take(&items, absl::ZeroDuration());
+  inbox_.Take(&items);
   for (auto& item : items) Handle(item);
   tap_->Tick();
   int n = 0;
