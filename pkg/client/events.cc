@@ -50,7 +50,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   }
 
   // Any thread may record, so this only takes the lock, appends the event, and wakes the I/O thread if the list was
-  // empty, or if it has become long.
+  // empty and that thread does not look into it anyway, or if it has become long.
   void Record(ObjectReference object, EventType type, std::string_view reason, std::string message,
               std::string_view action, std::optional<ObjectReference> related) {
     stats_.recorded.fetch_add(1, std::memory_order_relaxed);
@@ -78,7 +78,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
       }
       stats_.queued.fetch_add(1, std::memory_order_relaxed);
       incoming_.push_back(std::move(sending));
-      first = incoming_.size() == 1;
+      first = incoming_.size() == 1 && !awaited_;
       many = incoming_.size() == kMany;
     }
     if (!first && !many) return;
@@ -123,25 +123,32 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
 
   // Takes the events now, or, if others have been taken a moment ago, when more have joined them.
   void Gather() {
-    if (gathering_) return;
+    if (timer_ != 0) return;
     const absl::Duration wait = taken_at_ + options_.gather - executor_->clock().Steady();
-    if (wait <= absl::ZeroDuration()) return Take();
-    gathering_ = true;
-    executor_->After(wait, [w = weak_from_this()] {
+    wait <= absl::ZeroDuration() ? Take() : TakeAfter(wait);
+  }
+
+  void TakeAfter(absl::Duration wait) {
+    timer_ = executor_->After(wait, [w = weak_from_this()] {
       auto self = w.lock();
       if (self == nullptr) return;
-      self->gathering_ = false;
+      self->timer_ = 0;
       self->Take();
     });
   }
 
+  // Takes all events. If there are several, more of them can be expected, and nobody needs to announce them.
   void Take() {
+    executor_->Cancel(std::exchange(timer_, 0));
     taken_at_ = executor_->clock().Steady();
+    bool more = false;
     {
       std::lock_guard<std::mutex> lock(mutex_);
+      more = awaited_ = incoming_.size() > 1 && options_.gather > absl::ZeroDuration();
       for (SendingPtr& s : incoming_) ready_.push_back(std::move(s));
       incoming_.clear();
     }
+    if (more) TakeAfter(options_.gather);
     Pump();
   }
 
@@ -359,9 +366,10 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   EventStats stats_;
   std::mutex mutex_;
   std::vector<SendingPtr> incoming_;  // guarded by mutex_
+  bool awaited_ = false;              // guarded by mutex_: a timer will take the events, whether or not there are any
   // The members below are used on the I/O thread only.
   bool stopped_ = false;
-  bool gathering_ = false;                               // a timer will take the events
+  Executor::TimerId timer_ = 0;                          // will take the events
   absl::Duration taken_at_ = -absl::InfiniteDuration();  // steady clock
   std::deque<SendingPtr> ready_;
   // objects with an event in flight -> events that wait for it

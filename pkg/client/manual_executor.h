@@ -58,6 +58,7 @@ class ManualExecutor final : public Executor {
     Run();
   }
   size_t timers() const { return timers_.size(); }
+  size_t posted() const { return posted_.size(); }
   // Returns the time until the next timer, or infinity if there is none.
   absl::Duration NextTimer() const {
     return timers_.empty() ? absl::InfiniteDuration() : timers_.begin()->first.first - clock_.Steady();

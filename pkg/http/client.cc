@@ -125,6 +125,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   boost::asio::ssl::context* proxy_tls() const override { return proxy_tls_.get(); }
   std::string_view Headers() override { return headers_ ? headers_() : std::string_view(); }
   absl::Duration Now() const override { return executor_->clock().Steady(); }
+  void RunNext(std::function<void()> f) override { executor_->Post(std::move(f)); }
 
   void OnHead(const ExchangePtr& e) override {
     if (!e->stream) return;
@@ -300,9 +301,9 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     return c.in_flight() >= std::min(kCrowd, Depth()) || static_cast<int>(c.in_flight()) * service_ > kLongWait;
   }
 
-  // Gives the next request to the connection with the fewest in flight, and opens a new one only when all are crowded.
-  // When the server is fast again, the connections that were opened last get no more requests, until they are closed as
-  // idle.
+  // Gives the next request to the first connection that is not crowded, so that requests that come together are written
+  // together; if all are crowded, to the one with the fewest in flight, or to a new one. When the server is fast again,
+  // the connections that were opened last get no more requests, until they are closed as idle.
   void FillPipelines() {
     while (!waiting_pipelined_.empty()) {
       if (waiting_pipelined_.front()->over || Late(waiting_pipelined_.front())) {
@@ -316,7 +317,8 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
       for (auto& c : pipelines_) {
         if (c->closing()) continue;
         if (++usable > most) break;
-        if (best == nullptr || c->in_flight() < best->in_flight()) best = c;
+        if (best == nullptr || c->in_flight() < best->in_flight() || !IsCrowded(*c)) best = c;
+        if (!IsCrowded(*best)) break;
       }
       if ((best == nullptr || IsCrowded(*best)) && pipelines_.size() < most) {
         best = NewConnection(Connection::Use::kPipeline);

@@ -237,7 +237,8 @@ void Connection::OnOpen() {
 }
 
 // The request is composed at once, with the headers of this moment, but written only when the connection is open and
-// the previous write has finished. Requests that were appended meanwhile go out in one write.
+// the previous write has finished. Requests that were appended meanwhile go out in one write, and so do those that
+// others append to a pipelined connection in the same function.
 void Connection::Send(ExchangePtr e) {
   const Request& r = *e->request;
   const HttpOptions& o = owner_->options();
@@ -255,7 +256,16 @@ void Connection::Send(ExchangePtr e) {
   out_ += "\r\n";
   out_ += r.body;
   in_flight_.push_back(std::move(e));
-  if (open_) Flush();
+  if (!open_) return;
+  use == Use::kPipeline ? FlushNext() : Flush();
+}
+
+void Connection::FlushNext() {
+  if (writing_ || std::exchange(flushes_next_, true)) return;
+  owner_->RunNext([self = shared_from_this()] {
+    self->flushes_next_ = false;
+    self->FlushWaiting();
+  });
 }
 
 // Sends the requests that have waited for the connection or for the write before them. If one of them must not be sent

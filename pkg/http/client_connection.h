@@ -52,6 +52,8 @@ class ConnectionOwner {
   virtual boost::asio::ssl::context* proxy_tls() const = 0;  // null: the proxy, if there is one, is reached without TLS
   virtual std::string_view Headers() = 0;
   virtual absl::Duration Now() const = 0;
+  // Runs f on the I/O thread, after the function that runs now.
+  virtual void RunNext(std::function<void()> f) = 0;
   virtual void OnHead(const ExchangePtr& e) = 0;
   virtual void OnAnswer(const ExchangePtr& e) = 0;                // the response is complete
   virtual void OnIdle(const std::shared_ptr<Connection>& c) = 0;  // nothing is in flight any more
@@ -95,6 +97,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
                   void (Connection::*next)());
   void OnOpen();
   void Flush();
+  void FlushNext();
   void FlushWaiting();
   void Read();
   void OnRead(const Error& ec, size_t n);
@@ -112,6 +115,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::steady_timer dial_timer_;
   bool open_ = false, closed_ = false, writing_ = false, last_answer_ = false, used_ = false;
   bool dialing_tls_ = false;
+  bool flushes_next_ = false;  // Flush will run after the present function
   std::deque<ExchangePtr> in_flight_;
   std::string out_, sending_;  // sending_ also holds the CONNECT request to a proxy
   std::string in_;

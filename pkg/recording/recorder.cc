@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 
 #include "pkg/util/status.h"
 
@@ -28,12 +29,13 @@ namespace {
 // Earlier versions wrote gzip files.
 constexpr char kPrefix[] = "segment-", kSuffix[] = ".jsonl.zst", kOldSuffix[] = ".jsonl.gz";
 constexpr int64_t kLeastSegment = 64 << 10, kMostSegment = 64 << 20;
-// The writing thread wakes for this many events, or this long after the first one. More at a time would wake it less
-// often, but the objects of waiting events would no longer be in a cache when they are written and freed.
+// The writing thread wakes for this many events, or after a pause. More at a time would wake it less often, but the
+// objects of waiting events would no longer be in a cache when they are written and freed. While few events come in a
+// pause, they are not in a cache anyway, and the pause grows.
 constexpr size_t kWorthWriting = 512;
-constexpr std::chrono::milliseconds kCollect{20};
-// Batches whose memory is reused, and the largest ones.
-constexpr size_t kSpare = 32, kSpareEvents = 512;
+constexpr std::chrono::milliseconds kLeastPause{20}, kMostPause{320};
+// Batches whose memory is reused, and the largest ones. Small batches are joined while they wait.
+constexpr size_t kSpare = 32, kSpareEvents = 512, kSmallBatch = 32;
 constexpr absl::Duration kRetry = absl::Seconds(10);
 
 std::string NameOf(int64_t number) {
@@ -104,9 +106,13 @@ void Recorder::Take(std::vector<Event>* batch) {
   events_ += batch->size();
   std::lock_guard lock(mutex_);
   // After a loss, everything is lost until the writing thread has caught up (see the head of this file).
-  if (lost_ == 0 && buffered_ + batch->size() <= options_.max_buffered) {
-    const size_t size = batch->size();
-    const size_t before = std::exchange(buffered_, buffered_ + size);
+  if (lost_ > 0 || buffered_ + batch->size() > options_.max_buffered) return Lose(batch);
+  const size_t size = batch->size();
+  const size_t before = std::exchange(buffered_, buffered_ + size);
+  if (size <= kSmallBatch && !buffer_.empty() && buffer_.back().size() + size <= buffer_.back().capacity()) {
+    std::move(batch->begin(), batch->end(), std::back_inserter(buffer_.back()));
+    batch->clear();
+  } else {
     buffer_.push_back(std::move(*batch));
     batch->clear();
     if (!spare_.empty()) {
@@ -116,11 +122,14 @@ void Recorder::Take(std::vector<Event>* batch) {
       // what the other allocates.
       batch->clear();
     } else {
-      batch->reserve(std::min(size, kSpareEvents));
+      batch->reserve(std::clamp(size, 4 * kSmallBatch, kSpareEvents));
     }
-    if (before == 0 || (before < kWorthWriting && buffered_ >= kWorthWriting)) news_.notify_one();
-    return;
   }
+  if ((before == 0 && !pausing_) || (before < kWorthWriting && buffered_ >= kWorthWriting)) news_.notify_one();
+}
+
+// REQUIRES: the caller holds mutex_.
+void Recorder::Lose(std::vector<Event>* batch) {
   lost_ += batch->size();
   lost_in_all_ += batch->size();
   for (Event& e : *batch) {
@@ -209,21 +218,33 @@ void PrefetchTexts(const Event& e) {
 void Recorder::Run() {
   pthread_setname_np(pthread_self(), "recorder");
   std::vector<std::vector<Event>> batches, written;
+  std::chrono::milliseconds pause = kLeastPause;
   for (bool over = false; !over;) {
     bool gap = false;
     {
       std::unique_lock lock(mutex_);
+      const bool idle = batches.empty() && buffer_.empty();
       for (std::vector<Event>& b : batches) {
         if (spare_.size() < kSpare && b.size() < kSpareEvents) spare_.push_back(std::move(b));
       }
-      const auto something = [&] { return over_ || !buffer_.empty() || lost_ > 0; };
-      if (segment_ != nullptr && segment_->dirty) {
-        news_.wait_for(lock, absl::ToChronoMilliseconds(options_.flush_period), something);
-      } else {
-        news_.wait(lock, something);
+      if (idle) {
+        const auto something = [&] { return over_ || !buffer_.empty() || lost_ > 0; };
+        if (segment_ != nullptr && segment_->dirty) {
+          const absl::Duration left = segment_->flushed + options_.flush_period - absl::Now();
+          news_.wait_for(lock,
+                         absl::ToChronoMilliseconds(std::clamp(left, absl::ZeroDuration(), options_.flush_period)),
+                         something);
+        } else {
+          news_.wait(lock, something);
+        }
+        pause = kLeastPause;
       }
-      // Waking this thread costs the scheduler's thread more than noting an event does, so it is woken once for many.
-      news_.wait_for(lock, kCollect, [&] { return over_ || buffered_ >= kWorthWriting || lost_ > 0; });
+      // Waking this thread costs the scheduler's thread more than noting an event does, so it is woken once for many;
+      // and while events keep coming, it looks for them by itself.
+      pausing_ = true;
+      news_.wait_for(lock, pause, [&] { return over_ || buffered_ >= kWorthWriting || lost_ > 0; });
+      pausing_ = false;
+      pause = buffered_ >= kWorthWriting / 2 ? kLeastPause : std::min(2 * pause, kMostPause);
       written.swap(batches);
       std::swap(batches, buffer_);
       buffered_ = 0;

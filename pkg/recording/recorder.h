@@ -57,6 +57,8 @@ class Recorder final : public EventSink {
  private:
   struct Segment;
   Recorder(RecorderOptions options, Header header);
+  // Counts the events as lost, and keeps of them what a checkpoint will need.
+  void Lose(std::vector<Event>* batch);
   void Run();
   absl::Status BeginSegment();
   void WriteEvents(std::vector<Event>* batch);
@@ -82,6 +84,7 @@ class Recorder final : public EventSink {
   std::vector<Event> lost_but_needed_;  // what happened to the cluster meanwhile: at most one change for each object
   absl::flat_hash_map<std::string, size_t> lost_index_;
   bool over_ = false;
+  bool pausing_ = false;  // the writing thread will look into the buffer by itself
   std::atomic<uint64_t> events_{0}, lost_in_all_{0}, bytes_{0}, errors_{0}, segments_{0}, unknown_{0};
 
   // Used on the writing thread only.

@@ -15,8 +15,9 @@ struct DayOptions {
   std::string release;  // empty: the default one
 };
 
-// Decides the pods and ends the oldest; every tenth pod a node changes. Prints the resident memory at each tenth of the
-// day, then a line of JSON. Returns 1 if it was more than 5 % larger at the end than after the first fifth, else 0.
+// Lets a scheduler with its queue decide and bind the pods, and ends the oldest; every tenth pod a node changes. Prints
+// the resident memory at each tenth of the day, then a line of JSON. Returns 1 if it was more than 5 % larger at the
+// end than after the first fifth, else 0.
 int RunDay(const DayOptions& options, std::ostream& out);
 
 }  // namespace berth::churn

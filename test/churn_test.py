@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Tests that the memory of a scheduler does not grow with the pods that come and go (test/churn): each pod is one of
+many templates, nodes get other labels all the time, and only a few pods are there at once. `make bench` measures the
+same with a million pods (`--only day`)."""
+import json
+import os
+
+import harness
+from harness import ROOT, check, run
+
+CHURN = os.path.join(ROOT, os.environ.get("OUT", "_output"), "test", "churn")
+RELEASES = ["1.10", "1.19", "1.29", "1.36"]
+
+
+def day(*words):
+    status, out, err = run(CHURN, "day", *words)
+    return status, out, err
+
+
+def test_memory_returns():
+    for release in RELEASES:
+        status, out, err = day("release=" + release, "nodes=200", "pods=60000", "templates=20000", "live=1000")
+        last = json.loads(out.splitlines()[-1]) if status in (0, 1) else {}
+        check("%s: memory is what it was" % release, status == 0, (status, out, err[-1000:]))
+        check("%s: all pods are placed" % release, last.get("placed") == 60000, last)
+
+
+def test_growth_is_seen():
+    # Every pod stays, so that memory must grow: the program says so.
+    status, out, err = day("nodes=200", "pods=20000", "templates=20000", "live=20000")
+    check("growth is told", status == 1 and json.loads(out.splitlines()[-1])["grown"] > 0.5, (status, out, err[-1000:]))
+
+
+harness.main(globals())
