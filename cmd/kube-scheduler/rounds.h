@@ -4,9 +4,8 @@
 // the round: the state of the scheduler is its own from the round's begin to its end, and nobody else's. There are
 // three kinds of holders:
 //
-//   the deciding thread   Run(); holds the first round, and all rounds while there is much to do. It sleeps when
-//   nothing
-//                         is left and nothing is due.
+//   the deciding thread   Run(); holds the first round, and all rounds while there is much to do. It sleeps when there
+//                         is nothing left to do and nothing is due.
 //   the host              an I/O thread. While the deciding thread sleeps and little arrives, the host runs the round
 //                         for what it has put into the inbox itself, right after the function that put it. A pod that
 //                         comes alone is thereby decided and bound without a switch of threads.
