@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Prints what is wrong with the form of Python sources, one a line: FILE:LINE: what.
 
-Wrong are lines of more than 120 columns, and a lambda that is given a name, as a function is. A line may be longer
-inside data of several lines, or when it is one literal that has no blank at which it could be cut.
+Wrong are what does not parse, lines of more than 120 columns, a lambda that is given a name, as a function is, and a
+test script that does not end with harness.main(globals()). A line may be longer inside data of several lines, or when
+it is one literal that has no blank at which it could be cut.
 usage: python-form.py FILE..."""
 import ast
 import io
@@ -11,6 +12,7 @@ import sys
 import tokenize
 
 COLUMNS = 120
+MAIN = "harness.main(globals()"
 LITERAL = re.compile(r"\s*(\w?([\"'])[^\s]*\2)[,)\]}]*")
 
 
@@ -28,14 +30,21 @@ def data_lines(text):
     }
 
 
-def problems(text):
+def problems(path, text):
     """Yields the number of a line and what is wrong with it."""
     lines = text.split("\n")
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as e:
+        yield e.lineno, f"it does not parse: {e.msg}"
+        return
+    if path.endswith("_test.py") and path.startswith("test/") and not lines[-2].lstrip().startswith(MAIN):
+        yield len(lines) - 1, f"a test script ends with {MAIN}...)"
     data = data_lines(text) if any(len(line) > COLUMNS for line in lines) else set()
     for number, line in enumerate(lines, 1):
         if len(line) > COLUMNS and number not in data and not LITERAL.fullmatch(line):
             yield number, f"{len(line)} columns; {COLUMNS} is the limit"
-    for n in ast.walk(ast.parse(text)):
+    for n in ast.walk(tree):
         if isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda) and isinstance(n.targets[0], ast.Name):
             yield n.lineno, f"the lambda {n.targets[0].id} has a name; write a function"
 
@@ -43,7 +52,7 @@ def problems(text):
 found = 0
 for path in sys.argv[1:]:
     with open(path, encoding="utf-8") as file:
-        for number, what in problems(file.read()):
+        for number, what in problems(path, file.read()):
             print(f"{path}:{number}: {what}")
             found += 1
 sys.exit(1 if found else 0)

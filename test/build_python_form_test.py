@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests what hack/python-form.py finds wrong: long lines, but not those of data, and lambdas with a name."""
+"""Tests what hack/python-form.py finds wrong: long lines, but not those of data, lambdas with a name,
+and what does not parse."""
 import harness
 from harness import ROOT, run, write_file
 
@@ -27,6 +28,10 @@ def test_long_lines():
 def test_lambdas():
     assert found("f = lambda: 1") == ["1: the lambda f has a name; write a function"], "a name"
     assert found("g(lambda: 1)") == [], "an argument"
+
+
+def test_what_does_not_parse():
+    assert found("x = 1\nif x\n") == ["2: it does not parse: expected ':'"]
 
 
 harness.main(globals())

@@ -1,7 +1,8 @@
 # What there is: programs, packages, their sources, and what each needs.
 PROGRAMS := kube-scheduler schedsim hollow-apiserver
-# One library for each package, the lowest layer last, in the order of includes (pkg/README.md).
-PACKAGES := pkg/apiserver pkg/capi pkg/client pkg/ui pkg/simulate pkg/recording pkg/convert pkg/lab pkg/explain pkg/releases pkg/scheduler pkg/world pkg/http pkg/api pkg/release pkg/util
+include hack/build/layers.mk
+# One library for each package, the lowest layer last, as a linker wants them.
+PACKAGES := $(shell sed -n 's|^below\.\(pkg/[a-z]*\) .*|\1|p' hack/build/layers.mk | tac)
 # The tree is read once, because starting a program for each question would take seconds.
 ALL_SOURCES := $(sort $(shell find pkg cmd plugin test -name '*.cc' 2>/dev/null))
 # glog_standin.cc replaces a library, and is linked by name.
@@ -14,17 +15,9 @@ $(foreach p,$(PAIRS),$(eval unit_of_$(firstword $(subst =, ,$(p))) := $(lastword
 $(foreach p,$(PAIRS),$(eval sources_of_$(lastword $(subst =, ,$(p))) += $(firstword $(subst =, ,$(p)))))
 objects = $(sort $(foreach s,$(1),$(OBJ)/$(unit_of_$(s)).o))
 library = $(OUT)/lib/lib$(subst /,-,$(1)).a
-# The libraries that a folder needs: its own, those of the packages that it includes and of those that these include,
-# and the layers below.
-# FOLDER=PACKAGE for each package that a file of the folder includes.
-INCLUDES := $(shell grep -roE --include='*.cc' --include='*.h' '^.include "pkg/[a-z]+' pkg cmd plugin test 2>/dev/null | sed -E 's|/[^/:]*:.*"|=|' | sort -u)
-includes = $(sort $(foreach i,$(filter $(addsuffix =%,$(1)) $(addsuffix /%,$(1)),$(INCLUDES)),$(lastword $(subst =, ,$(i)))))
-$(foreach r,$(PACKAGES),$(eval includes_of_$(r) := $(call includes,$(r))))
-# What a package includes, and what that includes in turn: no way down is longer than four packages.
-below = $(sort $(1) $(foreach i,$(1),$(includes_of_$(i))))
-all_below = $(call below,$(call below,$(call below,$(1))))
-libraries = $(call with_included,$(1) pkg/http pkg/api pkg/release pkg/util $(call includes,$(1)))
-with_included = $(foreach r,$(filter $(call all_below,$(1)),$(PACKAGES)),$(call library,$(r)))
+# The libraries that folders need: their own, and those of the packages that they may include.
+may_include = $(sort $(foreach i,$(1),$(i) $(call may_include,$(below.$(i)))))
+libraries = $(foreach r,$(filter $(call may_include,$(1)),$(PACKAGES)),$(if $(call sources,$(r)),$(call library,$(r))))
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
 TEST_PACKAGES := $(foreach r,pkg/util pkg/release pkg/api pkg/http pkg/world pkg/scheduler pkg/releases pkg/explain pkg/convert pkg/lab pkg/capi pkg/recording pkg/simulate pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
