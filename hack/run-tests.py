@@ -13,7 +13,16 @@ there was a run, the times in test/long-tests.json count. Each prints one line w
 when it failed, and once more before the last line, shortened to its end. Whatever a program or script leaves running in
 its session is killed when it ends. After TEST_SECONDS (default 900) it is killed and has failed.
 """
-import concurrent.futures, glob, json, os, signal, subprocess, sys, tempfile, threading, time
+import concurrent.futures
+import glob
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
 import xml.etree.ElementTree as ElementTree
 
 SECONDS = float(os.environ.get("TEST_SECONDS", "900"))
@@ -22,9 +31,11 @@ LONG_TESTS = os.path.join(
     "test", "long-tests.json"
 )  # seconds by name, as in test-seconds.json, of the tests that take longest
 LOG_BYTES = 200_000  # the number of bytes at the end of a failed test's output that are shown
+DEAREST = 20  # the number of tests that are listed with their CPU time
 LAST_LINES = 12  # the number of lines at the end of it that are shown once more when all tests have ended
 
 running = set()
+cpu = threading.local()  # cpu.seconds: what the programs that this thread has run took, with what they started
 lock = threading.Lock()  # guards `running` and standard output
 
 
@@ -42,13 +53,22 @@ def run(command, output):
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
         running.add(process)
-    try:
-        return process.wait(SECONDS)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
+    late = threading.Event()
+
+    def end_late():
+        late.set()
         end_session(process)
-        process.wait()
+
+    timer = threading.Timer(SECONDS, end_late)
+    timer.start()
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        cpu.seconds += usage.ru_utime + usage.ru_stime
+        return None if late.is_set() else process.returncode
+    finally:
+        timer.cancel()
+        end_session(process)
         with lock:
             running.discard(process)
 
@@ -107,9 +127,9 @@ def run_script(path, output):
 
 
 def run_test(name, work):
-    """Runs one program or script and prints its line. Returns passed, failed, seconds, and lines that say how it
-    failed."""
-    start = time.monotonic()
+    """Runs one program or script and prints its line. Returns passed, failed, seconds, CPU seconds, and lines that say
+    how it failed."""
+    start, cpu.seconds = time.monotonic(), 0.0
     with tempfile.TemporaryFile() as output:
         try:
             passed, failed, lines = work(output)
@@ -134,7 +154,13 @@ def run_test(name, work):
                 % (name, log.decode(errors="replace").rstrip("\n"), name)
             )
         sys.stdout.flush()
-    return passed, failed, seconds, lines + log.decode(errors="replace").rstrip("\n").split("\n")[-LAST_LINES:]
+    return (
+        passed,
+        failed,
+        seconds,
+        cpu.seconds,
+        lines + log.decode(errors="replace").rstrip("\n").split("\n")[-LAST_LINES:],
+    )
 
 
 def read_seconds(path):
@@ -150,6 +176,10 @@ def stop(number, frame):
     for process in list(running):
         end_session(process)
     os._exit(128 + number)
+
+
+def cpu_seconds(result):
+    return result[1][3]
 
 
 def main(argv):
@@ -183,8 +213,12 @@ def main(argv):
             "run-tests: %s: %s; the next run does not know what takes long" % (durations, e.strerror), file=sys.stderr
         )
     passed, failed = sum(r[0] for r in results.values()), sum(r[1] for r in results.values())
+    if len(results) > DEAREST:
+        print("%.0f s of CPU time, most of it in" % sum(r[3] for r in results.values()))
+        for name, r in sorted(results.items(), key=cpu_seconds, reverse=True)[:DEAREST]:
+            print("%7.1f s %s" % (r[3], name))
     for name, r in results.items():
-        for line in filter(None, r[3] if r[1] else ()):
+        for line in filter(None, r[4] if r[1] else ()):
             print("FAILED %s: %s" % (name, line))
     print("%d passed, %d failed" % (passed, failed), flush=True)
     return 1 if failed or not passed else 0

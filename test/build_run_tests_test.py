@@ -221,6 +221,19 @@ def test_order():
     )
 
 
+def test_cpu_time():
+    scripts = {f"test/a{i:02}_test.sh": OK for i in range(20)}
+    busy = "#!/bin/bash\n(for ((i = 0; i < 300000; i++)); do :; done)\n"
+    expect(
+        "what takes the most CPU time is listed, with what it starts",
+        {**scripts, "test/z_test.sh": busy},
+        "21 passed, 0 failed",
+        0,
+        [" s of CPU time, most of it in\n", " s test/z_test.sh\n"],
+    )
+    expect("a few need no list", scripts, "20 passed, 0 failed", 0, unwanted_text=["of CPU time"])
+
+
 def test_what_hangs():
     begin = time.monotonic()
     expect(
