@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "pkg/apiserver/api_types.h"
+#include "pkg/store/api_types.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {

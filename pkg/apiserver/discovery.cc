@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "pkg/api/validation/per_release.h"
-#include "pkg/apiserver/api_types.h"
+#include "pkg/store/api_types.h"
+#include "pkg/store/git_version.h"
 #include "pkg/util/status.h"
-#include "pkg/util/version.h"
 
 namespace berth::apiserver {
 namespace {
@@ -192,12 +192,6 @@ const PageMap& Pages(Version release) {
 }
 
 }  // namespace
-
-std::string GitVersion(Version release) {
-  const std::string version(util::Version());  // v1.10.0-berth.1
-  const std::string ours = version.substr(std::min(version.find('-'), version.size()));
-  return absl::StrCat("v1.", static_cast<int>(release.minor), ".0", ours);
-}
 
 std::optional<HttpResponse> Discovery(Version release, std::string_view path, std::string_view accept) {
   auto it = Pages(release).find(std::string(path));

@@ -12,9 +12,6 @@ namespace berth::apiserver {
 // nothing if the path is none of these. `path` has no trailing slash unless it is "/".
 std::optional<HttpResponse> Discovery(Version release, std::string_view path, std::string_view accept);
 
-// Returns the version that the server says it is: "v1.36.0-berth.1".
-std::string GitVersion(Version release);
-
 // Returns the 404 for an unknown path. It lists the known paths and is not a Status.
 HttpResponse UnknownPath(Version release);
 

@@ -6,7 +6,7 @@
 #include <deque>
 #include <string>
 
-#include "pkg/apiserver/store.h"
+#include "pkg/store/store.h"
 #include "pkg/util/clock.h"
 
 namespace berth::apiserver {

@@ -13,8 +13,8 @@
 
 #include "pkg/apiserver/gate.h"
 #include "pkg/apiserver/rest.h"
-#include "pkg/apiserver/store.h"
 #include "pkg/http/server.h"
+#include "pkg/store/store.h"
 
 namespace berth::apiserver {
 

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "pkg/apiserver/api_types.h"
+#include "pkg/store/api_types.h"
 
 namespace berth::apiserver {
 

@@ -1,4 +1,4 @@
-#include "pkg/apiserver/registry.h"
+#include "pkg/store/registry.h"
 
 #include <absl/strings/str_cat.h>
 

@@ -12,11 +12,11 @@
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
 #include "pkg/api/validation/check.h"
-#include "pkg/apiserver/other_version.h"
 #include "pkg/apiserver/patch.h"
 #include "pkg/apiserver/protobuf.h"
 #include "pkg/apiserver/rest_route.h"
 #include "pkg/apiserver/table.h"
+#include "pkg/store/other_version.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "pkg/apiserver/http.h"
-#include "pkg/apiserver/registry.h"
+#include "pkg/store/registry.h"
 #include "pkg/util/clock.h"
 
 namespace berth::apiserver {

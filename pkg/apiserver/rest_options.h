@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "pkg/apiserver/http.h"
-#include "pkg/apiserver/status.h"
 #include "pkg/apiserver/table.h"
+#include "pkg/store/status.h"
 
 namespace berth::apiserver {
 

@@ -10,8 +10,8 @@
 
 #include "pkg/api/json.h"
 #include "pkg/api/yaml_text.h"
-#include "pkg/apiserver/api_types.h"
 #include "pkg/apiserver/discovery.h"
+#include "pkg/store/api_types.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "pkg/api/labels.h"
-#include "pkg/apiserver/api_types.h"
-#include "pkg/apiserver/object.h"
-#include "pkg/apiserver/status.h"
+#include "pkg/store/api_types.h"
+#include "pkg/store/object.h"
+#include "pkg/store/status.h"
 
 namespace berth::apiserver {
 

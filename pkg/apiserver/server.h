@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "pkg/api/validation/behaviour.h"
-#include "pkg/apiserver/simulation.h"
+#include "pkg/store/simulation.h"
 #include "pkg/util/clock.h"
 #include "pkg/world/admission.h"
 

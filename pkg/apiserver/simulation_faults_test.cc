@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "pkg/apiserver/simulation.h"
 #include "pkg/apiserver/testing/recorded_objects.h"
+#include "pkg/store/simulation.h"
 
 namespace berth::apiserver {
 namespace {

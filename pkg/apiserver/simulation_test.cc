@@ -1,6 +1,6 @@
 // Plays recorded cases of a real API server and controller manager (release 1.36, test/testdata/world) through the
 // controllers and kubelets of pkg/world/living, over this server's store and a clock that is moved by hand.
-#include "pkg/apiserver/simulation.h"
+#include "pkg/store/simulation.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

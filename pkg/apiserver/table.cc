@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "pkg/api/json.h"
-#include "pkg/apiserver/api_types.h"
 #include "pkg/apiserver/table_rows.h"
+#include "pkg/store/api_types.h"
 
 namespace berth::apiserver {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pkg/apiserver/object.h"
+#include "pkg/store/object.h"
 
 namespace berth::apiserver {
 

@@ -4,7 +4,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "pkg/apiserver/status.h"
+#include "pkg/store/status.h"
 
 namespace berth::apiserver {
 namespace {

@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "pkg/apiserver/api_types.h"
 #include "pkg/apiserver/selector.h"
-#include "pkg/apiserver/store.h"
+#include "pkg/store/api_types.h"
+#include "pkg/store/store.h"
 
 namespace berth::apiserver {
 

@@ -15,7 +15,7 @@
 
 #include "pkg/api/quantity.h"
 #include "pkg/apiserver/patch.h"
-#include "pkg/apiserver/simulation.h"
+#include "pkg/store/simulation.h"
 #include "pkg/util/status.h"
 #include "pkg/world/living/fields.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pkg/apiserver/api_types.h"
+#include "pkg/store/api_types.h"
 
 namespace berth::apiserver {
 

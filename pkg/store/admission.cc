@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "pkg/apiserver/registry.h"
+#include "pkg/store/registry.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {

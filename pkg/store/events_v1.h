@@ -1,7 +1,7 @@
 // Converts events between v1, in which they are stored, and events.k8s.io/v1. Both have the same content under
 // different names (message and note, involvedObject and regarding).
 #pragma once
-#include "pkg/apiserver/api_types.h"
+#include "pkg/store/api_types.h"
 
 namespace berth::apiserver {
 

@@ -2,7 +2,7 @@
 // which kubectl autoscale writes. In v1 the only target is the use of cpu. Other targets are kept in an annotation of
 // this server, and the behavior in that of Kubernetes.
 #pragma once
-#include "pkg/apiserver/api_types.h"
+#include "pkg/store/api_types.h"
 
 namespace berth::apiserver {
 

@@ -4,7 +4,7 @@
 
 #include "pkg/api/validation/defaults.h"
 #include "pkg/api/validation/validation.h"
-#include "pkg/apiserver/registry.h"
+#include "pkg/store/registry.h"
 #include "pkg/world/living/fields.h"
 
 namespace berth::apiserver {

@@ -1,13 +1,13 @@
 // An object's text is made once and sent many times. selfLink and resourceVersion are the only parts that differ
 // between versions or change without the rest of the object, so their positions are remembered and they are replaced in
 // place.
-#include "pkg/apiserver/object.h"
+#include "pkg/store/object.h"
 
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
 #include "pkg/api/json.h"
-#include "pkg/apiserver/other_version.h"
+#include "pkg/store/other_version.h"
 
 namespace berth::apiserver {
 namespace {

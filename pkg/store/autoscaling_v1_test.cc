@@ -1,5 +1,5 @@
 // Autoscalers in both of their versions.
-#include "pkg/apiserver/autoscaling_v1.h"
+#include "pkg/store/autoscaling_v1.h"
 
 #include <catch2/catch.hpp>
 #include <string>

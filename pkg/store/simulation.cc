@@ -1,4 +1,4 @@
-#include "pkg/apiserver/simulation.h"
+#include "pkg/store/simulation.h"
 
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "pkg/apiserver/discovery.h"
+#include "pkg/store/git_version.h"
 #include "pkg/util/status.h"
 #include "pkg/world/living/actors.h"
 

@@ -1,6 +1,6 @@
 // Documents are read one object at a time, so a large list is never held as a tree. Elements of a list may lack a kind;
 // they wait in `kindless_` until the list's own kind, which may come after its items, has been read.
-#include "pkg/apiserver/loader.h"
+#include "pkg/store/loader.h"
 
 #include <absl/strings/str_cat.h>
 

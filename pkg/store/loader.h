@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "pkg/apiserver/registry.h"
+#include "pkg/store/registry.h"
 
 namespace berth::apiserver {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "pkg/api/labels.h"
-#include "pkg/apiserver/registry.h"
+#include "pkg/store/registry.h"
 #include "pkg/world/budget.h"
 #include "pkg/world/living/fields.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pkg/apiserver/registry.h"
+#include "pkg/store/registry.h"
 #include "pkg/world/living/kubelets.h"
 #include "pkg/world/living/world.h"
 

@@ -1,4 +1,4 @@
-#include "pkg/apiserver/autoscaling_v1.h"
+#include "pkg/store/autoscaling_v1.h"
 
 #include <string>
 #include <string_view>

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <variant>
 
-#include "pkg/apiserver/api_types.h"
-#include "pkg/apiserver/object.h"
-#include "pkg/apiserver/status.h"
-#include "pkg/apiserver/store.h"
+#include "pkg/store/api_types.h"
+#include "pkg/store/object.h"
+#include "pkg/store/status.h"
+#include "pkg/store/store.h"
 #include "pkg/util/clock.h"
 #include "pkg/world/admission.h"
 

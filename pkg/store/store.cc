@@ -1,7 +1,7 @@
 // Invariants of a collection: `window` holds its latest events in ascending order of their versions, at most
 // `window_size` of them; `floor` is the version of the newest event that is not in the window any more (or of the
 // start), so every later state can be rebuilt by undoing events.
-#include "pkg/apiserver/store.h"
+#include "pkg/store/store.h"
 
 #include <algorithm>
 

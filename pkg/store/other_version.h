@@ -1,7 +1,7 @@
 // The two forms of a kind whose versions differ (ResourceInfo::other_type): that of the first version, in which objects
 // are stored, and that of the others.
 #pragma once
-#include "pkg/apiserver/api_types.h"
+#include "pkg/store/api_types.h"
 
 namespace berth::apiserver {
 

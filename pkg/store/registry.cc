@@ -2,7 +2,7 @@
 // which one the response reports, so the checks run in the order of the recorded servers (test/wire).
 //
 // Values are decoded, changed and encoded again for each write; only the stored text is kept (object.h).
-#include "pkg/apiserver/registry.h"
+#include "pkg/store/registry.h"
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>

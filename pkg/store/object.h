@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pkg/api/labels.h"
-#include "pkg/apiserver/api_types.h"
+#include "pkg/store/api_types.h"
 #include "pkg/util/symbol.h"
 
 namespace berth::apiserver {

@@ -1,4 +1,4 @@
-#include "pkg/apiserver/other_version.h"
+#include "pkg/store/other_version.h"
 
 #include <glog/logging.h>
 
@@ -6,8 +6,8 @@
 #include <iterator>
 #include <string_view>
 
-#include "pkg/apiserver/autoscaling_v1.h"
-#include "pkg/apiserver/events_v1.h"
+#include "pkg/store/autoscaling_v1.h"
+#include "pkg/store/events_v1.h"
 #include "pkg/util/contract.h"
 
 namespace berth::apiserver {

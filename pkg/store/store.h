@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "pkg/apiserver/api_types.h"
-#include "pkg/apiserver/object.h"
+#include "pkg/store/api_types.h"
+#include "pkg/store/object.h"
 
 namespace berth::apiserver {
 

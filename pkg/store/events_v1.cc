@@ -1,4 +1,4 @@
-#include "pkg/apiserver/events_v1.h"
+#include "pkg/store/events_v1.h"
 
 #include <string_view>
 #include <utility>

@@ -1,5 +1,5 @@
 // Makes Status objects. Members are in the order in which a real server writes them.
-#include "pkg/apiserver/status.h"
+#include "pkg/store/status.h"
 
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
