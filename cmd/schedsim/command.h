@@ -81,8 +81,16 @@ boost::program_options::options_description FlagsOf(const Command& command);
 // Returns the options for reading that kInputFlags, kAlgorithmFlags and kGateFlags set.
 lab::ReadOptions ReadOptionsOf(const Invocation& invocation);
 
+// How an input is read.
+struct ReadHow {
+  bool whole = false;  // objects keep their JSON, as for extenders
+  bool given = false;  // all objects are kept (lab::ReadOptions::keep_given)
+  bool quiet = false;  // warnings are not printed; see SayOfInput
+};
 // Reads the files that the command line names, and prints warnings and errors to standard error. Returns null if the
-// input cannot be used, with *exit_status set. If `whole` is true, objects keep their JSON, for extenders.
-std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* exit_status, bool whole = false);
+// input cannot be used, with *exit_status set.
+std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* exit_status, ReadHow how = {});
+// Prints what reading has found that is no mistake.
+void SayOfInput(const lab::Input& input);
 
 }  // namespace berth::schedsim

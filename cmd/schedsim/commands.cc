@@ -64,20 +64,26 @@ lab::ReadOptions ReadOptionsOf(const Invocation& invocation) {
   return options;
 }
 
-std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* exit_status, bool whole) {
+void SayOfInput(const lab::Input& input) {
+  for (const auto& [kind, n] : input.skipped) {
+    std::cerr << "schedsim: skipped " << explain::Counted(n, "object") << " of kind " << kind
+              << ", which scheduling does not read\n";
+  }
+  for (const std::string& w : input.warnings) std::cerr << "schedsim: " << w << "\n";
+}
+
+std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* exit_status, ReadHow how) {
   lab::ReadOptions options = ReadOptionsOf(invocation);
-  options.keep_raw = whole;
+  options.keep_raw = how.whole;
+  options.keep_given = how.given;
+  options.more_pods = options.more_pods || how.given;
   auto input = lab::ReadInputs(invocation.files, options);
   if (!input.ok()) {
     *exit_status = input.status().code() == absl::StatusCode::kFailedPrecondition ? kExitUsage : kExitBadInput;
     std::cerr << "schedsim: " << util::Message(input.status()) << "\n";
     return nullptr;
   }
-  for (const auto& [kind, n] : input->skipped) {
-    std::cerr << "schedsim: skipped " << explain::Counted(n, "object") << " of kind " << kind
-              << ", which scheduling does not read\n";
-  }
-  for (const std::string& w : input->warnings) std::cerr << "schedsim: " << w << "\n";
+  if (!how.quiet) SayOfInput(*input);
   for (const std::string& m : input->mistakes) std::cerr << "schedsim: " << m << "\n";
   if (!input->mistakes.empty()) {
     *exit_status = kExitBadInput;

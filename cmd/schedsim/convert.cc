@@ -180,7 +180,7 @@ int ReportProof(const Invocation& options, const Conversion& conversion, const r
   reading.algorithm.release = conversion.source.release;
   int exit_status = kExitOk;
   const bool whole = ways->first.algorithm.call_extenders() || ways->second.algorithm.call_extenders();
-  std::unique_ptr<lab::Input> input = ReadOrComplain(reading, &exit_status, whole);
+  std::unique_ptr<lab::Input> input = ReadOrComplain(reading, &exit_status, {.whole = whole});
   if (input == nullptr) return exit_status;
   explain::Screen screen = explain::ScreenOfStdout();
   constexpr size_t kCommentWidth = 2;

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
@@ -22,8 +23,10 @@
 #include "pkg/simulate/configuration.h"
 #include "pkg/simulate/generated.h"
 #include "pkg/simulate/input.h"
+#include "pkg/simulate/living_cluster.h"
 #include "pkg/simulate/simulate.h"
 #include "pkg/simulate/times.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -111,6 +114,8 @@ struct ToSimulate {
   std::vector<simulate::Arrival> given;  // pods of the input that no file names
   std::unique_ptr<lab::Workload> workload;
   Micros horizon = 0;
+  bool controllers = false;        // they are simulated
+  std::vector<std::string> notes;  // sentences about the files, for people
 
   const lab::Scenario& scenario() const { return input->scenarios[0]; }
 
@@ -132,6 +137,7 @@ absl::Status PrepareArrivals(const Invocation& options, ToSimulate* s, simulate:
   auto pods = simulate::PodsOf(s->scenario());
   if (!pods.ok()) return pods.status();
   s->pods = *std::move(pods);
+  if (s->controllers) simulate::AddWorkloads(s->scenario(), &s->pods.workload_pods);
   absl::flat_hash_set<const api::Pod*> named;
   if (options.Has("arrivals")) {
     auto file = simulate::ArrivalFile::Open(options.Get<std::string>("arrivals"), &s->pods.known);
@@ -139,7 +145,7 @@ absl::Status PrepareArrivals(const Invocation& options, ToSimulate* s, simulate:
     s->file = *std::move(file);
     *facts = s->file->facts();
     named = s->file->named();
-    for (const std::string& note : s->file->notes()) std::cerr << "schedsim: " << note << "\n";
+    s->notes.insert(s->notes.end(), s->file->notes().begin(), s->file->notes().end());
   }
   for (const std::string& spec : options.List("generate")) {
     auto generated = simulate::Generated::Parse(spec, &s->pods.known);
@@ -167,8 +173,8 @@ absl::Status Prepare(const Invocation& options, ToSimulate* s) {
     if (!read.ok()) return read.status();
     s->steps = std::move(read->steps);
     if (read->out_of_order > 0) {
-      std::cerr << "schedsim: " << path << ": " << read->out_of_order << " of " << s->steps.size()
-                << " events are earlier than the one before them; they are sorted by time\n";
+      s->notes.push_back(absl::StrCat(path, ": ", read->out_of_order, " of ", s->steps.size(),
+                                      " events are earlier than the one before them; they are sorted by time"));
     }
   }
   s->horizon = std::max(facts.last_time, facts.last_end);
@@ -176,6 +182,37 @@ absl::Status Prepare(const Invocation& options, ToSimulate* s) {
   const lab::Scenario measured = simulate::ToMeasure(s->scenario(), s->steps, facts.sample);
   s->workload = std::make_unique<lab::Workload>(measured);
   return absl::OkStatus();
+}
+
+// Reads the input, and decides whether its controllers are simulated. If they are, the input is read with all of its
+// objects, and otherwise only with what scheduling reads. Returns false if it cannot be used, with *exit_status set.
+bool ReadToSimulate(const Invocation& options, bool has_end, ToSimulate* s, int* exit_status) {
+  const std::string mode = options.Get<std::string>("controllers");
+  const auto read = [&](bool controllers) {
+    *s = {};
+    s->controllers = controllers;
+    s->input = ReadOneCluster(options, exit_status, {.whole = true, .given = controllers, .quiet = true});
+    if (s->input == nullptr) return false;
+    const absl::Status prepared = Prepare(options, s);
+    if (prepared.ok()) return true;
+    SayOfInput(*s->input);
+    std::cerr << "schedsim: " << util::Message(prepared) << "\n";
+    *exit_status = kExitBadInput;
+    return false;
+  };
+  if (!read(mode == "on")) return false;
+  std::string why = mode == "auto" ? simulate::WhyControllers(s->scenario(), s->steps, has_end) : "";
+  const bool again = std::find(options.files.begin(), options.files.end(), "-") == options.files.end();
+  if (!why.empty() && again) {
+    if (!read(true)) return false;
+    s->notes.push_back(absl::StrCat("controllers and kubelets are simulated, because ", why, " (--controllers=off)"));
+  } else if (!why.empty()) {
+    s->notes.push_back(
+        absl::StrCat("standard input can be read once only: --controllers=on simulates controllers, "
+                     "which would matter because ",
+                     why));
+  }
+  return true;
 }
 
 absl::StatusOr<Micros> TimeFlag(const Invocation& options, const char* flag, Micros otherwise) {
@@ -195,8 +232,39 @@ absl::StatusOr<simulate::Options> OptionsOf(const Invocation& options) {
     *out = *time;
   }
   o.budgets = !options.Get<bool>("ignore-budgets");
+  o.seed = options.Get<uint64_t>("seed");
   o.cut = &interrupted;
   return o;
+}
+
+// Checks what does not go together with controllers or without them, and says when a cluster is cut that nobody ends.
+absl::Status CheckControllers(const Invocation& options, const ToSimulate& what,
+                              const std::vector<SimulatedVariant>& variants, simulate::Options* common) {
+  constexpr Micros kYear = 366 * 24 * 3600 * simulate::kSecond;
+  const bool restarts = std::any_of(what.steps.begin(), what.steps.end(),
+                                    [](const simulate::Step& s) { return s.kind == simulate::Step::Kind::kRestart; });
+  if (!what.controllers) {
+    if (!restarts) return absl::OkStatus();
+    return util::InvalidArgument("--events: restart needs controllers: leave out --controllers=off");
+  }
+  if (options.Has("eviction-delay")) {
+    return util::InvalidArgument(
+        "--eviction-delay: with controllers, the pods of a failed node go when it has been silent for the release's "
+        "grace period and they do not tolerate that any longer (tolerationSeconds); leave it out, or say "
+        "--controllers=off");
+  }
+  const std::string& repeats = what.scenario().repeats;
+  if (!repeats.empty() && common->until == simulate::kNever) {
+    return util::InvalidArgument(
+        absl::StrCat(repeats, " makes pods for ever: say when to end with --until, as in ", "--until 30d"));
+  }
+  for (const SimulatedVariant& v : variants) {
+    BERTH_RETURN_IF_ERROR(
+        simulate::CheckLivingInput(what.scenario(), what.steps, (*release::Named(v.configuration.release))->version));
+  }
+  // Containers that fail again and again, for instance, never come to rest.
+  if (common->until == simulate::kNever) common->until = simulate::Plus(what.horizon, kYear);
+  return absl::OkStatus();
 }
 
 // Runs the simulations on all cores, and shows how far the slowest one is.
@@ -291,6 +359,10 @@ void SayWhatHappened(const SimulatedCase& c) {
     say(absl::StrCat("steps of --events with nothing to do: ", c.outcome.idle_steps, ", the first at ",
                      c.outcome.first_idle_step));
   }
+  if (c.outcome.refused_pods > 0) {
+    say(absl::StrCat("pods that the API server did not take: ", c.outcome.refused_pods, ", the first at ",
+                     c.outcome.first_refused));
+  }
   if (c.outcome.renamed > 0) {
     say(absl::StrCat("pods whose name another pod had when they arrived, and that got another one: ",
                      c.outcome.renamed));
@@ -306,16 +378,19 @@ int RunSimulate(const Invocation& options, std::ostream& out) {
     std::cerr << "schedsim: " << util::Message(s) << "\n";
     return kExitBadInput;
   };
+  auto common = OptionsOf(options);
+  if (!common.ok()) return complain(common.status());
   ToSimulate what;
-  what.input = ReadOneCluster(options, &exit_status, /*whole=*/true);
-  if (what.input == nullptr) return exit_status;
+  if (!ReadToSimulate(options, common->until != simulate::kNever, &what, &exit_status)) return exit_status;
+  SayOfInput(*what.input);
   auto variants = VariantsToSimulate(options, what.scenario());
   if (!variants.ok()) return complain(variants.status());
-  if (absl::Status s = Prepare(options, &what); !s.ok()) return complain(s);
-  const auto common = OptionsOf(options);
-  if (!common.ok()) return complain(common.status());
+  for (const std::string& note : what.notes) std::cerr << "schedsim: " << note << "\n";
+  common->controllers = what.controllers;
+  if (absl::Status s = CheckControllers(options, what, *variants, &*common); !s.ok()) return complain(s);
   SimulationReport report;
   report.workload = what.workload.get();
+  report.controllers = what.controllers;
   report.seed = options.Get<uint64_t>("seed");
   for (const SimulatedVariant& v : *variants) {
     SimulatedCase& c = report.cases.emplace_back();
@@ -351,11 +426,15 @@ void AddSimulateFlags(boost::program_options::options_description_easy_init& add
   add("arrivals", po::value<std::string>()->value_name("CSV"),
       "which pods arrive when, and how long they run: columns time, duration, name and others, or a trace of openb");
   add("events", po::value<std::string>()->value_name("CSV"),
-      "what happens to nodes and workloads: columns time, event (join, leave, fail, drain, roll, scale), object, "
+      "what happens to nodes and workloads: columns time, event (join, leave, fail, drain, roll, scale, restart), "
+      "object, "
       "value");
   add("generate", po::value<std::vector<std::string>>()->value_name("SPEC"),
       "pods that arrive at random (may be repeated): rate=100/h,for=30d,duration=2h,cpu=500m,memory=1Gi and others");
   add("only-arrivals", po::bool_switch(), "leave out pending pods that no row of --arrivals names");
+  add("controllers", po::value<std::string>()->value_name("auto|on|off")->default_value("auto"),
+      "simulate the controllers and kubelets of the input, and not only what follows for its pods (auto: for CronJobs "
+      "with --until, Jobs whose pods end and that have more completions than pods at one time, and restarts)");
   add("seed", po::value<uint64_t>()->value_name("N")->default_value(1), "of random numbers");
   for (const auto& [flag, help] :
        {std::pair("bind-delay", "how long the API server takes for a request (default 0)"),
@@ -376,6 +455,11 @@ void AddSimulateFlags(boost::program_options::options_description_easy_init& add
 absl::Status CheckSimulate(const Invocation& options) {
   if (options.Has("record-dir") && options.algorithm.ties.kind != lab::Ties::Kind::kTurn) {
     return util::InvalidArgument("--ties: a recording is replayed with ties in turn; leave out --ties or --record-dir");
+  }
+  const std::string& mode = options.Get<std::string>("controllers");
+  if (mode != "auto" && mode != "on" && mode != "off") {
+    return util::InvalidArgument(
+        absl::StrCat("--controllers: invalid value ", util::GoQuoted(mode), ": should be auto, on or off"));
   }
   auto checked = OptionsOf(options);
   return checked.ok() ? absl::OkStatus() : checked.status();

@@ -85,6 +85,7 @@ void CaseMembers(const SimulationReport& report, const SimulatedCase& c, api::Js
   j->Key("makespanSeconds").Literal(SecondsText(o.makespan()));
   j->Member("preemptions", o.preemptions).Member("evictions", o.evictions);
   j->Member("victims", o.victims).Member("refusedEvictions", o.refusals).Member("lost", o.lost);
+  if (report.controllers) j->Member("jobsCompleted", o.jobs_completed).Member("jobsFailed", o.jobs_failed);
   j->Key("absentPodSeconds").Literal(SecondsText(o.absent));
   j->Member("attempts", o.attempts).Member("nodes", static_cast<int64_t>(o.nodes));
   j->Key("endSeconds").Literal(SecondsText(o.end)).Member("cut", o.cut);
@@ -164,6 +165,17 @@ void EvictionRows(const SimulationReport& report, explain::Page* page) {
                     empty == 0 ? "-" : TimeText(to - from)});
   }
   page->Rows(rows, true).Blank();
+}
+
+// Jobs that are over, if controllers were simulated and any was.
+void JobRows(const SimulationReport& report, explain::Page* page) {
+  std::vector<std::vector<std::string>> rows = {{"POLICY", "JOBS COMPLETE", "FAILED"}};
+  bool any = false;
+  for (const SimulatedCase& c : report.cases) {
+    any = any || c.outcome.jobs_completed > 0 || c.outcome.jobs_failed > 0;
+    rows.push_back({c.name, absl::StrCat(c.outcome.jobs_completed), absl::StrCat(c.outcome.jobs_failed)});
+  }
+  if (report.controllers && any) page->Rows(rows, true).Blank();
 }
 
 template <typename Map>
@@ -257,6 +269,7 @@ void WriteSimulationSummary(const SimulationReport& report, std::ostream& out) {
     }
   }
   SimulatedRows(report, &page);
+  JobRows(report, &page);
   EvictionRows(report, &page);
   GroupRows(report, "PRIORITY", &SimulatedOutcome::waits_by_priority, &page);
   GroupRows(report, "NAMESPACE", &SimulatedOutcome::waits_by_namespace, &page);

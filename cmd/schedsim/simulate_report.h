@@ -20,6 +20,7 @@ struct SimulatedCase {
 struct SimulationReport {
   const lab::Workload* workload = nullptr;
   uint64_t seed = 0;
+  bool controllers = false;  // they were simulated
   std::vector<SimulatedCase> cases;
 };
 

@@ -101,15 +101,16 @@ absl::StatusOr<std::vector<Variant>> VariantsOf(const Invocation& invocation, co
   return variants;
 }
 
-std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* exit_status, bool whole) {
+std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* exit_status, ReadHow how) {
   // A Policy that cannot be read is ignored here, because VariantsOf reports it later.
   auto variants = VariantsOf(invocation, {});
-  whole = whole || (variants.ok() && std::any_of(variants->begin(), variants->end(),
-                                                 [](const Variant& v) { return v.algorithm.call_extenders(); }));
+  how.whole = how.whole || (variants.ok() && std::any_of(variants->begin(), variants->end(), [](const Variant& v) {
+                              return v.algorithm.call_extenders();
+                            }));
   // The cluster is that of the release that is asked about: of the first one, if there are several.
   Invocation reading = invocation;
   if (variants.ok() && !variants->empty()) reading.algorithm.release = (*variants)[0].algorithm.release;
-  std::unique_ptr<lab::Input> input = ReadOrComplain(reading, exit_status, whole);
+  std::unique_ptr<lab::Input> input = ReadOrComplain(reading, exit_status, how);
   if (input == nullptr) return nullptr;
   std::string error;
   if (input->scenarios.size() != 1) {

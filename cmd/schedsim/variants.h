@@ -22,7 +22,7 @@ absl::StatusOr<std::vector<lab::Variant>> VariantsOf(const Invocation& invocatio
 absl::Status UsePercentage(const Invocation& invocation, lab::Algorithm* a);
 
 // Reads input that must contain exactly one Scenario. On failure prints the error, sets *exit_status and returns null.
-// If `whole` is true, objects keep their JSON, as they do if an algorithm has extenders.
-std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* exit_status, bool whole = false);
+// Objects keep their JSON also if an algorithm has extenders.
+std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* exit_status, ReadHow how = {});
 
 }  // namespace berth::schedsim

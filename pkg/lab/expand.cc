@@ -22,6 +22,8 @@ using world::Value;
 
 // A workload with more pods is a mistake in the file and would exhaust the memory.
 constexpr int64_t kMostReplicas = 1'000'000;
+constexpr std::string_view kDurationAnnotations[] = {"schedsim/duration", "simulate.berth/runs-for",
+                                                     "pod-complete.stage.kwok.x-k8s.io/delay"};
 
 std::string Text(Json j) {
   return std::string(j.Text());
@@ -44,6 +46,12 @@ bool HasOwnAnnotations(const Value& pod) {
   const Value* annotations = pod.At({"metadata", "annotations"});
   return annotations != nullptr && std::any_of(annotations->keys.begin(), annotations->keys.end(),
                                                [](std::string_view key) { return key.starts_with("schedsim/"); });
+}
+
+// Returns whether an annotation says how long the pod runs, to schedsim, to simulated kubelets or to KWOK.
+bool HasDuration(const Value& pod) {
+  return std::any_of(std::begin(kDurationAnnotations), std::end(kDurationAnnotations),
+                     [&](std::string_view key) { return !world::AnnotationOf(pod, key).empty(); });
 }
 
 // Makes the template of the pod with another number than the first, where numbers occur only in labels and in the names
@@ -453,6 +461,21 @@ absl::StatusOr<std::vector<Daemon>> Expander::Daemons(Manifests* manifests) cons
     daemons.push_back(std::move(daemon));
   }
   return daemons;
+}
+
+std::string Expander::FirstThatGoesOn() const {
+  for (const Workload& w : workloads_) {
+    if (w.kind != "Job") continue;
+    const auto job = validation::ParseJson(w.text);
+    if (!job.ok()) continue;
+    const Value* completions = job->At({"spec", "completions"});
+    const Value* parallelism = job->At({"spec", "parallelism"});
+    const int64_t at_once = parallelism != nullptr && parallelism->IsNumber() ? parallelism->AsInt() : 1;
+    const bool more = completions != nullptr && completions->IsNumber() && completions->AsInt() > at_once;
+    const Value& pod = validation::OrEmpty(job->At({"spec", "template"}));
+    if (more && at_once > 0 && HasDuration(pod)) return ObjectKey(w.kind, w.ns, w.name);
+  }
+  return {};
 }
 
 std::map<std::string, Scale> Expander::Scales() const {

@@ -64,6 +64,9 @@ class Expander {
   // Returns how many pods each controller wants, by ObjectKey. A ReplicaSet of a Deployment that is there is scaled by
   // it.
   std::map<std::string, Scale> Scales() const;
+  // Returns the key of the first Job whose pods end, as an annotation says, and that has more completions than pods at
+  // one time; empty if there is none.
+  std::string FirstThatGoesOn() const;
 
  private:
   // What is needed of a workload to create its pods.

@@ -91,6 +91,7 @@ class Collector final : public api::JsonSink {
       for (auto& o : current_.cluster) plain_.cluster.push_back(std::move(o));
       plain_.pod_notes.insert(current_.pod_notes.begin(), current_.pod_notes.end());
       plain_.budgets.merge(current_.budgets);
+      std::move(current_.given.begin(), current_.given.end(), std::back_inserter(plain_.given));
       for (size_t i = 0; i < current_.pending.size(); ++i) {
         plain_.AddPending(std::move(current_.pending[i]), before + current_.pending_after[i]);
       }
@@ -193,8 +194,8 @@ class Collector final : public api::JsonSink {
   }
   // Adds the pods that the workloads of the input lack.
   absl::Status TakeExpanded() {
-    auto made =
-        plain_workloads_.Make(options_.expand, options_.autoscaled, plain_.cluster, plain_.pending, manifests_.get());
+    auto made = plain_workloads_.Make(options_.keep_given ? Expand::kOff : options_.expand, options_.autoscaled,
+                                      plain_.cluster, plain_.pending, manifests_.get());
     if (!made.ok()) return made.status();
     for (const auto& [kind, pods] : made->by) {
       if (pods == 0) continue;
@@ -202,7 +203,14 @@ class Collector final : public api::JsonSink {
                                             ", as their controllers would (--expand=off leaves them out)"));
     }
     for (std::string& w : made->warnings) out_->warnings.push_back(std::move(w));
-    NoteCronJobs();
+    if (!options_.keep_given) NoteCronJobs();
+    plain_.goes_on = plain_workloads_.FirstThatGoesOn();
+    manifests_->table().EachOf("CronJob", [&](const world::Value& cron) {
+      const world::Value* suspended = cron.At({"spec", "suspend"});
+      if (plain_.repeats.empty() && (suspended == nullptr || !suspended->AsBool())) {
+        plain_.repeats = ObjectKey("CronJob", world::NamespaceOf(cron), world::NameOf(cron));
+      }
+    });
     for (api::Object& o : made->objects) plain_.cluster.push_back(std::move(o));
     for (api::Object& o : manifests_->TakeMade()) plain_.cluster.push_back(std::move(o));
     for (api::PodPtr& p : made->pods) plain_.AddPending(std::move(p));
@@ -413,6 +421,7 @@ class Collector final : public api::JsonSink {
                                                 "give the objects that kubectl get -o json prints"));
     }
     const bool noted = plain && NoteWorldObject(j, name, stored);
+    if (options_.keep_given) Keep(j, name, stored || (!plain && !world::IsWorkload(name)), to);
     auto object = api::DecodeObject(j, kind, options);
     if (!object.ok()) {
       if (object.status().code() != absl::StatusCode::kNotFound) return object.status();
@@ -480,6 +489,13 @@ class Collector final : public api::JsonSink {
                      absl::StrCat(util::ToAbsl(kind), " \"", util::ToAbsl(j.Find("metadata").Find("name").Text()),
                                   "\": ", what.substr(what.find(": ") + 2)));
     }
+  }
+
+  void Keep(Json j, std::string_view kind, bool verbatim, Scenario* to) {
+    world::Value v = validation::FromJson(j);
+    if (v.Str("kind").empty()) v.Set("kind", world::Value::String(kind));
+    if (v.Str("apiVersion").empty()) v.Set("apiVersion", world::Value::String(VersionOf(j)));
+    to->given.push_back({std::make_shared<const world::Value>(std::move(v)), lines_.At(j.begin_offset()), verbatim});
   }
 
   // Keeps what edits of the cluster read of a budget.

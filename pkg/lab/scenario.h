@@ -26,6 +26,13 @@ enum PodNote : uint8_t {
   kNotReadyPod = 4,  // its condition Ready is not True
 };
 
+// An object as the input has it.
+struct Given {
+  world::ValuePtr object;  // with its kind and apiVersion
+  std::string place;       // FILE:LINE
+  bool verbatim = false;   // a server has stored it, or it is to be taken as if one had
+};
+
 // A cluster with pods to place.
 struct Scenario {
   std::string name;
@@ -45,6 +52,10 @@ struct Scenario {
   std::map<std::string, Scale> scales;                      // by ObjectKey of the controller
   std::shared_ptr<Manifests> manifests;    // admits further pods of this cluster; null for a Scenario document
   std::shared_ptr<const Origins> origins;  // what pods got from admission; may be null
+  std::vector<Given> given;                // all objects in input order, with ReadOptions::keep_given
+  // What makes further pods in the course of time, by ObjectKey, or empty: the first Job whose pods end, as an
+  // annotation says, and that has more completions than pods at one time; and the first CronJob.
+  std::string goes_on, repeats;
 
   void AddPending(api::PodPtr pod, size_t after = SIZE_MAX) {
     pending.push_back(std::move(pod));
@@ -64,7 +75,9 @@ struct ReadOptions {
   Algorithm defaults;  // what the flags say
   Expand expand = Expand::kAuto;
   Validate validate = Validate::kOff;
-  bool keep_raw = false;    // whether objects keep their JSON, for output that repeats them
+  bool keep_raw = false;  // whether objects keep their JSON, for output that repeats them
+  // Whether `given` is filled, for those who run the controllers of the input themselves. No pods are made then.
+  bool keep_given = false;
   bool autoscaled = false;  // whether targets of HorizontalPodAutoscalers have at least their minReplicas
   bool as_queue = false;    // whether pending pods are put into the order of the scheduler's queue
   bool recursive = false;   // whether folders are read with the folders in them

@@ -49,6 +49,9 @@ struct Outcome {
   int64_t not_deleted = 0;  // pods that were to go when a workload was scaled, but were not there
   int64_t idle_steps = 0;   // of nodes in steps, those with which there was nothing to do
   std::string first_idle_step;
+  int64_t jobs_completed = 0, jobs_failed = 0;  // only with controllers
+  int64_t refused_pods = 0;                     // arrivals that the API server did not take; only with controllers
+  std::string first_refused;
   std::vector<Drain> drains;
   // The time, summed over pods, from an eviction until the pod that came in the place of the evicted one had started.
   Micros absent = 0;

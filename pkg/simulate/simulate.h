@@ -41,6 +41,10 @@ struct Options {
   // How long it takes until a request is answered, until a bound pod has started, until a pod that is deleted is gone,
   // and until the pods of a node that has failed are evicted.
   Micros bind_delay = 0, start_delay = 0, end_delay = 0, eviction_delay = 300 * kSecond;
+  // Whether the controllers and kubelets of the input are simulated (pkg/world/living), and not only what follows for
+  // its pods. REQUIRES: the scenario was read with its objects kept. `seed`: of uids and the ends of names.
+  bool controllers = false;
+  uint64_t seed = 1;
   bool budgets = true;                              // whether drains respect PodDisruptionBudgets
   std::string record_dir;                           // empty: no recording
   Micros until = kNever;                            // when to cut it

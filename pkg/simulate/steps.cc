@@ -21,12 +21,13 @@ namespace {
 using validation::Value;
 
 constexpr std::array<std::string_view, 4> kColumns = {"time", "event", "object", "value"};
-constexpr std::array<std::pair<std::string_view, Step::Kind>, 6> kEvents = {{{"join", Step::Kind::kJoin},
+constexpr std::array<std::pair<std::string_view, Step::Kind>, 7> kEvents = {{{"join", Step::Kind::kJoin},
                                                                              {"leave", Step::Kind::kLeave},
                                                                              {"fail", Step::Kind::kFail},
                                                                              {"drain", Step::Kind::kDrain},
                                                                              {"roll", Step::Kind::kRoll},
-                                                                             {"scale", Step::Kind::kScale}}};
+                                                                             {"scale", Step::Kind::kScale},
+                                                                             {"restart", Step::Kind::kRestart}}};
 
 Value FieldsOf(const api::Node& node) {
   if (node.meta.fields != nullptr) {
@@ -123,7 +124,8 @@ class StepReader {
     for (size_t i = 0; i < fields.size(); ++i) row[place_[i]] = fields[i];
     BERTH_RETURN_IF_ERROR(ReadTime(0, row[0], &step->at));
     const auto event = std::find_if(kEvents.begin(), kEvents.end(), [&](const auto& e) { return e.first == row[1]; });
-    if (event == kEvents.end()) return Bad(1, row[1], "is no event: they are join, leave, fail, drain, roll and scale");
+    if (event == kEvents.end())
+      return Bad(1, row[1], "is no event: they are join, leave, fail, drain, roll, scale and restart");
     step->kind = event->second;
     if (row[2].empty()) return Bad(2, row[2], "names nothing");
     switch (step->kind) {
@@ -131,6 +133,9 @@ class StepReader {
         return ReadJoin(row[2], row[3], step);
       case Step::Kind::kScale:
         return ReadScale(row[2], row[3], step);
+      case Step::Kind::kRestart:
+        if (!row[3].empty()) return Bad(3, row[3], "is not read: all pods of a workload are replaced");
+        return ReadRestart(row[2], step);
       case Step::Kind::kLeave:
         if (!row[3].empty()) return Bad(3, row[3], "is not read: a node leaves for ever");
         break;
@@ -159,14 +164,27 @@ class StepReader {
   }
 
   absl::Status ReadScale(std::string_view workload, std::string_view replicas, Step* step) {
-    step->workload = std::string(workload);
-    if (!workloads_.contains(step->workload)) {
-      return Bad(2, workload, "is no workload with pods in the input: KIND NAMESPACE/NAME is needed");
-    }
+    BERTH_RETURN_IF_ERROR(FindWorkload(workload, step));
     if (!absl::SimpleAtoi(util::ToAbsl(replicas), &step->replicas) || step->replicas < 0) {
       return Bad(3, replicas, "is not a number of replicas");
     }
     return absl::OkStatus();
+  }
+
+  // These have templates of which they replace the pods.
+  absl::Status ReadRestart(std::string_view workload, Step* step) {
+    constexpr std::array<std::string_view, 3> kRolled = {"Deployment ", "StatefulSet ", "DaemonSet "};
+    BERTH_RETURN_IF_ERROR(FindWorkload(workload, step));
+    const bool rolls =
+        std::any_of(kRolled.begin(), kRolled.end(), [&](auto kind) { return workload.starts_with(kind); });
+    return rolls ? absl::OkStatus()
+                 : Bad(2, workload, "cannot be restarted: Deployments, StatefulSets and DaemonSets can");
+  }
+
+  absl::Status FindWorkload(std::string_view workload, Step* step) {
+    step->workload = std::string(workload);
+    if (workloads_.contains(step->workload)) return absl::OkStatus();
+    return Bad(2, workload, "is no workload with pods in the input: KIND NAMESPACE/NAME is needed");
   }
 
   absl::Status Choose(std::string_view what, Step* step) {

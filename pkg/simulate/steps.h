@@ -1,11 +1,13 @@
 // What happens to nodes and workloads at given times in a simulation: a CSV file with the columns time, event, object
 // and value.
 //
-//   event   object                  value
-//   join    a name                  the node that it is like; empty: it is a node of the input, which is not there
-//   before leave   nodes fail    nodes                   after which time they are back; empty: never drain   nodes
-//   after which time, once they are empty, they are uncordoned; empty: never roll    nodes, one after another, as
-//   drain; the next one when the last one is uncordoned scale   "KIND NAMESPACE/NAME"   the number of replicas
+//   join: a name; the node that it is like, or empty: it is a node of the input, which is not there before
+//   leave: nodes
+//   fail: nodes; after which time they are back; empty: never
+//   drain: nodes; after which time, once they are empty, they are uncordoned; empty: never
+//   roll: nodes, one after another, as drain; the next one when the last one is uncordoned
+//   scale: "KIND NAMESPACE/NAME"; the number of replicas
+//   restart: "KIND NAMESPACE/NAME", all of whose pods are replaced as by `kubectl rollout restart`
 //
 // Nodes are a name, * for all, or a label selector such as pool=blue.
 #pragma once
@@ -26,13 +28,13 @@ namespace berth::simulate {
 using WorkloadPods = absl::flat_hash_map<std::string, api::PodPtr>;
 
 struct Step {
-  enum class Kind : uint8_t { kJoin, kLeave, kFail, kDrain, kRoll, kScale };
+  enum class Kind : uint8_t { kJoin, kLeave, kFail, kDrain, kRoll, kScale, kRestart };
   Micros at = 0;
   Kind kind = Kind::kJoin;
   std::vector<std::string> nodes;  // in the order of their names
   api::NodePtr joins;              // kJoin
   Micros back_after = kNever;      // kFail, kDrain, kRoll
-  std::string workload;            // kScale: "KIND NAMESPACE/NAME"
+  std::string workload;            // kScale, kRestart: "KIND NAMESPACE/NAME"
   int64_t replicas = 0;            // kScale
 };
 

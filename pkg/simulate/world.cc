@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/simulate/living_cluster.h"
 #include "pkg/util/status.h"
 
 namespace berth::simulate {
@@ -154,6 +155,8 @@ void World::Do(const Step& step) {
       return;
     case Step::Kind::kScale:
       return controllers_.ScaleTo(step.workload, step.replicas);
+    case Step::Kind::kRestart:
+      return;  // there is no controller that would replace pods
     case Step::Kind::kRoll:
       return drains_.Roll(step.back_after, {step.nodes.rbegin(), step.nodes.rend()});
     default:
@@ -179,6 +182,7 @@ void World::DoTo(const Step& step, const std::string& name) {
 }
 
 absl::StatusOr<Outcome> Simulate(const Case& what, std::unique_ptr<ArrivalSource> arrivals, const Options& options) {
+  if (options.controllers) return SimulateLiving(what, std::move(arrivals), options);
   World world(what, std::move(arrivals), options);
   BERTH_RETURN_IF_ERROR(world.Start());
   world.Run();

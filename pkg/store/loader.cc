@@ -69,32 +69,15 @@ class Loader final : public api::JsonSink {
   }
 
  private:
-  // Decoding checks the types of all fields even if the object is then stored verbatim.
   absl::Status Store(apiserver::Value v, bool verbatim) {
-    std::string kind(v.Str("kind"));
-    std::string version(v.Str("apiVersion"));
-    if (version.empty()) version = "v1";
-    const ResourceInfo* r = registry_->catalog().FindKind(version, kind);
-    if (r == nullptr) {
-      ++report_->skipped[kind];
-      return absl::OkStatus();
-    }
-    size_t at = 0;
-    while (r->versions[at].Text() != version) ++at;
-    std::string name;
-    if (const apiserver::Value* meta = v.Find("metadata")) {
-      name = meta->Str("name");
-      if (!meta->Str("namespace").empty()) name = absl::StrCat(std::string(meta->Str("namespace")), "/", name);
-    }
-    auto decoded = Decode(v, *r->type, r->versions[at].version, "");
-    std::optional<std::string> why;
-    if (!decoded.ok()) {
-      why = util::Message(decoded.status());
+    const std::string kind(v.Str("kind"));
+    const auto stored = LoadObject(std::move(v), verbatim, registry_);
+    if (!stored.ok()) return stored.status();
+    if (*stored) {
+      ++report_->objects;
     } else {
-      why = registry_->Load(*r, at, verbatim ? std::move(v) : *std::move(decoded), verbatim);
+      ++report_->skipped[kind];
     }
-    if (why.has_value()) return util::InvalidArgument(absl::StrCat(kind, " ", GoQuoted(name), ": ", *why));
-    ++report_->objects;
     return absl::OkStatus();
   }
 
@@ -105,6 +88,31 @@ class Loader final : public api::JsonSink {
 };
 
 }  // namespace
+
+// Decoding checks the types of all fields even if the object is then stored verbatim.
+absl::StatusOr<bool> LoadObject(Value object, bool verbatim, Registry* registry) {
+  const std::string kind(object.Str("kind"));
+  std::string version(object.Str("apiVersion"));
+  if (version.empty()) version = "v1";
+  const ResourceInfo* r = registry->catalog().FindKind(version, kind);
+  if (r == nullptr) return false;
+  size_t at = 0;
+  while (r->versions[at].Text() != version) ++at;
+  std::string name;
+  if (const Value* meta = object.Find("metadata")) {
+    name = meta->Str("name");
+    if (!meta->Str("namespace").empty()) name = absl::StrCat(std::string(meta->Str("namespace")), "/", name);
+  }
+  auto decoded = Decode(object, *r->type, r->versions[at].version, "");
+  std::optional<std::string> why;
+  if (!decoded.ok()) {
+    why = util::Message(decoded.status());
+  } else {
+    why = registry->Load(*r, at, verbatim ? std::move(object) : *std::move(decoded), verbatim);
+  }
+  if (why.has_value()) return util::InvalidArgument(absl::StrCat(kind, " ", GoQuoted(name), ": ", *why));
+  return true;
+}
 
 absl::StatusOr<LoadReport> LoadText(std::string_view name, std::string_view text, Registry* registry) {
   LoadReport report;

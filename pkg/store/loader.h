@@ -21,6 +21,10 @@ struct LoadReport {
 // an object exists already. Errors name file, object and problem; objects that were read before the error stay.
 absl::StatusOr<LoadReport> LoadFile(const std::string& path, Registry* registry);
 
+// Stores one object: as it is if `verbatim`, and otherwise with the server's defaults. Returns false if its kind is not
+// served. Errors name the object and the problem.
+absl::StatusOr<bool> LoadObject(Value object, bool verbatim, Registry* registry);
+
 // Like LoadFile, but from a text. `name` replaces the file's name in errors.
 absl::StatusOr<LoadReport> LoadText(std::string_view name, std::string_view text, Registry* registry);
 

@@ -567,8 +567,9 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
   if (name.empty()) return "metadata.name is missing";
   if (r.namespaced && meta->Str("namespace").empty()) meta->Set("namespace", Value::String("default"));
   if (!r.namespaced) meta->Erase("namespace");
-  if (meta->Str("uid").empty()) meta->Set("uid", Value::String(NewUid()));
-  std::string uid(meta->Str("uid"));
+  const bool has_uid = !meta->Str("uid").empty();
+  if (!has_uid) meta->Set("uid", Value::String(NewUid()));
+  const std::string uid(meta->Str("uid"));
   std::string ns(r.namespaced ? meta->Str("namespace") : std::string_view());
   const ResourceInfo* namespaces = &catalog().Core("namespaces");
   if (r.namespaced && store_->Get(*namespaces, "", ns) == nullptr) {
@@ -580,10 +581,12 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
   if (store_->Get(r, ns, name) != nullptr && r.kind != "Namespace") {
     return absl::StrCat(r.kind, " ", GoQuoted(ns.empty() ? name : absl::StrCat(ns, "/", name)), " is there twice");
   }
-  auto [owner, is_new] = loaded_uids_.emplace(uid, absl::StrCat(r.kind, " ", ns.empty() ? name : ns + "/" + name));
-  if (!is_new) {
-    return absl::StrCat("metadata.uid: ", GoQuoted(uid), " is the uid of ", owner->second,
-                        " already; every object needs a uid of its own");
+  if (has_uid) {
+    auto [owner, is_new] = loaded_uids_.emplace(uid, absl::StrCat(r.kind, " ", ns.empty() ? name : ns + "/" + name));
+    if (!is_new) {
+      return absl::StrCat("metadata.uid: ", GoQuoted(uid), " is the uid of ", owner->second,
+                          " already; every object needs a uid of its own");
+    }
   }
   if (verbatim) {
     Put(r, MakeVerbatimObject(r, v, NextRv()));
@@ -593,7 +596,9 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
   FieldErrors invalid;
   if (auto refused = Complete(r, version, &v, true, &invalid)) return refused->message;
   if (!invalid.empty()) return invalid[0].Text();
+  if (r.kind == "Job") world::CompleteJob(world::RulesOf(r.release), &v);
   Value* metadata = v.Find("metadata");
+  if (r.has_generation && metadata->Find("generation") == nullptr) metadata->Set("generation", Value::Int(1));
   if (metadata->Str("creationTimestamp").empty()) metadata->Set("creationTimestamp", Value::String(NowText()));
   if (r.kind == "Pod") {
     Value& status = v.Child("status");

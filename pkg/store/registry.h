@@ -91,6 +91,9 @@ class Registry {
   // Creates the namespaces and the service that a new cluster has. REQUIRES: nothing is loaded afterwards.
   void CreateInitialObjects(int64_t secure_port);
 
+  // Makes what is made up at random (uids, the ends of generated names, ports) the same in every run. 0: as without it.
+  void Seed(uint64_t seed) { random_ = seed; }
+
   std::string NowText() const;  // RFC 3339, whole seconds
   Store& store() { return *store_; }
   const Catalog& catalog() const { return store_->catalog(); }

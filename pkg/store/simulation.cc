@@ -162,8 +162,12 @@ Simulation::Simulation(Registry* registry, const util::Clock* clock, SimulationO
       world_(
           std::make_unique<world::living::World>(access_.get(), clock, world::RulesOf(registry->catalog().release()))) {
   if (options.controllers) {
-    AddControllers(world_.get(), {.grace = options.node_grace, .expects_kubelets = options.kubelets});
+    AddControllers(
+        world_.get(),
+        {.grace = options.node_grace, .expects_kubelets = options.kubelets, .kubelets_report = !options.quiet});
   }
+  if (options.quiet) world_->WriteNoEvents();
+  if (options.quiet) options.kubelet.reports = false;
   options.kubelet.version = GitVersion(registry->catalog().release());
   if (options.kubelets) world_->Add(NewKubelets(world_.get(), std::move(options.kubelet)));
   for (std::string_view kind : world::living::kFollowedKinds) {
@@ -183,6 +187,10 @@ Simulation::~Simulation() = default;
 
 world::living::World& Simulation::world() {
   return *world_;
+}
+
+world::living::Cluster& Simulation::cluster() {
+  return *access_;
 }
 
 }  // namespace berth::apiserver

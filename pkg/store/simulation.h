@@ -18,6 +18,9 @@ namespace berth::apiserver {
 struct SimulationOptions {
   bool kubelets = false, controllers = false;
   world::living::KubeletOptions kubelet;
+  // In simulated time: nodes report nothing that has not changed, and no events are written, so that a time in which
+  // nothing happens costs nothing.
+  bool quiet = false;
   std::optional<absl::Duration> node_grace{};  // how long a node may be silent; none: as long as in the release
   // Asked before each write of a kind by controllers and kubelets, whether it creates an object or not: what it returns
   // is the answer, and nothing is written. Null in servers; tests let writes fail.
@@ -34,6 +37,8 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   world::living::World& world();
+  // Reads and writes as controllers do, for others than the world's actors.
+  world::living::Cluster& cluster();
 
  private:
   class Access;

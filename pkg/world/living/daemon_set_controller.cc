@@ -218,7 +218,7 @@ class DaemonSets final : public Actor {
       pod.Child("spec").Set("nodeName", Value::String(node));
     }
     if (!CreatePod(world_, set, kDaemonComponent, std::move(pod))) return true;
-    world_->Enqueue(this, look.what, kFirstRetry);
+    world_->EnqueueTry(this, look.what, kFirstRetry);
     return false;
   }
 

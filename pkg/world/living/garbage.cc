@@ -63,7 +63,7 @@ class GarbageCollector final : public Actor {
       const ObjectName* owner = world_->ByUid(o.Str("uid"));
       if (owner == nullptr) {
         // Of kinds that are not looked at nobody can tell.
-        if (IsKnown(o.Str("kind"))) gone.emplace_back(o.Str("uid"));
+        if (IsKnown(o.Str("kind")) && !world_->IsPresumed(o.Str("uid"))) gone.emplace_back(o.Str("uid"));
         continue;
       }
       const ValuePtr v = world_->cluster().Get(owner->kind, owner->ns, owner->name);
@@ -187,7 +187,7 @@ class Namespaces final : public Actor {
       return;
     }
     world_->cluster().UpdateStatus("Namespace", std::move(v));
-    world_->Enqueue(this, what, left.finalizers.empty() ? kAgain : kAgainForFinalizers);
+    world_->EnqueueTry(this, what, left.finalizers.empty() ? kAgain : kAgainForFinalizers);
   }
 
  private:

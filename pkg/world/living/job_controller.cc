@@ -365,7 +365,7 @@ class Jobs final : public Actor {
                  Value::String(absl::StrCat(it == failures.of_index.end() ? 0 : it->second.in_a_row)));
       }
       if (CreatePod(world_, job, kComponent, std::move(pod))) {
-        world_->Enqueue(this, what, absl::Seconds(1));
+        world_->EnqueueTry(this, what, absl::Seconds(1));
         return;
       }
     }

@@ -68,6 +68,7 @@ class Kubelets final : public Actor {
     std::string ip;
     Amounts allocatable;
     absl::Duration heartbeat_at;
+    bool reported = false;  // its status has been written
   };
   struct HostPort {
     std::string ip, protocol;
@@ -144,13 +145,16 @@ class Kubelets final : public Actor {
     Node& node = it->second;
     const ValuePtr found = world_->cluster().Get("Node", "", what.name);
     if (found == nullptr) return;
-    if (node.heartbeat_at <= world_->Steady() || !IsConditionTrue(*found, "Ready")) {
+    const bool is_due = node.heartbeat_at <= world_->Steady() && (options_.reports || !node.reported);
+    if (is_due || !IsConditionTrue(*found, "Ready")) {
       Value v = *found;
       WriteNodeStatus(node.ip, options_.version, world_->Now(), &v);
       if (!world_->cluster().UpdateStatus("Node", std::move(v))) {
+        node.reported = true;
         node.heartbeat_at = world_->Steady() + (world_->rules().node_leases ? kHeartbeat : kHeartbeatWithoutLeases);
       }
     }
+    if (!options_.reports) return;
     world_->cluster().RenewLease(what.name);
     world_->Enqueue(this, what, world_->rules().node_leases ? options_.lease_period : kHeartbeatWithoutLeases);
   }
@@ -402,7 +406,7 @@ class Kubelets final : public Actor {
            never ? absl::StrCat("Node didn't have enough capacity: ", about, ", capacity: ", all)
                  : absl::StrCat("Node didn't have enough resource: ", about, ", used: ", taken, ", capacity: ", all)},
           world_->Now(), &v);
-      if (!never) world_->Enqueue(this, what, kResizeAgain);
+      if (!never) world_->EnqueueTry(this, what, kResizeAgain);
       if (v == object) return false;
       world_->cluster().UpdateStatus("Pod", std::move(v));
       return true;

@@ -27,7 +27,9 @@ struct KubeletOptions {
   absl::Duration stop_delay = absl::Milliseconds(200);   // from the deletion, but at most the grace period
   absl::Duration job_duration = absl::Seconds(3);        // of pods that a Job owns
   absl::Duration lease_period = absl::Seconds(10);       // between the renewals of a node's lease
-  std::string version = "v0.0.0-simulated";              // what nodes without a version say of their kubelet
+  // Whether nodes renew their leases and post their status now and then. If not, they write only what has changed.
+  bool reports = true;
+  std::string version = "v0.0.0-simulated";  // what nodes without a version say of their kubelet
   // Returns the plan of a pod; null: PlanByAnnotations.
   std::function<PodPlan(const Value& pod)> plan;
 };

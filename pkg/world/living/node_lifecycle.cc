@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pkg/util/status.h"
+#include "pkg/world/living/kubelets.h"
 
 namespace berth::world::living {
 namespace {
@@ -99,6 +100,8 @@ class NodeLifecycle final : public Actor {
     if (is_new || heard != node.heartbeat) node.heard_at = world_->Steady();
     if (is_new) node.came_at = world_->Steady();
     node.heartbeat = heard;
+    const bool was_down = std::exchange(node.down, AnnotationOf(*c.object, kDownAnnotation) == "true");
+    if (!options_.kubelets_report && node.down && !was_down) node.heard_at = world_->Steady();
     node.posted = node.posted || !heard.empty();
     const std::string status(ready == nullptr ? "" : ready->Str("status"));
     if (status != node.ready || is_new) node.ready_since = world_->Steady();
@@ -123,6 +126,7 @@ class NodeLifecycle final : public Actor {
 
   struct NodeState {
     std::string heartbeat, ready, zone, lease;
+    bool down = false;       // it has the annotation that says so
     bool posted = false;     // its kubelet has been heard at all
     bool evicts = false;     // it has a taint that evicts because of Ready
     bool pods_told = false;  // its pods have been made not ready
@@ -183,7 +187,14 @@ class NodeLifecycle final : public Actor {
   void Monitor() {
     monitors_ = !nodes_.empty();
     if (!monitors_) return;
-    world_->Enqueue(this, {kMonitor, "", ""}, kMonitorPeriod);
+    if (options_.kubelets_report) world_->Enqueue(this, {kMonitor, "", ""}, kMonitorPeriod);
+    LookAtNodes();
+    if (options_.kubelets_report) return;
+    monitors_ = HasMoreToDo();
+    if (monitors_) world_->Enqueue(this, {kMonitor, "", ""}, kMonitorPeriod);
+  }
+
+  void LookAtNodes() {
     std::vector<std::string> names;
     for (const auto& [name, node] : nodes_) names.push_back(name);
     for (const std::string& name : names) {
@@ -199,12 +210,25 @@ class NodeLifecycle final : public Actor {
     AddEvictingTaints();
   }
 
+  // Returns whether anything is to be done about a node although nothing else changes.
+  bool HasMoreToDo() {
+    return std::any_of(nodes_.begin(), nodes_.end(), [this](const auto& n) {
+      const auto& [name, node] = n;
+      if (node.down && node.ready != "Unknown") return true;
+      if (all_lost_ || node.ready == "True" || node.ready.empty() || node.evicts) return false;
+      const Zone& zone = zones_[node.zone];
+      const bool waits = std::find(zone.queue.begin(), zone.queue.end(), name) != zone.queue.end();
+      return zone.rate > 0 && (waits || !node.queued);
+    });
+  }
+
   // Returns whether the grace period is over. Leases are read only when it would be without them.
   bool IsSilent(const std::string& name, NodeState* node) {
     auto is_over = [&] {
       return world_->Steady() - node->heard_at > grace_ &&
              (node->posted || world_->Steady() - node->came_at > std::max(grace_, kFirstGrace));
     };
+    if (!options_.kubelets_report) return node->down && world_->Steady() - node->heard_at > grace_;
     if (!is_over()) return false;
     if (const ValuePtr lease = world_->cluster().Get("Lease", kLeases, name)) {
       const std::string renewed(TextAt(*lease, {"spec", "renewTime"}));
@@ -331,7 +355,7 @@ class NodeLifecycle final : public Actor {
           DeletePodsOf(name);
         }
       }
-      waits = waits || !zone.queue.empty();
+      waits = waits || (!zone.queue.empty() && zone.rate > 0);
     }
     if (waits) world_->Enqueue(this, {kTaints, "", ""}, kTaintPeriod);
   }

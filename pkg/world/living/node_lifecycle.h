@@ -20,6 +20,9 @@ struct NodeLifecycleOptions {
   std::optional<absl::Duration> grace{};  // none: the release's, 40 or 50 s
   // Whether every node has a kubelet. Otherwise a node that has never renewed a lease is left alone.
   bool expects_kubelets = true;
+  // Whether kubelets report (KubeletOptions). If not, a node is silent while it has the annotation of a node that is
+  // down, and nobody looks at nodes as long as nothing is to be done about any.
+  bool kubelets_report = true;
 };
 
 std::unique_ptr<Actor> NewNodeLifecycle(World* world, NodeLifecycleOptions options);

@@ -60,7 +60,7 @@ class ReplicaSets final : public Actor {
     auto wait = waits_.find(uid);
     if (wait != waits_.end() && wait->second.until > world_->Steady()) {
       refused = wait->second.refused;
-      world_->Enqueue(this, what, wait->second.until - world_->Steady());
+      world_->EnqueueTry(this, what, wait->second.until - world_->Steady());
     } else if (!IsTerminating(set) && is_sound) {
       refused = Manage(set, wanted - static_cast<int64_t>(active.size()), &active, what);
       if (refused) {
@@ -68,7 +68,7 @@ class ReplicaSets final : public Actor {
         w.delay = std::clamp(w.delay * 2, kRetry, kLongestSetRetry);
         w.until = world_->Steady() + w.delay;
         w.refused = refused;
-        world_->Enqueue(this, what, w.delay);
+        world_->EnqueueTry(this, what, w.delay);
       } else {
         waits_.erase(uid);
       }

@@ -126,7 +126,7 @@ class StatefulLook {
         Tell("Warning", "FailedCreate",
              absl::StrCat("Create Claim ", name, " for Pod ", what_.name, "-", n, " in StatefulSet ", what_.name,
                           " failed: ", refused->message));
-        world_->Enqueue(actor_, what_, absl::Seconds(1));
+        world_->EnqueueTry(actor_, what_, absl::Seconds(1));
         return false;
       }
       Tell(
@@ -149,7 +149,7 @@ class StatefulLook {
       Tell("Warning", "FailedCreate",
            absl::StrCat("create Pod ", what_.name, "-", n, " in StatefulSet ", what_.name,
                         " failed error: ", refused->message));
-      world_->Enqueue(actor_, what_, absl::Seconds(1));
+      world_->EnqueueTry(actor_, what_, absl::Seconds(1));
       return false;
     }
     OwnClaims(n, true);

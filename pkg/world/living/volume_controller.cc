@@ -176,7 +176,7 @@ class Volumes final : public Actor {
   static bool LacksClass(const Value& claim) { return claim.At({"spec", "storageClassName"}) == nullptr; }
   void LookForDefaultLater() {
     if (!world_->rules().late_default_class) return;
-    world_->Enqueue(this, {kDefaults, "", ""}, kLookEvery - world_->Steady() % kLookEvery);
+    world_->EnqueueTry(this, {kDefaults, "", ""}, kLookEvery - world_->Steady() % kLookEvery);
   }
   void GiveDefaultClass() {
     std::string error;

@@ -1,4 +1,4 @@
-// Invariant: due_ and queued_ have the same entries, one for each actor and object.
+// Invariant: due_ and queued_ have the same entries, one for each actor and object; tries_ of them are tries.
 #include "pkg/world/living/world.h"
 
 #include <absl/strings/numbers.h>
@@ -194,6 +194,7 @@ void World::IndexOwners(std::string_view kind, const Value& object, bool gone) {
 }
 
 void World::Changed(std::string_view kind, ValuePtr object, bool gone) {
+  changed_at_ = sequence_;
   Change change{.kind = kind, .object = std::move(object), .gone = gone};
   const Value& v = *change.object;
   change.is_new = !gone && ByUid(UidOf(v)) == nullptr;
@@ -215,16 +216,38 @@ void World::Changed(std::string_view kind, ValuePtr object, bool gone) {
 }
 
 void World::Enqueue(Actor* actor, const ObjectName& what, absl::Duration delay) {
+  Add({actor, what, false}, delay);
+}
+
+void World::EnqueueTry(Actor* actor, const ObjectName& what, absl::Duration delay) {
+  Add({actor, what, true}, delay);
+}
+
+void World::Add(const Work& work, absl::Duration delay) {
   const Due due{Steady() + std::max(delay, absl::ZeroDuration()), ++sequence_};
-  auto [it, is_new] = queued_.try_emplace({actor, what}, due);
+  auto [it, is_new] = queued_.try_emplace({work.actor, work.what}, due);
+  bool is_try = work.is_try;
   if (!is_new) {
-    if (it->second.first <= due.first) return;
-    due_.erase(it->second);
+    auto known = due_.find(it->second);
+    tries_ -= known->second.is_try;
+    is_try = is_try && known->second.is_try;
+    if (it->second.first <= due.first) {
+      known->second.is_try = is_try;
+      tries_ += is_try;
+      return;
+    }
+    due_.erase(known);
     it->second = due;
   }
   const bool earliest = due_.empty() || due < due_.begin()->first;
-  due_.emplace(due, Work{actor, what});
+  due_.emplace(due, Work{work.actor, work.what, is_try});
+  tries_ += is_try;
   if (earliest && earlier_) earlier_();
+}
+
+bool World::IsSettled() const {
+  return tries_ == due_.size() &&
+         std::all_of(due_.begin(), due_.end(), [this](const auto& work) { return work.first.second > changed_at_; });
 }
 
 std::optional<absl::Duration> World::NextDue() const {
@@ -237,6 +260,7 @@ size_t World::RunDue(size_t most) {
   for (; done < most && !due_.empty() && due_.begin()->first.first <= Steady(); ++done) {
     const Work work = std::move(due_.begin()->second);
     due_.erase(due_.begin());
+    tries_ -= work.is_try;
     queued_.erase({work.actor, work.what});
     work.actor->Sync(work.what);
     DoAgainIfRefused(work);
@@ -257,10 +281,12 @@ void World::DoAgainIfRefused(const Work& work) {
   const int before = std::min(refused_[key]++, kMostDoublings);
   // What the work itself has enqueued for now would be refused again.
   if (auto it = queued_.find(key); it != queued_.end()) {
-    due_.erase(it->second);
+    const auto due = due_.find(it->second);
+    tries_ -= due->second.is_try;
+    due_.erase(due);
     queued_.erase(it);
   }
-  Enqueue(work.actor, work.what, std::min(kFirst * (1 << before), kLongest));
+  EnqueueTry(work.actor, work.what, std::min(kFirst * (1 << before), kLongest));
 }
 
 std::vector<ObjectName> World::Dependents(std::string_view uid) const {
@@ -284,6 +310,7 @@ bool World::Bucket::Take(double most, double per_second, absl::Duration now) {
 
 void World::Record(const Value& about, std::string_view component, std::string_view host, std::string_view type,
                    std::string_view reason, const std::string& message) {
+  if (!writes_events_) return;
   constexpr double kAtOnce = 25, kPerSecond = 1.0 / 300, kAllAtOnce = 2000, kAllPerSecond = 200;
   const std::string source = absl::StrCat(util::ToAbsl(component), "/", util::ToAbsl(UidOf(about)));
   if (event_buckets_.size() > kMostEventBuckets) event_buckets_.clear();

@@ -85,6 +85,13 @@ class World {
   std::optional<absl::Duration> NextDue() const;
   // Called when NextDue has become earlier.
   void OnEarlier(std::function<void()> f) { earlier_ = std::move(f); }
+  // Returns whether nothing will happen until somebody else changes an object: all that is due is tries (EnqueueTry),
+  // and each was made since the last change.
+  bool IsSettled() const;
+  // Nobody reads the events of this cluster, so none are written.
+  void WriteNoEvents() { writes_events_ = false; }
+  // An owner with this uid is there, although nobody has told of it: what names it as its owner is no garbage.
+  void PresumeThere(std::string uid) { presumed_.insert(std::move(uid)); }
 
   // ---- for actors ----
   // When it refuses a write of an actor's work for a reason that passes (a conflict, a server that cannot), the work is
@@ -95,6 +102,8 @@ class World {
   absl::Duration Steady() const { return clock_->Steady(); }
   // Calls actor->Sync(what) after the delay, or earlier if it has been enqueued before.
   void Enqueue(Actor* actor, const ObjectName& what, absl::Duration delay = absl::ZeroDuration());
+  // The same for what was refused or has failed and is tried again. As long as nothing changes, nothing comes of it.
+  void EnqueueTry(Actor* actor, const ObjectName& what, absl::Duration delay);
 
   // Pods by uid.
   using PodSet = absl::btree_map<std::string, PodFactsPtr>;
@@ -110,6 +119,7 @@ class World {
   // Objects that name this uid among their owners.
   std::vector<ObjectName> Dependents(std::string_view uid) const;
   const ObjectName* ByUid(std::string_view uid) const;
+  bool IsPresumed(std::string_view uid) const { return presumed_.contains(uid); }
 
   // Writes an event about an object, within the limits of what one source may write: 25 at once about one object, then
   // one in five minutes; all together 2,000 at once, then 200 a second.
@@ -124,7 +134,9 @@ class World {
   struct Work {
     Actor* actor = nullptr;
     ObjectName what;
+    bool is_try = false;
   };
+  void Add(const Work& work, absl::Duration delay);
   using Due = std::pair<absl::Duration, uint64_t>;
   struct Bucket {
     double left = 0;
@@ -144,7 +156,10 @@ class World {
   absl::btree_map<Due, Work> due_;
   absl::btree_map<std::pair<Actor*, ObjectName>, Due> queued_;
   absl::btree_map<std::pair<Actor*, ObjectName>, int> refused_;  // how often in a row
-  uint64_t sequence_ = 0;
+  uint64_t sequence_ = 0, changed_at_ = 0;                       // changed_at_: sequence_ at the last change
+  size_t tries_ = 0;                                             // of due_
+  bool writes_events_ = true;
+  absl::btree_set<std::string, std::less<>> presumed_;
 
   absl::flat_hash_map<std::string, PodFactsPtr> pods_;  // by namespace/name
   absl::flat_hash_map<std::string, PodSet> by_controller_, by_node_, by_namespace_;

@@ -115,6 +115,45 @@ TEST_CASE("work whose writes are refused for a reason that passes is done again,
   CHECK(!a.world.NextDue());
 }
 
+TEST_CASE("a world is settled when all that is due was tried since the last change") {
+  Around a;
+  CHECK(a.world.IsSettled());
+  a.Enqueue("x", absl::Seconds(1));
+  CHECK_FALSE(a.world.IsSettled());
+  a.clock.Advance(absl::Seconds(1));
+  a.world.RunDue(10);
+  CHECK(a.world.IsSettled());
+  a.world.EnqueueTry(a.notes, {"Pod", "ns", "y"}, absl::Seconds(1));
+  CHECK(a.world.IsSettled());
+  a.world.Changed("Pod", PodLike("1", "", "set"), false);
+  CHECK_FALSE(a.world.IsSettled());
+  a.clock.Advance(absl::Seconds(1));
+  a.world.RunDue(10);
+  a.world.EnqueueTry(a.notes, {"Pod", "ns", "y"}, absl::Seconds(1));
+  CHECK(a.world.IsSettled());
+  // Work that is a try for one and not for another is no try.
+  a.Enqueue("y", absl::Seconds(5));
+  CHECK_FALSE(a.world.IsSettled());
+  a.world.EnqueueTry(a.notes, {"Pod", "ns", "y"}, absl::ZeroDuration());
+  CHECK_FALSE(a.world.IsSettled());
+  a.world.RunDue(10);
+  CHECK(a.world.IsSettled());
+  // So is what was refused.
+  a.notes->writes_to = &a.world;
+  a.cluster.refuses = Refused{409, "the object has been modified"};
+  a.Enqueue("z", absl::ZeroDuration());
+  a.world.RunDue(10);
+  CHECK(a.world.NextDue());
+  CHECK(a.world.IsSettled());
+}
+
+TEST_CASE("a quiet world writes no events") {
+  Around a;
+  a.world.WriteNoEvents();
+  a.world.Record(*PodLike("1", "n1", "set"), "kubelet", "n1", "Normal", "Started", "x");
+  CHECK(a.cluster.events == 0);
+}
+
 TEST_CASE("pods are found by their controller and node") {
   Around a;
   a.world.Changed("Pod", PodLike("1", "", "set"), false);

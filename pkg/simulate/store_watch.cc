@@ -1,0 +1,162 @@
+#include "pkg/simulate/store_watch.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "pkg/api/nomination.h"
+
+namespace berth::simulate {
+namespace {
+
+using apiserver::ResourceInfo;
+
+// The version in which objects are decoded: the stable one.
+size_t StableVersionOf(const ResourceInfo& r) {
+  for (size_t i = 0; i < r.versions.size(); ++i) {
+    if (r.versions[i].version == "v1" && r.versions[i].group != "extensions") return i;
+  }
+  return 0;
+}
+
+// Returns whether a pod that fits nowhere may fit when an object of the kind changes. Kinds that only count in scores,
+// and budgets, which their controller writes all the time, are none.
+template <typename T>
+constexpr bool MayHelp() {
+  return !std::is_same_v<T, api::Service> && !std::is_same_v<T, api::ReplicationController> &&
+         !std::is_same_v<T, api::ReplicaSet> && !std::is_same_v<T, api::StatefulSet> &&
+         !std::is_same_v<T, api::PodDisruptionBudget> && !std::is_same_v<T, api::Namespace>;
+}
+
+}  // namespace
+
+// The objects of one resource.
+class StoreWatch::Followed : public apiserver::EventListener {
+ public:
+  Followed(StoreWatch* watch, const ResourceInfo& r) : watch_(watch), r_(r), version_(StableVersionOf(r)) {
+    watch_->registry_->store().AddListener(r_, this);
+  }
+  ~Followed() override { watch_->registry_->store().RemoveListener(r_, this); }
+
+  void OnEvent(const apiserver::EventPtr& e) override { watch_->pending_.push_back({this, e}); }
+  virtual void Take(const apiserver::Object& o, bool gone) = 0;
+  void TakeAll() {
+    std::vector<apiserver::ObjectPtr> all;
+    watch_->registry_->store().Scan(r_, "", "", [&](const apiserver::ObjectPtr& o) {
+      all.push_back(o);
+      return true;
+    });
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->rv < b->rv; });
+    for (const apiserver::ObjectPtr& o : all) Take(*o, false);
+  }
+
+ protected:
+  // Reads the object. What cannot be read is told to nobody, as an informer does not.
+  template <typename T>
+  api::Ptr<T> Read(const apiserver::Object& o, api::Document* document) const {
+    text_.clear();
+    apiserver::AppendObject(r_, version_, o, "", &text_);
+    if (!document->Parse(text_).ok()) return nullptr;
+    api::DecodeOptions options;
+    if constexpr (std::is_same_v<T, api::Pod>) options.templates = &watch_->templates_;
+    auto decoded = api::Decode<T>(document->root(), options);
+    return decoded.ok() ? *decoded : nullptr;
+  }
+
+  StoreWatch* const watch_;
+
+ private:
+  const ResourceInfo& r_;
+  const size_t version_;
+  mutable std::string text_;
+};
+
+template <typename T>
+class StoreWatch::FollowedKind final : public Followed {
+ public:
+  using Followed::Followed;
+
+  void Take(const apiserver::Object& o, bool gone) override {
+    api::Document document;
+    const api::Ptr<T> now = gone ? nullptr : Read<T>(o, &document);
+    if (now == nullptr && !gone) return;
+    const std::string key = o.Key();
+    const api::Ptr<T> before = std::exchange(shown_[key], now);
+    if (gone) shown_.erase(key);
+    if (before == nullptr && now == nullptr) return;
+    if constexpr (std::is_same_v<T, api::Node>) watch_->node_seen_(before, now);
+    watch_->session_->Show<T>(before, now);
+    if constexpr (MayHelp<T>()) watch_->session_->Changed();
+  }
+
+ private:
+  absl::flat_hash_map<std::string, api::Ptr<T>> shown_;
+};
+
+class StoreWatch::FollowedPods final : public Followed {
+ public:
+  using Followed::Followed;
+
+  void Take(const apiserver::Object& o, bool gone) override {
+    const api::PodPtr now = gone ? nullptr : Pod(o);
+    if (now != nullptr || gone) watch_->pod_seen_(o.uid, now);
+  }
+  api::PodPtr Pod(const apiserver::Object& o) const {
+    api::Document document;
+    const api::PodPtr pod = Read<api::Pod>(o, &document);
+    const std::string& annotation = watch_->nomination_annotation_;
+    if (pod == nullptr || annotation.empty()) return pod;
+    return api::WithNominationFrom(annotation, pod, document.root());
+  }
+};
+
+StoreWatch::StoreWatch(apiserver::Registry* registry, Session* session, std::string_view nomination_annotation,
+                       PodSeen pod_seen, NodeSeen node_seen)
+    : registry_(registry),
+      session_(session),
+      nomination_annotation_(nomination_annotation),
+      pod_seen_(std::move(pod_seen)),
+      node_seen_(std::move(node_seen)) {
+  api::WatchedKinds::ForEach([&]<typename T>() {
+    const api::KindDescription& kind = api::KindOf<T>::kDescription;
+    if (kind.followed_since > registry_->catalog().release().minor) return;
+    for (const ResourceInfo& r : registry_->catalog().resources()) {
+      if (r.kind != kind.kind) continue;
+      if constexpr (std::is_same_v<T, api::Pod>) {
+        kinds_.push_back(std::make_unique<FollowedPods>(this, r));
+      } else {
+        kinds_.push_back(std::make_unique<FollowedKind<T>>(this, r));
+      }
+      return;
+    }
+  });
+}
+
+StoreWatch::~StoreWatch() = default;
+
+void StoreWatch::ShowAll() {
+  pending_.clear();
+  for (const auto& kind : kinds_) kind->TakeAll();
+}
+
+bool StoreWatch::Flush() {
+  // Who is shown a change may make the next one, which is shown after those that came before it.
+  if (std::exchange(flushing_, true)) return false;
+  bool any = false;
+  while (!pending_.empty()) {
+    any = true;
+    const std::vector<Pending> now = std::exchange(pending_, {});
+    for (const Pending& p : now) p.kind->Take(*p.event->object, p.event->type == apiserver::EventType::kDeleted);
+  }
+  flushing_ = false;
+  return any;
+}
+
+api::PodPtr StoreWatch::Pod(std::string_view ns, std::string_view name) {
+  const apiserver::ObjectPtr o = registry_->store().Get(registry_->catalog().Core("pods"), ns, name);
+  return o == nullptr ? nullptr : static_cast<const FollowedPods&>(*kinds_.back()).Pod(*o);
+}
+
+}  // namespace berth::simulate

@@ -1,0 +1,56 @@
+// What a scheduler is told of the objects of a store, as its informers would tell it.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pkg/api/decode.h"
+#include "pkg/simulate/session.h"
+#include "pkg/store/registry.h"
+
+namespace berth::simulate {
+
+class StoreWatch {
+ public:
+  // Gets a pod as it is now, or null if it is gone.
+  using PodSeen = std::function<void(const std::string& uid, const api::PodPtr& now)>;
+  // Gets a node as it was and is; null: it was not there, or is gone.
+  using NodeSeen = std::function<void(const api::NodePtr& before, const api::NodePtr& now)>;
+
+  // All arguments must outlive the object. Pods are not shown to the session but passed on. `nomination_annotation`:
+  // api::WithNominationFrom; empty: the status says it.
+  StoreWatch(apiserver::Registry* registry, Session* session, std::string_view nomination_annotation, PodSeen pod_seen,
+             NodeSeen node_seen);
+  ~StoreWatch();
+
+  // Shows what is there, kind by kind, pods last. Objects are in the order in which they were stored.
+  void ShowAll();
+  // Shows what has changed since the last call, in its order. Returns whether anything has. May be called while changes
+  // are shown, and does nothing then.
+  bool Flush();
+  // Returns a pod as it is stored, or null.
+  api::PodPtr Pod(std::string_view ns, std::string_view name);
+
+ private:
+  class Followed;
+  template <typename T>
+  class FollowedKind;
+  class FollowedPods;
+  struct Pending {
+    Followed* kind;
+    apiserver::EventPtr event;
+  };
+
+  apiserver::Registry* const registry_;
+  Session* const session_;
+  const std::string nomination_annotation_;
+  const PodSeen pod_seen_;
+  const NodeSeen node_seen_;
+  api::PodTemplateMemory templates_;
+  std::vector<std::unique_ptr<Followed>> kinds_;
+  std::vector<Pending> pending_;
+  bool flushing_ = false;
+};
+
+}  // namespace berth::simulate

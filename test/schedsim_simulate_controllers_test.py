@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Tests schedsim simulate --controllers: the controllers and kubelets of hollow-apiserver in simulated time. Equal
+arguments give equal bytes, recordings replay, placements are those of the fast path where controllers do nothing that
+it does not do, and bad input is named."""
+import collections
+import csv
+import io
+import json
+import os
+import random
+import resource
+import subprocess
+
+import harness
+from harness import check, check_equal, node, pod, schedsim, scratch, write_file, write_objects
+
+SCHEDSIM = os.path.join(harness.BIN, "schedsim")
+RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
+NODES = [node("n%d" % i, zone="z%d" % (i % 3)) for i in range(6)]
+
+
+def workload(kind, name, cpu="500m", annotations=None, restart=None, **spec):
+    version = "batch/v1" if kind == "Job" else "apps/v1"
+    template = {
+        "metadata": {"labels": {"app": name}, "annotations": annotations or {}},
+        "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}]},
+    }
+    if restart:
+        template["spec"]["restartPolicy"] = restart
+    if kind != "Job":
+        spec["selector"] = {"matchLabels": {"app": name}}
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": {**spec, "template": template}}
+
+
+def job(name, duration, **spec):
+    return workload("Job", name, annotations={"schedsim/duration": duration}, restart="Never", **spec)
+
+
+def cron_job(name, schedule, duration, **spec):
+    template = job(name, duration)["spec"]["template"]
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": name},
+        "spec": {"schedule": schedule, "jobTemplate": {"spec": {"template": template}}, **spec},
+    }
+
+
+def write_documents(name, objects):
+    return write_file(name, "\n".join(json.dumps(o) for o in objects) + "\n")
+
+
+def simulate(*words, ok=True):
+    code, out, err = schedsim("simulate", *words)
+    check("simulate %s: exit status" % " ".join(words), (code == 0) == ok, err[-600:])
+    return out, err
+
+
+def placements(*words):
+    return list(csv.DictReader(io.StringIO(simulate(*words, "-o", "csv")[0])))
+
+
+LIVELY = [
+    workload("Deployment", "web", replicas=5),
+    workload("DaemonSet", "agent", cpu="100m"),
+    workload("StatefulSet", "db", replicas=2, serviceName="db"),
+    job("sum", "20m", completions=7, parallelism=3),
+    cron_job("often", "*/15 * * * *", "5m"),
+]
+EVENTS = (
+    "time,event,object,value\n30m,scale,Deployment default/web,8\n1h,fail,n1,30m\n2h,drain,n2,5m\n"
+    "3h,restart,Deployment default/web,\n4h,leave,n3,\n4h,join,n9,n0\n"
+)
+
+
+def lively(name):
+    return [
+        write_documents(name + ".json", NODES + LIVELY),
+        "--events",
+        write_file(name + ".csv", EVENTS),
+        "--until",
+        "6h",
+        "--start-delay",
+        "5s",
+    ]
+
+
+def test_equal_arguments_give_equal_bytes():
+    words = lively("same") + ["--emulated-version=1.10", "--emulated-version=1.29"]
+    for output in "summary", "json", "csv":
+        first = simulate(*words, "-o", output)[0]
+        check("equal bytes of -o " + output, first and first == simulate(*words, "-o", output)[0])
+    check("another seed gives other names", simulate(*words, "-o", "csv", "--seed", "2")[0] != first)
+
+
+def test_recordings_replay():
+    for release in RELEASES:
+        folder = scratch("living-" + release)
+        words = lively("recorded") + ["-o", "json", "--emulated-version=" + release]
+        recorded = json.loads(simulate(*words, "--record-dir", folder)[0])
+        code, text, err = schedsim("replay", folder)
+        check("replay of release " + release, code == 0, text[-700:] + err[-500:])
+        check("a recording changes nothing in " + release, recorded == json.loads(simulate(*words)[0]))
+        check(release + ": it lives", recorded["placed"] > 20 and recorded["jobsCompleted"] > 20, recorded["placed"])
+
+
+def by_workload(rows):
+    """Returns how many pods of which workload went where and when. Names end in what is made up."""
+    return collections.Counter((r["pod"].split("/")[1].split("-")[0], r["placed"], r["node"]) for r in rows)
+
+
+def test_placements_are_those_of_the_fast_path():
+    """Plain pods that arrive and end, and Deployments on which nothing happens."""
+    for seed in range(12):
+        chance = random.Random(seed)
+        deployments = [
+            workload("Deployment", "web%d" % i, cpu="%dm" % chance.randrange(100, 900), replicas=chance.randrange(9))
+            for i in range(chance.randrange(1, 4))
+        ]
+        rows = sorted(
+            (chance.randrange(600), "%d,%d,row%d,%dm" % (0, chance.randrange(5, 90), i, chance.randrange(100, 2500)))
+            for i in range(60)
+        )
+        table = "time,duration,name,cpu\n" + "".join("%d%s\n" % (t, text[1:]) for t, text in rows)
+        cluster = write_documents("both.json", NODES + deployments)
+        words = [cluster, "--arrivals", write_file("both.csv", table)]
+        release = RELEASES[seed % len(RELEASES)]
+        words.append("--emulated-version=" + release)
+        fast, living = (by_workload(placements(*words, "--controllers=" + mode)) for mode in ("off", "on"))
+        check("seed %d, release %s" % (seed, release), fast == living, (fast - living, living - fast))
+
+
+def test_when_controllers_are_simulated():
+    def said(objects, *words):
+        err = simulate(write_documents("auto.json", NODES + objects), *words)[1]
+        return "controllers and kubelets are simulated" in err
+
+    check("not for a Deployment", not said([workload("Deployment", "web", replicas=2)]))
+    check("not for a Job with all of its pods", not said([job("j", "1m", completions=2, parallelism=2)]))
+    check("for a Job with more", said([job("j", "1m", completions=3, parallelism=2)]))
+    check("not if it never ends", not said([workload("Job", "j", restart="Never", completions=3, parallelism=2)]))
+    check("not for a CronJob without an end", not said([cron_job("c", "@hourly", "1m")]))
+    check("for a CronJob", said([cron_job("c", "@hourly", "1m")], "--until", "2h"))
+    check("unless they are off", not said([cron_job("c", "@hourly", "1m")], "--until", "2h", "--controllers=off"))
+    restart = write_file("auto.csv", "time,event,object,value\n1h,restart,Deployment default/web,\n")
+    check("for a restart", said([workload("Deployment", "web", replicas=2)], "--events", restart))
+
+
+def test_standard_input():
+    text = "\n".join(json.dumps(o) for o in NODES + [job("j", "1m", completions=3)])
+
+    def run(*words):
+        done = subprocess.run(
+            [SCHEDSIM, "simulate", "-", "-o", "json", *words], input=text, capture_output=True, text=True, check=True
+        )
+        return json.loads(done.stdout)["pods"], done.stderr
+
+    pods, err = run()
+    check_equal("its pods alone", pods, 1)
+    check("why", "standard input can be read once only" in err and "Job default/j" in err, err)
+    check_equal("with controllers", run("--controllers=on")[0], 3)
+
+
+def test_a_month_of_cron_jobs():
+    """A month costs what happens in it: CPU by the Job, and memory for what is there."""
+    cluster = write_documents("month.json", NODES + [cron_job("often", "*/5 * * * *", "2m")])
+
+    def cost(until):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        out, err = simulate(cluster, "--until", until, "-o", "json", "--stats")
+        stats = json.loads([line for line in err.splitlines() if line.startswith("{")][0])
+        return json.loads(out), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, stats["peakRSSBytes"]
+
+    week, _, small = cost("7d")
+    month, cpu, large = cost("30d")
+    check_equal("Jobs of a week", week["jobsCompleted"], 7 * 288)
+    check_equal("Jobs of a month", month["jobsCompleted"], 30 * 288)
+    check("memory does not grow", large < small + 16 * 2**20, (small, large))
+    # Seconds on an idle machine; tests run beside others, and with sanitizers.
+    check("CPU", cpu < 300, cpu)
+
+
+def test_bad_input():
+    cluster = write_documents("bad.json", NODES + [cron_job("c", "@hourly", "1m"), workload("Deployment", "web")])
+    for words, message in (
+        (["--controllers=perhaps"], '--controllers: invalid value "perhaps": should be auto, on or off'),
+        (["--controllers=on"], "CronJob default/c makes pods for ever: say when to end with --until"),
+        (["--controllers=on", "--until", "1h", "--eviction-delay", "1m"], "--eviction-delay: with controllers,"),
+        (
+            ["--events", write_file("bad.csv", "time,event,object,value\n1h,restart,Deployment default/x,\n")],
+            ':2: column object: "Deployment default/x" is no workload',
+        ),
+        (
+            ["--events", write_file("bad2.csv", "time,event,object,value\n1h,restart,Deployment default/web,3\n")],
+            ':2: column value: "3" is not read: all pods of a workload are replaced',
+        ),
+        (
+            [
+                "--controllers=off",
+                "--events",
+                write_file("bad3.csv", "time,event,object,value\n1h,restart,Deployment default/web,\n"),
+            ],
+            "--events: restart needs controllers",
+        ),
+    ):
+        code, out, err = schedsim("simulate", cluster, *words)
+        check(message, code != 0 and message in err and not out, (code, out, err))
+    for objects, message in (
+        ([cron_job("c", "61 * * * *", "1m")], 'bad4.json:7: CronJob "default/c": spec.schedule: Invalid value'),
+        ([job("j", "1 parsec")], 'bad4.json:7: Job "default/j": spec.template.metadata.annotations[schedsim/duration]'),
+        ([job("j", "1m"), job("j", "1m")], 'bad4.json:8: Job "j": Job "default/j" is there twice'),
+    ):
+        bad = write_documents("bad4.json", NODES + objects)
+        out, err = simulate(bad, "--controllers=on", "--until", "1h", ok=False)
+        check(message, message in err and not out, (out, err))
+
+
+def test_snapshots_without_controllers():
+    """Pods that a server has stored, with owners that are not in the input, later than the simulation begins."""
+    stored = pod("web-1", cpu="1", on="n0", owner="ReplicaSet")
+    stored["metadata"].update(uid="u1", resourceVersion="7", creationTimestamp="2031-01-01T00:00:00Z")
+    stored["status"] = {
+        "phase": "Running",
+        "startTime": "2031-01-01T00:00:00Z",
+        "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2031-01-01T00:00:00Z"}],
+    }
+    cluster = write_objects("snapshot.json", NODES + [stored, pod("new", cpu="1")])
+    rows = placements(cluster, "--controllers=on")
+    check_equal("only the new one is placed", [r["pod"] for r in rows], ["default/new"])
+    steps = write_file("snapshot.csv", "time,event,object,value\n1h,drain,n1,\n")
+    result = json.loads(simulate(cluster, "--controllers=on", "--events", steps, "-o", "json")[0])
+    check_equal("both stay", round(result["series"][-1]["utilisation"]["pods"] * 6 * 110), 2)
+
+
+harness.main(globals())
