@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,10 @@
 #include "pkg/api/json.h"
 #include "pkg/api/scheduling_fields.h"
 #include "pkg/api/types.h"
+
+namespace berth::validation {
+class Value;
+}
 
 namespace berth::api::internal {
 
@@ -119,17 +124,21 @@ class Reader {
   Json culprit_;  // the value that error_ is about
 };
 
-// Returns what is kept of an object for recordings: its scheduling fields, with the namespace that it was given if it
-// names none.
-std::string FieldsToKeep(std::string_view kind, Json object, const ObjectMeta& meta);
+// Sets in the JSON of an object what server defaults have filled in when it was decoded; empty if they filled in
+// nothing besides namespace and uid.
+using FillIn = std::function<void(validation::Value*)>;
+// Returns what is kept of an object for recordings: its scheduling fields, with the namespace and the uid that it was
+// given if it names none, and what `fill_in` sets. So it is decoded to the same object without server defaults.
+std::string FieldsToKeep(std::string_view kind, Json object, const ObjectMeta& meta, const FillIn& fill_in);
 
 // Ends a decoding. Returns the object, or the error preceded by the object's name.
 template <typename T>
-absl::StatusOr<std::shared_ptr<const T>> Finish(Reader& r, std::string_view kind, Json j, T object) {
+absl::StatusOr<std::shared_ptr<const T>> Finish(Reader& r, std::string_view kind, Json j, T object,
+                                                const FillIn& fill_in = nullptr) {
   if (!r.ok()) return r.Status(kind, j);
   object.meta.texts = r.keeper()->Take();
   if (KeepsSchedulingFields() && IsSchedulingKind(kind)) {
-    object.meta.fields = std::make_shared<const std::string>(FieldsToKeep(kind, j, object.meta));
+    object.meta.fields = std::make_shared<const std::string>(FieldsToKeep(kind, j, object.meta, fill_in));
   }
   return std::make_shared<const T>(std::move(object));
 }

@@ -357,12 +357,18 @@ void DefaultNamespace(ObjectMeta* meta) {
   if (meta->ns.empty()) meta->ns = kDefault;
 }
 
-std::string FieldsToKeep(std::string_view kind, Json object, const ObjectMeta& meta) {
+std::string FieldsToKeep(std::string_view kind, Json object, const ObjectMeta& meta, const FillIn& fill_in) {
   std::string text = CutToSchedulingFields(kind, object);
-  if (meta.ns.empty() || !object.Find("metadata").Find("namespace").IsNull()) return text;
+  const Json named = object.Find("metadata");
+  const bool lacks_namespace = !meta.ns.empty() && named.Find("namespace").Text() != meta.ns.str();
+  const bool lacks_uid = !meta.uid.empty() && named.Find("uid").Text() != meta.uid;
+  if (!lacks_namespace && !lacks_uid && fill_in == nullptr) return text;
   auto fields = validation::ParseJson(text);
   if (!fields.ok()) return text;
-  fields->Child("metadata").Set("namespace", validation::Value::String(meta.ns.str()));
+  validation::Value& metadata = fields->Child("metadata");
+  if (lacks_namespace) metadata.Set("namespace", validation::Value::String(meta.ns.str()));
+  if (lacks_uid) metadata.Set("uid", validation::Value::String(meta.uid));
+  if (fill_in != nullptr) fill_in(&*fields);
   return validation::ToJson(*fields);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "pkg/api/decode_internal.h"
+#include "pkg/api/validation/value.h"
 
 namespace berth::api {
 namespace {
@@ -214,13 +215,20 @@ absl::StatusOr<NodePtr> DecodeNode(Json j, const DecodeOptions& o) {
   } else if (node.meta.name.empty()) {
     r.Fail(Path{nullptr, "metadata", -1}, j.Find("metadata"), "must have a name");
   }
+  internal::FillIn fill_in;
   if (o.server_defaults) {
     node.meta.ns = util::SharedSymbol();
-    if (node.allocatable.empty()) node.allocatable = Share(std::move(capacity));
+    if (node.allocatable.empty() && !capacity.empty()) {
+      node.allocatable = Share(std::move(capacity));
+      fill_in = [](validation::Value* fields) {
+        validation::Value& status = fields->Child("status");
+        if (const validation::Value* has = status.Find("capacity")) status.Set("allocatable", validation::Value(*has));
+      };
+    }
     if (node.meta.uid.empty()) node.meta.uid = internal::MadeUpUid("node", node.meta);
   }
   if (o.keep_node_raw) node.raw = std::make_shared<const std::string>(j.Serialize());
-  return internal::Finish(r, "Node", j, std::move(node));
+  return internal::Finish(r, "Node", j, std::move(node), fill_in);
 }
 
 NodeImages::NodeImages(std::vector<NodeImage> images, util::KeptTexts texts) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "pkg/api/decode_internal.h"
+#include "pkg/api/validation/value.h"
 
 namespace berth::api {
 namespace {
@@ -33,6 +34,21 @@ void ReadTemplateLabels(Reader& r, const Path& at, Json j, Labels* out) {
   });
 }
 
+// Returns a function that sets the labels of the template as the selector, or as the matchLabels of the selector.
+internal::FillIn SelectorFromTemplate(bool match_labels) {
+  return [match_labels](validation::Value* fields) {
+    const validation::Value* labels = fields->At({"spec", "template", "metadata", "labels"});
+    if (labels == nullptr) return;
+    const validation::Value copy = *labels;
+    validation::Value& spec = fields->Child("spec");
+    if (match_labels) {
+      spec.Child("selector").Set("matchLabels", copy);
+    } else {
+      spec.Set("selector", copy);
+    }
+  };
+}
+
 // Decodes spec.selector of ReplicaSet and StatefulSet. In the beta versions the template's labels replace a missing
 // one.
 template <typename T>
@@ -49,10 +65,12 @@ absl::StatusOr<std::shared_ptr<const T>> DecodeSet(std::string_view kind, Json j
       ReadTemplateLabels(r, p, v, &template_labels);
     }
   });
+  internal::FillIn fill_in;
   if (o.server_defaults && !selected && !template_labels.empty()) {
     set.selector.selector = Selector::FromMap(template_labels);
+    fill_in = SelectorFromTemplate(/*match_labels=*/true);
   }
-  return internal::Finish(r, kind, j, std::move(set));
+  return internal::Finish(r, kind, j, std::move(set), fill_in);
 }
 
 template <typename T>
@@ -86,8 +104,12 @@ absl::StatusOr<std::shared_ptr<const ReplicationController>> DecodeReplicationCo
       ReadTemplateLabels(r, p, v, &template_labels);
     }
   });
-  if (o.server_defaults && rc.selector.empty()) rc.selector = std::move(template_labels);
-  return internal::Finish(r, "ReplicationController", j, std::move(rc));
+  internal::FillIn fill_in;
+  if (o.server_defaults && rc.selector.empty()) {
+    rc.selector = std::move(template_labels);
+    fill_in = SelectorFromTemplate(/*match_labels=*/false);
+  }
+  return internal::Finish(r, "ReplicationController", j, std::move(rc), fill_in);
 }
 
 absl::StatusOr<std::shared_ptr<const ReplicaSet>> DecodeReplicaSet(Json j, const DecodeOptions& o) {

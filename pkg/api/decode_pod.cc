@@ -506,23 +506,52 @@ uint64_t HashOfUnread(Json spec) {
   return sum;
 }
 
+// Adds the limits for which nothing is requested to the requests.
+void FillInRequests(const validation::Value& limits, validation::Value* resources) {
+  const validation::Value all = limits;
+  validation::Value& requests = resources->Child("requests");
+  for (size_t i = 0; i < all.keys.size(); ++i) {
+    if (requests.Find(all.keys[i]) == nullptr) requests.Set(all.keys[i], all.items[i]);
+  }
+}
+
+// Sets what ApplyServerDefaults has filled in for a container.
+void FillInContainer(bool host_network, validation::Value* container) {
+  const validation::Value* limits = container->At({"resources", "limits"});
+  if (limits != nullptr && limits->IsObject()) FillInRequests(*limits, &container->Child("resources"));
+  validation::Value* ports = container->Find("ports");
+  if (!host_network || ports == nullptr || !ports->IsArray()) return;
+  for (validation::Value& port : ports->items) {
+    const validation::Value *inner = port.Find("containerPort"), *outer = port.Find("hostPort");
+    if (inner != nullptr && (outer == nullptr || outer->text() == "0")) {
+      port.Set("hostPort", validation::Value(*inner));
+    }
+  }
+}
+
 // Notes the fields of the pod's template, with what was filled in if it was never stored.
 void NoteFields(const Pod& pod, Json j, const DecodeOptions& o, bool resized) {
   if (!o.server_defaults || TemplateFields(pod.tmpl) != nullptr) return NoteTemplateFields(pod.tmpl, j, resized);
   auto fields = validation::ParseJson(CutToTemplateFields(j, nullptr, resized));
   if (!fields.ok()) return NoteTemplateFields(pod.tmpl, j, resized);
   fields->Child("metadata").Set("namespace", validation::Value::String(pod.meta.ns.str()));
+  validation::Value& spec = fields->Child("spec");
   for (std::string_view list : {"containers", "initContainers"}) {
-    validation::Value* containers = fields->Child("spec").Find(list);
+    validation::Value* containers = spec.Find(list);
     if (containers == nullptr || !containers->IsArray()) continue;
-    for (validation::Value& c : containers->items) {
-      const validation::Value* limits = c.At({"resources", "limits"});
-      if (limits == nullptr || !limits->IsObject()) continue;
-      const validation::Value all = *limits;
-      validation::Value& requests = c.Child("resources").Child("requests");
-      for (size_t i = 0; i < all.keys.size(); ++i) {
-        if (requests.Find(all.keys[i]) == nullptr) requests.Set(all.keys[i], all.items[i]);
-      }
+    for (validation::Value& c : containers->items) FillInContainer(j.Find("spec").Find("hostNetwork").Bool(), &c);
+  }
+  if (const validation::Value* volumes = spec.Find("volumes"); volumes != nullptr && volumes->IsArray()) {
+    for (validation::Value& v : spec.Find("volumes")->items) {
+      validation::Value* rbd = v.Find("rbd");
+      if (rbd != nullptr && rbd->Str("pool").empty()) rbd->Set("pool", validation::Value::String("rbd"));
+    }
+  }
+  validation::Value* const resources = spec.Find("resources");
+  if (resources != nullptr && !pod.tmpl->pod_requests.empty()) {
+    validation::Value& requests = resources->Child("requests");
+    for (const auto& [name, amount] : pod.tmpl->pod_requests) {
+      if (requests.Find(name.str()) == nullptr) requests.Set(name.str(), validation::Value::String(amount.String()));
     }
   }
   Document document;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "pkg/api/decode_internal.h"
+#include "pkg/api/validation/value.h"
 
 namespace berth::api {
 namespace {
@@ -246,8 +247,14 @@ absl::StatusOr<std::shared_ptr<const StorageClass>> DecodeStorageClass(Json j, c
       r.Elements(p, v, [&](const Path& q, Json e) { ReadTopologyTerm(r, q, e, &c.allowed_topologies.emplace_back()); });
     }
   });
-  if (o.server_defaults && !c.binding_mode) c.binding_mode = "Immediate";
-  return internal::Finish(r, "StorageClass", j, std::move(c));
+  internal::FillIn fill_in;
+  if (o.server_defaults && !c.binding_mode) {
+    c.binding_mode = "Immediate";
+    fill_in = [](validation::Value* fields) {
+      fields->Set("volumeBindingMode", validation::Value::String("Immediate"));
+    };
+  }
+  return internal::Finish(r, "StorageClass", j, std::move(c), fill_in);
 }
 
 }  // namespace berth::api

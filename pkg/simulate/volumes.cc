@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "pkg/api/decode.h"
 #include "pkg/api/validation/value.h"
 
 namespace berth::simulate {
@@ -12,16 +13,31 @@ namespace {
 
 using validation::Value;
 
-// Returns the object with further members, also in the JSON that recordings have.
+// Returns the object that the JSON describes, so that a recording, which has only the JSON, shows the same one; null if
+// it describes none.
 template <typename T>
-std::shared_ptr<T> WithMembers(const T& object, const std::function<void(Value*)>& members) {
-  auto copy = std::make_shared<T>(object);
-  if (object.meta.fields == nullptr) return copy;
-  auto fields = validation::ParseJson(*object.meta.fields);
-  if (!fields.ok()) return copy;
+std::shared_ptr<const T> Decoded(const Value& fields) {
+  api::Document document;
+  if (!document.Parse(validation::ToJson(fields)).ok()) return nullptr;
+  if constexpr (std::is_same_v<T, api::PersistentVolume>) {
+    auto decoded = api::DecodePersistentVolume(document.root());
+    return decoded.ok() ? *decoded : nullptr;
+  } else {
+    auto decoded = api::DecodePersistentVolumeClaim(document.root());
+    return decoded.ok() ? *decoded : nullptr;
+  }
+}
+
+// Returns the object with further members. REQUIRES: decoders keep the scheduling fields.
+template <typename T>
+std::shared_ptr<const T> WithMembers(const std::shared_ptr<const T>& object,
+                                     const std::function<void(Value*)>& members) {
+  if (object->meta.fields == nullptr) return object;
+  auto fields = validation::ParseJson(*object->meta.fields);
+  if (!fields.ok()) return object;
   members(&*fields);
-  copy->meta.fields = std::make_shared<const std::string>(validation::ToJson(*fields));
-  return copy;
+  auto made = Decoded<T>(*fields);
+  return made != nullptr ? made : object;
 }
 
 Value ReferenceTo(const api::PersistentVolumeClaim& claim) {
@@ -36,58 +52,58 @@ Value ReferenceTo(const api::PersistentVolumeClaim& claim) {
 }  // namespace
 
 void Volumes::Reserve(const VolumePtr& volume, const ClaimPtr& claim, const scheduler::Reply& answer) {
-  auto reserved =
-      WithMembers(*volume, [&](Value* fields) { fields->Child("spec").Set("claimRef", ReferenceTo(*claim)); });
-  reserved->claim_ref = api::PersistentVolume::ClaimRef{claim->meta.ns.string(), claim->meta.name, claim->meta.uid};
-  reserved->meta.resource_version = pods_->NextVersion();
-  const VolumePtr before = std::exchange(volumes_[volume->meta.name], reserved);
+  VolumePtr& known = volumes_[volume->meta.name];
+  const VolumePtr before = known != nullptr ? known : volume;
+  known = WithMembers(before, [&](Value* fields) {
+    fields->Child("metadata").Set("resourceVersion", Value::String(pods_->NextVersion()));
+    fields->Child("spec").Set("claimRef", ReferenceTo(*claim));
+  });
+  const VolumePtr reserved = known;
   session_->Reply(answer);
   session_->Show<api::PersistentVolume>(before, reserved);
-  BindClaim(*claim, volume->meta.name);
+  BindClaim(claim, volume->meta.name);
 }
 
-void Volumes::BindClaim(const api::PersistentVolumeClaim& claim, const std::string& volume) {
-  ClaimPtr& known = claims_[claim.meta.Key()];
-  auto bound = WithMembers(known != nullptr ? *known : claim, [&](Value* fields) {
+void Volumes::BindClaim(const ClaimPtr& claim, const std::string& volume) {
+  ClaimPtr& known = claims_[claim->meta.Key()];
+  const ClaimPtr before = known;
+  known = WithMembers(before != nullptr ? before : claim, [&](Value* fields) {
     fields->Child("spec").Set("volumeName", Value::String(volume));
-    Value& annotations = fields->Child("metadata").Child("annotations");
+    Value& meta = fields->Child("metadata");
+    meta.Set("resourceVersion", Value::String(pods_->NextVersion()));
+    Value& annotations = meta.Child("annotations");
     annotations.Set("pv.kubernetes.io/bind-completed", Value::String("yes"));
-    if (claim.selected_node) {
-      annotations.Set("volume.kubernetes.io/selected-node", Value::String(*claim.selected_node));
+    // The claim as the scheduler wrote it has the node; what is known of it may be older.
+    if (claim->selected_node) {
+      annotations.Set("volume.kubernetes.io/selected-node", Value::String(*claim->selected_node));
     }
     fields->Child("status").Set("phase", Value::String("Bound"));
   });
-  // The claim as the scheduler wrote it has the node; what is known of it may be older.
-  if (claim.selected_node) bound->selected_node = claim.selected_node;
-  bound->volume_name = volume;
-  bound->bind_completed = true;
-  bound->phase = "Bound";
-  bound->meta.resource_version = pods_->NextVersion();
-  const ClaimPtr before = std::exchange(known, bound);
+  const ClaimPtr bound = known;
   session_->Show<api::PersistentVolumeClaim>(before, bound);
   session_->Changed();
 }
 
 void Volumes::Provision(const ClaimPtr& claim, const scheduler::Reply& answer) {
-  auto volume = std::make_shared<api::PersistentVolume>();
-  volume->meta.name = absl::StrCat("pvc-", claim->meta.uid.empty() ? claim->meta.name : claim->meta.uid);
-  volume->meta.uid = volume->meta.name;
-  volume->capacity = claim->request;
-  volume->access_modes = claim->access_modes;
-  volume->storage_class_name = claim->Class();
-  volume->claim_ref = api::PersistentVolume::ClaimRef{claim->meta.ns.string(), claim->meta.name, claim->meta.uid};
+  const std::string name = absl::StrCat("pvc-", claim->meta.uid.empty() ? claim->meta.name : claim->meta.uid);
   Value fields = Value::Object();
-  fields.Child("metadata").Set("name", Value::String(volume->meta.name));
-  fields.Child("metadata").Set("uid", Value::String(volume->meta.uid));
+  Value& meta = fields.Child("metadata");
+  meta.Set("name", Value::String(name));
+  meta.Set("uid", Value::String(name));
+  meta.Set("resourceVersion", Value::String(pods_->NextVersion()));
   Value& spec = fields.Child("spec");
   spec.Child("capacity").Set("storage", Value::String(claim->request.String()));
+  Value modes = Value::Array();
+  for (const util::Symbol mode : claim->access_modes) modes.Append(Value::String(mode.str()));
+  spec.Set("accessModes", std::move(modes));
+  if (claim->volume_mode) spec.Set("volumeMode", Value::String(*claim->volume_mode));
   spec.Set("claimRef", ReferenceTo(*claim));
-  spec.Set("storageClassName", Value::String(volume->storage_class_name));
-  volume->meta.fields = std::make_shared<const std::string>(validation::ToJson(fields));
-  volumes_[volume->meta.name] = volume;
+  spec.Set("storageClassName", Value::String(claim->Class()));
+  const VolumePtr volume = Decoded<api::PersistentVolume>(fields);
+  volumes_[name] = volume;
   session_->Reply(answer);
   session_->Show<api::PersistentVolume>(nullptr, volume);
-  BindClaim(*claim, volume->meta.name);
+  BindClaim(claim, name);
 }
 
 }  // namespace berth::simulate

@@ -26,7 +26,7 @@ class Volumes {
   void Provision(const ClaimPtr& claim, const scheduler::Reply& answer);
 
  private:
-  void BindClaim(const api::PersistentVolumeClaim& claim, const std::string& volume);
+  void BindClaim(const ClaimPtr& claim, const std::string& volume);
 
   Session* const session_;
   Pods* const pods_;
