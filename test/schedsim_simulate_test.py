@@ -405,6 +405,117 @@ def test_bad_input():
         assert ("late.csv: 1 of 2 events are earlier than the one before them" in err) == said, "events, too"
 
 
+# For each column of --arrivals, values that it must refuse, and what is said about them. A row is in place otherwise.
+BAD_ARRIVALS = {
+    "time": (
+        ("-1", "must not be negative"),
+        ("soon", "is not a time"),
+        ("5 minutes", "is not a time"),
+        ("", "not a time"),
+    ),
+    "duration": (("-5", "must not be negative"), ("5parsecs", "the units are"), ("1e9", "is not a time")),
+    "name": (
+        ("Bad_Name!", "is no name: a DNS-1123 subdomain must consist of lower case"),
+        ("-a", "is no name"),
+        ("a" * 254, "must be no more than 253 characters"),
+        ("", "a name is needed"),
+    ),
+    "namespace": (("Team", "is no namespace"), ("a.b", "without dots"), ("a" * 64, "no more than 63 characters")),
+    "priority": (("high", "is not an integer of 32 bits"), ("1.5", "is not an integer"), ("2147483648", "32 bits")),
+    "count": (("0", "is not a number from 1 to 100000000"), ("many", "is not a number"), ("100000001", "not a number")),
+    "template": (("nothing", "is no pod and no workload with pods in the input"),),
+    "cpu": (("3Q", "is not a quantity"), ("-1", "is negative"), ("one", "is not a quantity")),
+    "memory": (("1GB", "is not a quantity"), ("-1Gi", "is negative")),
+    "hugepages-2Mi": (("x", "is not a quantity"),),
+    "example.com/gpu": (("0.5", "is not a whole number"), ("500m", "is not a whole number"), ("-1", "is negative")),
+}
+BAD_OPENB = {
+    "name": (("A", "is no name"),),
+    "creation_time": (("-1", "must not be negative"), ("x", "is not a time")),
+    "deletion_time": (("4", "the pod ends before it arrives, at 5"), ("x", "is not a time")),
+    "scheduled_time": (("soon", "is not a time"),),
+    "cpu_milli": (("-1", "is negative"), ("x", "is not a quantity"), ("1Gi", "is not a quantity")),
+    "memory_mib": (("-1", "is negative"), ("1Gi", "is not a quantity")),
+    "num_gpu": (("-1", "is not a number of 0 or more"), ("0.5", "is not a number of 0 or more")),
+    "gpu_milli": (("1001", "is more than 1000"), ("x", "is not a number")),
+    "gpu_spec": (("V100|A 10", "is no value of a label"),),
+    "qos": (("best effort", "is no value of a label"),),
+}
+BAD_EVENTS = {
+    "time": (("-1", "must not be negative"), ("noon", "is not a time"), ("", "is not a time")),
+    "event": (("explode", "is no event: they are join"), ("", "is no event")),
+    "object": (("nowhere", "is no node of the input"), ("a=b", "selects no node"), ("x in", ""), ("", "names nothing")),
+    "value": (("-1", "must not be negative"), ("later", "is not a time")),
+}
+
+
+def test_every_column_refuses_what_it_cannot_mean():
+    """Says file, line, column and value, and what would be right, and prints nothing."""
+    cluster = write_objects("columns.json", NODES[:1])
+    good = {
+        "arrivals": {"time": "5", "duration": "1", "name": "a"},
+        "openb": {"name": "a", "creation_time": "5", "deletion_time": "9", "cpu_milli": "1", "memory_mib": "1"},
+        "events": {"time": "5", "event": "drain", "object": "n0", "value": ""},
+    }
+    for flag, row, table in (
+        ("arrivals", good["arrivals"], BAD_ARRIVALS),
+        ("arrivals", good["openb"], BAD_OPENB),
+        ("events", good["events"], BAD_EVENTS),
+    ):
+        for column, values in table.items():
+            for value, said in values:
+                bad = {**row, column: value}
+                lines = [",".join(bad), ",".join({column: "", **row}[c] for c in bad), ",".join(bad.values())]
+                path = write_file("columns.csv", "\n".join(lines) + "\n")
+                out, err = simulate(cluster, "--" + flag, path, ok=False)
+                where = "columns.csv:3: column %s: " % column
+                shown = '"%s"' % value if value else ""
+                check(
+                    "%s=%r" % (column, value),
+                    where in err and shown in err and said in err and not out and len(err.splitlines()) == 1,
+                    (out, err),
+                )
+    for value, said in (("Bad_Node", "is no name"), ("n0", "is a node of the input already")):
+        path = write_file("join.csv", "time,event,object,value\n1,join,%s,n0\n" % value)
+        _, err = simulate(cluster, "--events", path, ok=False)
+        check("joins " + value, 'join.csv:2: column object: "%s" %s' % (value, said) in err, err)
+    scaled = write_objects("scaled.json", NODES[:1] + [pod("web-1", cpu="1", owner="ReplicaSet")])
+    for value in ("-1", "few", "100000001"):
+        path = write_file("scale.csv", "time,event,object,value\n1,scale,ReplicaSet default/o,%s\n" % value)
+        _, err = simulate(scaled, "--events", path, ok=False)
+        check("scaled to " + value, 'scale.csv:2: column value: "%s" is not a number from 0' % value in err, err)
+    for header, said in (
+        ("time,duration,name,exa mple/x", 'column "exa mple/x": is no name of a resource'),
+        ("time,duration,name,colour", 'column "colour": neither a column of arrivals'),
+        ("time,duration,name,name", "column name: there are two"),
+    ):
+        _, err = simulate(cluster, "--arrivals", write_file("header.csv", header + "\n"), ok=False)
+        check("header " + header, "header.csv:1: " + said in err, err)
+    for spec, said in (
+        ("count=5,for=1h,name=Bad_Name!", 'name=Bad_Name!: "Bad_Name!" is no name'),
+        ("count=0,for=1h", "is not a number from 1"),
+        ("rate=1000000000/s,for=30d", "more than 100000000 pods"),
+        ("count=5,for=-1h", "must not be negative"),
+        ("count=5,for=1h,cpu=x", 'column cpu: "x" is not a quantity'),
+    ):
+        _, err = simulate(cluster, "--generate", spec, ok=False)
+        check("--generate " + spec, said in err, err)
+
+
+def test_names_that_no_object_can_have_are_refused():
+    for what, objects in (
+        ("Pod", [node("n0"), pod("Bad_Name!")]),
+        ("Pod", [node("n0"), pod("p", namespace="Team_A")]),
+        ("Node", [node("Node_1")]),
+    ):
+        path = write_objects("names.json", objects)
+        out, err = simulate(path, ok=False)
+        check("a bad name of a " + what, not out and "names.json:1:" in err and "Invalid value" in err, err)
+        check("it is an error", "warning" not in err, err)
+        check("which can be switched off", schedsim("simulate", path, "--validate=off")[0] == 0)
+        check("run warns", "warning: " in schedsim("run", path)[2])
+
+
 def test_openb_pods_run_from_when_they_were_scheduled():
     cluster = write_objects("openb.json", NODES[:1])
     rows = (

@@ -59,8 +59,9 @@ lab::ReadOptions ReadOptionsOf(const Invocation& invocation) {
       invocation.Has("arrivals") || invocation.Has("generate") || invocation.Has("pod-spec") || invocation.Has("drain");
   const auto& validate = invocation.Get<std::string>("validate");
   options.validate = validate == "strict" ? lab::Validate::kStrict
-                     : validate == "warn" ? lab::Validate::kWarn
-                                          : lab::Validate::kOff;
+                     : validate == "warn"
+                         ? (invocation.command->name == "simulate" ? lab::Validate::kNames : lab::Validate::kWarn)
+                         : lab::Validate::kOff;
   return options;
 }
 

@@ -157,6 +157,12 @@ void FaultlessObjects::Remember() {
   if (texts_.insert(text_).second) bytes_ += text_.size();
 }
 
+Validator::Weight Validator::WeightOf(const validation::Problem& p) {
+  if (p.kind == Problem::Kind::kIgnoredField) return Weight::kIgnored;
+  const bool names = p.path == "metadata.name" || p.path == "metadata.generateName" || p.path == "metadata.namespace";
+  return names && p.kind == Problem::Kind::kRefused ? Weight::kName : Weight::kMistake;
+}
+
 // In release 1.10, fields of later releases that it honours anyway are not reported, and those for which a pod may have
 // to wait get a message of their own.
 bool Validator::Check(Json object, std::string_view kind, std::string_view version,
@@ -184,22 +190,22 @@ bool Validator::Check(Json object, std::string_view kind, std::string_view versi
                                  "waits (--ignore-unknown-fields places it without)");
       }
     }
-    Take(absl::StrCat(shown_kind, "\n", static_cast<int>(p.kind), "\n", WithoutIndexes(p.path)),
-         p.kind == Problem::Kind::kIgnoredField, [&] {
-           return absl::StrCat(place(ValueAt(object, p.path).begin_offset()), ": ", shown_kind, " \"", NameOf(object),
-                               "\": ", p.path, p.path.empty() ? "" : ": ", p.message);
-         });
+    Take(absl::StrCat(shown_kind, "\n", static_cast<int>(p.kind), "\n", WithoutIndexes(p.path)), WeightOf(p), [&] {
+      return absl::StrCat(place(ValueAt(object, p.path).begin_offset()), ": ", shown_kind, " \"", NameOf(object),
+                          "\": ", p.path, p.path.empty() ? "" : ": ", p.message);
+    });
   }
   return true;
 }
 
 void Validator::Add(const std::string& place, const std::string& what, const std::string& message) {
   if (mode_ == Validate::kOff) return;
-  Take(what, false, [&] { return absl::StrCat(place, ": ", message); });
+  Take(what, Weight::kMistake, [&] { return absl::StrCat(place, ": ", message); });
 }
 
-void Validator::Take(const std::string& key, bool ignored, const std::function<std::string()>& text) {
-  if (mode_ == Validate::kStrict && !ignored) {
+void Validator::Take(const std::string& key, Weight weight, const std::function<std::string()>& text) {
+  if ((mode_ == Validate::kStrict && weight != Weight::kIgnored) ||
+      (mode_ == Validate::kNames && weight == Weight::kName)) {
     errors_.push_back(text());
     return;
   }

@@ -16,6 +16,7 @@ namespace berth::lab {
 enum class Validate {
   kOff,
   kWarn,    // one warning for each kind of mistake, with its number and first place
+  kNames,   // the same, but names and namespaces that no object can have are errors
   kStrict,  // every mistake is an error
 };
 
@@ -48,8 +49,8 @@ class Validator {
   // Adds a mistake that only the whole input reveals, such as a node that does not exist. `place` is "FILE:LINE".
   void Add(const std::string& place, const std::string& what, const std::string& message);
 
-  // With kWarn, all mistakes are warnings; with kStrict, errors. Fields that the release ignores are warnings in both
-  // cases.
+  // With kWarn, all mistakes are warnings; with kStrict, errors; with kNames, those of names are errors. Fields that
+  // the release ignores are warnings in both cases.
   std::vector<std::string> Warnings() const;
   std::vector<std::string> Errors() const;
 
@@ -58,8 +59,14 @@ class Validator {
     int64_t times = 0;
     std::string first;
   };
+  enum class Weight : uint8_t {
+    kIgnored,  // the release ignores a field: a warning in every mode
+    kMistake,
+    kName,  // a name that no object can have
+  };
+  static Weight WeightOf(const validation::Problem& p);
   // Records a mistake. Those with the same key are reported together.
-  void Take(const std::string& key, bool ignored, const std::function<std::string()>& text);
+  void Take(const std::string& key, Weight weight, const std::function<std::string()>& text);
 
   const Validate mode_;
   const release::Version release_;  // the release whose API server's rules apply

@@ -91,13 +91,9 @@ class ArrivalFile::Rows {
       case Role::kName:
         if (field.empty()) return ErrorAt(cell_, "a name is needed");
         name_.assign(field);
-        break;
+        return CheckName(cell_, field);
       case Role::kCount:
-        if (field.empty()) break;
-        if (!absl::SimpleAtoi(util::ToAbsl(field), &count_) || count_ < 1) {
-          return ErrorAt(cell_, absl::StrCat(util::GoQuoted(field), " is not a number of 1 or more"));
-        }
-        break;
+        return field.empty() ? absl::OkStatus() : ReadCount(cell_, field, 1, &count_);
       default:
         break;
     }

@@ -1,6 +1,7 @@
 #include "pkg/simulate/csv.h"
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <sys/stat.h>
 #include <zlib.h>
@@ -8,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "pkg/api/labels.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::simulate {
@@ -133,6 +136,38 @@ bool SplitFields(std::string_view line, std::vector<std::string_view>* fields, s
   }
   for (const std::string& f : *unquoted) fields->push_back(f);
   return !open;
+}
+
+namespace {
+
+absl::Status NotA(const Cell& cell, std::string_view value, std::string_view what,
+                  const std::vector<std::string>& problems) {
+  if (problems.empty()) return absl::OkStatus();
+  return ErrorAt(cell, absl::StrCat(util::GoQuoted(value), " is no ", util::ToAbsl(what), ": ", problems[0]));
+}
+
+}  // namespace
+
+absl::Status CheckName(const Cell& cell, std::string_view value) {
+  return NotA(cell, value, "name", api::Dns1123SubdomainProblems(value));
+}
+
+absl::Status CheckNamespace(const Cell& cell, std::string_view value) {
+  std::vector<std::string> problems = api::Dns1123SubdomainProblems(value);
+  constexpr size_t kLongest = 63;
+  if (problems.empty() && (value.size() > kLongest || value.find('.') != std::string_view::npos)) {
+    problems.push_back(absl::StrCat("must be no more than ", kLongest, " characters, without dots"));
+  }
+  return NotA(cell, value, "namespace", problems);
+}
+
+absl::Status CheckLabelValue(const Cell& cell, std::string_view value) {
+  return NotA(cell, value, "value of a label", api::LabelValueProblems(value));
+}
+
+absl::Status ReadCount(const Cell& cell, std::string_view value, int64_t least, int64_t* out) {
+  if (absl::SimpleAtoi(util::ToAbsl(value), out) && *out >= least && *out <= kMostPodsAtOnce) return absl::OkStatus();
+  return ErrorAt(cell, absl::StrCat(util::GoQuoted(value), " is not a number from ", least, " to ", kMostPodsAtOnce));
 }
 
 absl::Status ErrorAt(const Cell& cell, std::string_view what) {

@@ -38,4 +38,14 @@ struct Cell {
 // Returns an error "FILE:LINE: column NAME: what".
 absl::Status ErrorAt(const Cell& cell, std::string_view what);
 
+// Return an error about a value of the cell, which is no name of a pod or a node, no namespace, or no value of a label;
+// OK if it is one.
+absl::Status CheckName(const Cell& cell, std::string_view value);
+absl::Status CheckNamespace(const Cell& cell, std::string_view value);
+absl::Status CheckLabelValue(const Cell& cell, std::string_view value);
+// As many pods may a row or a specification of arrivals stand for, and a workload have.
+inline constexpr int64_t kMostPodsAtOnce = 100'000'000;
+// Reads a number of pods. An error says that it is not a number from `least` to kMostPodsAtOnce.
+absl::Status ReadCount(const Cell& cell, std::string_view value, int64_t least, int64_t* out);
+
 }  // namespace berth::simulate

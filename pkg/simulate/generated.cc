@@ -89,10 +89,9 @@ absl::Status Generated::Set(std::string_view key, std::string_view value) {
   if (key == "duration") return time(&duration_);
   if (key == "name") {
     name_ = value;
+    if (absl::Status s = CheckName({}, value); !s.ok()) return Bad(key, value, util::Message(s));
   } else if (key == "count") {
-    if (!absl::SimpleAtoi(util::ToAbsl(value), &count_) || count_ < 1) {
-      return Bad(key, value, "a number of 1 or more is needed");
-    }
+    if (absl::Status s = ReadCount({}, value, 1, &count_); !s.ok()) return Bad(key, value, util::Message(s));
   } else if (key == "rate") {
     const size_t slash = value.find('/');
     double number = 0;
@@ -123,7 +122,13 @@ absl::Status Generated::Set(std::string_view key, std::string_view value) {
 absl::Status Generated::Finish(const KnownPods* known) {
   if (for_ <= 0) return util::InvalidArgument("for=TIME is needed: over which time pods arrive");
   if ((count_ > 0) == (per_ > 0)) return util::InvalidArgument("either rate=N/TIME or count=N is needed");
-  if (per_ > 0) count_ = std::llround(static_cast<double>(for_) / per_);
+  if (per_ > 0) {
+    const double pods = static_cast<double>(for_) / per_;
+    if (pods > static_cast<double>(kMostPodsAtOnce)) {
+      return util::InvalidArgument(absl::StrCat("these are more than ", kMostPodsAtOnce, " pods"));
+    }
+    count_ = std::llround(pods);
+  }
   std::vector<std::string_view> names = {"time", "duration", "name"}, fields = {"0", "", name_};
   for (const auto& [key, value] : columns_) {
     names.push_back(key);

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "pkg/api/decode.h"
+#include "pkg/api/labels.h"
 #include "pkg/api/quantity.h"
 #include "pkg/api/scheduling_fields.h"
 #include "pkg/api/validation/value.h"
@@ -122,7 +123,7 @@ class Draft {
     switch (column.role) {
       case Role::kNamespace:
         ns_ = field;
-        break;
+        return CheckNamespace(cell_, field);
       case Role::kPriority: {
         int32_t number = 0;
         if (!absl::SimpleAtoi(util::ToAbsl(field), &number)) return Bad(field, "is not an integer of 32 bits");
@@ -145,13 +146,17 @@ class Draft {
       case Role::kGpus:
         return Count(field, &gpus_);
       case Role::kGpuMilli:
-        return Count(field, &gpu_milli_);
+        BERTH_RETURN_IF_ERROR(Count(field, &gpu_milli_));
+        return gpu_milli_ > 1'000 ? Bad(field, "is more than 1000, which is a whole GPU") : absl::OkStatus();
       case Role::kGpuModels:
         models_ = field;
+        for (absl::string_view model : absl::StrSplit(models_, '|')) {
+          BERTH_RETURN_IF_ERROR(CheckLabelValue(cell_, util::FromAbsl(model)));
+        }
         break;
       case Role::kQos:
         qos_ = field;
-        break;
+        return CheckLabelValue(cell_, field);
       default:
         break;
     }
@@ -168,6 +173,10 @@ class Draft {
     const auto parsed = api::Quantity::Parse(amount);
     if (!parsed.ok()) return Bad(field, absl::StrCat("is not a quantity: ", parsed.status().message()));
     if (parsed->Sign() < 0) return Bad(field, "is negative");
+    if (resource.find('/') != std::string::npos && !parsed->SaturatesMilliValue() &&
+        parsed->MilliValue() % 1'000 != 0) {
+      return Bad(field, "is not a whole number, as amounts of extended resources must be");
+    }
     requests_.Set(resource, Value::String(amount));
     return absl::OkStatus();
   }
@@ -222,6 +231,9 @@ absl::StatusOr<std::vector<Column>> RolesOf(const std::vector<std::string_view>&
           "column ", util::GoQuoted(name),
           ": neither a column of arrivals (time, duration, name, namespace, priority, ",
           "count, template) nor a resource (cpu, memory, ephemeral-storage, hugepages-SIZE, DOMAIN/NAME)"));
+    } else if (const auto problems = api::QualifiedNameProblems(name); !problems.empty()) {
+      return util::InvalidArgument(
+          absl::StrCat("column ", util::GoQuoted(name), ": is no name of a resource: ", problems[0]));
     }
     columns.push_back(std::move(column));
     return absl::OkStatus();

@@ -147,6 +147,8 @@ class StepReader {
 
   absl::Status ReadJoin(std::string_view name, std::string_view like, Step* step) {
     const std::string object(name);
+    cell_.column = kColumns[2];
+    BERTH_RETURN_IF_ERROR(CheckName(cell_, name));
     step->nodes = {object};
     auto found = nodes_.find(like.empty() ? object : std::string(like));
     if (found == nodes_.end())
@@ -165,10 +167,8 @@ class StepReader {
 
   absl::Status ReadScale(std::string_view workload, std::string_view replicas, Step* step) {
     BERTH_RETURN_IF_ERROR(FindWorkload(workload, step));
-    if (!absl::SimpleAtoi(util::ToAbsl(replicas), &step->replicas) || step->replicas < 0) {
-      return Bad(3, replicas, "is not a number of replicas");
-    }
-    return absl::OkStatus();
+    cell_.column = kColumns[3];
+    return ReadCount(cell_, replicas, 0, &step->replicas);
   }
 
   // These have templates of which they replace the pods.
