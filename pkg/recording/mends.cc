@@ -29,6 +29,7 @@ constexpr Mend kMends[] = {
     {release::Until(10), "nominations are in the pod's annotation"},
     {release::Until(14),
      "victims are found anew after pods on other nodes changed whose anti-affinity keeps the pod out"},
+    {release::Until(9), "a pod that has evicted others waits for the end of its back-off"},
 };
 
 }  // namespace

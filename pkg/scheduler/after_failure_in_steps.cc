@@ -315,10 +315,12 @@ void InSteps::ClearNominations(PendingPod& p) {
 }
 
 // Puts the preemptor back into the queue. It was read at the beginning of the preemption, so it is not read again
-// unless it has changed or its condition is still to be written.
+// unless it has changed or its condition is still to be written. Where the queue knows no back-off (1.8), the pod waits
+// for its own, whatever preemption came to, and is read after that (MakeDefaultErrorFunc in factory.go, which runs
+// beside preempt).
 void InSteps::EndPreemption(PendingPod& p) {
   p.attempt.reset();
-  if (p.changed || p.unwritten) return BackIntoQueue(p);
+  if (p.changed || p.unwritten || BacksOff()) return BackIntoQueue(p);
   pending_.SetPlace(p, Place::kQueued);
   s_.queue->AddUnschedulableIfNotPresent(p.pod, p.why, p.cycle, s_.now);
 }
