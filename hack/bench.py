@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(ROOT, "hack/bench"))
 import churn
 import living
 import steady
+import waiting
 
 OUT = os.path.join(ROOT, os.environ.get("OUT") or "_output")
 
@@ -571,7 +572,7 @@ def main():
         | {"1.29"}
         | {s[0] for s in SHAPES + EXTENDERS}
         | {s[0] for s in SIMULATED}
-        | {BIG[0], "e2e", "start", "record", "living", "steady", "shapes", "simulate", "drawn", "day"}
+        | {BIG[0], "e2e", "start", "record", "living", "steady", "shapes", "simulate", "waiting", "drawn", "day"}
     )
     if only - known:
         p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))
@@ -583,7 +584,7 @@ def main():
         and not shapes
         and not extenders
         and not months
-        and not only & {"e2e", "start", "record", "living", "steady", "drawn", "day"}
+        and not only & {"e2e", "start", "record", "living", "steady", "waiting", "drawn", "day"}
         and not args.workloads
     ):
         p.error("--only leaves nothing to measure")
@@ -649,6 +650,9 @@ def main():
             "living", "--nodes 5000 --pods 1 --preload 10"
         )
         results["living"] = living.measure(os.path.join(OUT, "bin"), nodes, bound, 50000)
+    if not only or "waiting" in only:
+        print("measuring waiting: pods that wait for ever in simulated time", file=sys.stderr)
+        results["waiting"] = waiting.measure(os.path.join(OUT, "bin"))
     if not only or "steady" in only:
         print("measuring steady: pods that arrive one at a time, over TLS", file=sys.stderr)
         nodes = make_input("steady", "--nodes 1000 --pods 0 --preload 10")
@@ -729,6 +733,9 @@ def main():
                 )
             )
         table(rows)
+    if "waiting" in results:
+        print("\nPods that wait for ever while 600 others come and go in an hour of simulated time\n")
+        table(waiting.rows(results["waiting"]))
     if results["daemon"]:
         print("\nkube-scheduler against hollow-apiserver, both on this machine\n")
         rows = [("work", "what", "start", "binds/s", "memory", "server's memory")]

@@ -222,24 +222,22 @@ void AtOnce::TakeNomination(const api::Pod& pod) {
 // Ends the attempt: records the event, writes condition and nomination where they differ from what the API server has,
 // and puts the pod back into the queue.
 void AtOnce::Finish(PendingPod& p) {
-  const Rejection r = std::move(p.attempt->rejection);
+  Rejection r = std::move(p.attempt->rejection);
   p.attempt.reset();
   s_.log.AttemptFailed(*p.pod, r.why, r.message);
-  s_.actions->RecordEvent(p.pod, EventType::kWarning, "FailedScheduling", r.message);
   const auto& had = p.pod->scheduled;
-  api::PodCondition c{"False", std::string(r.reason), r.message, "", ""};
-  if (had && had->status == c.status) {
-    c.last_transition_time = had->last_transition_time;
-  } else {
-    c.last_transition_time = s_.WallTime();
+  // A pod that waits has the condition already.
+  std::optional<api::PodCondition> c;
+  if (!had || had->status != "False" || had->reason != r.reason || had->message != r.message) {
+    const bool was_false = had && had->status == "False";
+    c = {"False", std::string(r.reason), r.message, "", was_false ? had->last_transition_time : s_.WallTime()};
   }
-  const bool same = had && had->status == c.status && had->reason == c.reason && had->message == c.message;
+  s_.actions->RecordEvent(p.pod, EventType::kWarning, "FailedScheduling", std::move(r.message));
   std::optional<Symbol> nomination;
   if (r.nomination && p.written_nomination != *r.nomination) nomination = r.nomination;
-  if (!same || nomination) {
+  if (c || nomination) {
     s_.log.UpdatingCondition(*p.pod, r.reason);
-    s_.actions->PatchPodStatus(pending_.Ask(RequestKind::kStatusPatch, nullptr, p.pod->meta.uid), p.pod,
-                               same ? std::nullopt : std::optional(c), nomination);
+    s_.actions->PatchPodStatus(pending_.Ask(RequestKind::kStatusPatch, nullptr, p.pod->meta.uid), p.pod, c, nomination);
   }
   if (nomination) {
     p.nomination = {util::SharedSymbol(*nomination), ""};

@@ -95,9 +95,9 @@ void PendingTable::CountGated(const PendingPod& p, int by) {
   if (p.place == PendingPlace::kGated) metrics_->by_profile[p.pod->tmpl->scheduler_name.string()].gated += by;
 }
 
-void PendingTable::SetReasons(PendingPod& p, std::vector<FailureReasonId> reasons) {
+void PendingTable::SetReasons(PendingPod& p, const std::vector<FailureReasonId>& reasons) {
   if (!p.reasons.empty()) --by_reason_[p.reasons[0]];
-  p.reasons = std::move(reasons);
+  p.reasons = reasons;
   if (!p.reasons.empty()) ++by_reason_[p.reasons[0]];
 }
 

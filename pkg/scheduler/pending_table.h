@@ -62,7 +62,7 @@ class PendingTable {
   // Moves a pod from one place to another.
   void SetPlace(PendingPod& p, PendingPlace place);
   // Sets the reasons of the last failure, the one that decides first.
-  void SetReasons(PendingPod& p, std::vector<FailureReasonId> reasons);
+  void SetReasons(PendingPod& p, const std::vector<FailureReasonId>& reasons);
 
   // Returns the id for a new request. If `p` is not null, the pod waits for the reply, and the reply to an earlier
   // request of the pod will be ignored.

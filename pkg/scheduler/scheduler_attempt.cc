@@ -139,9 +139,11 @@ void Scheduler::NotPlaced(PendingPod& p, std::unique_ptr<Attempt> attempt, const
   const bool unfit = d.outcome == Decision::Outcome::kUnfit;
   ++(unfit ? s_.metrics.unschedulable : s_.metrics.errors);
   s_.CountAttempt(*p.pod, unfit ? AttemptResult::kUnschedulable : AttemptResult::kError, s_.now - attempt->begun);
-  pending_.SetReasons(p, d.failures != nullptr
-                             ? DistinctReasons(*d.failures)
-                             : std::vector{d.nodes == 0 ? NoNodesReason() : ReasonOfError(d.error_kind)});
+  if (d.failures != nullptr) {
+    pending_.SetReasons(p, s_.ReasonsOf(d.failures));
+  } else {
+    pending_.SetReasons(p, {d.nodes == 0 ? NoNodesReason() : ReasonOfError(d.error_kind)});
+  }
   p.why = d.nodes == 0 || unfit ? Requeue::kUnschedulable : Requeue::kRetry;
   failures_->NotPlaced(p, std::move(attempt), d);
 }

@@ -120,14 +120,31 @@ void SchedulingState::ChoosePreemption(PendingPod& p, const NodeFailures& failur
   metrics.victims_by_five.Observe(metrics.preemption_victims);
 }
 
+ProfileMetrics& SchedulingState::MetricsOf(const api::Pod& pod) {
+  const Symbol profile = pod.tmpl->scheduler_name;
+  if (last_metrics_ == nullptr || last_profile_ != profile) {
+    last_profile_ = profile;
+    last_metrics_ = &metrics.by_profile[profile.string()];
+  }
+  return *last_metrics_;
+}
+
+const std::vector<FailureReasonId>& SchedulingState::ReasonsOf(const std::shared_ptr<const NodeFailures>& failures) {
+  if (last_failures_ != failures) {
+    last_reasons_ = DistinctReasons(*failures);
+    last_failures_ = failures;
+  }
+  return last_reasons_;
+}
+
 void SchedulingState::CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took) {
-  metrics.by_profile[pod.tmpl->scheduler_name.string()].attempts[static_cast<size_t>(result)].Observe(took);
+  MetricsOf(pod).attempts[static_cast<size_t>(result)].Observe(took);
 }
 
 void SchedulingState::ObserveStage(const api::Pod& pod, Stage stage, StageStatus status, absl::Duration took) {
   if (!process.observes_stages) return;
   const auto at = static_cast<size_t>(stage), how = static_cast<size_t>(status);
-  metrics.by_profile[pod.tmpl->scheduler_name.string()].stages[at][how].Observe(took);
+  MetricsOf(pod).stages[at][how].Observe(took);
   if (stage != Stage::kFilter && stage != Stage::kScore) {
     metrics.plugins[at][how].Observe(took);
   }

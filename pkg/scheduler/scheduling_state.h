@@ -77,8 +77,21 @@ struct SchedulingState {
   // Chooses the node and the victims of a preemption for the pod, and counts them.
   void ChoosePreemption(PendingPod& p, const NodeFailures& failures);
 
+  // Returns DistinctReasons of the failures. Pods of one template that wait share them.
+  const std::vector<FailureReasonId>& ReasonsOf(const std::shared_ptr<const NodeFailures>& failures);
+
   void CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took);
   void ObserveStage(const api::Pod& pod, Stage stage, StageStatus status, absl::Duration took);
+
+ private:
+  ProfileMetrics& MetricsOf(const api::Pod& pod);
+
+  // The failures of which ReasonsOf was asked last.
+  std::shared_ptr<const NodeFailures> last_failures_;
+  std::vector<FailureReasonId> last_reasons_;
+  // The metrics of the profile that was asked for last.
+  util::Symbol last_profile_;
+  ProfileMetrics* last_metrics_ = nullptr;
 };
 
 }  // namespace berth::scheduler

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/lab/experiment.h"
 #include "pkg/util/status.h"
 
 namespace berth::simulate {
@@ -127,12 +128,20 @@ void Answers::DeletePod(RequestId id, const api::PodPtr& pod) {
 }
 
 void Answers::GetPod(RequestId id, const api::Pod& pod) {
-  PodState* const tried = pods_->table().Find(pod.meta.uid);
-  const auto answer = [this, id, uid = pod.meta.uid, name = pod.meta.name] {
-    PodState* const p = pods_->table().Find(uid);
-    session_->Reply(p == nullptr ? NotFound(id, "pod", name) : DoneReply(id, p->object));
+  PodState* const read = pods_->table().Find(pod.meta.uid);
+  if (read == nullptr) {
+    return timeline_->After(options_.bind_delay, [this, id, uid = pod.meta.uid, name = pod.meta.name] {
+      PodState* const p = pods_->table().Find(uid);
+      session_->Reply(p == nullptr ? NotFound(id, "pod", name) : DoneReply(id, p->object));
+    });
+  }
+  const auto answer = [this, id, h = PodTable::HandleOf(*read), asked = read->object] {
+    PodState* p = pods_->table().Find(h);
+    // Another pod may have got the uid.
+    if (p == nullptr) p = pods_->table().Find(asked->meta.uid);
+    session_->Reply(p == nullptr ? NotFound(id, "pod", asked->meta.name) : DoneReply(id, p->object));
   };
-  const Micros delay = tried == nullptr ? 0 : tried->attempts.TakeDelayOfReading();
+  const Micros delay = read->attempts.TakeDelayOfReading();
   if (delay == 0) return timeline_->After(options_.bind_delay, answer);
   timeline_->TryAfter(std::max(options_.bind_delay, delay), answer);
 }
@@ -158,7 +167,18 @@ void Answers::Decided(const api::PodPtr& pod, const scheduler::Decision& decisio
   ++measures_->counts().attempts;
   session_->BreakNextTie();
   PodState* const p = pods_->table().Find(pod->meta.uid);
-  if (p != nullptr && p->attempts.Note(decision, session_->changes(), timeline_->now())) session_->NoteTried();
+  if (p == nullptr) return;
+  if (p->attempts.Note(decision, WhyNot(decision), session_->changes(), timeline_->now())) session_->NoteTried();
+}
+
+const std::string& Answers::WhyNot(const scheduler::Decision& decision) {
+  using Result = scheduler::Decision::Outcome;
+  if (decision.outcome == Result::kPlaced) return last_why_;  // which nobody reads
+  if (decision.failures == nullptr || decision.failures != last_failures_) {
+    last_why_ = lab::MainReason(decision);
+    last_failures_ = decision.failures;
+  }
+  return last_why_;
 }
 
 void Answers::PreemptionChosen(const api::PodPtr& /*pod*/, const scheduler::Preemption& preemption) {

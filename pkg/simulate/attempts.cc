@@ -1,10 +1,8 @@
 #include "pkg/simulate/attempts.h"
 
-#include "pkg/lab/experiment.h"
-
 namespace berth::simulate {
 
-bool Attempts::Note(const scheduler::Decision& decision, int64_t changes, Micros now) {
+bool Attempts::Note(const scheduler::Decision& decision, const std::string& why, int64_t changes, Micros now) {
   using Result = scheduler::Decision::Outcome;
   ++count_;
   const bool is_first = tried_at_ != changes;
@@ -12,7 +10,7 @@ bool Attempts::Note(const scheduler::Decision& decision, int64_t changes, Micros
   last_ = now;
   if (decision.outcome == Result::kUnfit) spun_ = 0;
   if (decision.outcome == Result::kPlaced) return false;
-  why_ = lab::MainReason(decision);
+  why_ = why;
   tried_at_ = changes;
   return is_first;
 }

@@ -11,8 +11,8 @@ namespace berth::simulate {
 class Attempts {
  public:
   // Notes a decision. `changes`: how often the cluster has changed (Session::changes). Returns whether it is the first
-  // one without success since the last change.
-  bool Note(const scheduler::Decision& decision, int64_t changes, Micros now);
+  // one without success since the last change. `why`: of one without success (lab::MainReason).
+  bool Note(const scheduler::Decision& decision, const std::string& why, int64_t changes, Micros now);
   // How long it takes until a pod that met an error is read. A queue without back-off tries it again as soon as that is
   // done, so that time would never go on: from the second time at one time on it takes a second, and then longer, up to
   // about a minute. 0: it is as usual.

@@ -19,18 +19,18 @@ class BucketCounts {
   using Value = typename Bounds::Value;
   static constexpr size_t kBuckets = Bounds::kBuckets;
   static constexpr Value Bound(size_t i) { return Bounds::Bound(i); }
-  void Observe(Value value) {
+  void Observe(Value value, uint64_t times = 1) {
     size_t i = 0;
     while (i < kBuckets && value > Bound(i)) ++i;
-    ++counts_[i];
-    sum_ += value;
+    counts_[i] += times;
+    sum_ += value * static_cast<Value>(times);
   }
   // Durations are counted in microseconds if the values are whole numbers, otherwise in seconds.
-  void Observe(absl::Duration d) {
+  void Observe(absl::Duration d, uint64_t times = 1) {
     if constexpr (std::is_integral_v<Value>) {
-      Observe(d / absl::Microseconds(1));
+      Observe(d / absl::Microseconds(1), times);
     } else {
-      Observe(absl::ToDoubleSeconds(d));
+      Observe(absl::ToDoubleSeconds(d), times);
     }
   }
   // Returns the number of observations in bucket i alone, without those of lower buckets. Bucket kBuckets is +Inf.

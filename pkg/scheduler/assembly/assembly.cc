@@ -35,6 +35,7 @@ void Assembly::MakeQueue() {
       const auto it = algorithms_.find(pod.tmpl->scheduler_name);
       return it == algorithms_.end() || it->second->MayHelp(rule, pod, event);
     };
+    q.asks_by_template = true;  // what they ask reads nothing else of such pods
     q.read_clock = [this] { return args.clock == nullptr ? absl::ZeroDuration() : args.clock->Steady(); };
     queue = NewEventQueue(q);
     return;

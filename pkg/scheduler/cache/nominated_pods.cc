@@ -23,6 +23,7 @@ void NominatedPods::Add(const api::PodPtr& pod) {
 }
 
 void NominatedPods::Remove(const api::Pod& pod) {
+  if (node_of_.empty()) return;
   auto known = node_of_.find(pod.meta.uid);
   if (known == node_of_.end()) return;
   NoteChange(known->second);

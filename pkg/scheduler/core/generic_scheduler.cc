@@ -84,7 +84,10 @@ uint64_t GenericScheduler::failures_said_again() const {
 }
 
 Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
-  return parts_->preemptor.Preempt(pod, failures);
+  if (const Preemption* known = parts_->failures.InVain(*pod, failures)) return *known;
+  Preemption found = parts_->preemptor.Preempt(pod, failures);
+  parts_->failures.KeepInVain(*pod, failures, found);
+  return found;
 }
 
 // Places the pod on its nominated node when it fits there. Returns nothing when it does not fit, when the pod has no
@@ -252,12 +255,23 @@ Decision GenericScheduler::DecideAmongAll(const api::PodPtr& pod, DecisionMode m
   return ScheduleByReference(pod, &round, trace, fits_nowhere);
 }
 
+namespace {
+
+// Returns whether the two decisions say the same about a pod that fits nowhere.
+bool FailsAlike(const Decision& a, const Decision& b) {
+  return a.outcome == b.outcome && a.error == b.error && a.rejected_by == b.rejected_by;
+}
+
+}  // namespace
+
 // Both decisions start from the same round-robin counter and use the same answers of extenders, so that they differ
 // only if the schedulers do.
 Decision GenericScheduler::ScheduleBothWays(const api::PodPtr& pod, SampledWalk* walk, DecisionTrace* trace) {
   const uint64_t turn = last_node_index_;
   bool found_unfit = false;
   ExtenderRound round;
+  std::optional<Decision> kept;
+  if (trace == nullptr && guest_ == nullptr) kept = parts_->failures.AgainUnnoted(pod);
   const std::optional<Decision> incremental = ScheduleIncrementally(pod, &round, walk, &found_unfit);
   if (!round.error.empty()) {  // an extender failed, and is not called again in this attempt
     if (walk != nullptr && walk->walked) config_.sampler->Made(*walk);
@@ -266,6 +280,10 @@ Decision GenericScheduler::ScheduleBothWays(const api::PodPtr& pod, SampledWalk*
   last_node_index_ = turn;  // both must choose the same one of several best nodes
   Decision d = ScheduleByReference(pod, &round, trace);
   if (incremental || found_unfit) d.difference = DifferenceOf(incremental ? &*incremental : nullptr, d);
+  if (kept && d.difference.empty() && !FailsAlike(*kept, d)) {
+    d.difference = absl::StrCat("what is kept of another pod says \"", kept->error, "\"; the reference scheduler \"",
+                                d.error.empty() ? "it fits" : d.error, "\"");
+  }
   return d;
 }
 

@@ -16,6 +16,16 @@ constexpr size_t kMostBytesOfFailures = size_t{64} << 20, kBytesOfFailedNode = 2
 // If more than one in this many rows has changed, going through all of them is as quick.
 constexpr size_t kFewRows = 8;
 
+// Returns whether what the rule says follows from the pod's template and from what KeptFailures::Version stands for.
+bool FollowsFromTemplate(const ConfiguredPredicate& rule) {
+  if (!rule.parts.empty()) return std::all_of(rule.parts.begin(), rule.parts.end(), FollowsFromTemplate);
+  return rule.traits.cluster != ClusterPart::kAnything && (rule.traits.pod & kPodIdentity) == 0;
+}
+bool LooksAtVolumes(const ConfiguredPredicate& rule) {
+  if (!rule.parts.empty()) return std::any_of(rule.parts.begin(), rule.parts.end(), LooksAtVolumes);
+  return rule.traits.cluster == ClusterPart::kVolumes;
+}
+
 bool LooksAtRowAlone(const ConfiguredPredicate& rule) {
   if (!rule.parts.empty()) return std::all_of(rule.parts.begin(), rule.parts.end(), LooksAtRowAlone);
   return rule.traits.cluster == ClusterPart::kNode || rule.traits.cluster == ClusterPart::kNodePods;
@@ -59,6 +69,18 @@ util::KeptTexts TextsOf(const NodeFailures& failures) {
 
 }  // namespace
 
+KeptFailures::KeptFailures(Cache* cache, const AlgorithmConfig* config, const NominatedPods* nominated,
+                           Filtering* filtering)
+    : cache_(cache), config_(config), nominated_(nominated), filtering_(filtering) {
+  for (const ConfiguredPredicate& rule : config_->predicates) {
+    if (!FollowsFromTemplate(rule)) {
+      of_pods_.push_back(&rule);
+    } else if (LooksAtVolumes(rule)) {
+      of_volumes_.push_back(&rule);
+    }
+  }
+}
+
 KeptFailures::FailedRows::FailedRows(const std::vector<Filtered::Failed>& failed) {
   rows_.reserve(failed.size());
   for (const Filtered::Failed& f : failed) {
@@ -76,6 +98,46 @@ std::vector<Filtered::Failed> KeptFailures::FailedRows::List(const Checks& check
     while (failed.size() < of.end) failed.emplace_back(rows_[failed.size()], of.check, number, false);
   }
   return failed;
+}
+
+bool KeptFailures::FailedRows::Has(uint32_t check, Row row) const {
+  size_t begin = 0;
+  for (const OfCheck& of : checks_) {
+    if (of.check == check) {
+      const auto first = rows_.begin() + static_cast<std::ptrdiff_t>(begin);
+      return std::binary_search(first, rows_.begin() + static_cast<std::ptrdiff_t>(of.end), row);
+    }
+    begin = of.end;
+  }
+  return false;
+}
+
+KeptFailures::Version KeptFailures::VersionNow() const {
+  Version v = {.generation = cache_->generation()};
+  api::StoredKinds::ForEach([&]<typename T>() { v.objects += cache_->listers().template Of<T>().version(); });
+  if (nominated_ != nullptr) v.nominated = nominated_->version();
+  return v;
+}
+
+// Returns whether the rule says about the pod what it said about the one for which the failure was kept: that it does
+// not count, or that it passes every row.
+bool KeptFailures::SaysTheSame(const ConfiguredPredicate& rule, const PodContext& ctx, const Failure& kept) const {
+  const bool counted = std::find(kept.rules.begin(), kept.rules.end(), &rule) != kept.rules.end();
+  const std::unique_ptr<FitCheck> check = rule.predicate(ctx);
+  const PreFilterResult result = check->PreFilter();
+  if (result.skip || !counted) return result.skip && !counted;
+  return result.error.empty() && result.rejection == nullptr && result.only_nodes == nullptr && PassesAll(*check);
+}
+
+// Returns whether nothing that matters has changed since a pod of the same template failed, which has the same rules.
+bool KeptFailures::AreAsKept(const api::Pod& pod, const Failure& kept) const {
+  if (!pod.node_name.empty() || kept.version != VersionNow()) return false;
+  const bool has_volumes = !pod.tmpl->volumes.empty();
+  if (of_pods_.empty() && !has_volumes) return true;
+  const PodContext ctx{pod, *cache_->Info(pod.tmpl), *cache_};
+  const auto same = [&](const ConfiguredPredicate* rule) { return SaysTheSame(*rule, ctx, kept); };
+  return std::all_of(of_pods_.begin(), of_pods_.end(), same) &&
+         (!has_volumes || std::all_of(of_volumes_.begin(), of_volumes_.end(), same));
 }
 
 // Returns whether nothing but the node and the pods on it decides whether the pod fits on a row.
@@ -129,39 +191,99 @@ bool KeptFailures::Renew(const api::Pod& pod, Checks& checks, const std::vector<
   return true;
 }
 
-std::optional<Decision> KeptFailures::Again(const api::PodPtr& pod) {
-  auto it = failures_.find(pod->tmpl.get());
-  if (it == failures_.end()) return std::nullopt;
-  Failure& kept = it->second;
+// Returns whether the rows, of which no node object has changed, fail for the reasons for which they failed before.
+bool KeptFailures::FailAsBefore(Checks& checks, const std::vector<Row>& rows, const Failure& kept) const {
+  Why why;
+  return std::all_of(rows.begin(), rows.end(), [&](Row row) {
+    if (!cache_->listed().Has(row)) return true;
+    why.reasons.clear();
+    if (filtering_->CheckRow(checks, row, false, &why) != Verdict::kFails) return false;
+    if (!kept.failed.Has(static_cast<uint32_t>(why.check), row)) return false;
+    const std::vector<FailureReason>* const before = kept.failures->Find(cache_->row(row).name);
+    return before != nullptr && *before == why.reasons;
+  });
+}
+
+// Brings what is kept up to date for a pod of its template. Returns whether the pod fails by it, or nothing if that is
+// not known. If a rule rejects the pod before any node is looked at, `rejected` is the decision.
+std::optional<bool> KeptFailures::BringUpToDate(const api::PodPtr& pod, Failure* kept, Decision* rejected) {
   std::vector<Row> rows;
   bool nodes_changed = false;
-  const bool known = cache_->ChangesSince(kept.generation, [&](Row row, bool node_changed) {
+  const bool known = cache_->ChangesSince(kept->version.generation, [&](Row row, bool node_changed) {
     rows.push_back(row);
     nodes_changed |= node_changed;
   });
   if (!known || nodes_changed || rows.size() * kFewRows > cache_->node_count()) return std::nullopt;
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = filtering_->PrepareActive(ctx);
-  if (filtering_->FindNominated(*pod) || checks.rules != kept.rules || !RowsDecide(checks)) return std::nullopt;
+  if (filtering_->FindNominated(*pod) || checks.rules != kept->rules || !RowsDecide(checks)) return std::nullopt;
+  rejected->nodes = cache_->node_count();
+  if (filtering_->RejectPod(checks, rejected, nullptr)) return true;
+  if (!rows.empty() && !FailAsBefore(checks, rows, *kept) && !Renew(*pod, checks, rows, kept)) return false;
+  kept->version = VersionNow();
+  return true;
+}
+
+std::optional<Decision> KeptFailures::AgainUnnoted(const api::PodPtr& pod) {
+  auto it = failures_.find(pod->tmpl.get());
+  if (it == failures_.end()) return std::nullopt;
+  Failure& kept = it->second;
   Decision d;
-  d.nodes = cache_->node_count();
-  if (filtering_->RejectPod(checks, &d, nullptr)) return d;
-  if (!rows.empty() && !Renew(*pod, checks, rows, &kept)) {
-    failures_.erase(it);
-    return std::nullopt;
+  if (!AreAsKept(*pod, kept) || filtering_->FindNominated(*pod)) {
+    const std::optional<bool> fails = BringUpToDate(pod, &kept, &d);
+    if (!fails) return std::nullopt;
+    if (!*fails) {
+      failures_.erase(it);
+      return std::nullopt;
+    }
+    if (!d.error.empty() || d.failures != nullptr) return d;
   }
-  kept.generation = cache_->generation();
   kept.used = ++used_;
   ++again_;
+  d.nodes = cache_->node_count();
   d.outcome = Decision::Outcome::kUnfit;
   d.failures = kept.failures;
   d.error = kept.error;
   d.rejected_by = kept.rejected_by;
-  if (config_->sampler != nullptr) {
-    d.evaluated = d.nodes;
-    config_->sampler->MadeInVain();
-  }
+  if (config_->sampler != nullptr) d.evaluated = d.nodes;
   return d;
+}
+
+std::optional<Decision> KeptFailures::Again(const api::PodPtr& pod) {
+  std::optional<Decision> d = AgainUnnoted(pod);
+  if (d && d->evaluated != 0) config_->sampler->MadeInVain();
+  return d;
+}
+
+// Returns whether what preemption finds for the pod, if that is nothing, it finds for all pods of the template.
+bool KeptFailures::PreemptsInVain(const api::Pod& pod) const {
+  return config_->extenders.empty() && pod.nominated_node_name.empty() &&
+         (nominated_ == nullptr || nominated_->empty());
+}
+
+const Preemption* KeptFailures::InVain(const api::Pod& pod, const NodeFailures& failures) const {
+  const auto it = failures_.find(pod.tmpl.get());
+  if (it == failures_.end() || it->second.failures.get() != &failures || !it->second.in_vain) return nullptr;
+  const Failure& kept = it->second;
+  if (!PreemptsInVain(pod)) return nullptr;
+  const Version now = VersionNow();
+  const bool by_failures =
+      kept.in_vain_by_failures && kept.version == now && cache_->least_priority() >= pod.Priority();
+  return by_failures || kept.in_vain_at == now ? &*kept.in_vain : nullptr;
+}
+
+void KeptFailures::KeepInVain(const api::Pod& pod, const NodeFailures& failures, const Preemption& found) {
+  const auto it = failures_.find(pod.tmpl.get());
+  if (it == failures_.end() || it->second.failures.get() != &failures || !PreemptsInVain(pod)) return;
+  Failure& kept = it->second;
+  kept.in_vain.reset();
+  const Version now = VersionNow();
+  const bool found_nothing = found.outcome != Preemption::Outcome::kChosen && found.nominated_to_clear.empty();
+  if (!found_nothing || kept.version != now) return;
+  kept.in_vain = found;
+  kept.in_vain_at = now;
+  kept.in_vain_by_failures =
+      config_->release->preemption == PreemptionStyle::kByImportance && cache_->least_priority() >= pod.Priority();
 }
 
 void KeptFailures::Keep(const api::PodPtr& pod, const Checks& checks, const Filtered& filtered, const Decision& d) {
@@ -175,13 +297,15 @@ void KeptFailures::Keep(const api::PodPtr& pod, const Checks& checks, const Filt
   Failure& kept = failures_[pod->tmpl.get()];
   kept = {.tmpl = pod->tmpl,
           .rules = checks.rules,
-          .generation = cache_->generation(),
+          .version = VersionNow(),
           .failed = FailedRows(filtered.failed),
           .failures = d.failures,
           .texts = TextsOf(*d.failures),
           .error = d.error,
           .rejected_by = d.rejected_by,
-          .used = ++used_};
+          .used = ++used_,
+          .in_vain = {},
+          .in_vain_at = {}};
 }
 
 }  // namespace berth::scheduler

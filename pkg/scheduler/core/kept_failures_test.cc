@@ -75,17 +75,22 @@ class RoomChanges {
         ",'tolerations':[{'key':'k','operator':'Exists'}]",
         ",'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'rack',"
         "'labelSelector':{'matchLabels':{'app':'lone'}}}]}}",
+        ",'volumes':[{'name':'v','emptyDir':{}}]",
+        ",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]",
+        ",'volumes':[{'name':'v','ephemeral':{'volumeClaimTemplate':{}}}]",
     };
     const std::string name = absl::StrCat("p", next_++);
     const std::string cpu = absl::StrCat("'cpu':'", 2 + Below(3), "'");
     return PodOf(name,
-                 Cat(Asks(cpu), kKinds[Below(8) < 5 ? Below(3) : Below(4)], ",'priority':", absl::StrCat(Below(2))),
+                 Cat(Asks(cpu), kKinds[Below(8) < 5 ? Below(3) : Below(7)], ",'priority':", absl::StrCat(Below(2))),
                  Below(6) == 0 ? "'app':'lone'" : "'app':'web'");
   }
   void Change() {
-    const int what = Below(20);
+    const int what = Below(24);
+    if (what >= 20) return ChangeObject(what);
     if (what < 9) {
-      const auto pod = PodOf(absl::StrCat("there-", next_++), Asks(absl::StrCat("'cpu':'", 1 + Below(4), "'")),
+      const std::string lesser = Below(8) == 0 ? ",'priority':-1" : "";
+      const auto pod = PodOf(absl::StrCat("there-", next_++), Asks(absl::StrCat("'cpu':'", 1 + Below(4), "'")) + lesser,
                              Below(6) == 0 ? "'app':'lone'" : "'app':'db'");
       there_.push_back(Bound(pod, absl::StrCat("n", Below(kNodes))));
       REQUIRE(world_.cache.AddPod(there_.back()).ok());
@@ -111,6 +116,23 @@ class RoomChanges {
 
  private:
   static constexpr int kNodes = 40;
+  // Changes what rules look up besides nodes and pods.
+  void ChangeObject(int what) {
+    if (what == 20) {
+      world_.Budget("db", "'app':'db'", Below(3));
+    } else if (what == 21) {
+      world_.Service("s", Below(2) == 0 ? "'app':'web'" : "'app':'lone'");
+    } else if (what == 22 && Below(2) == 0) {
+      world_.cache.listers().claims.Remove(util::Symbol("default"), "c");
+    } else if (what == 22) {
+      world_.Claim("c", "'volumeName':'v','resources':{'requests':{'storage':'1Gi'}}",
+                   "'annotations':{'pv.kubernetes.io/bind-completed':'yes'}");
+    } else {
+      world_.Volume("v", Below(2) == 0 ? "'capacity':{'storage':'1Gi'}"
+                                       : "'capacity':{'storage':'1Gi'},'nodeAffinity':{'required':{'nodeSelectorTerms':"
+                                         "[{'matchExpressions':[{'key':'rack','operator':'In','values':['1']}]}]}}");
+    }
+  }
   void SetNode(int i) {
     world_.Nodes(
         {NodeOf(absl::StrCat("n", i), Cat("'rack':'", absl::StrCat(i % 4), "'", Below(4) == 0 ? ",'disk':'ssd'" : ""),
@@ -242,6 +264,10 @@ TEST_CASE("what fails again fails as if nothing had been kept") {
         const Decision kept = pair.kept->Schedule(pod);
         REQUIRE(WholeDecision(kept) == WholeDecision(plain));
         REQUIRE(pair.kept->last_node_index() == pair.plain->last_node_index());
+        if (plain.outcome == Decision::Outcome::kUnfit) {
+          const Preemption found = pair.kept->Preempt(pod, *kept.failures);
+          REQUIRE(WholePreemption(found) == WholePreemption(pair.plain->Preempt(pod, *plain.failures)));
+        }
         failed += plain.outcome == Decision::Outcome::kUnfit;
         while (changes.Below(3) == 0) changes.Change();
       }

@@ -18,7 +18,7 @@ struct GenericScheduler::Parts {
   Parts(Cache* cache, AlgorithmConfig* config, const NominatedPods* nominated)
       : incremental(cache, config),
         filtering(cache, config, nominated),
-        failures(cache, config, &filtering),
+        failures(cache, config, nominated, &filtering),
         preemptor(cache, config, nominated, &filtering),
         extenders(cache, &config->extenders) {}
 

@@ -29,11 +29,12 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "pkg/scheduler/queue/pods_by_name.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
+#include "pkg/scheduler/queue/waiting_pods.h"
 
 namespace berth::scheduler {
 namespace {
@@ -132,17 +133,15 @@ class EventQueue final : public SchedulingQueue {
   }
 
   void Add(const api::PodPtr& pod) override {
-    auto [it, added] = entries_.try_emplace(pod->meta.Key());
-    Entry& e = it->second;
+    auto [e, added] = Enter(pod);
     if (added) {
-      e.since = ++seq_;
-      e.failed = TakeFailed(*pod);
+      e->since = ++seq_;
     } else {
-      Take(e);
+      Take(*e);
+      e->pod = pod;
     }
-    e.pod = pod;
-    Put(e, Place::kActive);
-    if (added) Count(e.failed == Failed() ? kPodAdd : kPodUpdate, e.place);
+    Put(*e, Place::kActive);
+    if (added) Count(e->failed == Failed() ? kPodAdd : kPodUpdate, e->where);
     nominated_.Add(pod);
   }
 
@@ -156,12 +155,10 @@ class EventQueue final : public SchedulingQueue {
 
   void AddRejected(const api::PodPtr& pod, Requeue, const std::vector<Symbol>& plugins, uint64_t cycle,
                    absl::Duration now) override {
-    auto [it, added] = entries_.try_emplace(pod->meta.Key());
+    auto [entered, added] = Enter(pod);
     if (!added) return;
-    Entry& e = it->second;
-    e.pod = pod;
+    Entry& e = *entered;
     e.since = ++seq_;  // the pod is behind those that were added during its attempt
-    e.failed = TakeFailed(*pod);
     if (!rules_.errors_back_off_apart) {
       ++e.failed.rejections;
     } else if (plugins.empty()) {
@@ -175,7 +172,7 @@ class EventQueue final : public SchedulingQueue {
     const bool waits_for_none = plugins.empty() && !rules_.errors_wait_for_events;
     Put(e, waits_for_none || MissedAnEvent(e, cycle) ? Place::kBackoff : Place::kUnschedulable);
     DropEvents();
-    Count(kAttemptFailed, e.place);
+    Count(kAttemptFailed, e.where);
     CountRejected(e, 1);
     nominated_.Add(pod);
   }
@@ -186,13 +183,13 @@ class EventQueue final : public SchedulingQueue {
     Entry* e = active_.empty() ? backoff_.begin()->second : active_.begin()->second;
     Take(*e);
     CountRejected(*e, -1);
-    api::PodPtr pod = std::move(e->pod);
-    TakeFailed(*pod);  // of another attempt of the same pod, which was never given back
-    in_flight_[pod->meta.uid] = {e->failed, ++cycle_, e->flushed};
+    TakeFailedOfAnother(*e->pod);  // of another attempt of the same pod, which was never given back
+    e->where = Place::kTried;
+    e->cycle = ++cycle_;
     open_cycles_.insert(cycle_);
-    nominated_.Remove(*pod);
-    entries_.erase(pod->meta.Key());
-    return pod;
+    nominated_.Remove(*e->pod);
+    last_tried_ = e;
+    return e->pod;
   }
   uint64_t cycle() const override { return cycle_; }
   void Settled(const api::Pod& pod) override {
@@ -200,42 +197,42 @@ class EventQueue final : public SchedulingQueue {
     DropEvents();
   }
   bool WasFlushed(const api::Pod& pod) const override {
+    if (const Entry* e = Find(pod); e != nullptr && IsTried(*e, pod)) return e->flushed;
     const auto it = in_flight_.find(pod.meta.uid);
     return it != in_flight_.end() && it->second.flushed;
   }
 
   void Update(const api::PodPtr& pod, bool changed, absl::Duration now) override {
-    auto it = entries_.find(pod->meta.Key());
-    if (it == entries_.end()) return Add(pod);
-    Entry& e = it->second;
+    Entry* const found = FindQueued(*pod);
+    if (found == nullptr) return Add(pod);
+    Entry& e = *found;
     if (rules_.asks_hints) return UpdateByHints(e, pod, changed, now);
     Take(e);
     CountRejected(e, -1);
     e.pod = pod;
     CountRejected(e, 1);
     const bool moves =
-        changed && (e.place == Place::kUnschedulable || (rules_.updates_end_backoff && e.place == Place::kBackoff));
+        changed && (e.where == Place::kUnschedulable || (rules_.updates_end_backoff && e.where == Place::kBackoff));
     const bool waits = BackoffEnd(e) > now && !rules_.updates_end_backoff;
-    Put(e, !moves ? e.place : waits ? Place::kBackoff : Place::kActive);
-    if (moves) Count(kPodUpdate, e.place);
+    Put(e, !moves ? e.where : waits ? Place::kBackoff : Place::kActive);
+    if (moves) Count(kPodUpdate, e.where);
     nominated_.Add(pod);
   }
 
   void Delete(const api::Pod& pod) override {
     nominated_.Remove(pod);
     Settled(pod);
-    auto it = entries_.find(pod.meta.Key());
-    if (it == entries_.end()) return;
-    Take(it->second);
-    CountRejected(it->second, -1);
-    entries_.erase(it);
+    Entry* const found = FindQueued(pod);
+    if (found == nullptr) return;
+    Take(*found);
+    CountRejected(*found, -1);
+    Remove(found);
   }
 
-  bool Has(const api::Pod& pod) const override { return entries_.contains(pod.meta.Key()); }
+  bool Has(const api::Pod& pod) const override { return FindQueued(pod) != nullptr; }
   absl::Duration BackoffEndOf(const api::Pod& pod) const override {
-    const auto found = entries_.find(pod.meta.Key());
-    const bool waits = found != entries_.end() && found->second.place == Place::kBackoff;
-    return waits ? BackoffEnd(found->second) : absl::ZeroDuration();
+    const Entry* const found = Find(pod);
+    return found != nullptr && found->where == Place::kBackoff ? BackoffEnd(*found) : absl::ZeroDuration();
   }
 
   void ClusterChanged(const ClusterEvent& event, absl::Duration now) override {
@@ -266,16 +263,13 @@ class EventQueue final : public SchedulingQueue {
           Entry& e = *index->begin()->second;
           Take(e);
           Put(e, Place::kActive);
-          Count(kBackoffOver, e.place);
+          Count(kBackoffOver, e.where);
         }
       }
     }
     if (now < next_long_flush_) return;
     next_long_flush_ = now + options_.flush_period;
-    std::vector<Entry*> late;
-    for (const auto& [seq, e] : unschedulable_) {
-      if (now - e->failed_at > options_.unschedulable_limit) late.push_back(e);
-    }
+    const std::vector<Entry*> late = Late(now);
     if (late.empty()) return;
     moved_in_cycle_ = cycle_;
     for (Entry* e : late) {
@@ -324,7 +318,7 @@ class EventQueue final : public SchedulingQueue {
   }
 
  private:
-  enum class Place : uint8_t { kActive, kBackoff, kUnschedulable };
+  enum class Place : uint8_t { kActive, kBackoff, kUnschedulable, kTried };  // kTried: popped, and not given back
   // The attempts of a pod that failed. Errors in a row stand for the rejections while they last, if they count apart;
   // otherwise all count as rejections.
   struct Failed {
@@ -333,13 +327,17 @@ class EventQueue final : public SchedulingQueue {
   };
   struct Entry {
     api::PodPtr pod;
-    Place place = Place::kActive;
+    Place where = Place::kActive;
     uint64_t since = 0;  // sequence number of when it was added or given back; moves between the places keep it
+    uint64_t cycle = 0;  // while it is tried: the number of its Pop
     Failed failed;
-    absl::Duration failed_at;         // end of the last attempt
-    std::vector<Symbol> rejected_by;  // the rules that rejected the pod in its last attempt
-    bool flushed = false;             // whether its wait since then was ended without an event
+    absl::Duration failed_at;                    // end of the last attempt
+    std::vector<Symbol> rejected_by;             // the rules that rejected the pod in its last attempt
+    bool flushed = false;                        // whether its wait since then was ended without an event
+    WaitingPods<Entry>::Group* group = nullptr;  // while it is unschedulable, with its place there
+    size_t place = 0;
   };
+  using Group = WaitingPods<Entry>::Group;
   using ActiveKey = std::pair<int64_t, uint64_t>;  // minus the priority; Entry::since
   // End of the back-off; within one second of 1.36 like the active pods.
   using BackoffIndex = absl::btree_map<std::pair<absl::Duration, ActiveKey>, Entry*>;
@@ -378,16 +376,16 @@ class EventQueue final : public SchedulingQueue {
     if (placed && !rules_.asks_hints) {
       const api::Pod* other = event.pod();
       if (other == nullptr) return;
-      return MoveIf(event, now, [&](const Entry& e) { return WantsToBeNear(*e.pod, *other); });
+      return MoveIf(event, now, /*needs_near=*/true, [&](const Entry& e) { return WantsToBeNear(*e.pod, *other); });
     }
     const api::Node* node = event.After<api::Node>();
     if (node != nullptr && options_.may_fit && rules_.looks_at_nodes) {
-      return MoveIf(event, now, [&](const Entry& e) { return options_.may_fit(*e.pod, *node); });
+      return MoveIf(event, now, false, [&](const Entry& e) { return options_.may_fit(*e.pod, *node); });
     }
     // A pod that was only nominated was counted by pods that are not more important.
     const api::Pod* gone = event.kind == Kind::kAssignedPodDelete ? event.Before<api::Pod>() : nullptr;
     const bool was_nominated = gone != nullptr && gone->node_name.empty();
-    MoveIf(event, now, [&](const Entry& e) { return !was_nominated || e.pod->Priority() <= gone->Priority(); });
+    MoveIf(event, now, false, [&](const Entry& e) { return !was_nominated || e.pod->Priority() <= gone->Priority(); });
   }
 
   // Replaces a pod in the queue. If it waits for an event, each of its changes is one.
@@ -397,11 +395,11 @@ class EventQueue final : public SchedulingQueue {
     CountRejected(e, -1);
     e.pod = pod;
     CountRejected(e, 1);
-    Put(e, e.place);
+    Put(e, e.where);
     const EventSet changes = OwnChanges(*before, *pod);
     for (int k = static_cast<int>(Kind::kOwnLabels); k <= static_cast<int>(Kind::kOwnOther); ++k) {
       const auto kind = static_cast<Kind>(k);
-      if (e.place != Place::kUnschedulable || (changes & EventsOf({kind})) == 0) continue;
+      if (e.where != Place::kUnschedulable || (changes & EventsOf({kind})) == 0) continue;
       if (kind == Kind::kOwnOther && !changed) continue;
       if (IsWoken({kind, EventObject<api::Pod>{before, pod}}, e)) Wake(e, kind, now);
     }
@@ -441,8 +439,63 @@ class EventQueue final : public SchedulingQueue {
     while (!kept_.empty() && (open_cycles_.empty() || kept_.front().cycle < *open_cycles_.begin())) DropFirstEvent();
   }
 
-  // Returns the failed attempts of a popped pod and removes it from in_flight_; none when it is not there.
+  // Returns the entry of a pod of this name, in the queue or tried, or null.
+  Entry* Find(const api::Pod& pod) const {
+    if (last_tried_ != nullptr) {
+      const api::ObjectMeta& last = last_tried_->pod->meta;
+      if (last.name == pod.meta.name && last.ns == pod.meta.ns) return last_tried_;
+    }
+    return entries_.Find(pod);
+  }
+  Entry* FindQueued(const api::Pod& pod) const {
+    Entry* const e = Find(pod);
+    return e == nullptr || e->where == Place::kTried ? nullptr : e;
+  }
+  // Returns whether the pod itself is tried, and not an earlier one of its name.
+  static bool IsTried(const Entry& e, const api::Pod& pod) {
+    return e.where == Place::kTried && e.pod->meta.uid == pod.meta.uid;
+  }
+  void Remove(Entry* e) {
+    if (e == last_tried_) last_tried_ = nullptr;
+    entries_.Remove(e);
+  }
+  // Returns the entry of the pod, and whether it is not in the queue yet. Then it is as new, but for the failed
+  // attempts if the pod was tried.
+  std::pair<Entry*, bool> Enter(const api::PodPtr& pod) {
+    Entry* e = Find(*pod);
+    if (e != nullptr && e->where != Place::kTried) return {e, false};
+    Failed failed;
+    if (e == nullptr) {
+      failed = TakeFailedOfAnother(*pod);
+      e = entries_.Add(pod).first;
+    } else if (IsTried(*e, *pod)) {
+      failed = e->failed;
+      open_cycles_.erase(e->cycle);
+    } else {
+      in_flight_[e->pod->meta.uid] = {e->failed, e->cycle, e->flushed};
+      failed = TakeFailedOfAnother(*pod);
+    }
+    if (e == last_tried_) last_tried_ = nullptr;
+    e->pod = pod;
+    e->failed = failed;
+    e->failed_at = absl::ZeroDuration();
+    e->rejected_by.clear();
+    e->flushed = false;
+    return {e, true};
+  }
+
+  // Returns the failed attempts of a popped pod, which is not tried any more; none when it was not.
   Failed TakeFailed(const api::Pod& pod) {
+    Entry* const e = Find(pod);
+    if (e == nullptr || !IsTried(*e, pod)) return TakeFailedOfAnother(pod);
+    const Failed failed = e->failed;
+    open_cycles_.erase(e->cycle);
+    Remove(e);
+    return failed;
+  }
+  // The same for a pod whose name another one has got since.
+  Failed TakeFailedOfAnother(const api::Pod& pod) {
+    if (in_flight_.empty()) return {};
     auto it = in_flight_.find(pod.meta.uid);
     if (it == in_flight_.end()) return {};
     const Failed failed = it->second.failed;
@@ -453,7 +506,7 @@ class EventQueue final : public SchedulingQueue {
 
   // Puts the entry into the index of the place. While it is there, nothing that its key is made of may change.
   void Put(Entry& e, Place place) {
-    e.place = place;
+    e.where = place;
     switch (place) {
       case Place::kActive:
         active_[KeyOf(e)] = &e;
@@ -462,14 +515,17 @@ class EventQueue final : public SchedulingQueue {
         IndexOf(e)[BackoffKey(e)] = &e;
         break;
       case Place::kUnschedulable:
-        unschedulable_[e.since] = &e;
+        unschedulable_.Add(&e, [&] { return WaitsForOf(e); });
+        earliest_failed_ = std::min(earliest_failed_, e.failed_at);
+        break;
+      case Place::kTried:
         break;
     }
   }
 
   // Takes the entry out of the index of its place.
   void Take(Entry& e) {
-    switch (e.place) {
+    switch (e.where) {
       case Place::kActive:
         active_.erase(KeyOf(e));
         break;
@@ -477,7 +533,9 @@ class EventQueue final : public SchedulingQueue {
         IndexOf(e).erase(BackoffKey(e));
         break;
       case Place::kUnschedulable:
-        unschedulable_.erase(e.since);
+        unschedulable_.Remove(&e);
+        break;
+      case Place::kTried:
         break;
     }
   }
@@ -486,7 +544,7 @@ class EventQueue final : public SchedulingQueue {
   void Wake(Entry& e, Kind kind, absl::Duration now) {
     Take(e);
     Put(e, BackoffEnd(e) > now ? Place::kBackoff : Place::kActive);
-    Count(static_cast<size_t>(kind), e.place);
+    Count(static_cast<size_t>(kind), e.where);
   }
 
   void Count(size_t cause, Place place) { ++incoming_[cause][static_cast<size_t>(place)]; }
@@ -496,46 +554,97 @@ class EventQueue final : public SchedulingQueue {
     }
   }
 
-  // Returns whether the event wakes the pod, by the rules that rejected it.
-  bool IsWoken(const ClusterEvent& event, const Entry& e) const {
+  // Returns the events that may wake the pod: all, if a rule of which nothing is known has rejected it.
+  WaitsFor WaitsForOf(const Entry& e) const {
+    WaitsFor out;
+    for (const Symbol rule : e.rejected_by) {
+      const auto it = wakes_.find(rule);
+      out.events |= it == wakes_.end() ? ~EventSet{0} : it->second.events;
+    }
+    if (e.rejected_by.empty()) out.events = ~EventSet{0};
+    const auto& affinity = e.pod->tmpl->affinity.pod;
+    out.near = affinity && !affinity->required.empty();
+    return out;
+  }
+
+  // Returns whether the event wakes the pod, by the rules that rejected it. The answer holds for `pods` pods.
+  bool IsWoken(const ClusterEvent& event, const Entry& e, uint64_t pods = 1) const {
     if (event.kind == Kind::kUnschedulableTimeout || e.rejected_by.empty()) return true;
     return std::any_of(e.rejected_by.begin(), e.rejected_by.end(), [&](Symbol rule) {
       auto it = wakes_.find(rule);
       if (it == wakes_.end()) return true;
       if ((it->second.events & EventsOf({event.kind})) == 0) return false;
-      return !rules_.asks_hints || MayHelp(*e.pod, rule, event);
+      return !rules_.asks_hints || MayHelp(*e.pod, rule, event, pods);
     });
   }
-  // Asks the hint of the rule, and measures how long it takes.
-  bool MayHelp(const api::Pod& pod, Symbol rule, const ClusterEvent& event) const {
+  // Asks the hint of the rule, and measures how long it takes. It counts as asked for each of the pods.
+  bool MayHelp(const api::Pod& pod, Symbol rule, const ClusterEvent& event, uint64_t pods) const {
     const auto now = [&] { return options_.read_clock ? options_.read_clock() : absl::ZeroDuration(); };
     const absl::Duration begun = now();
     const bool may_help = !options_.may_help || options_.may_help(pod, rule, event);
-    hints_[{rule, LabelOf(event.kind), may_help}].Observe(now() - begun);
+    hints_[{rule, LabelOf(event.kind), may_help}].Observe((now() - begun) / static_cast<int64_t>(pods), pods);
     return may_help;
   }
 
-  // Wakes the unschedulable pods that the event concerns and for which `may_help` returns true.
+  // Returns whether what the event means for one pod of the group, it means for all of them.
+  bool AsksOnceFor(const Group& group, const ClusterEvent& event) const {
+    const api::PodTemplate& t = *group.pods[0]->pod->tmpl;
+    if (!options_.asks_by_template || !t.volumes.empty() || t.has_resource_claims) return false;
+    const Entry* const own = event.pod() == nullptr ? nullptr : FindQueued(*event.pod());
+    return own == nullptr || own->group != &group;
+  }
+
+  // Wakes the unschedulable pods that the event concerns and for which `may_help` returns true; with `needs_near`, only
+  // those that must be near other pods.
   template <typename F>
-  void MoveIf(const ClusterEvent& event, absl::Duration now, F may_help) {
+  void MoveIf(const ClusterEvent& event, absl::Duration now, bool needs_near, F may_help) {
     std::vector<Entry*> woken;
-    for (const auto& [since, e] : unschedulable_) {
-      if (IsWoken(event, *e) && may_help(*e)) woken.push_back(e);
-    }
+    const EventSet events = event.kind == Kind::kUnschedulableTimeout ? ~EventSet{0} : EventsOf({event.kind});
+    unschedulable_.ForEachGroup(events, needs_near, [&](const Group& group) {
+      const Entry& first = *group.pods[0];
+      if (AsksOnceFor(group, event)) {
+        if (!IsWoken(event, first, group.pods.size()) || !may_help(first)) return;
+        woken.insert(woken.end(), group.pods.begin(), group.pods.end());
+        return;
+      }
+      for (Entry* e : group.pods) {
+        if (IsWoken(event, *e) && may_help(*e)) woken.push_back(e);
+      }
+    });
     for (Entry* e : woken) Wake(*e, event.kind, now);
+  }
+
+  // Returns the unschedulable pods whose wait has reached the limit. Looks at them only if there may be one.
+  std::vector<Entry*> Late(absl::Duration now) {
+    std::vector<Entry*> late;
+    if (now - earliest_failed_ <= options_.unschedulable_limit) return late;
+    earliest_failed_ = absl::InfiniteDuration();
+    unschedulable_.ForEachGroup(~EventSet{0}, false, [&](const Group& group) {
+      for (Entry* e : group.pods) {
+        if (now - e->failed_at > options_.unschedulable_limit) {
+          late.push_back(e);
+        } else {
+          earliest_failed_ = std::min(earliest_failed_, e->failed_at);
+        }
+      }
+    });
+    return late;
   }
 
   const EventQueueOptions options_;
   const QueueRules rules_;
   absl::flat_hash_map<Symbol, berth::scheduler::Wake> wakes_;  // options_.wakes.rules
   NominatedPods nominated_;
-  // The pods in the queue by namespace and name. An unordered_map, because the indexes below point to its elements.
-  // Invariant: each entry is in exactly one of the indexes, the one of Entry::place.
-  std::unordered_map<std::string, Entry> entries_;
+  // The pods in the queue and those being tried. Invariant: each entry of the former is in exactly one of the indexes
+  // below, the one of Entry::where.
+  PodsByName<Entry> entries_;
+  Entry* last_tried_ = nullptr;  // the last one that was popped, while it is tried
   absl::btree_map<ActiveKey, Entry*> active_;
-  BackoffIndex backoff_, error_backoff_;             // the latter: after errors that count apart
-  absl::btree_map<uint64_t, Entry*> unschedulable_;  // by Entry::since
-  // Of the pods being tried, by uid: also the number of their Pop, which open_cycles_ has, too.
+  BackoffIndex backoff_, error_backoff_;  // the latter: after errors that count apart
+  WaitingPods<Entry> unschedulable_;
+  // Of the unschedulable pods, none failed before.
+  absl::Duration earliest_failed_ = absl::InfiniteDuration();
+  // Of the pods being tried whose name another pod has got, by uid. The numbers of the Pops of all are in open_cycles_.
   struct InFlight {
     Failed failed;
     uint64_t cycle = 0;

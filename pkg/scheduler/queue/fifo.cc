@@ -1,12 +1,12 @@
 // The queue of 1.10 without PodPriority: pods are popped in the order in which they were added (cache.FIFO). Failed
 // pods are added at the end; nothing waits for changes of the cluster.
-#include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
 #include <deque>
 #include <optional>
-#include <string>
+#include <utility>
 
+#include "pkg/scheduler/queue/pods_by_name.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 
 namespace berth::scheduler {
@@ -18,14 +18,13 @@ class Fifo final : public SchedulingQueue {
     if (has_nominations) nominated_.emplace();
   }
   void Add(const api::PodPtr& pod) override {
-    std::string key = pod->meta.Key();
-    auto [it, added] = pods_.try_emplace(key, pod);
-    if (added) {
-      order_.push_back(std::move(key));
-      CompactIfStale();
-    } else {
-      it->second = pod;
-    }
+    Entry& e = *pods_.Add(pod).first;
+    e.pod = pod;
+    if (std::exchange(e.is_there, true)) return;
+    ++there_;
+    ++e.places;
+    order_.push_back(&e);
+    CompactIfStale();
   }
   void AddIfNotPresent(const api::PodPtr& pod) override {
     if (!Has(*pod)) Add(pod);
@@ -35,11 +34,14 @@ class Fifo final : public SchedulingQueue {
   }
   api::PodPtr Pop() override {
     while (!order_.empty()) {
-      auto it = pods_.find(order_.front());
+      Entry* const e = order_.front();
       order_.pop_front();
-      if (it == pods_.end()) continue;
-      api::PodPtr pod = std::move(it->second);
-      pods_.erase(it);
+      --e->places;
+      const bool is_there = std::exchange(e->is_there, false);
+      api::PodPtr pod = e->pod;
+      if (e->places == 0) pods_.Remove(e);
+      if (!is_there) continue;
+      --there_;
       ForgetOrderOfNone();
       return pod;
     }
@@ -47,43 +49,62 @@ class Fifo final : public SchedulingQueue {
   }
   uint64_t cycle() const override { return 0; }
   void Update(const api::PodPtr& pod, bool, absl::Duration) override { Add(pod); }
-  // The key stays in order_, as in 1.10: if a pod of the same name is added before Pop gets there, it has the position
-  // of the deleted one.
+  // The pod's place stays in order_, as in 1.10: if a pod of the same name is added before Pop gets there, it has the
+  // position of the deleted one.
   void Delete(const api::Pod& pod) override {
-    pods_.erase(pod.meta.Key());
+    Entry* const e = pods_.Find(pod);
+    if (e == nullptr || !std::exchange(e->is_there, false)) return;
+    --there_;
     ForgetOrderOfNone();
   }
-  bool Has(const api::Pod& pod) const override { return pods_.contains(pod.meta.Key()); }
+  bool Has(const api::Pod& pod) const override {
+    const Entry* const e = pods_.Find(pod);
+    return e != nullptr && e->is_there;
+  }
   void MoveAllToActiveQueue(absl::Duration) override {}
   void AssignedPodAdded(const api::Pod&, absl::Duration) override {}
   void AssignedPodUpdated(const api::Pod&, absl::Duration) override {}
   void Flush(absl::Duration) override {}
   absl::Duration NextFlush() const override { return absl::InfiniteDuration(); }
   NominatedPods* nominated() override { return nominated_ ? &*nominated_ : nullptr; }
-  Depth depth() const override { return {pods_.size(), 0, 0}; }
+  Depth depth() const override { return {there_, 0, 0}; }
 
  private:
-  // Drops the keys of deleted pods when no pod is left. In 1.10 this happens in Pop, in which an idle scheduler waits.
-  // Here, a Pop that returns null never changes what later ones return, so that recordings can leave it out.
+  struct Entry {
+    api::PodPtr pod;
+    bool is_there = false;  // false: it was deleted, or it was popped and was in order_ more than once
+    size_t places = 0;      // how often it is in order_
+  };
+  // Drops the places of deleted pods when no pod is left. In 1.10 this happens in Pop, in which an idle scheduler
+  // waits. Here, a Pop that returns null never changes what later ones return, so that recordings can leave it out.
   void ForgetOrderOfNone() {
-    if (pods_.empty()) order_.clear();
+    if (there_ > 0) return;
+    for (Entry* e : order_) {
+      if (--e->places == 0) pods_.Remove(e);
+    }
+    order_.clear();
   }
-  // Drops keys that no pod has and keys that occur again, when there are many. A standby scheduler adds and deletes
-  // pods for days without popping any.
+  // Drops the places of pods that are not there and those that occur again, when there are many. A standby scheduler
+  // adds and deletes pods for days without popping any.
   void CompactIfStale() {
-    if (order_.size() < 2 * pods_.size() + 1024) return;
-    absl::flat_hash_set<std::string> seen;
-    std::deque<std::string> kept;
-    for (std::string& key : order_) {
-      if (pods_.contains(key) && seen.insert(key).second) kept.push_back(std::move(key));
+    if (order_.size() < 2 * there_ + 1024) return;
+    absl::flat_hash_set<Entry*> seen;
+    std::deque<Entry*> kept;
+    for (Entry* e : order_) {
+      if (e->is_there && seen.insert(e).second) {
+        kept.push_back(e);
+      } else if (--e->places == 0) {
+        pods_.Remove(e);
+      }
     }
     order_ = std::move(kept);
   }
 
-  // Invariant: the key of each pod in pods_ is in order_, and its first occurrence is the pod's position. Other keys in
-  // order_ are of pods that were deleted.
-  absl::flat_hash_map<std::string, api::PodPtr> pods_;
-  std::deque<std::string> order_;
+  // Invariant: an entry is in pods_ as long as it is in order_. The first place of a pod that is there is its position;
+  // others are of pods of its name that were deleted or popped.
+  PodsByName<Entry> pods_;
+  std::deque<Entry*> order_;
+  size_t there_ = 0;                        // number of entries that are there
   std::optional<NominatedPods> nominated_;  // kept by the caller
 };
 

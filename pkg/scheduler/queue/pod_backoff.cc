@@ -10,11 +10,18 @@ absl::Duration PodBackoff::Next(const std::string& key, absl::Duration now) {
   const absl::Duration wait = e.next;
   e.next = std::min(e.next * 2, max_);
   e.until = now + wait;
+  earliest_until_ = std::min(earliest_until_, e.until);
   return wait;
 }
 
 void PodBackoff::Collect(absl::Duration now) {
-  absl::erase_if(entries_, [&](const auto& e) { return now - e.second.until > max_; });
+  if (now - earliest_until_ <= max_) return;
+  earliest_until_ = absl::InfiniteDuration();
+  absl::erase_if(entries_, [&](const auto& e) {
+    if (now - e.second.until > max_) return true;
+    earliest_until_ = std::min(earliest_until_, e.second.until);
+    return false;
+  });
 }
 
 }  // namespace berth::scheduler

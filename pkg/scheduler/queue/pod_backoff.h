@@ -27,6 +27,7 @@ class PodBackoff {
   };
   absl::Duration initial_, max_;
   absl::flat_hash_map<std::string, Entry> entries_;
+  absl::Duration earliest_until_ = absl::InfiniteDuration();  // no entry's wait ended before
 };
 
 }  // namespace berth::scheduler

@@ -147,6 +147,10 @@ struct EventQueueOptions {
   // The hint of a rule that rejected the pod, where the release asks hints. If it is empty, every event for which the
   // rule is registered wakes the pod.
   std::function<bool(const api::Pod&, util::Symbol rule, const ClusterEvent&)> may_help;
+  // Whether what may_fit and may_help say about pods without volumes and claims follows from their templates, unless
+  // the event is about the pod itself. Then they are asked once for all pods of a template that wait for the same
+  // rules.
+  bool asks_by_template = false;
   // Reads a monotonic clock, to measure how long hints take. If it is empty, they count as taking no time.
   std::function<absl::Duration()> read_clock;
 };
