@@ -6,7 +6,7 @@ import json
 import os
 
 import harness
-from harness import ROOT, check, run
+from harness import ROOT, run
 
 CHURN = os.path.join(ROOT, os.environ.get("OUT", "_output"), "test", "churn")
 RELEASES = ["1.10", "1.19", "1.29", "1.36"]
@@ -21,14 +21,14 @@ def test_memory_returns():
     for release in RELEASES:
         status, out, err = day("release=" + release, "nodes=200", "pods=60000", "templates=20000", "live=1000")
         last = json.loads(out.splitlines()[-1]) if status in (0, 1) else {}
-        check("%s: memory is what it was" % release, status == 0, (status, out, err[-1000:]))
-        check("%s: all pods are placed" % release, last.get("placed") == 60000, last)
+        assert status == 0, ("%s: memory is what it was" % release, status, out, err[-1000:])
+        assert last.get("placed") == 60000, "%s: all pods are placed" % release
 
 
 def test_growth_is_seen():
     # Every pod stays, so that memory must grow: the program says so.
     status, out, err = day("nodes=200", "pods=20000", "templates=20000", "live=20000")
-    check("growth is told", status == 1 and json.loads(out.splitlines()[-1])["grown"] > 0.5, (status, out, err[-1000:]))
+    assert status == 1 and json.loads(out.splitlines()[-1])["grown"] > 0.5, ("growth is told", status, out, err[-1000:])
 
 
 harness.main(globals())

@@ -7,7 +7,7 @@ import os
 import random
 
 import harness
-from harness import check, node, pod, schedsim, scratch, write_file
+from harness import node, pod, schedsim, scratch, write_file
 
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 FIRST, LAST = (int(n) for n in os.environ.get("SEEDS", "1..3").split(".."))
@@ -301,13 +301,13 @@ def test_random_recordings_replay():
             arguments = random_simulation(random.Random("%s/%d" % (release, seed)), name, release)
             folder = scratch(name)
             code, out, err = schedsim("simulate", *arguments, "-o", "json", "--record-dir", folder)
-            check(name + ": is simulated", code == 0, "schedsim simulate " + " ".join(arguments) + "\n" + err[-800:])
+            assert code == 0, (name + ": is simulated", "schedsim simulate " + " ".join(arguments) + "\n" + err[-800:])
             if code != 0:
                 continue
             code, text, err = schedsim("replay", folder, "--check")
-            check(name + ": replays", code == 0, "schedsim simulate %s\n%s%s" % (arguments, text[-900:], err[-500:]))
+            assert code == 0, (name + ": replays", "schedsim simulate %s\n%s%s" % (arguments, text[-900:], err[-500:]))
             plain = schedsim("simulate", *arguments, "-o", "json")[1]
-            check(name + ": a recording changes nothing", plain == out)
+            assert plain == out, name + ": a recording changes nothing"
 
 
 harness.main(globals())

@@ -12,7 +12,7 @@ import resource
 import subprocess
 
 import harness
-from harness import check, check_equal, node, pod, schedsim, scratch, write_file, write_objects
+from harness import node, pod, schedsim, scratch, write_file, write_objects
 
 SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
@@ -52,7 +52,7 @@ def write_documents(name, objects):
 
 def simulate(*words, ok=True):
     code, out, err = schedsim("simulate", *words)
-    check("simulate %s: exit status" % " ".join(words), (code == 0) == ok, err[-600:])
+    assert (code == 0) == ok, ("simulate %s: exit status" % " ".join(words), err[-600:])
     return out, err
 
 
@@ -89,8 +89,8 @@ def test_equal_arguments_give_equal_bytes():
     words = lively("same") + ["--emulated-version=1.10", "--emulated-version=1.29"]
     for output in "summary", "json", "csv":
         first = simulate(*words, "-o", output)[0]
-        check("equal bytes of -o " + output, first and first == simulate(*words, "-o", output)[0])
-    check("another seed gives other names", simulate(*words, "-o", "csv", "--seed", "2")[0] != first)
+        assert first and first == simulate(*words, "-o", output)[0], "equal bytes of -o " + output
+    assert simulate(*words, "-o", "csv", "--seed", "2")[0] != first, "another seed gives other names"
 
 
 def test_recordings_replay():
@@ -99,9 +99,9 @@ def test_recordings_replay():
         words = lively("recorded") + ["-o", "json", "--emulated-version=" + release]
         recorded = json.loads(simulate(*words, "--record-dir", folder)[0])
         code, text, err = schedsim("replay", folder)
-        check("replay of release " + release, code == 0, text[-700:] + err[-500:])
-        check("a recording changes nothing in " + release, recorded == json.loads(simulate(*words)[0]))
-        check(release + ": it lives", recorded["placed"] > 20 and recorded["jobsCompleted"] > 20, recorded["placed"])
+        assert code == 0, ("replay of release " + release, text[-700:] + err[-500:])
+        assert recorded == json.loads(simulate(*words)[0]), "a recording changes nothing in " + release
+        assert recorded["placed"] > 20 and recorded["jobsCompleted"] > 20, (release + ": it lives", recorded["placed"])
 
 
 def by_workload(rows):
@@ -127,7 +127,7 @@ def test_placements_are_those_of_the_fast_path():
         release = RELEASES[seed % len(RELEASES)]
         words.append("--emulated-version=" + release)
         fast, living = (by_workload(placements(*words, "--controllers=" + mode)) for mode in ("off", "on"))
-        check("seed %d, release %s" % (seed, release), fast == living, (fast - living, living - fast))
+        assert fast == living, ("seed %d, release %s" % (seed, release), fast - living, living - fast)
 
 
 def test_when_controllers_are_simulated():
@@ -135,15 +135,15 @@ def test_when_controllers_are_simulated():
         err = simulate(write_documents("auto.json", NODES + objects), *words)[1]
         return "controllers and kubelets are simulated" in err
 
-    check("not for a Deployment", not said([workload("Deployment", "web", replicas=2)]))
-    check("not for a Job with all of its pods", not said([job("j", "1m", completions=2, parallelism=2)]))
-    check("for a Job with more", said([job("j", "1m", completions=3, parallelism=2)]))
-    check("not if it never ends", not said([workload("Job", "j", restart="Never", completions=3, parallelism=2)]))
-    check("not for a CronJob without an end", not said([cron_job("c", "@hourly", "1m")]))
-    check("for a CronJob", said([cron_job("c", "@hourly", "1m")], "--until", "2h"))
-    check("unless they are off", not said([cron_job("c", "@hourly", "1m")], "--until", "2h", "--controllers=off"))
+    assert not said([workload("Deployment", "web", replicas=2)]), "not for a Deployment"
+    assert not said([job("j", "1m", completions=2, parallelism=2)]), "not for a Job with all of its pods"
+    assert said([job("j", "1m", completions=3, parallelism=2)]), "for a Job with more"
+    assert not said([workload("Job", "j", restart="Never", completions=3, parallelism=2)]), "not if it never ends"
+    assert not said([cron_job("c", "@hourly", "1m")]), "not for a CronJob without an end"
+    assert said([cron_job("c", "@hourly", "1m")], "--until", "2h"), "for a CronJob"
+    assert not said([cron_job("c", "@hourly", "1m")], "--until", "2h", "--controllers=off"), "unless they are off"
     restart = write_file("auto.csv", "time,event,object,value\n1h,restart,Deployment default/web,\n")
-    check("for a restart", said([workload("Deployment", "web", replicas=2)], "--events", restart))
+    assert said([workload("Deployment", "web", replicas=2)], "--events", restart), "for a restart"
 
 
 def test_standard_input():
@@ -156,9 +156,9 @@ def test_standard_input():
         return json.loads(done.stdout)["pods"], done.stderr
 
     pods, err = run()
-    check_equal("its pods alone", pods, 1)
-    check("why", "standard input can be read once only" in err and "Job default/j" in err, err)
-    check_equal("with controllers", run("--controllers=on")[0], 3)
+    assert pods == 1, "its pods alone"
+    assert "standard input can be read once only" in err and "Job default/j" in err, "why"
+    assert run("--controllers=on")[0] == 3, "with controllers"
 
 
 def test_a_month_of_cron_jobs():
@@ -173,11 +173,11 @@ def test_a_month_of_cron_jobs():
 
     week, _, small = cost("7d")
     month, cpu, large = cost("30d")
-    check_equal("Jobs of a week", week["jobsCompleted"], 7 * 288)
-    check_equal("Jobs of a month", month["jobsCompleted"], 30 * 288)
-    check("memory does not grow", large < small + 16 * 2**20, (small, large))
+    assert week["jobsCompleted"] == 7 * 288, "Jobs of a week"
+    assert month["jobsCompleted"] == 30 * 288, "Jobs of a month"
+    assert large < small + 16 * 2**20, "memory does not grow"
     # Seconds on an idle machine; tests run beside others, and with sanitizers.
-    check("CPU", cpu < 300, cpu)
+    assert cpu < 300, "CPU"
 
 
 def test_bad_input():
@@ -204,7 +204,7 @@ def test_bad_input():
         ),
     ):
         code, out, err = schedsim("simulate", cluster, *words)
-        check(message, code != 0 and message in err and not out, (code, out, err))
+        assert code != 0 and message in err and not out, message
     for objects, message in (
         ([cron_job("c", "61 * * * *", "1m")], 'bad4.json:7: CronJob "default/c": spec.schedule: Invalid value'),
         ([job("j", "1 parsec")], 'bad4.json:7: Job "default/j": spec.template.metadata.annotations[schedsim/duration]'),
@@ -212,7 +212,7 @@ def test_bad_input():
     ):
         bad = write_documents("bad4.json", NODES + objects)
         out, err = simulate(bad, "--controllers=on", "--until", "1h", ok=False)
-        check(message, message in err and not out, (out, err))
+        assert message in err and not out, message
 
 
 def test_snapshots_without_controllers():
@@ -226,10 +226,10 @@ def test_snapshots_without_controllers():
     }
     cluster = write_objects("snapshot.json", NODES + [stored, pod("new", cpu="1")])
     rows = placements(cluster, "--controllers=on")
-    check_equal("only the new one is placed", [r["pod"] for r in rows], ["default/new"])
+    assert [r["pod"] for r in rows] == ["default/new"], "only the new one is placed"
     steps = write_file("snapshot.csv", "time,event,object,value\n1h,drain,n1,\n")
     result = json.loads(simulate(cluster, "--controllers=on", "--events", steps, "-o", "json")[0])
-    check_equal("both stay", round(result["series"][-1]["utilisation"]["pods"] * 6 * 110), 2)
+    assert round(result["series"][-1]["utilisation"]["pods"] * 6 * 110) == 2, "both stay"
 
 
 harness.main(globals())

@@ -470,27 +470,25 @@ def test_every_column_refuses_what_it_cannot_mean():
                 out, err = simulate(cluster, "--" + flag, path, ok=False)
                 where = "columns.csv:3: column %s: " % column
                 shown = '"%s"' % value if value else ""
-                check(
-                    "%s=%r" % (column, value),
-                    where in err and shown in err and said in err and not out and len(err.splitlines()) == 1,
-                    (out, err),
-                )
+                assert (
+                    where in err and shown in err and said in err and not out and len(err.splitlines()) == 1
+                ), "%s=%r" % (column, value)
     for value, said in (("Bad_Node", "is no name"), ("n0", "is a node of the input already")):
         path = write_file("join.csv", "time,event,object,value\n1,join,%s,n0\n" % value)
         _, err = simulate(cluster, "--events", path, ok=False)
-        check("joins " + value, 'join.csv:2: column object: "%s" %s' % (value, said) in err, err)
+        assert 'join.csv:2: column object: "%s" %s' % (value, said) in err, "joins " + value
     scaled = write_objects("scaled.json", NODES[:1] + [pod("web-1", cpu="1", owner="ReplicaSet")])
     for value in ("-1", "few", "100000001"):
         path = write_file("scale.csv", "time,event,object,value\n1,scale,ReplicaSet default/o,%s\n" % value)
         _, err = simulate(scaled, "--events", path, ok=False)
-        check("scaled to " + value, 'scale.csv:2: column value: "%s" is not a number from 0' % value in err, err)
+        assert 'scale.csv:2: column value: "%s" is not a number from 0' % value in err, "scaled to " + value
     for header, said in (
         ("time,duration,name,exa mple/x", 'column "exa mple/x": is no name of a resource'),
         ("time,duration,name,colour", 'column "colour": neither a column of arrivals'),
         ("time,duration,name,name", "column name: there are two"),
     ):
         _, err = simulate(cluster, "--arrivals", write_file("header.csv", header + "\n"), ok=False)
-        check("header " + header, "header.csv:1: " + said in err, err)
+        assert "header.csv:1: " + said in err, "header " + header
     for spec, said in (
         ("count=5,for=1h,name=Bad_Name!", 'name=Bad_Name!: "Bad_Name!" is no name'),
         ("count=0,for=1h", "is not a number from 1"),
@@ -499,7 +497,7 @@ def test_every_column_refuses_what_it_cannot_mean():
         ("count=5,for=1h,cpu=x", 'column cpu: "x" is not a quantity'),
     ):
         _, err = simulate(cluster, "--generate", spec, ok=False)
-        check("--generate " + spec, said in err, err)
+        assert said in err, "--generate " + spec
 
 
 def test_names_that_no_object_can_have_are_refused():
@@ -510,10 +508,10 @@ def test_names_that_no_object_can_have_are_refused():
     ):
         path = write_objects("names.json", objects)
         out, err = simulate(path, ok=False)
-        check("a bad name of a " + what, not out and "names.json:1:" in err and "Invalid value" in err, err)
-        check("it is an error", "warning" not in err, err)
-        check("which can be switched off", schedsim("simulate", path, "--validate=off")[0] == 0)
-        check("run warns", "warning: " in schedsim("run", path)[2])
+        assert not out and "names.json:1:" in err and "Invalid value" in err, "a bad name of a " + what
+        assert "warning" not in err, "it is an error"
+        assert schedsim("simulate", path, "--validate=off")[0] == 0, "which can be switched off"
+        assert "warning: " in schedsim("run", path)[2], "run warns"
 
 
 def test_openb_pods_run_from_when_they_were_scheduled():
