@@ -29,6 +29,6 @@ below.plugin/tests := pkg/releases
 # Programs of tests, and the benchmarks.
 below.test/aliases := pkg/release
 below.test/fake_release := pkg/releases
-below.test/churn := pkg/lab
+below.test/churn := pkg/lab pkg/recording
 below.test/simulation := cmd/kube-scheduler
 below.test/fuzz := cmd/kube-scheduler pkg/capi pkg/apiserver
