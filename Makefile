@@ -4,7 +4,7 @@
 # SAN=asan|tsan       build with sanitizers, in _output/SAN
 # BUILD=debug         build without optimisation, in _output/debug
 # HARDEN=1            build with stack protectors and checked C library calls (SECURITY.md)
-# UNIT=N              compile up to N neighbouring sources together (12, with sanitizers 30); 1 is quicker while one file is edited again and again
+# UNIT=N              compile up to N neighbouring sources together (12, with sanitizers 30); those that change are compiled alone
 # OUT=DIR             build into DIR instead of _output
 # PACKAGE=pkg/api ... with `make test`: only the unit tests of these packages, no scripts
 # SCRIPTS=test/X ...  with `make test`: only these scripts, beside the unit tests of PACKAGE

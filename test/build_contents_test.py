@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Tests that code which only tests use is in no program, and that its folders share no unit of compilation with
-others."""
+"""Tests that code which only tests use is in no program, that its folders share no unit of compilation with others, and
+that a source which changes leaves its unit."""
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -46,27 +47,22 @@ def test_no_unit_mixes_code_of_tests_with_the_product():
             assert len(folders) == 1, ("%s of %s has one kind of folder" % (unit, size), sources)
 
 
+def make_tree(root, names):
+    """Makes a tree with hack/units.sh and these sources of pkg/x."""
+    os.makedirs(root + "/hack")
+    shutil.copy(os.path.join(ROOT, "hack", "units.sh"), root + "/hack")
+    for folder in ("cmd", "plugin", "test"):
+        os.makedirs(os.path.join(root, folder))
+    for name in names:
+        path = os.path.join(root, "pkg/x", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        open(path, "w").close()
+
+
 def test_sources_with_equal_names_share_no_unit():
     with tempfile.TemporaryDirectory() as root:
-        os.makedirs(root + "/hack")
-        with open(os.path.join(ROOT, "hack", "units.sh")) as f, open(root + "/hack/units.sh", "w") as copy:
-            copy.write(f.read())
-        os.chmod(root + "/hack/units.sh", 0o755)
-        names = [
-            "algorithm/a.cc",
-            "algorithm/a_plugin.cc",
-            "b_plugin.cc",
-            "cache/describe_with_x.cc",
-            "cache/b.cc",
-            "reference/c.cc",
-            "b_test.cc",
-        ]
-        for name in names:
-            path = os.path.join(root, "pkg/x", name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            open(path, "w").close()
-        for top in ("cmd", "plugin", "test"):
-            os.makedirs(os.path.join(root, top))
+        names = ["algorithm/a.cc", "algorithm/a_plugin.cc", "b_plugin.cc", "cache/describe_with_x.cc", "cache/b.cc"]
+        make_tree(root, [*names, "reference/c.cc", "b_test.cc"])
         shared = sorted(sorted(s[len("pkg/x/") :] for s in sources) for sources in units(root, "12").values())
         assert shared == [
             ["algorithm/a.cc", "b_plugin.cc", "cache/b.cc"],
@@ -75,6 +71,39 @@ def test_sources_with_equal_names_share_no_unit():
             ["cache/describe_with_x.cc"],
             ["reference/c.cc"],
         ], "the units"
+
+
+def test_sources_that_change_leave_their_units():
+    with tempfile.TemporaryDirectory() as root:
+        names = [letter + ".cc" for letter in "abcdefghijkl"]
+        make_tree(root, names)
+        objects = os.path.join(root, "obj/pkg/x")
+        os.makedirs(objects)
+
+        def shown(*changed):
+            """Compiles everything, changes these sources, and returns the units."""
+            for name in names:
+                os.utime(f"{root}/pkg/x/{name}", (1000, 1000))
+            for unit in units(root, "12", root + "/obj", root + "/notes/changed"):
+                open(os.path.join(root, "obj", unit + ".o"), "w").close()
+                os.utime(os.path.join(root, "obj", unit + ".o"), (2000, 2000))
+            for letter in changed:
+                os.utime(f"{root}/pkg/x/{letter}.cc", (3000, 3000))
+            listed = units(root, "12", root + "/obj", root + "/notes/changed")
+            return {u[6:]: "".join(sorted(s[6] for s in sources)) for u, sources in listed.items()}
+
+        assert shown() == {"unit-1": "abcdefghijkl"}
+        assert shown("c") == {"unit-1": "ab", "c": "c", "unit-1.4": "defghijkl"}
+        assert shown("c") == {"unit-1": "ab", "c": "c", "unit-1.4": "defghijkl"}, "it has left already"
+        assert shown("a", "g") == {
+            "a": "a",
+            "unit-1.2": "b",
+            "c": "c",
+            "unit-1.4": "def",
+            "g": "g",
+            "unit-1.8": "hijkl",
+        }
+        assert shown(*"bdefhijkl") == {"unit-1": "abcdefghijkl"}, "many at once"
 
 
 harness.main(globals())

@@ -79,17 +79,22 @@ expect "flags changed" hack/pch.h pkg/util/two.cc pkg/api/api.cc pkg/http/http.c
 build UNIT=12 CPPFLAGS='-I. -DNEW'
 expect "units of one file" pkg/{util/two,api/api,http/http}.cc cmd/schedsim/four.cc lib/libpkg-{util,api,http}.a "${programs[@]}"
 echo 'int Five() { return 5; }' >pkg/util/five.cc
+printf '#include "pkg/util/two.h"\nint Also() { return Two(); }\n' >pkg/util/six.cc
+touch -d '1 hour ago' pkg/util/{five,six}.cc  # not changed since the unit was compiled
 build UNIT=12 CPPFLAGS='-I. -DNEW'
-expect "a unit" "pkg/util/five.cc pkg/util/two.cc" lib/libpkg-util.a "${programs[@]}"
-echo 'int Five() { return 6; }' >pkg/util/five.cc
+expect "a unit" "pkg/util/five.cc pkg/util/six.cc pkg/util/two.cc" lib/libpkg-util.a "${programs[@]}"
+echo '#define CHANGED' >>pkg/util/two.h
 build UNIT=12 CPPFLAGS='-I. -DNEW'
-expect "a source of a unit changed" "pkg/util/five.cc pkg/util/two.cc" lib/libpkg-util.a "${programs[@]}"
-echo 'int Six() { return 6; }' >pkg/util/six.cc
+expect "a header of a unit changed" "pkg/util/five.cc pkg/util/six.cc pkg/util/two.cc" pkg/api/api.cc lib/libpkg-{util,api}.a "${programs[@]}"
+echo 'int Also() { return 7; }' >pkg/util/six.cc
 build UNIT=12 CPPFLAGS='-I. -DNEW'
-expect "a source came to a unit" "pkg/util/five.cc pkg/util/six.cc pkg/util/two.cc" lib/libpkg-util.a "${programs[@]}"
+expect "a source changed and leaves its unit" pkg/util/{five,six,two}.cc lib/libpkg-util.a "${programs[@]}"
+echo 'int Also() { return 8; }' >pkg/util/six.cc
+build UNIT=12 CPPFLAGS='-I. -DNEW'
+expect "it changed again" pkg/util/six.cc lib/libpkg-util.a "${programs[@]}"
 rm pkg/util/six.cc
 build UNIT=12 CPPFLAGS='-I. -DNEW'
-expect "a source left a unit" "pkg/util/five.cc pkg/util/two.cc" lib/libpkg-util.a "${programs[@]}"
+expect "a source is gone, and the others are together again" "pkg/util/five.cc pkg/util/two.cc" lib/libpkg-util.a "${programs[@]}"
 result 4 "units"
 
 printf 'int main() { return 5; }\n' >cmd/schedsim/main.cc
