@@ -259,8 +259,9 @@ absl::Status CheckControllers(const Invocation& options, const ToSimulate& what,
         absl::StrCat(repeats, " makes pods for ever: say when to end with --until, as in ", "--until 30d"));
   }
   for (const SimulatedVariant& v : variants) {
-    BERTH_RETURN_IF_ERROR(
-        simulate::CheckLivingInput(what.scenario(), what.steps, (*release::Named(v.configuration.release))->version));
+    const absl::Status sound =
+        simulate::CheckLivingInput(what.scenario(), what.steps, (*release::Named(v.configuration.release))->version);
+    if (!sound.ok()) return util::InvalidArgument(absl::StrCat(v.name, ": ", util::Message(sound)));
   }
   // Containers that fail again and again, for instance, never come to rest.
   if (common->until == simulate::kNever) common->until = simulate::Plus(what.horizon, kYear);

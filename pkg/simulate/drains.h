@@ -44,6 +44,10 @@ class Drains {
   }
   // The node itself is gone.
   void OnLeft(const std::string& node);
+  // What budgets allow has changed, so that drains may go on.
+  void BudgetsChanged() {
+    for (auto& [name, state] : nodes_) state.retried_at = -1;
+  }
   // Whether each drain that is under way was tried since the last change.
   bool HaveTried() const;
 

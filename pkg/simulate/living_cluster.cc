@@ -11,6 +11,7 @@
 #include "pkg/simulate/times.h"
 #include "pkg/store/loader.h"
 #include "pkg/util/status.h"
+#include "pkg/world/kinds.h"
 
 namespace berth::simulate {
 namespace {
@@ -26,8 +27,27 @@ const release::Id& ReleaseOf(const Options& options) {
   return **release::Named(options.configuration.release);
 }
 
+// Stores an object of a version that the release does not serve as one of a version that it does. Other kinds than
+// those of workloads are left out if there is none, as scheduling does not read them then.
+absl::StatusOr<bool> StoreInOtherVersion(Value v, bool verbatim, apiserver::Registry* registry) {
+  const std::string kind(v.Str("kind")), version(v.Str("apiVersion"));
+  const std::string group = version.substr(0, version.find('/') == std::string::npos ? 0 : version.find('/'));
+  for (const apiserver::ResourceInfo& r : registry->catalog().resources()) {
+    const bool same = std::any_of(r.versions.begin(), r.versions.end(),
+                                  [&](const apiserver::GroupVersion& own) { return own.group == group; });
+    if (r.kind != kind || !(same || world::IsOwnGroup(kind, version))) continue;
+    v.Set("apiVersion", Value::String(r.versions[0].Text()));
+    return apiserver::LoadObject(std::move(v), verbatim, registry);
+  }
+  if (!LivingInput::MakesPods(kind)) return false;
+  return util::InvalidArgument(absl::StrCat(kind, " \"", util::ToAbsl(world::NameOf(v)),
+                                            "\": objects of this kind are not simulated in this release"));
+}
+
 absl::Status StoreGiven(const lab::Given& given, apiserver::Registry* registry) {
-  auto stored = apiserver::LoadObject(LivingInput::Stored(given), given.verbatim, registry);
+  const Value v = LivingInput::Stored(given);
+  auto stored = apiserver::LoadObject(v, given.verbatim, registry);
+  if (stored.ok() && !*stored) stored = StoreInOtherVersion(v, given.verbatim, registry);
   if (stored.ok()) return absl::OkStatus();
   return util::InvalidArgument(absl::StrCat(given.place, ": ", util::Message(stored.status())));
 }
@@ -102,7 +122,8 @@ absl::Status LivingCluster::Start() {
   watch_ = std::make_unique<StoreWatch>(
       &registry_, &session_, annotation,
       [this](const std::string& uid, const api::PodPtr& now) { pods_.See(uid, now); },
-      [this](const api::NodePtr& before, const api::NodePtr& now) { nodes_.See(before, now); });
+      [this](const api::NodePtr& before, const api::NodePtr& now) { nodes_.See(before, now); },
+      [this] { drains_.BudgetsChanged(); });
   pods_.BeginWith();
   watch_->ShowAll();
   pods_.HaveBegun();

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "pkg/api/scheduling_fields.h"
+#include "pkg/api/validation/resources.h"
 #include "pkg/simulate/input.h"
 #include "pkg/simulate/times.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
+#include "pkg/world/kinds.h"
 #include "pkg/world/living/fields.h"
 #include "pkg/world/living/kubelets.h"
 #include "pkg/world/living/pod_status.h"
@@ -27,10 +29,6 @@ using world::living::TextAt;
 constexpr std::string_view kLeftOut[] = {"Event", "Lease", "Endpoints", "EndpointSlice"};
 
 const absl::Time kStart = absl::FromUnixSeconds(VirtualClock::kStartSeconds);
-
-bool MakesPods(std::string_view kind) {
-  return kind == "CronJob" || world::IsWorkload(kind);
-}
 
 // Makes times that are after the beginning the beginning, everywhere in the value.
 void PullTimes(const std::string& start, Value* v) {
@@ -121,6 +119,10 @@ absl::Status CheckCronJob(const lab::Given& given) {
 
 }  // namespace
 
+bool LivingInput::MakesPods(std::string_view kind) {
+  return kind == "CronJob" || world::IsWorkload(kind);
+}
+
 absl::StatusOr<LivingInput> LivingInput::Of(const lab::Scenario& scenario, const std::vector<Step>& steps) {
   LivingInput in;
   absl::flat_hash_set<std::string> joining, uids;
@@ -134,6 +136,7 @@ absl::StatusOr<LivingInput> LivingInput::Of(const lab::Scenario& scenario, const
     uids.insert(std::string(world::living::UidOf(v)));
     if (std::find(std::begin(kLeftOut), std::end(kLeftOut), kind) != std::end(kLeftOut)) continue;
     if (MakesPods(kind)) {
+      if (!world::IsOwnGroup(kind, v.Str("apiVersion"))) continue;
       Workload w{&g, 0};
       Micros ignored = 0;
       BERTH_RETURN_IF_ERROR(ReadTemplateTime(g, kTimeAnnotation, &w.at));
@@ -246,7 +249,9 @@ std::string WhyControllers(const lab::Scenario& scenario, const std::vector<Step
     if (s.kind == Step::Kind::kRestart) return absl::StrCat(s.workload, " is restarted");
   }
   if (!scenario.goes_on.empty()) return absl::StrCat(scenario.goes_on, " has more completions than pods at one time");
-  if (!scenario.repeats.empty() && has_end) return absl::StrCat("of ", scenario.repeats);
+  const auto& catalog = validation::Catalog::Of(scenario.algorithm.release->version);
+  const bool has_cron_jobs = catalog.FindKind("batch/v1", "CronJob") != nullptr;
+  if (!scenario.repeats.empty() && has_end && has_cron_jobs) return absl::StrCat("of ", scenario.repeats);
   return {};
 }
 

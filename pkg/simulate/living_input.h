@@ -31,6 +31,9 @@ class LivingInput {
   // The uids of owners that are not in the input.
   const absl::flat_hash_set<std::string>& absent_owners() const { return absent_owners_; }
 
+  // Returns whether objects of the kind make pods.
+  static bool MakesPods(std::string_view kind);
+
   // Return the object as it is stored: as it was at the beginning of the simulation, for times of the input may be
   // later than that.
   static world::Value Stored(const lab::Given& given);

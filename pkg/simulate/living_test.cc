@@ -224,7 +224,7 @@ TEST_CASE("controllers: the pods of a node that fails go when they do not tolera
   for (const char* release : {"1.13", "1.29", "1.36"}) {
     Lived t;
     t.release = release;
-    t.Nodes(2);
+    for (const char* node : {"n0", "n1"}) t.Add(NodeText(node, "8"));
     t.Add(WorkloadText("Deployment", "web", "'replicas':4", TemplateText("web")));
     t.Add(WorkloadText("DaemonSet", "agent", "", TemplateText("agent")));
     t.Happens(kOneHour, Step::Kind::kFail, "n0", 2 * kOneHour);

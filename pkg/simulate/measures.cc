@@ -76,9 +76,10 @@ void Measures::Use(const std::shared_ptr<const api::PodTemplate>& t, double by) 
   for (size_t r = 0; r < used_.size(); ++r) used_[r] += by * static_cast<double>(request[r]);
 }
 
-// Pods of one template follow one another, and there are few templates.
+// Pods of one template follow one another, and there are few templates. Those of Jobs are one for each Job, and are
+// kept here after the Job is gone.
 const std::vector<int64_t>& Measures::RequestOf(const std::shared_ptr<const api::PodTemplate>& t) {
-  constexpr size_t kMostTemplates = 65'536;
+  constexpr size_t kMostTemplates = 1'024;
   auto known = requests_.find(t.get());
   if (known == requests_.end()) {
     if (requests_.size() >= kMostTemplates) requests_.clear();

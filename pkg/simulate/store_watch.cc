@@ -87,6 +87,7 @@ class StoreWatch::FollowedKind final : public Followed {
     if (gone) shown_.erase(key);
     if (before == nullptr && now == nullptr) return;
     if constexpr (std::is_same_v<T, api::Node>) watch_->node_seen_(before, now);
+    if constexpr (std::is_same_v<T, api::PodDisruptionBudget>) watch_->budget_seen_();
     watch_->session_->Show<T>(before, now);
     if constexpr (MayHelp<T>()) watch_->session_->Changed();
   }
@@ -113,12 +114,13 @@ class StoreWatch::FollowedPods final : public Followed {
 };
 
 StoreWatch::StoreWatch(apiserver::Registry* registry, Session* session, std::string_view nomination_annotation,
-                       PodSeen pod_seen, NodeSeen node_seen)
+                       PodSeen pod_seen, NodeSeen node_seen, BudgetSeen budget_seen)
     : registry_(registry),
       session_(session),
       nomination_annotation_(nomination_annotation),
       pod_seen_(std::move(pod_seen)),
-      node_seen_(std::move(node_seen)) {
+      node_seen_(std::move(node_seen)),
+      budget_seen_(std::move(budget_seen)) {
   api::WatchedKinds::ForEach([&]<typename T>() {
     const api::KindDescription& kind = api::KindOf<T>::kDescription;
     if (kind.followed_since > registry_->catalog().release().minor) return;

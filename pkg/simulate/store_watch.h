@@ -18,10 +18,13 @@ class StoreWatch {
   // Gets a node as it was and is; null: it was not there, or is gone.
   using NodeSeen = std::function<void(const api::NodePtr& before, const api::NodePtr& now)>;
 
+  // Is told that a PodDisruptionBudget has changed.
+  using BudgetSeen = std::function<void()>;
+
   // All arguments must outlive the object. Pods are not shown to the session but passed on. `nomination_annotation`:
   // api::WithNominationFrom; empty: the status says it.
   StoreWatch(apiserver::Registry* registry, Session* session, std::string_view nomination_annotation, PodSeen pod_seen,
-             NodeSeen node_seen);
+             NodeSeen node_seen, BudgetSeen budget_seen);
   ~StoreWatch();
 
   // Shows what is there, kind by kind, pods last. Objects are in the order in which they were stored.
@@ -47,6 +50,7 @@ class StoreWatch {
   const std::string nomination_annotation_;
   const PodSeen pod_seen_;
   const NodeSeen node_seen_;
+  const BudgetSeen budget_seen_;
   api::PodTemplateMemory templates_;
   std::vector<std::unique_ptr<Followed>> kinds_;
   std::vector<Pending> pending_;
