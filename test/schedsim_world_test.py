@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What schedsim makes of manifests: admission, the pods of workloads, forms of input, new and leaving nodes, order."""
+"""What schedsim makes of manifests: admission, the pods of workloads, new and leaving nodes, order (text/forms.test has
+the forms of input)."""
 import json
-import os
 import tempfile
 
 import harness
@@ -321,136 +321,6 @@ def test_workloads():
         assert sorted(placements(text=text)[0].values()) == ["-", "n1"], "requests from limits in a " + how
 
 
-def test_forms():
-    nodes = {"apiVersion": "v1", "kind": "NodeList", "items": [{k: v for k, v in node("n1").items() if k != "kind"}]}
-    pods = {"apiVersion": "v1", "kind": "PodList", "items": [{k: v for k, v in pod("p").items() if k != "kind"}]}
-    assert placements({"apiVersion": "v1", "kind": "List", "items": [nodes, pods]})[0] == {
-        "default/p": "n1"
-    }, "Lists in a List"
-    dump = (
-        json.dumps(nodes, indent=4)
-        + "\n"
-        + json.dumps(pods, indent=4)
-        + "\n==== START logs for container c of pod default/p ====\nx {\n"
-        "==== END logs for container c of pod default/p ====\n"
-    )
-    assert placements(text=dump)[0] == {"default/p": "n1"}, "kubectl cluster-info dump"
-    export = {
-        "pods": pods["items"],
-        "nodes": nodes["items"],
-        "pvs": [],
-        "pvcs": [],
-        "storageClasses": [],
-        "priorityClasses": [],
-        "namespaces": [],
-        "schedulerConfig": None,
-    }
-    assert placements(export)[0] == {"default/p": "n1"}, "an export of the simulator"
-    cut = {"nodes": nodes["items"], "pods": pods["items"]}
-    assert placements(cut)[0] == {"default/p": "n1"}, "what is left of an export"
-    urgent = dict(pod("p", priorityClassName="high"))
-    del urgent["kind"]
-    full = dict(
-        export,
-        pods=[urgent],
-        priorityClasses=[{"metadata": {"name": "high"}, "value": 7}],
-        schedulerConfig={"kind": "KubeSchedulerConfiguration"},
-    )
-    deployments = {"apiVersion": "apps/v1", "kind": "DeploymentList", "items": []}
-    placed, err = placements(text=documents(deployments, full), flags=["--emulated-version=1.29"])
-    assert placed == {"default/p": "n1"} and "priority of a PriorityClass" in err, "its classes"
-    assert (
-        "schedulerConfig of the export of kube-scheduler-simulator does not decide here" in err and "--config" in err
-    ), "its configuration is named"
-    wrong = {
-        "metadata": {"name": "web"},
-        "spec": {
-            "selector": {"matchLabels": {"a": "b"}},
-            "template": {
-                "metadata": {"labels": {"a": "b"}},
-                "spec": {"nodeSelectr": {"x": "y"}, "containers": [{"name": "c", "image": "x"}]},
-            },
-        },
-    }
-    typed = documents(node("n1"), {"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [wrong]})
-    err = schedsim("run", "-", feed=typed)[2]
-    assert 'Deployment "web": spec.template.spec.nodeSelectr' in err, "an item of a typed list is validated"
-    assert schedsim("run", "-", "--validate=strict", feed=typed)[0] == 1, "strict"
-    with tempfile.TemporaryDirectory() as d:
-        os.makedirs(d + "/deeper")
-        for name, o in (("a.json", node("n1")), ("deeper/b.yaml", pod("p")), ("notes.txt", "no object")):
-            with open(d + "/" + name, "w") as f:
-                json.dump(o, f)
-        assert schedsim("run", d, "-o", "placements")[1] == "", "a folder"
-        assert schedsim("run", "-R", d, "-o", "placements")[1] == "default/p n1\n", "a folder with its folders"
-        os.rename(d + "/a.json", d + "/nodes.json")
-        os.rename(d + "/deeper/b.yaml", d + "/deeper/pods.json")
-        assert schedsim("run", d, "-o", "placements")[1] == "default/p n1\n", "a folder of a dump"
-    code, _, err = schedsim("run", "-", feed=json.dumps({"type": "ADDED", "object": pod("p")}))
-    assert code == 1 and "is an event of a watch" in err, "an event of a watch"
-    err = schedsim("run", "-", feed="{{- if .Values.x }}\nkind: Pod\n{{- end }}\n")[2]
-    assert "helm template" in err, "a template of Helm"
-    err = placements(node("n1"), pod("p", containers=[{"name": "c", "image": "{{ .Values.image }}"}]))[1]
-    assert "helm template" in err, "one that is an object all the same"
-    err = placements(node("n1"), dict(workload("Deployment", "web"), kind="deployment"))[1]
-    assert (
-        'kind "deployment": did you mean Deployment?' in err and "not known here" not in err
-    ), "a workload in small letters"
-    err = placements(node("n1"), workload("Deployment", "web", group="batch/v1"))[1]
-    assert '"batch/v1" has no such kind, deployments.apps has' in err, "a workload of another version"
-    for what, o, said in (
-        (
-            "Kustomization",
-            {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": ["a.yaml"]},
-            "kubectl kustomize",
-        ),
-        ("a failed request", {"apiVersion": "v1", "kind": "Status", "status": "Failure"}, "a request that failed"),
-        ("a table", {"apiVersion": "meta.k8s.io/v1", "kind": "Table", "rows": []}, "kubectl get -o json"),
-    ):
-        err = placements(node("n1"), pod("p"), o)[1]
-        assert said in err, what
-    lower = dict(pod("p"), kind="pod")
-    err = placements(node("n1"), lower)[1]
-    assert 'kind "pod": did you mean Pod?' in err, "a kind in small letters"
-    assert schedsim("run", "-", "--validate=strict", feed=documents(node("n1"), lower))[0] == 1, "strict"
-    text = (
-        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: c\n    image: x\n"
-        "    resources:\n      requests: {cpu: 1}\n      requests: {cpu: 2}\n"
-    )
-    err = schedsim("run", "-", feed=text)[2]
-    assert ":10:17" in err and "spec.containers[0].resources.requests" in err and "line 9" in err, "a key twice in YAML"
-    assert schedsim("run", "-", "--validate=strict", feed=text)[0] == 1, "strict"
-    err = schedsim(
-        "run",
-        "-",
-        feed='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","name":"b"},"spec":{"containers":[{"name":"c",'
-        '"image":"x"}]}}',
-    )[2]
-    assert "metadata.name: the key stands twice" in err, "a key twice in JSON"
-
-
-def test_what_is_wrong_with_a_pod_spec_is_said():
-    twice = (
-        "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
-        "spec:\n  containers: [{name: c, image: x}]\n  nodeSelector: {}\n  nodeSelector: {a: b}\n"
-    )
-    misspelt = documents(workload("Deployment", "web", template={"nodeSelectr": {"a": "b"}}))
-    for what, text, said in (
-        ("a key twice", twice, 'spec.yaml:11:17: Pod "p": spec.nodeSelector: the key stands twice, first in line 10'),
-        ("an unknown field", misspelt, 'Deployment "web": spec.template.spec.nodeSelectr: unknown field'),
-    ):
-        with tempfile.TemporaryDirectory() as d:
-            with open(d + "/spec.yaml", "w") as f:
-                f.write(text)
-            args = ["capacity", "-", "--pod-spec", d + "/spec.yaml", "--emulated-version=1.29"]
-            code, _, err = schedsim(*args, feed=documents(node("n1")))
-            assert code == 0 and said in err, what
-            code, out, err = schedsim(*args, "--validate=strict", feed=documents(node("n1")))
-            assert code == 1 and out == "" and said in err, what + ", strict"
-            code, _, err = schedsim(*args, "--validate=off", feed=documents(node("n1")))
-            assert code == 0 and "Pod" not in err and "Deployment" not in err, what + ", off"
-
-
 def test_nodes():
     agent = workload("DaemonSet", "agent", cpu="1")
     with tempfile.NamedTemporaryFile("w", suffix=".json") as spec:
@@ -762,35 +632,6 @@ def test_later_fields_of_templates_are_as_those_of_pods():
         "spec.template.spec.topologySpreadConstraints: is a field of" in err
         and "a pod that demands something by it waits" in err
     ), "and that is said"
-
-
-def test_typed_lists():
-    # Their items name neither kind nor version, as the API server sends them.
-    def bare(w):
-        return {k: v for k, v in w.items() if k not in ("kind", "apiVersion")}
-
-    d, gold = workload("Deployment", "d"), {"metadata": {"name": "gold"}, "value": 9, "globalDefault": True}
-    rc = bare(workload("ReplicationController", "rc"))
-    rc["spec"]["selector"] = {"app": "rc"}
-    lists = [
-        {"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [bare(d)]},
-        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClassList", "items": [gold]},
-        {"apiVersion": "v1", "kind": "ReplicationControllerList", "items": [rc]},
-    ]
-    for given in (lists, [{"apiVersion": "v1", "kind": "List", "items": lists}]):
-        status, out, err = schedsim("run", "-", "--emulated-version=1.29", feed=documents(node("n1"), *given))
-        for text in ("of kind Deployment,", "of kind ReplicationController,", "of PriorityClass gold"):
-            assert status == 0 and text in err, text
-    status, out, err = schedsim(
-        "run",
-        "-",
-        "--emulated-version=1.29",
-        feed=documents(
-            node("n1"),
-            {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "JobList", "items": [bare(workload("Job", "j"))]},
-        ),
-    )
-    assert "kind Job of batch.volcano.sh/v1alpha1" in err and "made" not in err, "another group's"
 
 
 def test_policies():
