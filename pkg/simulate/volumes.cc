@@ -40,16 +40,84 @@ std::shared_ptr<const T> WithMembers(const std::shared_ptr<const T>& object,
   return made != nullptr ? made : object;
 }
 
-Value ReferenceTo(const api::PersistentVolumeClaim& claim) {
+Value ReferenceTo(std::string_view ns, std::string_view name, std::string_view uid) {
   Value ref;
   ref.Set("kind", Value::String("PersistentVolumeClaim"));
-  ref.Set("namespace", Value::String(claim.meta.ns.str()));
-  ref.Set("name", Value::String(claim.meta.name));
-  ref.Set("uid", Value::String(claim.meta.uid));
+  ref.Set("namespace", Value::String(ns));
+  ref.Set("name", Value::String(name));
+  ref.Set("uid", Value::String(uid));
   return ref;
+}
+Value ReferenceTo(const api::PersistentVolumeClaim& claim) {
+  return ReferenceTo(claim.meta.ns.str(), claim.meta.name, claim.meta.uid);
+}
+
+// Returns the JSON of an object of which decoders have kept no fields, because it was not decoded but provisioned when
+// the input was read.
+Value NamedFields(const api::ObjectMeta& meta) {
+  Value fields = Value::Object();
+  fields.Child("metadata").Set("name", Value::String(meta.name));
+  fields.Child("metadata").Set("uid", Value::String(meta.uid));
+  return fields;
+}
+Value FieldsOfProvisioned(const api::PersistentVolume& volume) {
+  Value fields = NamedFields(volume.meta);
+  Value& spec = fields.Child("spec");
+  if (volume.capacity) spec.Child("capacity").Set("storage", Value::String(volume.capacity->String()));
+  Value modes = Value::Array();
+  for (const util::Symbol mode : volume.access_modes) modes.Append(Value::String(mode.str()));
+  spec.Set("accessModes", std::move(modes));
+  if (volume.volume_mode) spec.Set("volumeMode", Value::String(*volume.volume_mode));
+  spec.Set("storageClassName", Value::String(volume.storage_class_name));
+  if (volume.source == api::PersistentVolume::Source::kCsi) {
+    spec.Child("csi").Set("driver", Value::String(volume.csi_driver.str()));
+    spec.Child("csi").Set("volumeHandle", Value::String(volume.source_id));
+  }
+  return fields;
+}
+
+// Set what was done to an object when the input was read, such as binding claims at once, in its JSON.
+void SetState(const api::PersistentVolume& volume, Value* fields) {
+  if (!volume.phase.empty()) fields->Child("status").Set("phase", Value::String(volume.phase));
+  if (volume.claim_ref) {
+    const auto& ref = *volume.claim_ref;
+    fields->Child("spec").Set("claimRef", ReferenceTo(ref.ns, ref.name, ref.uid));
+  }
+  if (volume.bound_by_controller) {
+    fields->Child("metadata").Child("annotations").Set("pv.kubernetes.io/bound-by-controller", Value::String("yes"));
+  }
+}
+void SetState(const api::PersistentVolumeClaim& claim, Value* fields) {
+  if (!claim.phase.empty()) fields->Child("status").Set("phase", Value::String(claim.phase));
+  if (!claim.volume_name.empty()) fields->Child("spec").Set("volumeName", Value::String(claim.volume_name));
+  if (claim.storage_class_name) {
+    fields->Child("spec").Set("storageClassName", Value::String(*claim.storage_class_name));
+  }
+  fields->Child("metadata").Set("uid", Value::String(claim.meta.uid));
+  if (claim.bind_completed) {
+    fields->Child("metadata").Child("annotations").Set("pv.kubernetes.io/bind-completed", Value::String("yes"));
+  }
 }
 
 }  // namespace
+
+const Volumes::VolumePtr& Volumes::Add(const VolumePtr& volume) {
+  VolumePtr& known = volumes_[volume->meta.name];
+  auto fields = volume->meta.fields == nullptr ? absl::StatusOr<Value>(FieldsOfProvisioned(*volume))
+                                               : validation::ParseJson(*volume->meta.fields);
+  if (fields.ok()) {
+    SetState(*volume, &*fields);
+    known = Decoded<api::PersistentVolume>(*fields);
+  }
+  if (known == nullptr) known = volume;
+  return known;
+}
+
+const Volumes::ClaimPtr& Volumes::Add(const ClaimPtr& claim) {
+  ClaimPtr& known = claims_[claim->meta.Key()];
+  known = WithMembers(claim, [&](Value* fields) { SetState(*claim, fields); });
+  return known;
+}
 
 void Volumes::Reserve(const VolumePtr& volume, const ClaimPtr& claim, const scheduler::Reply& answer) {
   VolumePtr& known = volumes_[volume->meta.name];

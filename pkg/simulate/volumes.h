@@ -17,8 +17,9 @@ class Volumes {
   // Both must outlive the object.
   Volumes(Session* session, Pods* pods) : session_(session), pods_(pods) {}
 
-  void Add(const ClaimPtr& claim) { claims_[claim->meta.Key()] = claim; }
-  void Add(const VolumePtr& volume) { volumes_[volume->meta.name] = volume; }
+  // Add what is there at the beginning. Return what is to be shown in its place: the same as its JSON describes.
+  const ClaimPtr& Add(const ClaimPtr& claim);
+  const VolumePtr& Add(const VolumePtr& volume);
   // The volume is reserved for the claim, and the volume controller binds the claim to it. `answer` is given in
   // between.
   void Reserve(const VolumePtr& volume, const ClaimPtr& claim, const scheduler::Reply& answer);

@@ -45,10 +45,12 @@ void World::ShowCluster() {
       if (object == nullptr) continue;
       if constexpr (std::is_same_v<T, api::PodDisruptionBudget>) {
         budgets_.Add(*object);
-      } else if constexpr (std::is_same_v<T, api::PersistentVolumeClaim> || std::is_same_v<T, api::PersistentVolume>) {
-        volumes_.Add(*object);
       }
-      session_.Show<T>(nullptr, *object);
+      if constexpr (std::is_same_v<T, api::PersistentVolumeClaim> || std::is_same_v<T, api::PersistentVolume>) {
+        session_.Show<T>(nullptr, volumes_.Add(*object));
+      } else {
+        session_.Show<T>(nullptr, *object);
+      }
     }
   });
   ShowPods();
