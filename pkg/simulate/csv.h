@@ -43,7 +43,7 @@ absl::Status ErrorAt(const Cell& cell, std::string_view what);
 absl::Status CheckName(const Cell& cell, std::string_view value);
 absl::Status CheckNamespace(const Cell& cell, std::string_view value);
 absl::Status CheckLabelValue(const Cell& cell, std::string_view value);
-// As many pods may a row or a specification of arrivals stand for, and a workload have.
+// As many pods may a row of arrivals stand for, and a workload have.
 inline constexpr int64_t kMostPodsAtOnce = 100'000'000;
 // Reads a number of pods. An error says that it is not a number from `least` to kMostPodsAtOnce.
 absl::Status ReadCount(const Cell& cell, std::string_view value, int64_t least, int64_t* out);
