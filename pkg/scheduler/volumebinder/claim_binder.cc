@@ -40,13 +40,18 @@ bool SpecifiesSameClass(const PersistentVolume& v, const PersistentVolumeClaim& 
   return v.storage_class_name == c.storage_class_name.value_or(std::string());
 }
 
+// Returns whether the fields of a term match a node with an empty name.
+bool FieldsMatchNoName(const api::NodeSelectorTerm& t) {
+  return std::all_of(t.fields.begin(), t.fields.end(),
+                     [](const api::FieldRequirement& f) { return f.values[0].empty() == (f.op == "In"); });
+}
+
 // Returns whether one of the terms matches a node with these labels and an empty name. No terms admit every node.
 bool AdmitsNamelessNode(const std::vector<api::NodeSelectorTerm>& terms, const api::Labels& labels) {
   return terms.empty() || std::any_of(terms.begin(), terms.end(), [&](const api::NodeSelectorTerm& t) {
            if (!t.problems.empty() || (!t.has_expressions && t.fields.empty())) return false;
            if (t.has_expressions && !t.match.selector.Matches(labels)) return false;
-           return std::all_of(t.fields.begin(), t.fields.end(),
-                              [](const api::FieldRequirement& f) { return f.values[0].empty() == (f.op == "In"); });
+           return FieldsMatchNoName(t);
          });
 }
 
@@ -127,22 +132,6 @@ bool NotTaken(const std::shared_ptr<const PersistentVolume>&) {
 }
 
 }  // namespace
-
-void AddAdmittedRows(const Cache& cache, const std::vector<api::NodeSelectorTerm>& terms, RowSet* rows) {
-  rows->Resize(cache.row_count());
-  auto add_all = [&] { cache.listed().ForEach([&](Row row) { rows->Insert(row); }); };
-  if (terms.empty()) add_all();
-  for (const api::NodeSelectorTerm& t : terms) {
-    // As upstream, the fields of a term are ignored here, but a term that has neither expressions nor fields matches
-    // nothing.
-    if (!t.problems.empty() || (!t.has_expressions && t.fields.empty())) continue;
-    if (t.has_expressions) {
-      AddMatchingRows(cache, t.match.selector, rows);
-    } else {
-      add_all();
-    }
-  }
-}
 
 // Returns whether the volume satisfies what every volume must besides its mode, even one that is reserved for the
 // claim.
@@ -230,6 +219,22 @@ ClaimBinder::Provisioning ClaimBinder::CanProvision(const PersistentVolumeClaim&
 bool ClaimBinder::Admits(const PersistentVolume& volume, const api::Node& node) const {
   return rules_.names_are_empty ? AdmitsNamelessNode(volume.node_affinity, node.labels)
                                 : AdmitsNode(volume.node_affinity, node);
+}
+
+void ClaimBinder::AddAdmitted(const PersistentVolume& volume, RowSet* rows) const {
+  rows->Resize(cache_->row_count());
+  auto add_all = [&] { cache_->listed().ForEach([&](Row row) { rows->Insert(row); }); };
+  if (volume.node_affinity.empty()) add_all();
+  for (const api::NodeSelectorTerm& t : volume.node_affinity) {
+    // As upstream, a term that has neither expressions nor fields matches nothing.
+    if (!t.problems.empty() || (!t.has_expressions && t.fields.empty())) continue;
+    if (rules_.names_are_empty && !FieldsMatchNoName(t)) continue;
+    if (t.has_expressions) {
+      AddMatchingRows(*cache_, t.match.selector, rows);
+    } else {
+      add_all();
+    }
+  }
 }
 
 bool ClaimBinder::SameMode(const PersistentVolume& volume, const PersistentVolumeClaim& claim) const {
@@ -434,7 +439,10 @@ uint32_t ClaimBinder::AffinityOf(const PersistentVolume& volume) const {
   std::string text;
   for (const api::NodeSelectorTerm& t : volume.node_affinity) {
     absl::StrAppend(&text, t.match.selector.String(), t.has_expressions ? "|e" : "|-", t.problems.empty() ? "" : "!",
-                    t.fields.empty() ? "" : "f", "\n");
+                    t.fields.empty()       ? ""
+                    : FieldsMatchNoName(t) ? "f"
+                                           : "n",
+                    "\n");
   }
   return affinities_.try_emplace(std::move(text), static_cast<uint32_t>(affinities_.size())).first->second;
 }
@@ -601,14 +609,14 @@ bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
     };
     if (options[i].own != nullptr) {
       RowSet where;
-      AddAdmittedRows(*cache_, options[i].own->node_affinity, &where);
+      AddAdmitted(*options[i].own, &where);
       add(options[i].own, where);
     }
     absl::flat_hash_map<uint32_t, size_t> used;
     for (const FreeVolume& f : options[i].any()) {
       if (++used[f.affinity] > n) continue;
       auto [it, fresh] = by_affinity.try_emplace(f.affinity);
-      if (fresh) AddAdmittedRows(*cache_, f.volume->node_affinity, &it->second);
+      if (fresh) AddAdmitted(*f.volume, &it->second);
       add(f.volume, it->second);
     }
   }
@@ -636,10 +644,11 @@ bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
   return true;
 }
 
-// In-tree volumes may have to be translated, depending on the node, so they are left to Find.
+// Where CSI drivers replace in-tree plugins, in-tree volumes may have to be translated, depending on the node, so they
+// are left to Find.
 bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
-  if (rules_.names_are_empty) return false;
   for (const ClaimPtr& claim : claims.bound) {
+    if (!rules_.knows_csi_drivers) break;
     const VolumePtr volume = Volume(claim->volume_name);
     if (volume != nullptr && !InTreePluginOf(*volume).empty()) return false;
   }
@@ -651,7 +660,7 @@ bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
     }
     if (volume->node_affinity.empty()) continue;
     RowSet admitted;
-    AddAdmittedRows(*cache_, volume->node_affinity, &admitted);
+    AddAdmitted(*volume, &admitted);
     Intersect(rows, admitted);
   }
   if (claims.delayed.empty()) return true;

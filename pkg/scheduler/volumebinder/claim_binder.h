@@ -139,6 +139,8 @@ class ClaimBinder {
 
   // Returns whether a volume's node affinity admits the node, by the rules of the release.
   bool Admits(const api::PersistentVolume& volume, const api::Node& node) const;
+  // Adds the listed rows that a volume's node affinity admits if no driver has to be asked.
+  void AddAdmitted(const api::PersistentVolume& volume, RowSet* rows) const;
   // Returns whether claim and volume have the same volumeMode, if that matters.
   bool SameMode(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
   bool SameAttributes(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
@@ -167,9 +169,5 @@ class ClaimBinder {
   mutable std::map<std::pair<std::string, int64_t>, RowSet> provisionable_;
   mutable uint64_t provisionable_version_ = 0, provisionable_generation_ = 0;
 };
-
-// Adds the listed rows whose labels match one of the terms of a volume's node affinity. If there are no terms, adds
-// all.
-void AddAdmittedRows(const Cache& cache, const std::vector<api::NodeSelectorTerm>& terms, RowSet* rows);
 
 }  // namespace berth::scheduler

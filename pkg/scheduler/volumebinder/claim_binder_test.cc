@@ -78,4 +78,64 @@ TEST_CASE("claim binder: each of many claims gets the smallest volume that is le
   }
 }
 
+TEST_CASE("claim binder: all nodes at once get the answers of single nodes, by the rules of releases") {
+  constexpr ClaimRules kLater, kEarlier = {.selected_node_is_immediate = true,
+                                           .lists_by_specification = true,
+                                           .names_are_empty = true,
+                                           .knows_csi_drivers = false};
+  std::mt19937 random(11);
+  const auto one_of = [&](std::initializer_list<const char*> texts) { return texts.begin()[random() % texts.size()]; };
+  const auto term = [&] {
+    const std::string labels =
+        Cat("'matchExpressions':[{'key':'at','operator':'In','values':['", one_of({"a", "b"}), "','c']}]");
+    const std::string fields = Cat("'matchFields':[{'key':'metadata.name','operator':'", one_of({"In", "NotIn"}),
+                                   "','values':['", one_of({"n0", "n3"}), "']}]");
+    const unsigned kind = random() % 5;
+    return Cat("{", kind == 4 ? "" : kind == 0 ? fields : kind == 1 ? Cat(labels, ",", fields) : labels, "}");
+  };
+  size_t fitting = 0, not_fitting = 0;
+  for (int round = 0; round < 200; ++round) {
+    World w;
+    w.Nodes({NodeOf("n0", "'at':'a'"), NodeOf("n1", "'at':'b'"), NodeOf("n2", "'at':'c'"), NodeOf("n3", "")});
+    w.Class("late", Cat("'volumeBindingMode':'WaitForFirstConsumer','provisioner':'",
+                        one_of({"kubernetes.io/no-provisioner", "x"}), "'"));
+    for (int i = 0; i < 6; ++i) {
+      const std::string name = Cat("v", std::to_string(i));
+      const std::string two = Cat(term(), random() % 2 == 0 ? "" : Cat(",", term()));
+      const std::string where =
+          random() % 6 == 0 ? "" : Cat(",'nodeAffinity':{'required':{'nodeSelectorTerms':[", two, "]}}");
+      w.Volume(name, Cat("'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],'storageClassName':'late'",
+                         one_of({"", ",'claimRef':{'namespace':'default','name':'d0'}"}), where));
+      auto available = std::make_shared<api::PersistentVolume>(*w.cache.listers().volumes.Get(Symbol(), name));
+      available->phase = "Available";
+      w.cache.listers().volumes.Set(available);
+    }
+    const std::string of_class =
+        "'resources':{'requests':{'storage':'1Gi'}},'accessModes':['ReadWriteOnce'],'storageClassName':'late'";
+    w.Claim("b", Cat(of_class, ",'volumeName':'v5'"), "'annotations':{'pv.kubernetes.io/bind-completed':'yes'}");
+    w.Claim("d0", of_class);
+    w.Claim("d1", of_class);
+    std::string volumes;
+    for (const char* claim : {"b", "d0", "d1"}) {
+      if (random() % 2 == 0) continue;
+      volumes +=
+          Cat(volumes.empty() ? "" : ",", "{'name':'", claim, "','persistentVolumeClaim':{'claimName':'", claim, "'}}");
+    }
+    const api::PodPtr pod = PodOf("p", Cat("'volumes':[", volumes, "]"));
+    for (const ClaimRules& rules : {kLater, kEarlier}) {
+      const ClaimBinder binder(&w.cache, rules);
+      const auto claims = binder.ClaimsOf(*pod);
+      RowSet rows = w.cache.listed();
+      REQUIRE(binder.KeepFitting(claims, &rows));
+      w.cache.listed().ForEach([&](Row row) {
+        const bool fits = binder.Find(claims, *w.cache.row(row).node).fits();
+        CHECK(rows.Has(row) == fits);
+        ++(fits ? fitting : not_fitting);
+      });
+    }
+  }
+  CHECK(fitting > 200);
+  CHECK(not_fitting > 200);
+}
+
 }  // namespace berth::scheduler

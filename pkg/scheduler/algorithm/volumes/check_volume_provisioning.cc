@@ -2,6 +2,8 @@
 // FindPodVolumes in pkg/controller/volume/persistentvolume/scheduler_binder.go (1.13).
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/always_fits.h"
@@ -21,10 +23,14 @@ class ProvisioningCheck final : public FitCheck {
     if (claims_.error.empty() && !claims_.immediate.empty()) {
       claims_.error = "pod has unbound immediate PersistentVolumeClaims";
     }
+    // The class of a delayed claim exists, so nothing else can go wrong.
+    may_error_ = !claims_.error.empty() || std::any_of(claims_.bound.begin(), claims_.bound.end(), [&](const auto& c) {
+      return binder->Volume(c->volume_name) == nullptr;
+    });
   }
 
   bool FitsAlways() const override { return !claims_.any; }
-  bool MayError() const override { return claims_.any; }
+  bool MayError() const override { return may_error_; }
   Verdict Check(Row row) override {
     if (!claims_.error.empty()) return Verdict::kError;
     const ClaimBinder::OnNode found = Ask(row);
@@ -47,12 +53,17 @@ class ProvisioningCheck final : public FitCheck {
     return found.error;
   }
 
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (may_error_ || !binder_->KeepFitting(claims_, candidates)) FitCheck::Filter(candidates, errors);
+  }
+
  private:
   ClaimBinder::OnNode Ask(Row row) const { return binder_->Find(claims_, *cache_.row(row).node); }
 
   const Cache& cache_;
   const ClaimBinder* binder_;
   ClaimBinder::PodClaims claims_;
+  bool may_error_ = false;
 };
 
 }  // namespace

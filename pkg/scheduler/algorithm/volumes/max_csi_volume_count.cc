@@ -1,7 +1,9 @@
 // MaxCSIVolumeCountPred. Source: pkg/scheduler/algorithm/predicates/csi_volume_predicate.go (1.13).
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/always_fits.h"
@@ -17,7 +19,13 @@ using Handles = std::map<std::string, std::string>;
 
 class CsiCountCheck final : public FitCheck {
  public:
-  explicit CsiCountCheck(const PodContext& ctx) : cache_(ctx.cache) { Collect(*ctx.pod.tmpl, &wanted_, &error_); }
+  explicit CsiCountCheck(const PodContext& ctx) : cache_(ctx.cache) {
+    Collect(*ctx.pod.tmpl, &wanted_, &error_);
+    for (const auto& [handle, key] : wanted_) {
+      const Symbol limit = Symbol::Find(key);
+      if (!limit.empty() && std::find(limits_.begin(), limits_.end(), limit) == limits_.end()) limits_.push_back(limit);
+    }
+  }
 
   bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
   bool MayError() const override { return !error_.empty(); }
@@ -40,6 +48,17 @@ class CsiCountCheck final : public FitCheck {
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
   RuleError Error(Row) override { return error_; }
+  // Volumes are counted only where one of their limits is set.
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (!error_.empty()) return FitCheck::Filter(candidates, errors);
+    if (limits_.empty()) return;
+    candidates->ForEach([&](Row row) {
+      const ScalarResources& allocatable = cache_.row(row).allocatable;
+      const bool limited =
+          std::any_of(limits_.begin(), limits_.end(), [&](Symbol limit) { return allocatable.HasScalar(limit); });
+      if (limited && Check(row) != Verdict::kFits) candidates->Erase(row);
+    });
+  }
 
  private:
   // Returns the node's limits on attached volumes, of any kind.
@@ -68,6 +87,7 @@ class CsiCountCheck final : public FitCheck {
 
   const Cache& cache_;
   Handles wanted_;
+  std::vector<Symbol> limits_;  // those in wanted_ that a node may have
   std::string error_;
 };
 

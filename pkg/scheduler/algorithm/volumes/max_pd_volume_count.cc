@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/disk_room.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/util/wide_vectors.h"
 
 namespace berth::scheduler::volumes {
 namespace {
@@ -19,23 +24,23 @@ struct DiskKind {
   api::Volume::Kind inline_kind;
   api::PersistentVolume::Source source;
   size_t default_max;
-  std::string_view limit_key;  // the name of the limit among allocatable amounts
+  Symbol limit_key;  // the name of the limit among allocatable amounts
   std::string_view predicate;
 };
 
 DiskKind KindOf(CloudDisk disk) {
   switch (disk) {
     case CloudDisk::kEbs:
-      return {api::Volume::Kind::kAwsEbs, api::PersistentVolume::Source::kAwsEbs, 39, "attachable-volumes-aws-ebs",
-              "MaxEBSVolumeCount"};
+      return {api::Volume::Kind::kAwsEbs, api::PersistentVolume::Source::kAwsEbs, 39,
+              Symbol("attachable-volumes-aws-ebs"), "MaxEBSVolumeCount"};
     case CloudDisk::kGcePd:
-      return {api::Volume::Kind::kGcePd, api::PersistentVolume::Source::kGcePd, 16, "attachable-volumes-gce-pd",
+      return {api::Volume::Kind::kGcePd, api::PersistentVolume::Source::kGcePd, 16, Symbol("attachable-volumes-gce-pd"),
               "MaxGCEPDVolumeCount"};
     case CloudDisk::kAzure:
       break;
   }
-  return {api::Volume::Kind::kAzureDisk, api::PersistentVolume::Source::kAzureDisk, 16, "attachable-volumes-azure-disk",
-          "MaxAzureDiskVolumeCount"};
+  return {api::Volume::Kind::kAzureDisk, api::PersistentVolume::Source::kAzureDisk, 16,
+          Symbol("attachable-volumes-azure-disk"), "MaxAzureDiskVolumeCount"};
 }
 
 // Returns KUBE_MAX_PD_VOLS, or the default if it is not set or wrong.
@@ -79,10 +84,50 @@ size_t ByInstanceType(const Cache& cache, Row row, const DiskKind& kind, size_t)
 // The same with the gate AttachVolumeLimit: the allocatable amount comes first, even if it is 0.
 size_t ByAllocatable(const Cache& cache, Row row, const DiskKind& kind, size_t max) {
   const ScalarResources& allocatable = cache.row(row).allocatable;
-  const Symbol key(kind.limit_key);
-  if (!allocatable.HasScalar(key)) return ByInstanceType(cache, row, kind, max);
-  return static_cast<size_t>(std::max<int64_t>(allocatable.Scalar(key), 0));
+  if (!allocatable.HasScalar(kind.limit_key)) return ByInstanceType(cache, row, kind, max);
+  return static_cast<size_t>(std::max<int64_t>(allocatable.Scalar(kind.limit_key), 0));
 }
+
+// The limits of all rows where they depend on the node, kept between pods.
+class DiskLimits {
+ public:
+  // REQUIRES: the cache outlives this object.
+  DiskLimits(const Cache* cache, const DiskKind& kind, LimitOf limit_of)
+      : cache_(cache), kind_(kind), limit_of_(limit_of) {}
+  // Brings the limits up to date with the nodes and the environment.
+  void Refresh() {
+    std::vector<Row> changed;
+    const size_t environment = MaxVolumes(0);
+    const bool known = known_ && environment == environment_ &&
+                       cache_->NodeChangesSince(seen_, [&](Row row) { changed.push_back(row); });
+    seen_ = cache_->generation();
+    if (known && changed.empty()) return;
+    known_ = true;
+    environment_ = environment;
+    limits_.resize(cache_->row_count(), kNone);
+    const auto note = [&](Row row) {
+      limits_[row] = cache_->listed().Has(row) ? limit_of_(*cache_, row, kind_, 0) : kNone;
+    };
+    if (known) {
+      std::for_each(changed.begin(), changed.end(), note);
+    } else {
+      for (Row row = 0; row < cache_->row_count(); ++row) note(row);
+    }
+    least_ = limits_.empty() ? kNone : *std::min_element(limits_.begin(), limits_.end());
+  }
+  size_t operator[](Row row) const { return limits_[row]; }
+  size_t least() const { return least_; }
+
+ private:
+  static constexpr size_t kNone = SIZE_MAX;  // of a row without a node
+  const Cache* const cache_;
+  const DiskKind kind_;
+  const LimitOf limit_of_;
+  bool known_ = false;
+  uint64_t seen_ = 0;  // the cache's generation at the last Refresh
+  size_t environment_ = 0, least_ = kNone;
+  std::vector<size_t> limits_;  // by row
+};
 
 // MaxEBSVolumeCount and its relatives: a node fits if the distinct volumes of the kind, those of its pods together with
 // those of the pod, are not more than the limit. Source: MaxPDVolumeCountChecker in
@@ -91,9 +136,15 @@ class VolumeCountCheck final : public FitCheck {
  public:
   bool MayError() const override { return !error_.empty(); }
   bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
+  // `limits` may be null if all rows have the limit `max`.
   VolumeCountCheck(const PodContext& ctx, const DiskKind& kind, size_t max, LimitOf limit_of,
-                   bool ends_at_missing = false)
-      : cache_(ctx.cache), kind_(kind), max_(max), limit_of_(limit_of), ends_at_missing_(ends_at_missing) {
+                   std::shared_ptr<DiskLimits> limits, bool ends_at_missing = false)
+      : cache_(ctx.cache),
+        kind_(kind),
+        max_(max),
+        limit_of_(limit_of),
+        limits_(std::move(limits)),
+        ends_at_missing_(ends_at_missing) {
     error_ = Collect(*ctx.pod.tmpl, &wanted_);
   }
 
@@ -120,8 +171,21 @@ class VolumeCountCheck final : public FitCheck {
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
     if (!error_.empty()) return FitCheck::Filter(candidates, errors);
+    if (limits_ != nullptr) limits_->Refresh();
+    // Mostly there is room on every row, which is seen without a look at each candidate.
+    const std::vector<int32_t>& volumes = cache_.columns().volumes;
+    int32_t most = 0;
+    util::RunLoops([&most, of = volumes.data(), size = volumes.size()]() BERTH_LOOPS {
+      int32_t found = 0;
+      for (size_t i = 0; i < size; ++i) found = of[i] > found ? of[i] : found;
+      most = found;
+    });
+    if (wanted_.size() + static_cast<size_t>(most) <= (limits_ != nullptr ? limits_->least() : max_)) return;
     candidates->ForEach([&](Row row) {
-      if (!HasRoomForAny(row) && Check(row) != Verdict::kFits) candidates->Erase(row);
+      const size_t limit = limits_ != nullptr ? (*limits_)[row] : max_;
+      if (wanted_.size() + static_cast<size_t>(volumes[row]) > limit && Check(row) != Verdict::kFits) {
+        candidates->Erase(row);
+      }
     });
   }
 
@@ -168,7 +232,8 @@ class VolumeCountCheck final : public FitCheck {
   DiskKind kind_;
   size_t max_;
   LimitOf limit_of_;
-  bool ends_at_missing_;  // 1.8
+  std::shared_ptr<DiskLimits> limits_;  // for Filter
+  bool ends_at_missing_;                // 1.8
   Ids wanted_;
   std::string error_;
 };
@@ -179,14 +244,16 @@ FitPredicate MaxPdVolumeCount(CloudDisk disk, const PluginFactoryArgs&) {
   DiskKind kind = KindOf(disk);
   // As upstream, the environment is read when the predicate is built, not for each pod.
   size_t max = MaxVolumes(kind.default_max);
-  return [kind, max](const PodContext& ctx) { return std::make_unique<VolumeCountCheck>(ctx, kind, max, SameForAll); };
+  return [kind, max](const PodContext& ctx) {
+    return std::make_unique<VolumeCountCheck>(ctx, kind, max, SameForAll, nullptr);
+  };
 }
 
 FitPredicate MaxPdVolumeCountUntilMissing(CloudDisk disk, const PluginFactoryArgs&) {
   DiskKind kind = KindOf(disk);
   size_t max = MaxVolumes(kind.default_max);
   return [kind, max](const PodContext& ctx) {
-    return std::make_unique<VolumeCountCheck>(ctx, kind, max, SameForAll, true);
+    return std::make_unique<VolumeCountCheck>(ctx, kind, max, SameForAll, nullptr, true);
   };
 }
 
@@ -199,8 +266,10 @@ LimitOf LimitByNode(const AlgorithmGates& gates) {
 }  // namespace
 
 FitPredicate MaxPdVolumeCountOfNode(CloudDisk disk, const PluginFactoryArgs& args) {
-  return [kind = KindOf(disk), limit_of = LimitByNode(args.gates)](const PodContext& ctx) {
-    return std::make_unique<VolumeCountCheck>(ctx, kind, 0, limit_of);
+  const DiskKind kind = KindOf(disk);
+  const LimitOf limit_of = LimitByNode(args.gates);
+  return [kind, limit_of, limits = std::make_shared<DiskLimits>(args.cache, kind, limit_of)](const PodContext& ctx) {
+    return std::make_unique<VolumeCountCheck>(ctx, kind, 0, limit_of, limits);
   };
 }
 
@@ -215,7 +284,7 @@ DiskRoomRule::DiskRoomRule(const PluginFactoryArgs& args) : gates_(args.gates) {
 std::vector<DiskRoom> DiskRoomRule::On(const PodContext& ctx, std::span<const Row> rows) const {
   std::vector<DiskRoom> out(rows.size());
   for (auto disk = disks_.rbegin(); disk != disks_.rend(); ++disk) {
-    const VolumeCountCheck check(ctx, KindOf(*disk), 0, LimitByNode(gates_));
+    const VolumeCountCheck check(ctx, KindOf(*disk), 0, LimitByNode(gates_), nullptr);
     if (check.FitsAlways() || check.MayError()) continue;
     for (size_t i = 0; i < rows.size(); ++i) out[i] = check.RoomOn(rows[i]);
     return out;
