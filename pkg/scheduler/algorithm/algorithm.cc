@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "pkg/scheduler/algorithm/keep_rows.h"
+
 namespace berth::scheduler {
 
 void FitCheck::Filter(RowSet* candidates, RowSet* errors) {
@@ -40,14 +42,7 @@ void EraseFlagged(const Cache& cache, uint8_t flags, RowSet* rows) {
 void EraseFlagged(const Cache& cache, uint8_t flags, std::vector<Row>* rows) {
   if (flags == 0) return;
   const uint8_t* of = cache.columns().flags.data();
-  Row* const to = rows->data();
-  size_t kept = 0;
-  for (size_t i = 0, size = rows->size(); i < size; ++i) {
-    const Row row = to[i];
-    to[kept] = row;
-    kept += (of[row] & flags) == 0 ? 1 : 0;
-  }
-  rows->resize(kept);
+  KeepRows(rows, [of, flags](size_t, Row row) { return (of[row] & flags) == 0; });
 }
 
 // One eviction must satisfy both predicates, so the larger amount of each resource counts.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/keep_rows.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/named_nodes.h"
 #include "pkg/util/contract.h"
 
@@ -21,33 +22,33 @@ void LabelMatcher::Refresh() {
   }
 }
 
-template <typename F>
-void LabelMatcher::ForAnswers(const One& one, std::span<const Row> rows, F f) {
-  const uint8_t* const by_domain = one.by_domain.data();
-  const uint8_t absent = one.absent ? 1 : 0;
-  for (size_t i = 0, size = rows.size(); i < size; ++i) {
-    const uint32_t domain = one.column->Domain(rows[i]);
-    f(i, domain == LabelColumn::kNoDomain ? absent : by_domain[domain]);
+class LabelMatcher::Answers {
+ public:
+  explicit Answers(const One& one)
+      : column_(one.column), by_domain_(one.by_domain.data()), absent_(one.absent ? 1 : 0) {}
+  uint8_t operator[](Row row) const {
+    const uint32_t domain = column_->Domain(row);
+    return domain == LabelColumn::kNoDomain ? absent_ : by_domain_[domain];
   }
-}
+
+ private:
+  const LabelColumn* column_;
+  const uint8_t* by_domain_;
+  uint8_t absent_;
+};
 
 void LabelMatcher::KeepMatching(std::vector<Row>* rows) const {
   if (nothing_) return rows->clear();
-  Row* const to = rows->data();
   for (const One& one : requirements_) {
-    size_t kept = 0;
-    ForAnswers(one, *rows, [&](size_t i, uint8_t answer) {
-      to[kept] = to[i];
-      kept += answer;
-    });
-    rows->resize(kept);
+    KeepRows(rows, [answers = Answers(one)](size_t, Row row) { return answers[row]; });
   }
 }
 
 void LabelMatcher::Mark(std::span<const Row> rows, std::span<uint8_t> matches) const {
   if (nothing_) return;
   if (requirements_.size() == 1) {
-    ForAnswers(requirements_[0], rows, [&](size_t i, uint8_t answer) { matches[i] |= answer; });
+    const Answers answers(requirements_[0]);
+    for (size_t i = 0; i < rows.size(); ++i) matches[i] |= answers[rows[i]];
     return;
   }
   for (size_t i = 0; i < rows.size(); ++i) matches[i] |= Matches(rows[i]) ? 1 : 0;
@@ -60,7 +61,8 @@ void LabelMatcher::AddWeight(std::span<const Row> rows, int64_t weight, std::spa
     for (size_t i = 0; i < rows.size(); ++i) scores[i] += Matches(rows[i]) ? weight : 0;
     return;
   }
-  ForAnswers(requirements_[0], rows, [&](size_t i, uint8_t answer) { scores[i] += weight * answer; });
+  const Answers answers(requirements_[0]);
+  for (size_t i = 0; i < rows.size(); ++i) scores[i] += weight * answers[rows[i]];
 }
 
 bool LabelMatcher::Candidates(std::vector<Row>* rows) const {
@@ -99,12 +101,7 @@ void KeepMatching(const std::vector<LabelMatcher>& matchers, std::vector<Row>* r
   thread_local std::vector<uint8_t> matches;
   matches.assign(rows->size(), 0);
   for (size_t i = 1; i < matchers.size(); ++i) matchers[i].Mark(*rows, matches);
-  size_t kept = 0;
-  for (size_t i = 0; i < matches.size(); ++i) {
-    (*rows)[kept] = (*rows)[i];
-    kept += matches[i];
-  }
-  rows->resize(kept);
+  KeepRows(rows, [of = matches.data()](size_t i, Row) { return of[i]; });
 }
 
 void NarrowToCandidates(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* candidates) {

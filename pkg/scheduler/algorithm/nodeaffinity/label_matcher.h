@@ -52,10 +52,7 @@ class LabelMatcher {
     std::vector<uint8_t> by_domain;  // the answer for each domain of the column
   };
   static void Fill(One* one);
-  // Calls f(i, 1 if rows[i] meets the requirement and 0 if not) for each row. Has no branch on the answers, which are
-  // hard to predict.
-  template <typename F>
-  static void ForAnswers(const One& one, std::span<const Row> rows, F f);
+  class Answers;  // by row: 1 if it meets a requirement and 0 if not
   bool nothing_;  // the selector matches nothing
   std::vector<One> requirements_;
 };

@@ -4,6 +4,7 @@
 
 #include "pkg/api/resource_names.h"
 #include "pkg/scheduler/algorithm/column_check.h"
+#include "pkg/scheduler/algorithm/keep_rows.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
 #include "pkg/scheduler/algorithm/reasons.h"
@@ -99,9 +100,7 @@ class ResourcesCheck final : public ColumnCheck {
       return;
     }
     NumberLacking(Amounts(), rows, numbers, [&](Row row) { return NumberOf(c, row, AddedAmounts()); });
-    for (size_t s = 0; s < scalars_.size(); ++s) {
-      ForScalar(rows, scalars_[s], [&](size_t i, bool lacks) { numbers[i] |= uint32_t{lacks} << (5 + s); });
-    }
+    for (size_t s = 0; s < scalars_.size(); ++s) NumberScalar(rows, scalars_[s], 5 + s, numbers);
   }
 
   void Filter(RowSet* candidates, RowSet*) override {
@@ -113,29 +112,31 @@ class ResourcesCheck final : public ColumnCheck {
 
   void KeepFitting(std::vector<Row>* rows) override {
     KeepSufficient(Amounts(), rows, [&](Row row) { return Fits(cache_.columns(), row); });
-    for (const auto& s : scalars_) {
-      // Which nodes have the resource is hard to predict, so there is no branch on it.
-      size_t kept = 0;
-      ForScalar(*rows, s, [&](size_t i, bool lacks) {
-        (*rows)[kept] = (*rows)[i];
-        kept += lacks ? 0 : 1;
-      });
-      rows->resize(kept);
+    for (const auto& [name, amount] : scalars_) {
+      if (const ScalarColumns* const columns = cache_.ScalarColumnsOf(name); columns != nullptr) {
+        KeepRows(rows, [alloc = columns->alloc.data(), used = columns->used.data(), amount](size_t, Row row) {
+          return !Lacks(alloc[row], amount, used[row]);
+        });
+      } else {
+        std::erase_if(*rows, [&](Row row) { return LacksScalar(row, name, amount); });
+      }
     }
   }
 
  private:
-  // Calls f(i, whether rows[i] lacks the scalar resource) for each row. `f` may overwrite rows up to i.
-  template <typename F>
-  void ForScalar(std::span<const Row> rows, const std::pair<Symbol, int64_t>& scalar, F f) const {
+  // Sets the bit in the numbers of the rows that lack the scalar resource.
+  void NumberScalar(std::span<const Row> rows, const std::pair<Symbol, int64_t>& scalar, size_t bit,
+                    std::span<uint32_t> numbers) const {
     const auto& [name, amount] = scalar;
     const ScalarColumns* const columns = cache_.ScalarColumnsOf(name);
     if (columns == nullptr) {
-      for (size_t i = 0; i < rows.size(); ++i) f(i, LacksScalar(rows[i], name, amount));
+      for (size_t i = 0; i < rows.size(); ++i) numbers[i] |= uint32_t{LacksScalar(rows[i], name, amount)} << bit;
       return;
     }
     const int64_t *const alloc = columns->alloc.data(), *const used = columns->used.data();
-    for (size_t i = 0; i < rows.size(); ++i) f(i, Lacks(alloc[rows[i]], amount, used[rows[i]]));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      numbers[i] |= uint32_t{Lacks(alloc[rows[i]], amount, used[rows[i]])} << bit;
+    }
   }
   // Returns the resources in the order of the bits of NumberOf, without the last ones if no row can lack them. If the
   // pod requests nothing, only the number of pods. Valid until the cache changes.

@@ -7,6 +7,7 @@
 
 #include "pkg/api/resource_names.h"
 #include "pkg/scheduler/algorithm/column_check.h"
+#include "pkg/scheduler/algorithm/keep_rows.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
@@ -89,12 +90,14 @@ class FitResources final : public ColumnCheck {
   void KeepFitting(std::vector<Row>* rows) override {
     const Columns& c = cache_.columns();
     KeepSufficient(Amounts(), rows, [&](Row row) { return Fits(c, row); });
-    for (const auto& s : scalars_) {
-      const ScalarColumns* const columns = cache_.ScalarColumnsOf(s.first);
-      std::erase_if(*rows, [&](Row row) {
-        return columns != nullptr ? Lacks(s.second, columns->alloc[row], columns->used[row])
-                                  : LacksScalar(row, s.first, s.second);
-      });
+    for (const auto& [name, amount] : scalars_) {
+      if (const ScalarColumns* const columns = cache_.ScalarColumnsOf(name); columns != nullptr) {
+        KeepRows(rows, [alloc = columns->alloc.data(), used = columns->used.data(), amount](size_t, Row row) {
+          return !Lacks(amount, alloc[row], used[row]);
+        });
+      } else {
+        std::erase_if(*rows, [&](Row row) { return LacksScalar(row, name, amount); });
+      }
     }
   }
 

@@ -58,8 +58,14 @@ class SpreadScoring final : public DomainScoring {
     for (int64_t n : in_zone) max_in_zone = std::max(max_in_zone, n);
     thread_local std::vector<double> zone_shares;  // by domain
     zone_shares.clear();
-    for (int64_t n : in_zone) zone_shares.push_back(Share(n, max_in_zone));
-    // Neighbours often have the same number, and a division costs more than the rest of the loop.
+    // Neighbours often have the same number, and a division costs more than the rest of a loop.
+    int64_t last_in_zone = 0;
+    double last_zone_share = Share(0, max_in_zone);
+    for (int64_t n : in_zone) {
+      if (n != last_in_zone) last_zone_share = Share(n, max_in_zone);
+      last_in_zone = n;
+      zone_shares.push_back(last_zone_share);
+    }
     int64_t last_count = 0;
     double last_share = Share(0, max_count);
     for (size_t i = 0; i < parts.size; ++i) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pkg/scheduler/algorithm/column_check.h"
+#include "pkg/scheduler/algorithm/keep_rows.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 
@@ -81,14 +82,7 @@ class TaintsCheck final : public ColumnCheck {
     std::vector<uint8_t> fits(limit);
     for (uint32_t number = 0; number < limit; ++number) fits[number] = FirstIn(number) == nullptr ? 1 : 0;
     const uint32_t* const taints = cache_.columns().taints.data();
-    Row* const to = rows->data();
-    size_t kept = 0;
-    for (size_t i = 0, size = rows->size(); i < size; ++i) {
-      const Row row = to[i];
-      to[kept] = row;
-      kept += fits[taints[row]];
-    }
-    rows->resize(kept);
+    KeepRows(rows, [taints, of = fits.data()](size_t, Row row) { return of[taints[row]]; });
   }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row row, std::vector<FailureReason>* out) override {
