@@ -207,11 +207,13 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
                                                           uint64_t* last_node_index) {
   EquivalenceClass* rows = kept->overlay->rows();
   const bool used_before = BuildsClass(rows);
+  const bool by_row = around.filter != nullptr || around.walk != nullptr || around.narrow != nullptr ||
+                      around.score != nullptr || !rules_.other_priorities.empty();
+  if (used_before && !by_row && rules_.other_predicates.empty() && pod->tmpl->volumes.empty()) {
+    return kept->overlay->Place(last_node_index);
+  }
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   std::vector<std::unique_ptr<FitCheck>> checks = Prepare(rules_.other_predicates, ctx);
-  const bool by_row = around.filter != nullptr || around.walk != nullptr || around.narrow != nullptr ||
-                      around.score != nullptr || !checks.empty() || !rules_.other_priorities.empty();
-  if (used_before && !by_row && pod->tmpl->volumes.empty()) return kept->overlay->Place(last_node_index);
   auto volumes = CheckVolumes(pod);
   if (!volumes) return {};
   for (auto& check : *volumes) checks.push_back(std::move(check));

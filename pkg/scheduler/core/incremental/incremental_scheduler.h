@@ -129,7 +129,7 @@ class IncrementalScheduler {
   size_t bytes_ = 0, max_bytes_ = 0, schedulers_ = 1;
   uint64_t avoided_version_ = 0;
   // How many classes were used, and how many of them a second time. The numbers are halved from time to time.
-  static constexpr uint32_t kFewClasses = 32;
+  static constexpr uint32_t kFewClasses = 128;
   uint32_t classes_used_ = 0, classes_used_again_ = 0;
 };
 

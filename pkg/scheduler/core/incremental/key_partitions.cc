@@ -57,32 +57,59 @@ void KeyPartitions::Divide(Partition* p) const {
   p->set_of.resize(rows);
   for (Row row = 0; row < rows; ++row) p->set_of[row] = sets.set(row);
   p->sets = p->sets_at_first = sets.set_count();
-  p->set_of_domains = {};
+  p->domains = {};
+  p->table = {};
+}
+
+// Enters the sets into the table by one of their rows that has not changed. A set of which all rows have changed is
+// empty, and stays so.
+void KeyPartitions::EnterSets(const std::vector<Row>& changed, Partition* p) const {
+  const size_t width = p->keys.size();
+  std::vector<Row> row_of(p->sets, kNoRow);
+  std::vector<uint8_t> moves(cache_.row_count(), 0);
+  for (const Row row : changed) moves[row] = 1;
+  for (Row row = 0; row < p->set_of.size(); ++row) {
+    if (moves[row] == 0) row_of[p->set_of[row]] = row;
+  }
+  p->domains.assign(p->sets * width, 0);
+  p->table.Reserve(p->sets);
+  for (size_t set = 0; set < p->sets; ++set) {
+    if (row_of[set] == kNoRow) {
+      p->table.AddWithoutKey();
+      continue;
+    }
+    uint64_t hash = 0;
+    for (size_t k = 0; k < width; ++k) {
+      const uint32_t domain = p->keys[k].DomainOf(row_of[set]);
+      p->domains[set * width + k] = domain;
+      hash = KeyTable::Hash(hash, domain);
+    }
+    p->table.Add(hash);
+  }
 }
 
 // Finds the sets of the rows anew. The number of a domain may stand for another value of the label by now, but then all
 // rows that had the value before have changed, and none of them is left in a set that was found by it.
 void KeyPartitions::Move(const std::vector<Row>& changed, Partition* p) const {
-  std::vector<uint32_t> domains(p->keys.size());
-  const auto find_domains = [&](Row row) {
-    for (size_t k = 0; k < domains.size(); ++k) domains[k] = p->keys[k].DomainOf(row);
-  };
-  if (p->set_of_domains.empty()) {
-    std::vector<uint8_t> known(p->sets, 0);
-    std::vector<uint8_t> moves(cache_.row_count(), 0);
-    for (const Row row : changed) moves[row] = 1;
-    for (Row row = 0; row < p->set_of.size(); ++row) {
-      if (moves[row] != 0 || std::exchange(known[p->set_of[row]], 1) != 0) continue;
-      find_domains(row);
-      p->set_of_domains.try_emplace(domains, p->set_of[row]);
-    }
-  }
+  if (p->table.empty()) EnterSets(changed, p);
+  const size_t width = p->keys.size();
+  std::vector<uint32_t> domains(width);
   p->set_of.resize(cache_.row_count());
   for (const Row row : changed) {
-    find_domains(row);
-    const auto [set, fresh] = p->set_of_domains.try_emplace(domains, static_cast<uint32_t>(p->sets));
-    p->sets += fresh ? 1 : 0;
-    p->set_of[row] = set->second;
+    uint64_t hash = 0;
+    for (size_t k = 0; k < width; ++k) {
+      domains[k] = p->keys[k].DomainOf(row);
+      hash = KeyTable::Hash(hash, domains[k]);
+    }
+    uint32_t set = p->table.Find(hash, [&](uint32_t known) {
+      return std::equal(domains.begin(), domains.end(), p->domains.begin() + static_cast<ptrdiff_t>(known * width));
+    });
+    if (set == KeyTable::kNone) {
+      set = static_cast<uint32_t>(p->sets++);
+      p->domains.insert(p->domains.end(), domains.begin(), domains.end());
+      p->table.Add(hash);
+    }
+    p->set_of[row] = set;
   }
 }
 

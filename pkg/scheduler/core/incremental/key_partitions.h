@@ -3,14 +3,13 @@
 //
 // Thread-safety: that of the Cache.
 #pragma once
-#include <absl/container/flat_hash_map.h>
-
 #include <cstdint>
 #include <list>
 #include <span>
 #include <vector>
 
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/core/incremental/key_table.h"
 
 namespace berth::scheduler {
 
@@ -42,10 +41,12 @@ class KeyPartitions {
     std::vector<uint32_t> set_of;        // by row
     uint64_t seen = 0;                   // the cache's generation that it is up to date with
     size_t sets = 0, sets_at_first = 0;  // how many numbers there are, and were when all rows were divided last
-    // The number by the domains of the keys. Filled when the first row moves.
-    absl::flat_hash_map<std::vector<uint32_t>, uint32_t> set_of_domains;
+    // The domains of the keys by number, and the numbers by them. Filled when the first row moves.
+    std::vector<uint32_t> domains;
+    KeyTable table;
   };
   void Divide(Partition* partition) const;
+  void EnterSets(const std::vector<Row>& changed, Partition* partition) const;
   void Move(const std::vector<Row>& changed, Partition* partition) const;
 
   const Cache& cache_;

@@ -83,30 +83,45 @@ int32_t RowList::PartFor(int32_t group, int32_t signature, PartTable* parts) {
   return part;
 }
 
+// Finds the parts of all rows. Returns whether each of them has one.
+bool RowList::LookUpParts(PartTable* parts) {
+  const size_t size = rows_.size();
+  part_of_.resize(size);
+  const EquivalenceClass::RowState* states = states_.data();
+  int32_t* const part_of = part_of_.data();
+  int32_t least = 0;
+  if (with_signature_.empty()) {
+    const int32_t* const plain_part = plain_part_.data();
+    for (size_t i = 0; i < size; ++i) {
+      int32_t part = plain_part[states[i].group];
+      if (part == kNotLooked) part = PartFor(states[i].group, 0, parts);
+      part_of[i] = part;
+      least = std::min(least, part);
+    }
+  } else {
+    const int32_t* const signature_of = signature_of_.data();
+    for (size_t i = 0; i < size; ++i) {
+      const int32_t part = PartInTable(states[i].group, signature_of[rows_[i]], parts);
+      part_of[i] = part;
+      least = std::min(least, part);
+    }
+  }
+  return least >= 0;
+}
+
 void RowList::FindParts(size_t groups, PartTable* parts) {
   ForgetParts(groups);
   if (groups == 1 && with_signature_.empty()) {
     if (!rows_.empty() && PartFor(0, 0, parts) == PartTable::kNoPart) Resize(0);
     return;
   }
-  const size_t size = rows_.size();
-  part_of_.resize(size);
-  Row* rows = rows_.data();
-  EquivalenceClass::RowState* states = states_.data();
-  int32_t* part_of = part_of_.data();
-  const int32_t* plain_part = plain_part_.data();
-  const int32_t* signature_of = with_signature_.empty() ? nullptr : signature_of_.data();
+  if (LookUpParts(parts)) return;
   size_t kept = 0;
-  for (size_t i = 0; i < size; ++i) {
-    const Row row = rows[i];
-    const EquivalenceClass::RowState state = states[i];
-    const int32_t signature = signature_of == nullptr ? 0 : signature_of[row];
-    int32_t part = signature == 0 ? plain_part[state.group] : kNotLooked;
-    if (part == kNotLooked) part = PartFor(state.group, signature, parts);
-    rows[kept] = row;
-    states[kept] = state;
-    part_of[kept] = part;
-    kept += part >= 0 ? 1 : 0;
+  for (size_t i = 0; i < part_of_.size(); ++i) {
+    rows_[kept] = rows_[i];
+    states_[kept] = states_[i];
+    part_of_[kept] = part_of_[i];
+    kept += part_of_[i] >= 0 ? 1 : 0;
   }
   Resize(kept);
 }
@@ -117,6 +132,7 @@ bool RowList::Filter(const Cache& cache, const Extra::Filter& filter) {
   std::vector<uint64_t>& words = candidates_.words();
   for (Row row : rows_) words[row / 64] |= uint64_t{1} << (row % 64);
   if (!filter(&candidates_)) return false;
+  if (candidates_.Size() == rows_.size()) return true;
   const bool parts = !part_of_.empty();
   size_t kept = 0;
   for (size_t i = 0; i < rows_.size(); ++i) {
@@ -189,10 +205,14 @@ bool RowList::FindTies(PartTable& parts, const Extra::Score* score) {
   int64_t best = std::numeric_limits<int64_t>::min();
   part_of_.resize(size, 0);
   const int32_t* part_of = part_of_.data();
-  const PartTable::Part* part = parts.parts().data();
+  thread_local std::vector<int64_t> total_of;
+  total_of.clear();
+  for (const PartTable::Part& part : parts.parts()) total_of.push_back(part.total);
+  const int64_t* const total_of_part = total_of.data();
   for (size_t i = 0; i < size; ++i) {
-    totals[i] = part[part_of[i]].total + states[i].score;
-    best = std::max(best, totals[i]);
+    const int64_t total = total_of_part[part_of[i]] + states[i].score;
+    totals[i] = total;
+    best = std::max(best, total);
   }
   if (score != nullptr) {
     if (!(*score)(rows_, totals_)) return false;

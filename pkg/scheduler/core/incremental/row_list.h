@@ -88,6 +88,7 @@ class RowList {
  private:
   static constexpr int32_t kNotLooked = -2;  // instead of an index of a part
   void ForgetParts(size_t groups);
+  bool LookUpParts(PartTable* parts);
   int32_t PartFor(int32_t group, int32_t signature, PartTable* parts);
   // The same, without a branch on whether the row is special.
   int32_t PartInTable(int32_t group, int32_t signature, PartTable* parts) {

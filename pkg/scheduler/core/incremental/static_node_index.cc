@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kMostSearches = 24;
 // An index without that table is built anew if more than one in this many nodes has changed.
 constexpr size_t kNodesOfChange = 4;
+// How many rows a step through a set of all rows passes.
+constexpr size_t kRowsOfWord = 64;
 
 }  // namespace
 
@@ -114,15 +116,17 @@ bool StaticNodeIndex::RescoredSince(uint64_t number, std::vector<Row>* rows) con
   return true;
 }
 
-// Puts all groups into group_index_, unless they are in it.
+// Puts all groups into group_table_, unless they are in it.
 void StaticNodeIndex::IndexGroups() {
   if (indexed_) return;
   indexed_ = true;
-  key_.resize(keys_.size() + raw_scores_.size());
+  const size_t keys = keys_.size(), raws = raw_scores_.size();
+  group_table_.Reserve(group_count_);
   for (size_t g = 0; g < group_count_; ++g) {
-    for (size_t k = 0; k < keys_.size(); ++k) key_[k] = domains_[g * keys_.size() + k];
-    for (size_t i = 0; i < raw_scores_.size(); ++i) key_[keys_.size() + i] = raw_[g * raw_scores_.size() + i];
-    group_index_.try_emplace(key_, static_cast<int32_t>(g));
+    uint64_t hash = 0;
+    for (size_t k = 0; k < keys; ++k) hash = KeyTable::Hash(hash, domains_[g * keys + k]);
+    for (size_t i = 0; i < raws; ++i) hash = KeyTable::Hash(hash, static_cast<uint64_t>(raw_[g * raws + i]));
+    group_table_.Add(hash);
   }
 }
 
@@ -138,9 +142,12 @@ bool StaticNodeIndex::HasKey(size_t group) const {
 // Returns the group whose domains and raw scores are in key_. It is added when it is new.
 int32_t StaticNodeIndex::GroupOfKey() {
   if (indexed_) {
-    const auto [known, is_new] = group_index_.try_emplace(key_, static_cast<int32_t>(group_count_));
-    if (!is_new) return known->second;
-  } else if (searches_ > 0) {
+    uint64_t hash = 0;
+    for (const int64_t value : key_) hash = KeyTable::Hash(hash, static_cast<uint64_t>(value));
+    const uint32_t known = group_table_.Find(hash, [&](uint32_t group) { return HasKey(group); });
+    if (known != KeyTable::kNone) return static_cast<int32_t>(known);
+    group_table_.Add(hash);
+  } else {
     for (size_t g = 0; g < group_count_; ++g) {
       if (HasKey(g)) return static_cast<int32_t>(g);
     }
@@ -150,6 +157,25 @@ int32_t StaticNodeIndex::GroupOfKey() {
   raw_.insert(raw_.end(), raw, key_.end());
   for (size_t i = 0; i < most_raw_.size(); ++i) most_raw_[i] = std::max(most_raw_[i], raw[static_cast<ptrdiff_t>(i)]);
   return static_cast<int32_t>(group_count_++);
+}
+
+// Makes each set of scratch().alike a group of its own. REQUIRES: there are no groups.
+void StaticNodeIndex::MakeGroups() {
+  const Scratch& s = scratch();
+  const size_t size = s.fit.size(), keys = keys_.size(), raws = raw_scores_.size();
+  group_count_ = s.alike.set_count();
+  domains_.resize(group_count_ * keys);
+  raw_.resize(group_count_ * raws);
+  for (size_t set = 0; set < group_count_; ++set) {
+    const size_t first = s.alike.first(set);
+    for (size_t k = 0; k < keys; ++k) domains_[set * keys + k] = keys_[k].DomainOf(s.fit[first]);
+    for (size_t i = 0; i < raws; ++i) {
+      const int64_t raw = s.raws[i * size + first];
+      raw_[set * raws + i] = raw;
+      most_raw_[i] = std::max(most_raw_[i], raw);
+    }
+  }
+  for (size_t k = 0; k < size; ++k) parts_[s.fit[k]].group = static_cast<int32_t>(s.alike.set(k));
 }
 
 // Writes the groups of the rows in scratch().fit to their parts. REQUIRES: scratch().raws has the rows' raw scores by
@@ -177,6 +203,7 @@ void StaticNodeIndex::FindGroups() {
     s.alike.Divide(s.domains);
   }
   for (size_t i = 0; i < raw_scores_.size(); ++i) s.alike.Divide({s.raws.data() + i * size, size});
+  if (group_count_ == 0) return MakeGroups();
   key_.resize(keys_.size() + raw_scores_.size());
   s.groups.clear();
   for (size_t set = 0; set < s.alike.set_count(); ++set) {
@@ -220,7 +247,7 @@ void StaticNodeIndex::Drop() {
   group_count_ = 0;
   domains_ = {};
   raw_ = {};
-  group_index_ = {};
+  group_table_ = {};
   checks_.clear();
   scores_.clear();
   raw_scores_.clear();
@@ -236,7 +263,7 @@ void StaticNodeIndex::Rebuild() {
   domains_.clear();
   raw_.clear();
   most_raw_.assign(normalised_.size(), 0);
-  group_index_ = {};
+  group_table_ = {};
   indexed_ = false;
   searches_ = 0;
   if (parts_.capacity() == 0) {
@@ -291,11 +318,25 @@ void StaticNodeIndex::Refresh() {
   if (any_node_matters_ || !known || changed.size() > parts_.size() || group_count_ > 2 * groups_at_first_ + 64 ||
       (!indexed_ && changed.size() * kNodesOfChange > parts_.size()))
     return Rebuild();
-  std::sort(changed.begin(), changed.end());
-  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
-  for (Row row : changed) parts_[row] = Part{};
-  scratch().fit = changed;
+  ListOnce(changed, &scratch().fit);
+  for (Row row : scratch().fit) parts_[row] = Part{};
   Evaluate();
+}
+
+// Writes the rows that are in the list, each once and in ascending order.
+void StaticNodeIndex::ListOnce(const std::vector<Row>& rows, std::vector<Row>* once) const {
+  once->clear();
+  if (rows.size() * kRowsOfWord < parts_.size()) {
+    *once = rows;
+    std::sort(once->begin(), once->end());
+    once->erase(std::unique(once->begin(), once->end()), once->end());
+    return;
+  }
+  RowSet& set = scratch().listed;
+  set.Clear();
+  set.Resize(static_cast<Row>(parts_.size()));
+  for (Row row : rows) set.Insert(row);
+  set.ForEach([&](Row row) { once->push_back(row); });
 }
 
 // Lists the rows that fit, if that has not been done since the last change.
@@ -326,7 +367,7 @@ const std::vector<uint32_t>& StaticNodeIndex::ranks() {
 size_t StaticNodeIndex::bytes() const {
   return sizeof(*this) + parts_.capacity() * sizeof(Part) + rows_.capacity() * sizeof(Row) +
          ranks_.capacity() * sizeof(uint32_t) + domains_.capacity() * sizeof(uint32_t) +
-         raw_.capacity() * sizeof(int64_t) + group_index_.size() * (64 + 8 * key_.size());
+         raw_.capacity() * sizeof(int64_t) + group_table_.bytes();
 }
 
 }  // namespace berth::scheduler

@@ -24,6 +24,7 @@
 
 #include "pkg/scheduler/algorithm/other_nodes.h"
 #include "pkg/scheduler/core/incremental/key_partitions.h"
+#include "pkg/scheduler/core/incremental/key_table.h"
 #include "pkg/scheduler/core/incremental/row_partition.h"
 #include "pkg/scheduler/core/incremental/rule_set.h"
 
@@ -85,7 +86,7 @@ class StaticNodeIndex {
     std::vector<int64_t> raws, domains, scores;
     RowPartition alike;           // the positions in `fit` whose rows are in the same group
     std::vector<int32_t> groups;  // by set of `alike`
-    RowSet ranks;
+    RowSet ranks, listed;
     // The memory of the index that was dropped last.
     std::vector<Part> spare_parts;
     std::vector<Row> spare_rows;
@@ -97,6 +98,8 @@ class StaticNodeIndex {
   void IndexGroups();
   bool HasKey(size_t group) const;
   int32_t GroupOfKey();
+  void MakeGroups();
+  void ListOnce(const std::vector<Row>& rows, std::vector<Row>* once) const;
   void List();
   void ListRanks();
 
@@ -120,8 +123,8 @@ class StaticNodeIndex {
   std::vector<int64_t> most_raw_;  // by position in normalised_
   // The groups by their domains followed by their raw scores. Only rows that are evaluated after the index was built
   // are looked up, so it is filled when that has happened a few times.
-  absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;
-  bool indexed_ = false;      // whether group_index_ has all groups
+  KeyTable group_table_;
+  bool indexed_ = false;      // whether group_table_ has all groups
   size_t searches_ = 0;       // how many groups were looked for without it since the index was built
   std::vector<int64_t> key_;  // the domains and raw scores of the group that is looked up
   uint64_t seen_ = 0, epoch_ = 0, order_version_ = ~uint64_t{0};

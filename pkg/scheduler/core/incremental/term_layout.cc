@@ -2,7 +2,15 @@
 
 #include <absl/container/flat_hash_set.h>
 
+#include <algorithm>
+
 namespace berth::scheduler {
+namespace {
+
+// A list of at most this many elements is searched from its beginning.
+constexpr size_t kShort = 16;
+
+}  // namespace
 
 // A label makes sparse terms if it has more values than kMostValuesOfGroups, or more than two for every three nodes.
 bool IsDense(const LabelColumn& column, size_t nodes) {
@@ -10,13 +18,37 @@ bool IsDense(const LabelColumn& column, size_t nodes) {
 }
 
 size_t TermLayout::KeyOf(const LabelColumn* column, bool presence_only) {
-  const auto& known = presence_only ? first_key_ : first_value_key_;
-  if (const auto found = known.find(column); found != known.end()) return found->second;
-  const size_t k = keys_.size();
+  if (keys_.size() <= kShort) {
+    const auto same = [&](const GroupKey& k) { return k.column == column && (presence_only || !k.presence_only); };
+    const auto found = std::find_if(keys_.begin(), keys_.end(), same);
+    if (found != keys_.end()) return static_cast<size_t>(found - keys_.begin());
+  } else {
+    const auto& known = presence_only ? first_key_ : first_value_key_;
+    if (const auto found = known.find(column); found != known.end()) return found->second;
+  }
   keys_.push_back({column, presence_only});
-  first_key_.try_emplace(column, k);
-  if (!presence_only) first_value_key_.try_emplace(column, k);
-  return k;
+  if (keys_.size() > kShort) {
+    for (size_t k = first_key_.empty() ? 0 : keys_.size() - 1; k < keys_.size(); ++k) {
+      first_key_.try_emplace(keys_[k].column, k);
+      if (!keys_[k].presence_only) first_value_key_.try_emplace(keys_[k].column, k);
+    }
+  }
+  return keys_.size() - 1;
+}
+
+// Returns the index of the channel in slots_, where it is added if it is new.
+size_t TermLayout::SlotOf(size_t channel) {
+  if (slots_.size() <= kShort) {
+    const auto found = std::find(slots_.begin(), slots_.end(), channel);
+    if (found != slots_.end()) return static_cast<size_t>(found - slots_.begin());
+  } else if (const auto found = slot_of_.find(channel); found != slot_of_.end()) {
+    return found->second;
+  }
+  slots_.push_back(channel);
+  if (slots_.size() > kShort) {
+    for (size_t s = slot_of_.empty() ? 0 : slots_.size() - 1; s < slots_.size(); ++s) slot_of_.emplace(slots_[s], s);
+  }
+  return slots_.size() - 1;
 }
 
 // Appends the rule's channels and returns the position of the first.
@@ -33,10 +65,8 @@ void TermLayout::PlaceTerm(const DomainTerm& term, size_t channel) {
     dense_.push_back({&term, channel, KeyOf(column, false), 0});
     return;
   }
-  const auto [slot, is_new] = slot_of_.try_emplace(channel, slots_.size());
-  const size_t place = slot->second;
-  if (is_new) slots_.push_back(channel);
-  sparse_.push_back({&term, channel, term.label == nullptr ? kNoKey : KeyOf(term.label, true), place});
+  const size_t slot = SlotOf(channel);
+  sparse_.push_back({&term, channel, term.label == nullptr ? kNoKey : KeyOf(term.label, true), slot});
   if (column != nullptr) sparse_columns_.push_back(column);  // Find makes each of them one
 }
 
@@ -77,6 +107,7 @@ void TermLayout::Find(std::span<const std::unique_ptr<DomainCheck>> checks,
       if (slots_[i] >= p.first_channel && slots_[i] < p.first_channel + p.width) p.slots.push_back(i);
     }
   }
+  if (sparse_columns_.size() < 2) return;
   absl::flat_hash_set<const LabelColumn*> seen;
   std::erase_if(sparse_columns_, [&](const LabelColumn* column) { return !seen.insert(column).second; });
 }

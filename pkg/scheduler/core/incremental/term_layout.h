@@ -81,6 +81,7 @@ class TermLayout {
  private:
   size_t PlaceChannels(const DomainRule& rule);
   void PlaceTerm(const DomainTerm& term, size_t channel);
+  size_t SlotOf(size_t channel);
   void PlaceScoring(const WeightedDomainScoring& scoring);
 
   size_t nodes_ = 0;
@@ -89,12 +90,13 @@ class TermLayout {
   std::vector<const DomainCheck*> checks_without_terms_;
   std::vector<DomainChannel> channels_;
   std::vector<GroupKey> keys_;
-  // By label column: the index of its first key, and of the first that is one for the label's values.
-  absl::flat_hash_map<const LabelColumn*, size_t> first_key_, first_value_key_;
   std::vector<Term> dense_, sparse_;
   std::vector<size_t> slots_;
-  absl::flat_hash_map<size_t, size_t> slot_of_;  // by channel: the index in slots_
   std::vector<const LabelColumn*> sparse_columns_;
+  // Where something is found in the lists above when they are long: by label column, the index of its first key and of
+  // the first that is one for the label's values; by channel, the index in slots_. Empty while the list is short.
+  absl::flat_hash_map<const LabelColumn*, size_t> first_key_, first_value_key_;
+  absl::flat_hash_map<size_t, size_t> slot_of_;
 };
 
 // Returns whether nodes can be grouped by the values of the label, because there are few of them.

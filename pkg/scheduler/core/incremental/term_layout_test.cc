@@ -127,6 +127,31 @@ TEST_CASE("keys that other pods need come first, unless their labels have too ma
   CHECK(layout.KeyOf(six.host, false) == 2);
 }
 
+TEST_CASE("keys and values of signatures are found again in long lists, too") {
+  SixNodes six;
+  constexpr size_t kMany = 50;
+  std::vector<const LabelColumn*> columns;
+  for (size_t i = 0; i < kMany; ++i) columns.push_back(&six.world.cache.Label(Symbol(Cat("l", std::to_string(i)))));
+  TermLayout keyed;
+  for (size_t i = 0; i < kMany; ++i) CHECK(keyed.KeyOf(columns[i], i % 2 == 0) == i);
+  for (size_t i = 0; i < kMany; ++i) CHECK(keyed.KeyOf(columns[i], true) == i);
+  for (size_t i = 0; i < kMany; ++i) CHECK(keyed.KeyOf(columns[i], false) == (i % 2 == 0 ? kMany + i / 2 : i));
+  for (size_t i = 0; i < kMany; ++i) CHECK(keyed.KeyOf(columns[i], true) == i);
+
+  std::vector<DomainTerm> terms;
+  for (uint32_t t = 0; t < 3 * kMany; ++t) {
+    terms.push_back({std::make_shared<GivenTotals>(six.host), nullptr, 1, t % uint32_t{kMany}});
+  }
+  std::vector<std::unique_ptr<DomainCheck>> checks;
+  checks.push_back(std::make_unique<AtMost>(terms, std::vector<DomainChannel>(kMany, DomainChannel::kSum), 0));
+  TermLayout layout;
+  layout.Find(checks, {}, {}, 6);
+  CHECK(layout.slots().size() == kMany);
+  REQUIRE(layout.sparse().size() == 3 * kMany);
+  for (size_t t = 0; t < 3 * kMany; ++t) CHECK(layout.sparse()[t].slot == t % kMany);
+  CHECK(layout.sparse_columns() == std::vector<const LabelColumn*>{six.host});
+}
+
 TEST_CASE("a priority with neither terms nor keys is left out of the layout") {
   std::vector<WeightedDomainScoring> scorings;
   scorings.push_back({std::make_unique<BySum>(std::vector<DomainTerm>{}, std::vector<DomainChannel>{}), 1});
