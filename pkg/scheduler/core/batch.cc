@@ -114,26 +114,53 @@ std::string BatchSignature(const BatchParts& parts, const PodContext& ctx) {
   return out;
 }
 
+bool SameOrder(ScoredRows a, ScoredRows b) {
+  if (a.rows.size() != b.rows.size()) return false;
+  if (a.rows.empty()) return true;
+  for (auto* rows : {&a.rows, &b.rows}) std::sort(rows->begin(), rows->end());
+  const int64_t apart = a.rows[0].first - b.rows[0].first;
+  return std::equal(a.rows.begin(), a.rows.end(), b.rows.begin(), [apart](const auto& x, const auto& y) {
+    return x.first - y.first == apart && x.second == y.second;
+  });
+}
+
 void Batch::PlacedByHint(Symbol node, uint64_t cycle) {
   last_node_ = node;
   cycle_ = cycle;
 }
 
-// Equal totals stand by name in descending order; upstream takes them in no order.
-void Batch::Placed(Symbol node, uint64_t cycle, std::string signature, std::vector<std::pair<int64_t, Symbol>> totals,
-                   absl::Duration now) {
-  nodes_.clear();
+void Batch::Placed(Symbol node, uint64_t cycle, std::string signature, ScoredRows* scored, absl::Duration now) {
+  scored_.rows.clear();
+  in_order_ = false;
   last_node_ = node;
   cycle_ = cycle;
   if (signature.empty()) return;
-  std::sort(totals.begin(), totals.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : a.second.str() < b.second.str();
-  });
-  for (const auto& [total, name] : totals) {
-    if (name != node) nodes_.push_back(name);
-  }
+  std::swap(scored_.rows, scored->rows);
+  scored_.names = scored->names;
+  chosen_ = node;
   signature_ = std::move(signature);
   made_ = now;
+}
+
+bool Batch::IsWorse(const std::pair<int64_t, Row>& a, const std::pair<int64_t, Row>& b) const {
+  if (a.first != b.first) return a.first < b.first;
+  return (*scored_.names)[a.second].str() < (*scored_.names)[b.second].str();
+}
+
+Symbol Batch::TakeBest() {
+  BERTH_REQUIRES(HasNodes());
+  std::vector<std::pair<int64_t, Row>>& rows = scored_.rows;
+  const std::vector<Symbol>& names = *scored_.names;
+  const auto worse = [this](const auto& a, const auto& b) { return IsWorse(a, b); };
+  if (!in_order_) {
+    std::erase_if(rows, [&](const auto& r) { return names[r.second] == chosen_; });
+    std::make_heap(rows.begin(), rows.end(), worse);
+    in_order_ = true;
+  }
+  std::pop_heap(rows.begin(), rows.end(), worse);
+  const Symbol best = names[rows.back().second];
+  rows.pop_back();
+  return best;
 }
 
 // What an attempt did for batching, to be counted when it is known whether a rule rejected the pod as a whole: such a
@@ -191,7 +218,17 @@ void GenericScheduler::CountBatch(const BatchRound& round, const Decision& d, bo
   }
 }
 
-// The totals of all nodes are needed for the next pod, which only the reference scheduler has.
+void GenericScheduler::Parts::NoteScored(const Cache& cache, std::span<const Row> rows,
+                                         std::span<const int64_t> totals) {
+  if (scored.names == nullptr || scored_order != cache.order_version()) {
+    scored.names = std::make_shared<const std::vector<Symbol>>(cache.columns().name);
+    scored_order = cache.order_version();
+  }
+  scored.rows.resize(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) scored.rows[i] = {totals[i], rows[i]};
+}
+
+// The totals of all nodes are needed for the next pod.
 Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
   const absl::Duration begun = Now();
   parts_->filtering.Begin();
@@ -200,14 +237,13 @@ Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode 
   round.hint_took = Now() - begun;
   const Symbol hint = round.hint;
   const Symbol first = pod->nominated_node_name.empty() ? hint : Symbol(pod->nominated_node_name);
-  parts_->totals.clear();
+  parts_->scored.rows.clear();
   std::optional<Decision> d;
   if (!first.empty()) d = TryNode(pod, first, trace);
   const bool on_first = d.has_value();
   if (!d) {
     parts_->wants_totals = !signature.empty();
-    d = DecideAmongAll(
-        pod, parts_->wants_totals && mode == DecisionMode::kIncremental ? DecisionMode::kReference : mode, trace);
+    d = DecideAmongAll(pod, mode, trace);
     parts_->wants_totals = false;
   }
   d->hint = hint;
@@ -217,7 +253,7 @@ Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode 
   if (!hint.empty() && d->host == hint) {
     parts_->batch.PlacedByHint(hint, cycle_);
   } else {
-    parts_->batch.Placed(d->host, cycle_, std::move(signature), parts_->totals, Now());
+    parts_->batch.Placed(d->host, cycle_, std::move(signature), &parts_->scored, Now());
   }
   parts_->batch_counts.stored.Observe(Now() - placed);
   return std::move(*d);

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -52,6 +53,16 @@ struct BatchCounts {
   void Count(BatchFlush why) { ++flushes[static_cast<size_t>(why)]; }
 };
 
+// The nodes that a decision scored. They are named as they were then, because others may have their rows later.
+struct ScoredRows {
+  std::vector<std::pair<int64_t, Row>>
+      rows;  // each with its total, or with a number that is greater by the same amount
+  std::shared_ptr<const std::vector<Symbol>> names;  // by row; null without rows
+};
+
+// Returns whether both have the same rows, with totals that differ by the same amount.
+bool SameOrder(ScoredRows a, ScoredRows b);
+
 // What one scheduler keeps between decisions for batching. Thread-safety: none.
 class Batch {
  public:
@@ -59,7 +70,7 @@ class Batch {
   static constexpr absl::Duration kLongestAge = absl::Milliseconds(500);
 
   // Returns whether the last decision left any nodes.
-  bool HasNodes() const { return !nodes_.empty(); }
+  bool HasNodes() const { return scored_.rows.size() > (in_order_ ? 0 : 1); }
   // Returns why the nodes are not for a pod with this signature, or nothing if they are. `cycle` is the number of this
   // attempt among those of all profiles. REQUIRES: HasNodes().
   std::optional<BatchFlush> WhyNotFor(const std::string& signature, uint64_t cycle, absl::Duration now) const {
@@ -74,23 +85,25 @@ class Batch {
   }
   Symbol last_node() const { return last_node_; }
   // Returns the best of the nodes that are left and takes it off the list. REQUIRES: HasNodesFor returned true.
-  Symbol TakeBest() {
-    BERTH_REQUIRES(HasNodes());
-    const Symbol best = nodes_.back();
-    nodes_.pop_back();
-    return best;
-  }
+  // Equal totals stand by name in descending order; upstream takes them in no order.
+  Symbol TakeBest();
 
   // Must be called after each decision that placed a pod; one that did not leaves everything as it was. PlacedByHint:
-  // on the node of the hint. Placed: otherwise, with the totals of all nodes that were scored, if any; `signature` may
-  // be empty.
+  // on the node of the hint. Placed: otherwise, with all nodes that were scored, if any; `signature` may be empty.
+  // Swaps the rows of `scored` for a list whose memory may be used again. REQUIRES: the node is among them if there are
+  // any.
   void PlacedByHint(Symbol node, uint64_t cycle);
-  void Placed(Symbol node, uint64_t cycle, std::string signature, std::vector<std::pair<int64_t, Symbol>> totals,
-              absl::Duration now);
+  void Placed(Symbol node, uint64_t cycle, std::string signature, ScoredRows* scored, absl::Duration now);
 
  private:
+  bool IsWorse(const std::pair<int64_t, Row>& a, const std::pair<int64_t, Row>& b) const;
+
   std::string signature_;
-  std::vector<Symbol> nodes_;  // the best last
+  // What is left. Most decisions are followed by a pod that needs no hint, so the rows are put into order, and the one
+  // that was chosen is taken out, when the first hint is taken. Then they are a heap.
+  ScoredRows scored_;
+  bool in_order_ = false;
+  Symbol chosen_;  // when scored_ was found
   Symbol last_node_;
   uint64_t cycle_ = 0;
   absl::Duration made_;

@@ -68,12 +68,25 @@ TEST_CASE("batch: pods that depend on other pods or on claims are never in one")
   CHECK_FALSE(SignatureOf(one + spread, BatchParts()).empty());
 }
 
+// Returns nodes with their totals, in rows in the order of the list.
+ScoredRows Scored(const std::vector<std::pair<int64_t, Symbol>>& totals) {
+  ScoredRows out;
+  auto names = std::make_shared<std::vector<Symbol>>();
+  for (const auto& [total, name] : totals) {
+    out.rows.emplace_back(total, static_cast<Row>(names->size()));
+    names->push_back(name);
+  }
+  out.names = std::move(names);
+  return out;
+}
+
 TEST_CASE("batch: the nodes that are left are proposed in turn to equal pods of the cycles that follow") {
   const Symbol a("a"), b("b"), c("c"), d("d");
   const absl::Duration now = absl::Seconds(1);
   Batch batch;
   CHECK_FALSE(batch.HasNodesFor("s", 1, now));
-  batch.Placed(a, 1, "s", {{9, a}, {7, b}, {8, c}, {7, d}}, now);
+  ScoredRows scored = Scored({{9, a}, {7, b}, {8, c}, {7, d}});
+  batch.Placed(a, 1, "s", &scored, now);
   CHECK(batch.last_node() == a);
   CHECK_FALSE(batch.HasNodesFor("s", 3, now));
   CHECK_FALSE(batch.HasNodesFor("t", 2, now));
@@ -86,9 +99,26 @@ TEST_CASE("batch: the nodes that are left are proposed in turn to equal pods of 
   CHECK(batch.TakeBest() == d);  // equal totals stand by name in descending order
   CHECK(batch.TakeBest() == b);
   CHECK_FALSE(batch.HasNodesFor("s", 3, now));
-  batch.Placed(a, 4, "s", {{9, a}, {7, b}}, now);
-  batch.Placed(b, 5, "", {}, now);
+  scored = Scored({{9, a}, {7, b}});
+  batch.Placed(a, 4, "s", &scored, now);
+  CHECK(batch.HasNodesFor("s", 5, now));
+  scored = Scored({{9, a}});
+  batch.Placed(a, 5, "s", &scored, now);
   CHECK_FALSE(batch.HasNodesFor("s", 6, now));
+  scored = {};
+  batch.Placed(b, 5, "", &scored, now);
+  CHECK_FALSE(batch.HasNodesFor("s", 6, now));
+}
+
+TEST_CASE("batch: totals that differ by the same amount for all rows leave the same order") {
+  const Symbol a("a"), b("b");
+  const ScoredRows two = Scored({{9, a}, {7, b}});
+  CHECK(SameOrder({}, {}));
+  CHECK(SameOrder(two, Scored({{109, a}, {107, b}})));
+  CHECK(SameOrder(two, {{two.rows[1], two.rows[0]}, two.names}));
+  CHECK_FALSE(SameOrder(two, Scored({{9, a}, {8, b}})));
+  CHECK_FALSE(SameOrder(two, Scored({{7, a}, {9, b}})));
+  CHECK_FALSE(SameOrder(two, Scored({{9, a}})));
 }
 
 }  // namespace

@@ -145,6 +145,7 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   };
   auto score = [&](std::span<const Row> rows, std::span<int64_t> totals) {
     if (extended) parts_->extenders.AddScores(*pod, rows, totals);
+    if (parts_->wants_totals) parts_->NoteScored(*cache_, rows, totals);
     return !GuestChooses() || LetGuestChoose(pod, rows, totals, &guests_ties);
   };
   auto note = [&] { filtered = Now(); };
@@ -155,7 +156,7 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   if (nominated) around.filter = &filter_ref;
   if (extended || GuestFilters()) around.narrow = &narrow_ref;
   around.walk = walk;
-  if (extended || GuestChooses()) around.score = &score_ref;
+  if (extended || GuestChooses() || parts_->wants_totals) around.score = &score_ref;
   if (clock_ != nullptr) around.on_filtered = &note_ref;
   const IncrementalScheduler::Answer answer = parts_->incremental.Place(pod, around, &last_node_index_);
   Decision d;
@@ -278,11 +279,15 @@ Decision GenericScheduler::ScheduleBothWays(const api::PodPtr& pod, SampledWalk*
     return *incremental;
   }
   last_node_index_ = turn;  // both must choose the same one of several best nodes
+  const ScoredRows scored = std::exchange(parts_->scored, {});
   Decision d = ScheduleByReference(pod, &round, trace);
   if (incremental || found_unfit) d.difference = DifferenceOf(incremental ? &*incremental : nullptr, d);
   if (kept && d.difference.empty() && !FailsAlike(*kept, d)) {
     d.difference = absl::StrCat("what is kept of another pod says \"", kept->error, "\"; the reference scheduler \"",
                                 d.error.empty() ? "it fits" : d.error, "\"");
+  }
+  if (d.difference.empty() && incremental && !SameOrder(scored, parts_->scored)) {
+    d.difference = "the incremental scheduler leaves the other nodes in another order for the pods that are alike";
   }
   return d;
 }
@@ -491,9 +496,7 @@ absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, cons
   for (size_t i = 0; i < rows.size(); ++i) {
     if ((*totals)[i] == best) ties.push_back(rows[i]);
   }
-  if (parts_->wants_totals) {
-    for (size_t i = 0; i < rows.size(); ++i) parts_->totals.emplace_back((*totals)[i], cache_->row(rows[i]).name);
-  }
+  if (parts_->wants_totals) parts_->NoteScored(*cache_, rows, *totals);
   *ties_out = guests_ties != 0 ? guests_ties : ties.size();
   if (!by_rules.empty()) *totals = std::move(by_rules);
   if (trace != nullptr) {

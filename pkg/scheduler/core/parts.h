@@ -1,8 +1,7 @@
 // What a GenericScheduler is made of. For its source files only.
 #pragma once
 #include <cstdint>
-#include <utility>
-#include <vector>
+#include <span>
 
 #include "pkg/scheduler/core/batch.h"
 #include "pkg/scheduler/core/extender_calls.h"
@@ -22,15 +21,19 @@ struct GenericScheduler::Parts {
         preemptor(cache, config, nominated, &filtering),
         extenders(cache, &config->extenders) {}
 
+  // Keeps what a decision scored for the pods that follow.
+  void NoteScored(const Cache& cache, std::span<const Row> rows, std::span<const int64_t> totals);
+
   IncrementalScheduler incremental;
   Filtering filtering;
   KeptFailures failures;
   Preemptor preemptor;
   ExtenderCalls extenders;
-  Batch batch;                                     // used if the configuration has BatchParts
-  BatchCounts batch_counts;                        // used if the configuration counts batches
-  bool wants_totals = false;                       // whether `totals` is filled
-  std::vector<std::pair<int64_t, Symbol>> totals;  // of the nodes that the reference scheduler scored last
+  Batch batch;                // used if the configuration has BatchParts
+  BatchCounts batch_counts;   // used if the configuration counts batches
+  bool wants_totals = false;  // whether `scored` is filled in
+  ScoredRows scored;          // what the last decision scored
+  uint64_t scored_order = 0;  // Cache::order_version() when scored.names was made
 };
 
 }  // namespace berth::scheduler
