@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "pkg/lab/experiment.h"
 #include "pkg/util/status.h"
 
 namespace berth::simulate {
@@ -168,17 +167,7 @@ void Answers::Decided(const api::PodPtr& pod, const scheduler::Decision& decisio
   session_->BreakNextTie();
   PodState* const p = pods_->table().Find(pod->meta.uid);
   if (p == nullptr) return;
-  if (p->attempts.Note(decision, WhyNot(decision), session_->changes(), timeline_->now())) session_->NoteTried();
-}
-
-const std::string& Answers::WhyNot(const scheduler::Decision& decision) {
-  using Result = scheduler::Decision::Outcome;
-  if (decision.outcome == Result::kPlaced) return last_why_;  // which nobody reads
-  if (decision.failures == nullptr || decision.failures != last_failures_) {
-    last_why_ = lab::MainReason(decision);
-    last_failures_ = decision.failures;
-  }
-  return last_why_;
+  if (p->attempts.Note(decision, reasons_.Of(decision), session_->changes(), timeline_->now())) session_->NoteTried();
 }
 
 void Answers::PreemptionChosen(const api::PodPtr& /*pod*/, const scheduler::Preemption& preemption) {

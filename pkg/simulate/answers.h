@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "pkg/scheduler/scheduler.h"
+#include "pkg/simulate/attempts.h"
 #include "pkg/simulate/nodes.h"
 #include "pkg/simulate/volumes.h"
 
@@ -41,8 +42,6 @@ class Answers final : public scheduler::Actions, public scheduler::DecisionObser
   void PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& preemption) override;
 
  private:
-  // Returns why the decision found no node. Pods of one template that wait share what they failed for.
-  const std::string& WhyNot(const scheduler::Decision& decision);
   void DoBind(scheduler::RequestId id, const api::PodPtr& wanted);
   // Changes a pod after the delay of requests, and shows it.
   void ChangeStatus(scheduler::RequestId id, const std::string& uid, std::function<void(api::Pod*)> change);
@@ -54,9 +53,7 @@ class Answers final : public scheduler::Actions, public scheduler::DecisionObser
   Pods* const pods_;
   Nodes* const nodes_;
   Volumes* const volumes_;
-  // The failures of which WhyNot was asked last, and the answer.
-  std::shared_ptr<const scheduler::NodeFailures> last_failures_;
-  std::string last_why_;
+  Reasons reasons_;
 };
 
 }  // namespace berth::simulate

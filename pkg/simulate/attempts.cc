@@ -1,5 +1,7 @@
 #include "pkg/simulate/attempts.h"
 
+#include "pkg/lab/experiment.h"
+
 namespace berth::simulate {
 
 bool Attempts::Note(const scheduler::Decision& decision, const std::string& why, int64_t changes, Micros now) {
@@ -21,6 +23,15 @@ Micros Attempts::TakeDelayOfReading() {
   const Micros delay = kSecond << spun_;
   if (spun_ < kMostDoublings) ++spun_;
   return delay;
+}
+
+const std::string& Reasons::Of(const scheduler::Decision& decision) {
+  if (decision.outcome == scheduler::Decision::Outcome::kPlaced) return why_;
+  if (decision.failures == nullptr || decision.failures != failures_) {
+    why_ = lab::MainReason(decision);
+    failures_ = decision.failures;
+  }
+  return why_;
 }
 
 }  // namespace berth::simulate

@@ -1,6 +1,7 @@
 // What is known of the scheduler's attempts to place one pod.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "pkg/scheduler/scheduler.h"
@@ -27,6 +28,18 @@ class Attempts {
   bool spins_ = false;  // it was tried twice at one time, and nothing changed in between
   uint8_t spun_ = 0;    // how often since it was last only too large
   uint32_t count_ = 0;
+  std::string why_;
+};
+
+// Why decisions found no node. Pods of one template that wait share what they failed for, so the last answer is kept.
+class Reasons {
+ public:
+  // Returns the main reason (lab::MainReason) of a decision without success; anything of another one. It is valid until
+  // the next call.
+  const std::string& Of(const scheduler::Decision& decision);
+
+ private:
+  std::shared_ptr<const scheduler::NodeFailures> failures_;
   std::string why_;
 };
 

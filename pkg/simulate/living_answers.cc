@@ -174,7 +174,8 @@ void LivingAnswers::Decided(const api::PodPtr& pod, const scheduler::Decision& d
   ++measures_->counts().attempts;
   session_->BreakNextTie();
   LivingPod* const p = pods_->Find(pod->meta.uid);
-  if (p != nullptr && p->attempts.Note(decision, session_->changes(), timeline_->now())) session_->NoteTried();
+  if (p == nullptr) return;
+  if (p->attempts.Note(decision, reasons_.Of(decision), session_->changes(), timeline_->now())) session_->NoteTried();
 }
 
 void LivingAnswers::PreemptionChosen(const api::PodPtr& /*pod*/, const scheduler::Preemption& preemption) {

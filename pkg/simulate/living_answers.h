@@ -6,6 +6,7 @@
 #include <string>
 
 #include "pkg/scheduler/scheduler.h"
+#include "pkg/simulate/attempts.h"
 #include "pkg/simulate/living_pods.h"
 #include "pkg/simulate/store_watch.h"
 #include "pkg/world/living/cluster.h"
@@ -54,6 +55,7 @@ class LivingAnswers final : public scheduler::Actions, public scheduler::Decisio
   world::living::Cluster* cluster_ = nullptr;
   StoreWatch* watch_ = nullptr;
   std::string nomination_annotation_;
+  Reasons reasons_;
 };
 
 }  // namespace berth::simulate
