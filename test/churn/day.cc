@@ -17,6 +17,7 @@
 #include "pkg/api/decode.h"
 #include "pkg/recording/core.h"
 #include "pkg/release/release.h"
+#include "pkg/releases/releases.h"
 #include "pkg/util/clock.h"
 
 namespace berth::churn {
@@ -66,17 +67,19 @@ std::string PodText(uint64_t number, uint64_t tmpl) {
 // A cluster in which every bind succeeds.
 class World final : public scheduler::Actions {
  public:
-  World(uint64_t nodes, const std::string& release) {
+  World(const DayOptions& options, const std::string& release) {
     recording::CoreConfiguration config;
     config.release = release;
-    config.profiles = {{"default-scheduler", "", "", ""}};
+    const bool by_provider = releases::Of(*release::Named(release).value()).decides.plugins == nullptr;
+    config.profiles = {{"default-scheduler", by_provider ? std::string(scheduler::kDefaultProvider) : "", "", ""}};
     recording::Core::Surroundings around;
     around.actions = this;
     around.clock = &clock_;
     auto made = recording::Core::Make(config, around);
     CHECK(made.ok()) << made.status();
     core_ = *std::move(made);
-    for (uint64_t i = 0; i < nodes; ++i) ChangeNode(i, 0);
+    if (options.kept_mib > 0) algorithm().LimitKeptAnswers(options.kept_mib << 20, 1);
+    for (uint64_t i = 0; i < options.nodes; ++i) ChangeNode(i, 0);
   }
   ~World() override = default;
 
@@ -109,7 +112,7 @@ class World final : public scheduler::Actions {
     }
   }
   uint64_t placed() const { return placed_; }
-  size_t kept_answers_bytes() const { return core_->profiles.begin()->second.algorithm->kept_answers_bytes(); }
+  scheduler::GenericScheduler& algorithm() { return *core_->profiles.begin()->second.algorithm; }
 
   void Bind(scheduler::RequestId id, const api::PodPtr& pod, scheduler::Extender*) override {
     binds_.emplace_back(id, pod);
@@ -139,7 +142,7 @@ int RunDay(const DayOptions& options, std::ostream& out) {
     out << "churn: " << named.status().message() << "\n";
     return 2;
   }
-  World world(options.nodes, std::string((*named)->name));
+  World world(options, std::string((*named)->name));
   std::mt19937_64 random(options.seed);
   int64_t first = 0, last = 0, most = 0;
   const uint64_t tenth = std::max<uint64_t>(1, options.pods / 10);
@@ -152,7 +155,7 @@ int RunDay(const DayOptions& options, std::ostream& out) {
     most = std::max(most, last);
     if ((n + 1) / tenth == 2) first = last;
     out << absl::StrFormat("%9d pods came: %d MiB, of which %d MiB kept answers", n + 1, last >> 20,
-                           world.kept_answers_bytes() >> 20)
+                           world.algorithm().kept_answers_bytes() >> 20)
         << std::endl;
   }
   const double grown = first == 0 ? 0 : static_cast<double>(last) / static_cast<double>(first) - 1;

@@ -12,7 +12,8 @@ struct DayOptions {
   uint64_t templates = 100'000;  // of which they are, each with labels and names of its own
   uint64_t live = 10'000;        // pods that are there at a time
   uint64_t seed = 1;
-  std::string release;  // empty: the default one
+  uint64_t kept_mib = 0;  // the limit of kept answers; 0: the default one
+  std::string release;    // empty: the default one
 };
 
 // Lets a scheduler with its queue decide and bind the pods, and ends the oldest; every tenth pod a node changes. Prints

@@ -20,11 +20,12 @@ namespace {
 
 constexpr const char* kUsage =
     R"(usage: churn decide FILE [changes=N] [seed=N] [check=1] [percentage=N|release]
-       churn day [nodes=N] [pods=N] [templates=N] [live=N] [release=NAME] [seed=N]
+       churn day [nodes=N] [pods=N] [templates=N] [live=N] [kept=MIB] [release=NAME] [seed=N]
 
 decide: decides the pending pods of the Scenario in FILE. Before each decision the cluster changes N times (0). With
   check=1 each decision is also made by the reference scheduler and compared.
 day: pods of many templates come, are decided and end while nodes change, and the resident memory is printed on the way.
+  It settles when all that is bounded is full: kept answers (kept=MIB limits them) and texts of objects that are gone.
 The last line is JSON. Exit status: 0; 1 when decisions differ, or when memory grew by more than 5 %; 2 for bad input.
 )";
 
@@ -128,6 +129,7 @@ int Day(const Options& options) {
   day.templates = Number(options, "templates", day.templates);
   day.live = Number(options, "live", day.live);
   day.seed = Number(options, "seed", day.seed);
+  day.kept_mib = Number(options, "kept", day.kept_mib);
   if (const auto r = options.find("release"); r != options.end()) day.release = r->second;
   return RunDay(day, std::cout);
 }
