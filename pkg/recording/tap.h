@@ -33,9 +33,10 @@ class Tap final : public scheduler::Actions, public scheduler::DecisionObserver,
 
   // ---- the scheduler's inputs ----
   template <typename T>
-  void Apply(const scheduler::Change<T>& c) {
-    Begin(AnyChange(c));
+  void Apply(scheduler::Change<T> c) {
+    Begin(AnyChange());
     scheduler_->Apply(c);
+    batch_[input_].what = AnyChange(std::move(c));
     End();
   }
   void Apply(const scheduler::Reply& r);
