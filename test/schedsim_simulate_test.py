@@ -568,27 +568,17 @@ def test_annotations_of_workloads():
 def test_interrupt():
     """SIGINT prints what there is."""
     cluster = write_objects("long.json", NODES)
-    child = subprocess.Popen(
-        [
-            SCHEDSIM,
-            "simulate",
-            cluster,
-            "--generate",
-            "rate=1000/h,for=100000d,duration=1m,cpu=100m",
-            "-o",
-            "json",
-            "--until",
-            "100000d",
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    words = ["--generate", "rate=1000/h,for=100000d,duration=1m,cpu=100m", "-o", "json", "--until", "100000d"]
+    child = harness.start(
+        SCHEDSIM, "simulate", cluster, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    harness.wait_until(
-        "it catches SIGINT",
-        lambda: "SigCgt" in (s := open("/proc/%d/status" % child.pid).read())
-        and int(s.split("SigCgt:")[1].split()[0], 16) >> (signal.SIGINT - 1) & 1,
-    )
+
+    def catches_interrupts():
+        with open(f"/proc/{child.pid}/status") as f:
+            caught = int(re.search(r"^SigCgt:\s*(\w+)", f.read(), re.M).group(1), 16)
+        return caught >> (signal.SIGINT - 1) & 1
+
+    harness.wait_until("it catches SIGINT", catches_interrupts)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=harness.DEADLINE)
     result = json.loads(out)

@@ -62,16 +62,22 @@ class MergedSource final : public ArrivalSource {
 
 }  // namespace
 
-void ArrivalFacts::Add(const Arrival& a) {
+void ArrivalFacts::Add(const Arrival& a, int64_t count) {
+  if (count <= 0) return;
   last_time = std::max(last_time, a.at);
   if (const Micros end = Plus(a.at, a.duration); end != kNever) last_end = std::max(last_end, end);
-  if (pods++ % every_ != 0) return;
-  sample.push_back(a.pod);
-  if (sample.size() <= kMostInSample) return;
-  // Every second one stays.
-  for (size_t i = 0; 2 * i < sample.size(); ++i) sample[i] = sample[2 * i];
-  sample.resize((sample.size() + 1) / 2);
-  every_ *= 2;
+  // The sample has the pods whose number is a multiple of every_.
+  const int64_t known = pods;
+  const auto next = [this](int64_t number) { return (number + every_ - 1) / every_ * every_; };
+  for (int64_t i = next(known); i < known + count; i = next(i + 1)) {
+    sample.push_back(a.pod);
+    if (sample.size() <= kMostInSample) continue;
+    // Every second one stays.
+    for (size_t j = 0; 2 * j < sample.size(); ++j) sample[j] = sample[2 * j];
+    sample.resize((sample.size() + 1) / 2);
+    every_ *= 2;
+  }
+  pods += count;
 }
 
 std::unique_ptr<ArrivalSource> SourceOf(std::vector<Arrival> arrivals) {

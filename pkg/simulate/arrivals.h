@@ -39,7 +39,8 @@ struct ArrivalFacts {
   // Pods that are like those that arrive: every so many of them, at most 2,048.
   std::vector<api::PodPtr> sample;
 
-  void Add(const Arrival& a);
+  // Adds `count` arrivals that are alike, of which `a` is the last. Takes time by the logarithm of their number.
+  void Add(const Arrival& a, int64_t count = 1);
 
  private:
   int64_t every_ = 1;

@@ -50,6 +50,23 @@ std::string Read(const std::string& text, const KnownPods& known = {}) {
   return out;
 }
 
+TEST_CASE("arrivals: facts about many that are alike are those about each of them") {
+  ArrivalFacts together, one_by_one;
+  Micros at = 0;
+  for (const int64_t count : {0, 1, 5, 2'050, 1, 40'000, 3, 0, 9'999}) {
+    Arrival a;
+    a.at = at += 1'000'000;
+    a.duration = 10;
+    a.pod = std::make_shared<api::Pod>();
+    together.Add(a, count);
+    for (int64_t i = 0; i < count; ++i) one_by_one.Add(a);
+    CHECK(together.pods == one_by_one.pods);
+    CHECK(together.last_time == one_by_one.last_time);
+    CHECK(together.last_end == one_by_one.last_end);
+    CHECK(together.sample == one_by_one.sample);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("times") {

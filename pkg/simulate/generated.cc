@@ -176,7 +176,7 @@ void Generated::AddTo(ArrivalFacts* facts) const {
   a.at = from_ + for_;
   a.duration = duration_;
   a.pod = pod_;
-  for (int64_t i = 0; i < count_; ++i) facts->Add(a);
+  facts->Add(a, count_);
 }
 
 }  // namespace berth::simulate
