@@ -178,6 +178,14 @@ def test_policies_of_each_release():
         )
         bad("policy", {"predicates": [{"name": "Nope"}]}, release)
         bad("policy", {"priorities": [{"name": "ImageLocalityPriority", "weight": "2"}]}, release)
+        ratio = {"requestedToCapacityRatioArguments": {"shape": [{"utilization": 0, "score": 1}]}}
+        policy = {"priorities": [{"name": "Packed", "weight": 1, "argument": ratio}]}
+        if int(release.split(".")[1]) >= 12:
+            good("policy", policy, release)
+        else:
+            status, r = report(json.dumps(policy), "--emulated-version=" + release)
+            assert "Exactly 1 priority argument is required, numArgs: 0, Priority: Packed" in r["errors"][0], r
+            assert "requestedToCapacityRatioArguments: a field of 1.12 or later, ignored" in r["warnings"][0], r
         # What came with one release, or went with one.
         for since, until, name in ((9, 99, "CheckVolumeBinding"), (0, 9, "NoVolumeNodeConflict")):
             (good if since <= int(release.split(".")[1]) < until else bad)(
@@ -227,6 +235,105 @@ def test_configurations_of_1_19():
         of(profiles=[{"plugins": {"score": {"enabled": [{"name": "NodeResourcesFit"}]}}}]),
     ):
         bad("configuration", document, "1.19")
+
+
+def test_configurations_without_profiles():
+    versions = {
+        "1.9": "componentconfig/v1alpha1",
+        "1.10": "componentconfig/v1alpha1",
+        "1.13": "kubescheduler.config.k8s.io/v1alpha1",
+    }
+    for release, version in versions.items():
+
+        def of(**members):
+            return {"apiVersion": version, "kind": "KubeSchedulerConfiguration", **members}
+
+        for document in (
+            of(),
+            of(schedulerName="mine", algorithmSource={"provider": "ClusterAutoscalerProvider"}),
+            of(leaderElection={"leaderElect": True, "leaseDuration": "20s", "resourceLock": "leases"}),
+            of(clientConnection={"qps": 1.5, "burst": 9}, healthzBindAddress="127.0.0.1:1234"),
+            of(percentageOfNodesToScore=-1, hardPodAffinitySymmetricWeight=7, disablePreemption=True),
+            of(profiles=[{"schedulerName": "a", "algorithmSource": {"provider": "DefaultProvider"}}]),
+        ):
+            good("configuration", document, release)
+        for document in (
+            of(leaderElection={"leaseDuration": 15}),
+            of(leaderElection={"leaderElect": 1}),
+            of(clientConnection={"qps": "fast"}),
+            of(clientConnection=[1]),
+            of(enableProfiling="yes"),
+            of(podMaxBackoffSeconds=-1),
+            of(profiles=[{}]),
+            of(schedulername={}),
+            of(algorithmSource={"policy": {"file": "f"}}),
+            of(leaderElect=True),
+        ):
+            bad("configuration", document, release)
+
+
+def test_mistakes_in_configurations_without_profiles():
+    head = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+    lock = "leaderElection: {leaseDuration: 15, resourceLock: endpoints}\n"
+    status, r = report(head + lock + "enableProfiling: 1\ntypo: 2\n")
+    check_equal(
+        "all mistakes, with their lines",
+        (status, r["errors"], r["warnings"]),
+        (
+            1,
+            [
+                'line 3, column 33: leaderElection.leaseDuration: invalid value 15: must be a string such as "15s"',
+                "line 4, column 18: enableProfiling: invalid value 1: must be true or false",
+            ],
+            ['unknown field "typo" is ignored'],
+        ),
+    )
+    check_equal(
+        "what the daemon finds when it starts",
+        report(head + "leaderElection:\n  resourceLock: stone\n  leaseDuration: 5s\npodMaxBackoffSeconds: -1\n")[1][
+            "errors"
+        ],
+        [
+            "line 4, column 17: couldn't create resource lock: Invalid lock-type stone (leaderElection.resourceLock must "
+            "be endpoints, configmaps or leases)",
+            "line 4, column 3: couldn't create leader elector: leaseDuration must be greater than renewDeadline",
+            "line 6, column 23: podMaxBackoffSeconds: invalid value -1: must be greater than or equal to "
+            "podInitialBackoffSeconds",
+        ],
+    )
+    check_equal(
+        "a provider that does not exist",
+        report(head + "algorithmSource: {provider: Nope}\n")[1]["errors"],
+        ['line 3, column 29: algorithmSource.provider: plugin "Nope" has not been registered'],
+    )
+    status, r = report(head + "algorithmSource: {provider: ClusterAutoscalerProvider}\n")
+    (scheduler,) = r["schedulers"]
+    assert (r["emulatedVersion"], scheduler["source"]) == ("1.13", "provider ClusterAutoscalerProvider"), r
+    assert "MostRequestedPriority" in scheduler["priorities"] and "GeneralPredicates" in scheduler["predicates"], r
+
+
+def test_the_policy_that_a_configuration_names():
+    policy = harness.scratch("policy-of-a-configuration.json")
+    head = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+    text = head + "algorithmSource: {policy: {file: {path: %s}}}\n" % policy
+    status, r = report(text)
+    assert status == 0 and "its Policy is not checked" in r["warnings"][0], r
+    write_file("policy-of-a-configuration.json", '{"predicates": [{"name": "HostName"}], "priorities": []}')
+    status, r = report(text)
+    check_equal("predicates", (status, "HostName" in r["schedulers"][0]["predicates"]), (0, True))
+    write_file("policy-of-a-configuration.json", '{"predicates": [{"name": "Nope"}]}')
+    status, r = report(text)
+    check_equal(
+        "the mistake of the Policy",
+        (status, r["errors"]),
+        (
+            1,
+            [
+                "line 3, column 41: %s: line 1, column 17: predicates[0]: Invalid configuration: Predicate type not "
+                "found for Nope" % policy
+            ],
+        ),
+    )
 
 
 def test_all_shipped_policies_are_good():

@@ -17,6 +17,7 @@
 #include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/client/leaderelection.h"
+#include "pkg/scheduler/configuration/component.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/configuration/versions.h"
 #include "pkg/util/status.h"
@@ -28,142 +29,60 @@ using scheduler::configuration::kComponentConfig, scheduler::configuration::kCom
 constexpr std::string_view kKind = "KubeSchedulerConfiguration";
 constexpr std::string_view kDefaultAddress = "0.0.0.0:10251";
 
-bool SameName(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return absl::ascii_tolower(static_cast<unsigned char>(x)) ==
-                  absl::ascii_tolower(static_cast<unsigned char>(y));
-         });
-}
-
-// Reads the members of one object and records which were read. The others are unknown fields.
+// Reads the members of one object of a document that CheckComponentMembers has found nothing wrong with. What is
+// absent, empty or 0 leaves its default, as in 1.10's defaulting.
 class Reader {
  public:
-  Reader(api::Json object, std::string path, std::vector<std::string>* warnings)
-      : object_(object), path_(std::move(path)), warnings_(warnings) {}
+  explicit Reader(api::Json object) : object_(object) {}
 
-  absl::Status status() const { return status_; }
-  void Known(std::string_view key) { known_.push_back(std::string(key)); }
+  api::Json Get(std::string_view key) const { return object_.Find(key); }
+  Reader Object(std::string_view key) const { return Reader(Get(key)); }
+  bool Has(std::string_view key) const { return Get(key).IsObject(); }
 
-  api::Json Get(std::string_view key) {
-    Known(key);
-    return object_.Find(key);
+  void String(std::string_view key, std::string* out) const {
+    if (api::Json v = Get(key); !v.Text().empty()) *out = v.Text();
   }
-  std::string Path(std::string_view key) const {
-    return path_.empty() ? std::string(key) : absl::StrCat(path_, ".", std::string(key));
+  void Bool(std::string_view key, bool* out) const {
+    if (api::Json v = Get(key); !v.IsNull()) *out = v.Bool();
   }
-  void Bad(std::string_view key, api::Json v, std::string_view want) {
-    if (!status_.ok()) return;
-    status_ = absl::InvalidArgumentError(
-        absl::StrCat(Path(key), ": invalid value ", v.Brief(), ": must be ", std::string(want)));
+  void Int32(std::string_view key, int32_t* out) const {
+    if (api::Json v = Get(key); v.Int() != 0) *out = static_cast<int32_t>(v.Int());
   }
-
-  void String(std::string_view key, std::string* out) {
-    api::Json v = Get(key);
-    if (v.IsNull()) return;
-    if (!v.IsString()) return Bad(key, v, "a string");
-    if (!v.Text().empty()) *out = v.Text();
+  void Float(std::string_view key, float* out) const {
+    if (api::Json v = Get(key); v.Double() != 0) *out = static_cast<float>(v.Double());
   }
-  void Bool(std::string_view key, bool* out) {
-    api::Json v = Get(key);
-    if (v.IsNull()) return;
-    if (!v.IsBool()) return Bad(key, v, "true or false");
-    *out = v.Bool();
-  }
-  // 0 counts as absent, as in 1.10's defaulting.
-  void Int32(std::string_view key, int32_t* out) {
-    api::Json v = Get(key);
-    if (v.IsNull()) return;
-    if (!v.IsInt() || v.Int() != static_cast<int32_t>(v.Int())) return Bad(key, v, "a whole number of 32 bits");
-    if (v.Int() != 0) *out = static_cast<int32_t>(v.Int());
-  }
-  void Float(std::string_view key, float* out) {
-    api::Json v = Get(key);
-    if (v.IsNull()) return;
-    if (!v.IsNumber() || std::abs(v.Double()) > std::numeric_limits<float>::max()) return Bad(key, v, "a number");
-    if (v.Double() != 0) *out = static_cast<float>(v.Double());
-  }
-  void Duration(std::string_view key, absl::Duration* out) {
-    api::Json v = Get(key);
-    if (v.IsNull()) return;
-    if (!v.IsString()) return Bad(key, v, "a string such as \"15s\"");
+  void Duration(std::string_view key, absl::Duration* out) const {
     absl::Duration d;
-    if (absl::Status s = ParseGoDuration(std::string(v.Text()), &d); !s.ok()) {
-      return Bad(key, v, absl::StrCat("a duration such as \"15s\" (", std::string(s.message()), ")"));
-    }
-    if (d != absl::ZeroDuration()) *out = d;
+    if (ParseGoDuration(std::string(Get(key).Text()), &d).ok() && d != absl::ZeroDuration()) *out = d;
   }
-  void Seconds(std::string_view key, absl::Duration* out) {
-    int32_t s = 0;
-    Int32(key, &s);
-    if (s != 0) *out = absl::Seconds(s);
-  }
-  // Returns a reader of a member that is an object, or nothing if it is absent.
-  std::optional<Reader> Object(std::string_view key) {
-    api::Json v = Get(key);
-    if (v.IsNull()) return std::nullopt;
-    if (!v.IsObject()) {
-      Bad(key, v, "an object");
-      return std::nullopt;
-    }
-    return Reader(v, Path(key), warnings_);
-  }
-  // Reports unknown fields and takes over the status of the readers of members. REQUIRES: called last.
-  void Finish() {
-    for (const auto& m : object_.Children()) {
-      bool known = false;
-      for (const std::string& k : known_) known |= SameName(k, m.key);
-      if (!known && warnings_ != nullptr) {
-        warnings_->push_back(absl::StrCat("unknown field \"", Path(m.key), "\" is ignored"));
-      }
-    }
-  }
-  void Take(Reader& r) {
-    r.Finish();
-    if (status_.ok()) status_ = r.status();
+  void Seconds(std::string_view key, absl::Duration* out) const {
+    if (api::Json v = Get(key); v.Int() != 0) *out = absl::Seconds(v.Int());
   }
 
  private:
   api::Json object_;
-  std::string path_;
-  std::vector<std::string>* warnings_;
-  std::vector<std::string> known_;
-  absl::Status status_;
 };
 
-AlgorithmSource ReadAlgorithm(Reader& parent, std::string_view key) {
+AlgorithmSource ReadAlgorithm(const Reader& source) {
   AlgorithmSource a;
-  auto r = parent.Object(key);
-  if (r) {
-    std::string provider;
-    r->String("provider", &provider);
-    if (!provider.empty()) a.provider = provider;
-    if (auto policy = r->Object("policy")) {
-      a.policy.emplace();
-      if (auto file = policy->Object("file")) {
-        a.policy->file.emplace();
-        file->String("path", &*a.policy->file);
-        policy->Take(*file);
-      }
-      if (auto map = policy->Object("configMap")) {
-        a.policy->config_map = PolicyConfigMapSource{"kube-system", ""};
-        map->String("namespace", &a.policy->config_map->ns);
-        map->String("name", &a.policy->config_map->name);
-        policy->Take(*map);
-      }
-      r->Take(*policy);
+  std::string provider;
+  source.String("provider", &provider);
+  if (!provider.empty()) a.provider = provider;
+  if (source.Has("policy")) {
+    const Reader policy = source.Object("policy");
+    a.policy.emplace();
+    if (policy.Has("file")) policy.Object("file").String("path", &a.policy->file.emplace());
+    if (policy.Has("configMap")) {
+      a.policy->config_map = PolicyConfigMapSource{"kube-system", ""};
+      policy.Object("configMap").String("namespace", &a.policy->config_map->ns);
+      policy.Object("configMap").String("name", &a.policy->config_map->name);
     }
-    parent.Take(*r);
   }
   if (!a.provider && !a.policy) a.provider = "DefaultProvider";
   return a;
 }
 
-bool IsPort(std::string_view s) {
-  return !s.empty() && s.size() <= 5 && s.find_first_not_of("0123456789") == std::string_view::npos &&
-         std::stoi(std::string(s)) <= 65535;
-}
-
-void ReadAddress(Reader& r, std::string_view key, std::string* out, std::vector<std::string>* warnings) {
+void ReadAddress(const Reader& r, std::string_view key, std::string* out, std::vector<std::string>* warnings) {
   std::string given;
   r.String(key, &given);
   *out = kDefaultAddress;
@@ -175,11 +94,8 @@ void ReadAddress(Reader& r, std::string_view key, std::string* out, std::vector<
     }
     return;
   }
-  auto hp = SplitHostPort(given);
-  if (!hp || !IsPort(hp->port) || !(hp->host.empty() || IsHost(hp->host))) {
-    return r.Bad(key, r.Get(key), "host:port with a port from 0 to 65535");
-  }
-  *out = JoinHostPort(hp->host.empty() ? "0.0.0.0" : hp->host, hp->port);
+  const auto parts = SplitHostPort(given);
+  *out = JoinHostPort(parts->host.empty() ? "0.0.0.0" : parts->host, parts->port);
 }
 
 // Returns whether the text is a label of RFC 1123. The name of a namespace is one; names of objects are labels joined
@@ -194,43 +110,6 @@ bool IsObjectName(const std::string& s) {
 }
 
 }  // namespace
-
-std::optional<HostPort> SplitHostPort(std::string_view a) {
-  HostPort out;
-  if (!a.empty() && a[0] == '[') {
-    const size_t close = a.find(']');
-    if (close == std::string_view::npos || close + 1 >= a.size() || a[close + 1] != ':') return std::nullopt;
-    out.host = a.substr(1, close - 1);
-    out.port = a.substr(close + 2);
-  } else {
-    const size_t colon = a.rfind(':');
-    if (colon == std::string_view::npos || a.find(':') != colon) return std::nullopt;
-    out.host = a.substr(0, colon);
-    out.port = a.substr(colon + 1);
-  }
-  return out;
-}
-
-bool IsIpAddress(std::string_view text) {
-  unsigned char address[16];
-  const std::string whole(text), plain = whole.substr(0, whole.find('%'));
-  return inet_pton(AF_INET, whole.c_str(), address) == 1 || inet_pton(AF_INET6, plain.c_str(), address) == 1;
-}
-
-bool IsHost(std::string_view text) {
-  if (IsIpAddress(text)) return true;
-  // A text of only digits and dots would be an IP address.
-  return !text.empty() && text.size() <= 253 && text.find_first_not_of("0123456789.") != std::string_view::npos &&
-         text.front() != '-' && std::all_of(text.begin(), text.end(), [](char c) {
-           return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_';
-         });
-}
-
-std::string JoinHostPort(std::string_view host, std::string_view port) {
-  const std::string h(host);
-  return h.find(':') == std::string::npos ? absl::StrCat(h, ":", std::string(port))
-                                          : absl::StrCat("[", h, "]:", std::string(port));
-}
 
 absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings,
                                                 const ReadAs& as) {
@@ -264,17 +143,21 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   const bool by_profiles =
       configuration::IsConfigurationVersion(given_version) && configuration::ReadsProfiles(given_version);
   if (by_profiles) {
-    auto read = FromProfileConfiguration(root, reader, as, warnings);
+    auto read = FromProfileConfiguration(root, text, reader, as, warnings);
     if (read.ok()) read->configuration_text = std::string(text);
     // A document that is not for this program at all is reported in upstream's words without an addition.
     if (read.ok() || read.status().message().find("no kind ") == 0) return read;
     return here(read.status());
   }
-  Reader r(root, "", warnings);
+  const Reader r(root);
+  const auto mistakes = configuration::CheckComponentMembers(root);
+  const bool of_another_kind = r.Get("kind").IsString() && r.Get("kind").Text() != kKind;
+  if (!mistakes.problems.empty() && !of_another_kind) {
+    return here(absl::InvalidArgumentError(configuration::ErrorText(mistakes.problems)));
+  }
   std::string kind, version;
   r.String("kind", &kind);
   r.String("apiVersion", &version);
-  if (!r.status().ok()) return here(r.status());
   if (kind.empty()) return missing("Kind");
   if (version.empty()) return missing("apiVersion");
   const release::Id* asked = as.release;
@@ -288,6 +171,7 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
                                                    std::string(kComponentConfig), ")"));
   }
 
+  if (warnings != nullptr) warnings->insert(warnings->end(), mistakes.warnings.begin(), mistakes.warnings.end());
   Configuration c;
   if (reader != nullptr) {
     UseDefaultsOf(*reader, &c);
@@ -295,31 +179,26 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
     UseDefaultsOf(*as.release, &c);
   }
   r.String("schedulerName", &c.scheduler_name);
-  c.algorithm = ReadAlgorithm(r, "algorithmSource");
+  c.algorithm = ReadAlgorithm(r.Object("algorithmSource"));
   r.Int32("hardPodAffinitySymmetricWeight", &c.hard_pod_affinity_symmetric_weight);
   c.leader_election.leader_elect = reader != nullptr;
-  if (auto l = r.Object("leaderElection")) {
-    auto& le = c.leader_election;
-    l->Bool("leaderElect", &le.leader_elect);
-    l->Duration("leaseDuration", &le.lease_duration);
-    l->Duration("renewDeadline", &le.renew_deadline);
-    l->Duration("retryPeriod", &le.retry_period);
-    l->String("resourceLock", &le.resource_lock);
-    l->String("lockObjectNamespace", &le.lock_object_namespace);
-    l->String("lockObjectName", &le.lock_object_name);
-    l->String("resourceNamespace", &le.lock_object_namespace);  // the names since 1.19
-    l->String("resourceName", &le.lock_object_name);
-    r.Take(*l);
-  }
-  if (auto k = r.Object("clientConnection")) {
-    auto& cc = c.client_connection;
-    k->String("kubeconfig", &cc.kubeconfig);
-    k->String("acceptContentTypes", &cc.accept_content_types);
-    k->String("contentType", &cc.content_type);
-    k->Float("qps", &cc.qps);
-    k->Int32("burst", &cc.burst);
-    r.Take(*k);
-  }
+  const Reader l = r.Object("leaderElection"), k = r.Object("clientConnection");
+  auto& le = c.leader_election;
+  l.Bool("leaderElect", &le.leader_elect);
+  l.Duration("leaseDuration", &le.lease_duration);
+  l.Duration("renewDeadline", &le.renew_deadline);
+  l.Duration("retryPeriod", &le.retry_period);
+  l.String("resourceLock", &le.resource_lock);
+  l.String("lockObjectNamespace", &le.lock_object_namespace);
+  l.String("lockObjectName", &le.lock_object_name);
+  l.String("resourceNamespace", &le.lock_object_namespace);  // the names since 1.19
+  l.String("resourceName", &le.lock_object_name);
+  auto& cc = c.client_connection;
+  k.String("kubeconfig", &cc.kubeconfig);
+  k.String("acceptContentTypes", &cc.accept_content_types);
+  k.String("contentType", &cc.content_type);
+  k.Float("qps", &cc.qps);
+  k.Int32("burst", &cc.burst);
   ReadAddress(r, "healthzBindAddress", &c.healthz_bind_address, warnings);
   ReadAddress(r, "metricsBindAddress", &c.metrics_bind_address, warnings);
   r.Bool("enableProfiling", &c.enable_profiling);
@@ -334,28 +213,11 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   r.Duration("podMaxInUnschedulablePodsDuration", &c.pod_max_in_unschedulable);
   r.Int32("parallelism", &c.parallelism);
   r.Bool("delayCacheUntilActive", &c.delay_cache_until_active);
-  if (api::Json profiles = r.Get("profiles"); !profiles.IsNull()) {
-    if (!profiles.IsArray()) {
-      r.Bad("profiles", profiles, "a list");
-    } else {
-      size_t i = 0;
-      for (const auto& m : profiles.Children()) {
-        Reader one(m.value, absl::StrCat("profiles[", i++, "]"), warnings);
-        if (!m.value.IsObject()) {
-          r.Bad("profiles", m.value, "a list of objects");
-          break;
-        }
-        Profile p;
-        one.String("schedulerName", &p.scheduler_name);
-        p.algorithm = ReadAlgorithm(one, "algorithmSource");
-        if (p.scheduler_name.empty()) one.Bad("schedulerName", one.Get("schedulerName"), "the name of a scheduler");
-        r.Take(one);
-        c.profiles.push_back(std::move(p));
-      }
-    }
+  for (const auto& m : r.Get("profiles").Children()) {
+    Profile& p = c.profiles.emplace_back();
+    Reader(m.value).String("schedulerName", &p.scheduler_name);
+    p.algorithm = ReadAlgorithm(Reader(m.value).Object("algorithmSource"));
   }
-  r.Finish();
-  if (!r.status().ok()) return here(r.status());
   return c;
 }
 

@@ -16,6 +16,7 @@
 #include "pkg/releases/daemon_form.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/profile.h"
+#include "pkg/util/host_port.h"
 
 namespace berth::kube_scheduler {
 
@@ -126,15 +127,6 @@ std::string ConfigurationToYaml(const Configuration& c);
 // Returns the body of /configz.
 std::string ConfigurationToConfigz(const Configuration& c);
 
-// Splits "host:port", in which an IPv6 host is in brackets. Returns nothing if the text does not have that form.
-struct HostPort {
-  std::string host;  // without brackets
-  std::string port;
-};
-std::optional<HostPort> SplitHostPort(std::string_view address);
-std::string JoinHostPort(std::string_view host, std::string_view port);
-bool IsIpAddress(std::string_view text);  // IPv6 without brackets; a zone (%eth0) may follow
-// Returns whether the text is an IP address or a DNS name.
-bool IsHost(std::string_view text);
+using util::HostPort, util::IsHost, util::IsIpAddress, util::JoinHostPort, util::SplitHostPort;
 
 }  // namespace berth::kube_scheduler

@@ -48,7 +48,8 @@ scheduler::configuration::Gates GatesFrom(const GateSettings& set, const schedul
 
 }  // namespace
 
-absl::StatusOr<Configuration> FromProfileConfiguration(api::Json document, const release::Id* release, const ReadAs& as,
+absl::StatusOr<Configuration> FromProfileConfiguration(api::Json document, std::string_view text,
+                                                       const release::Id* release, const ReadAs& as,
                                                        std::vector<std::string>* warnings) {
   const std::string& provider = as.provider;
   Configuration c;
@@ -60,15 +61,15 @@ absl::StatusOr<Configuration> FromProfileConfiguration(api::Json document, const
     return util::InvalidArgument(absl::StrCat("couldn't create scheduler using provider ", util::GoQuoted(provider),
                                               ": algorithm provider ", util::GoQuoted(provider), " is not registered"));
   }
-  auto loaded = scheduler::configuration::Load(document, catalogue, GatesFrom(as.gates, ReleaseToRun(c)));
+  auto loaded = scheduler::configuration::Load(document, catalogue, GatesFrom(as.gates, ReleaseToRun(c)), text);
   if (!loaded.problems.empty()) {
-    std::string text = scheduler::configuration::ErrorText(loaded.problems);
+    std::string error = scheduler::configuration::ErrorText(loaded.problems);
     if (!catalogue.has_multi_point() && loaded.problems.size() == 1 &&
         loaded.problems[0].kind == scheduler::configuration::Problem::Kind::kProfile) {
       const std::string used = provider.empty() ? catalogue.ProviderNames().front() : provider;
-      text = absl::StrCat("couldn't create scheduler using provider ", util::GoQuoted(used), ": ", text);
+      error = absl::StrCat("couldn't create scheduler using provider ", util::GoQuoted(used), ": ", error);
     }
-    return util::InvalidArgument(text);
+    return util::InvalidArgument(error);
   }
   if (warnings != nullptr) warnings->insert(warnings->end(), loaded.notices.begin(), loaded.notices.end());
   const scheduler::configuration::KubeSchedulerConfiguration& from = loaded.configuration;

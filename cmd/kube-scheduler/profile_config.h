@@ -13,11 +13,12 @@
 
 namespace berth::kube_scheduler {
 
-// Returns the configuration in the document, with the defaults of the release; null: no release reads its version. An
-// error lists all mistakes in the release's words. `as.provider` is the one whose plugins profiles change; of
-// `as.gates` those count that the release has. Settings that are accepted but have no effect are added to `warnings`,
-// which may be null.
-absl::StatusOr<Configuration> FromProfileConfiguration(api::Json document, const release::Id* release, const ReadAs& as,
+// Returns the configuration in the document, whose text is given for errors, with the defaults of the release; null: no
+// release reads its version. An error lists all mistakes in the release's words. `as.provider` is the one whose plugins
+// profiles change; of `as.gates` those count that the release has. Settings that are accepted but have no effect are
+// added to `warnings`, which may be null.
+absl::StatusOr<Configuration> FromProfileConfiguration(api::Json document, std::string_view text,
+                                                       const release::Id* release, const ReadAs& as,
                                                        std::vector<std::string>* warnings);
 
 // Sets the release, and what it has by default: its lock and the times of its queue.

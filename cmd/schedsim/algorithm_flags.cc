@@ -66,7 +66,7 @@ absl::Status UseConfiguration(const std::string& file, const release::Id* asked,
     return util::FailedPrecondition(
         absl::StrCat(file, ": algorithm provider ", util::GoQuoted(*algorithm->provider), " is not registered"));
   }
-  auto loaded = configuration::LoadOrError(document->root(), catalogue, algorithm->ConfigurationGates());
+  auto loaded = configuration::LoadOrError(document->root(), catalogue, algorithm->ConfigurationGates(), *text);
   if (!loaded.ok()) return util::FailedPrecondition(absl::StrCat(file, ": ", loaded.status().message()));
   Say(file, loaded->notices);
   if (algorithm->Decides().has_policies) algorithm->provider.reset();

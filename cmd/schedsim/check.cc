@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cmd/schedsim/check_configuration.h"
+#include "cmd/schedsim/check_policy.h"
 #include "cmd/schedsim/command.h"
 #include "pkg/api/json_writer.h"
 #include "pkg/api/line_column.h"
@@ -29,15 +30,6 @@ using api::JsonWriter;
 using explain::Table;
 using lab::Algorithm;
 using scheduler::Policy;
-
-struct PolicyReport {
-  std::string file;
-  std::vector<std::string> errors, warnings;  // with line and column
-  std::vector<std::string> notes;             // what never runs or has no effect, and why
-  scheduler::EffectiveAlgorithm effective;    // set if there are no errors
-  Policy policy;
-  int hard_weight = 1;
-};
 
 // Builds schedulers from the Policy and from parts of it, over an empty cluster, and collects the factory's errors.
 class Checker {
@@ -249,8 +241,10 @@ void NoteExtenders(const PolicyReport& r, std::vector<std::string>* notes) {
   }
 }
 
+}  // namespace
+
 // Decoding, building and the notes are separate steps: notes are only made about a Policy without errors.
-PolicyReport Examine(const std::string& file, std::string_view text, const Algorithm& algorithm) {
+PolicyReport ExaminePolicy(const std::string& file, std::string_view text, const Algorithm& algorithm) {
   PolicyReport r;
   r.file = file;
   if (!algorithm.Decides().has_policies) {
@@ -280,6 +274,27 @@ PolicyReport Examine(const std::string& file, std::string_view text, const Algor
   return r;
 }
 
+std::string AlgorithmTable(const scheduler::EffectiveAlgorithm& effective, bool checks_all_predicates) {
+  std::string out = "Predicates, in the order of evaluation:\n";
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& name : effective.predicates) {
+    bool added = std::find(effective.mandatory.begin(), effective.mandatory.end(), name) != effective.mandatory.end();
+    rows.push_back({absl::StrCat("  ", name), added ? "mandatory, added" : ""});
+  }
+  absl::StrAppend(&out, Table(rows),
+                  checks_all_predicates ? "  all of them are evaluated (alwaysCheckAllPredicates)\n"
+                                        : "  the first that rejects a node ends the asking\n",
+                  "\nPriorities and weights:\n");
+  rows.clear();
+  for (const auto& [name, weight] : effective.priorities) {
+    rows.push_back({absl::StrCat("  ", name), absl::StrCat(weight)});
+  }
+  if (rows.empty()) rows.push_back({"  none"});
+  return out + Table(rows);
+}
+
+namespace {
+
 std::vector<std::string> VerbsOf(const scheduler::ExtenderConfig& e) {
   std::vector<std::string> verbs;
   if (!e.filter_verb.empty()) verbs.push_back(absl::StrCat("filter (", e.filter_verb, ")"));
@@ -289,23 +304,9 @@ std::vector<std::string> VerbsOf(const scheduler::ExtenderConfig& e) {
 }
 
 std::string ReportTable(const PolicyReport& r) {
-  std::string out = absl::StrCat(r.file, ": a good Policy\n\nPredicates, in the order of evaluation:\n");
-  std::vector<std::vector<std::string>> rows;
-  for (const std::string& name : r.effective.predicates) {
-    bool added =
-        std::find(r.effective.mandatory.begin(), r.effective.mandatory.end(), name) != r.effective.mandatory.end();
-    rows.push_back({absl::StrCat("  ", name), added ? "mandatory, added" : ""});
-  }
-  absl::StrAppend(&out, Table(rows),
-                  r.policy.always_check_all_predicates ? "  all of them are evaluated (alwaysCheckAllPredicates)\n"
-                                                       : "  the first that rejects a node ends the asking\n",
-                  "\nPriorities and weights:\n");
-  rows.clear();
-  for (const auto& [name, weight] : r.effective.priorities) {
-    rows.push_back({absl::StrCat("  ", name), absl::StrCat(weight)});
-  }
-  if (rows.empty()) rows.push_back({"  none"});
-  absl::StrAppend(&out, Table(rows), "  hardPodAffinitySymmetricWeight ", r.hard_weight, "\n");
+  std::string out =
+      absl::StrCat(r.file, ": a good Policy\n\n", AlgorithmTable(r.effective, r.policy.always_check_all_predicates),
+                   "  hardPodAffinitySymmetricWeight ", r.hard_weight, "\n");
   if (!r.policy.extenders.empty()) out += "\nExtenders, in the order they are called:\n";
   for (const auto& e : r.policy.extenders) {
     absl::StrAppend(&out, "  ", http::RedactUrl(e.url_prefix), ": ", absl::StrJoin(VerbsOf(e), ", "), "\n");
@@ -421,7 +422,7 @@ int Check(const Invocation& options, std::ostream& out) {
     int status = IsConfiguration(*text)
                      ? Print(ExamineConfiguration(shown, *text, options.algorithm, options.Has("emulated-version")),
                              options, out, ConfigurationTable, WriteConfigurationReport)
-                     : Print(Examine(shown, *text, options.algorithm), options, out, ReportTable, WriteReport);
+                     : Print(ExaminePolicy(shown, *text, options.algorithm), options, out, ReportTable, WriteReport);
     exit_status = std::max(exit_status, status);
   }
   return exit_status;

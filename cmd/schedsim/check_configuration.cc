@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "cmd/schedsim/check_component.h"
+#include "cmd/schedsim/check_policy.h"
 #include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
@@ -45,13 +47,6 @@ void FindArgumentProblems(const scheduler::Release& release,
   }
 }
 
-// Returns "line 3, column 5: ", or an empty text if the document does not know the positions of its values.
-std::string Where(std::string_view text, api::Json value) {
-  const size_t at = value.begin_offset();
-  if (value.end_offset() == 0 || at > text.size()) return {};
-  return absl::StrCat(api::LineAndColumn(text, at), ": ");
-}
-
 std::string NamesOf(const std::vector<ResolvedProfile::Plugin>& plugins) {
   return absl::StrJoin(plugins, ", ", [](std::string* out, const ResolvedProfile::Plugin& p) {
     absl::StrAppend(out, p.name, p.weight != 0 ? absl::StrCat(" x", p.weight) : "");
@@ -82,6 +77,12 @@ static_assert(std::size(kInOrder) == scheduler::configuration::kExtensionPointCo
 
 }  // namespace
 
+std::string WhereIn(std::string_view text, api::Json value) {
+  const size_t at = value.begin_offset();
+  if (at > text.size()) return {};
+  return absl::StrCat(api::LineAndColumn(text, at), ": ");
+}
+
 ConfigurationReport ExamineConfiguration(const std::string& file, std::string_view text,
                                          const lab::Algorithm& algorithm, bool strictly) {
   ConfigurationReport r;
@@ -100,17 +101,18 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
       return r;
     }
   }
-  if (!scheduler::configuration::IsConfigurationVersion(root.FindExact("apiVersion").Text())) {
-    r.errors.push_back(absl::StrCat("apiVersion ", root.FindExact("apiVersion").Brief(),
-                                    " is not one of kubescheduler.config.k8s.io, which this command checks; "
-                                    "kube-scheduler --config checks componentconfig/v1alpha1 when it starts"));
+  const std::string_view version = root.FindExact("apiVersion").Text();
+  const bool before_groups = version == scheduler::configuration::kComponentConfig;
+  if (!before_groups && !scheduler::configuration::IsConfigurationVersion(version)) {
+    r.errors.push_back(absl::StrCat("apiVersion ", root.FindExact("apiVersion").Brief(), " is neither one of ",
+                                    "kubescheduler.config.k8s.io nor ",
+                                    util::ToAbsl(scheduler::configuration::kComponentConfig)));
     return r;
   }
-  const std::string_view version = root.FindExact("apiVersion").Text();
-  if (!scheduler::configuration::ReadsProfiles(version)) {
-    r.errors.push_back(absl::StrCat("apiVersion ", root.FindExact("apiVersion").Brief(),
-                                    " has a provider or a Policy and no profiles; kube-scheduler --config checks it "
-                                    "when it starts, and this command checks its Policy"));
+  if (before_groups || !scheduler::configuration::ReadsProfiles(version)) {
+    const release::Id* first =
+        before_groups ? &release::Default() : scheduler::configuration::ReaderOf(version, algorithm.release);
+    ExamineComponent(root, text, strictly ? *algorithm.release : *first, algorithm, &r);
     return r;
   }
   // Where no release reads the version, the newest one says which there are.
@@ -126,11 +128,11 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
                                          root.FindExact("apiVersion").Brief())));
     return r;
   }
-  r.loaded =
-      scheduler::configuration::Load(root, scheduler::PluginsToConfigure(release), algorithm.ConfigurationGates());
+  r.loaded = scheduler::configuration::Load(root, scheduler::PluginsToConfigure(release),
+                                            algorithm.ConfigurationGates(), text);
   if (r.loaded.problems.empty()) FindArgumentProblems(release, r.loaded, &r.loaded.problems);
   for (const Problem& p : r.loaded.problems) {
-    r.errors.push_back(absl::StrCat(Where(text, scheduler::configuration::Locate(root, p.path)), ToString(p)));
+    r.errors.push_back(absl::StrCat(WhereIn(text, scheduler::configuration::Locate(root, p.path)), ToString(p)));
   }
   r.warnings = r.loaded.notices;
   return r;
@@ -149,6 +151,10 @@ std::string ConfigurationTable(const ConfigurationReport& r) {
       absl::StrAppend(&out, name, Wrapped(plugins, kWidth - kIndent, kIndent), "\n");
     }
   }
+  for (const RunningAlgorithm& a : r.algorithms) {
+    absl::StrAppend(&out, "\nScheduler ", a.scheduler_name, ", by ", a.source, ":\n");
+    if (!a.effective.predicates.empty()) out += AlgorithmTable(a.effective, a.checks_all_predicates);
+  }
   if (!c.extenders.empty()) out += "\nExtenders, in the order they are called:\n";
   for (const auto& e : c.extenders) absl::StrAppend(&out, "  ", http::RedactUrl(e.url_prefix), "\n");
   if (!r.warnings.empty()) out += "\nWorth knowing:\n";
@@ -156,11 +162,28 @@ std::string ConfigurationTable(const ConfigurationReport& r) {
   return out;
 }
 
+namespace {
+
+void WriteAlgorithms(const std::vector<RunningAlgorithm>& algorithms, JsonWriter* out) {
+  out->Key("schedulers").Array();
+  for (const RunningAlgorithm& a : algorithms) {
+    out->Object().Member("schedulerName", a.scheduler_name).Member("source", a.source);
+    out->Key("predicates").Texts(a.effective.predicates).Key("priorities").Object();
+    for (const auto& [name, weight] : a.effective.priorities) out->Member(name, weight);
+    out->End().End();
+  }
+  out->End();
+}
+
+}  // namespace
+
 void WriteConfigurationReport(const ConfigurationReport& r, JsonWriter* out) {
   out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "ConfigurationReport").Member("file", r.file);
   out->Member("good", r.errors.empty()).Key("errors").Texts(r.errors).Key("warnings").Texts(r.warnings);
   if (r.errors.empty()) {
-    out->Member("emulatedVersion", r.release).Key("profiles").Array();
+    out->Member("emulatedVersion", r.release);
+    if (!r.algorithms.empty()) WriteAlgorithms(r.algorithms, out);
+    out->Key("profiles").Array();
     for (const ResolvedProfile& profile : r.loaded.profiles) {
       out->Object().Member("schedulerName", profile.scheduler_name).Key("plugins").Object();
       for (ExtensionPoint p : kInOrder) {

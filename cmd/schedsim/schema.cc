@@ -7,6 +7,7 @@
 
 #include "cmd/schedsim/command.h"
 #include "pkg/releases/releases.h"
+#include "pkg/scheduler/configuration/component.h"
 #include "pkg/scheduler/configuration/policy_profile.h"
 #include "pkg/scheduler/configuration/schema.h"
 #include "pkg/scheduler/configuration/versions.h"
@@ -64,14 +65,19 @@ int PrintSchema(const Invocation& options, std::ostream& out) {
                           : policy         ? release::Default()
                                    : *scheduler::configuration::ReaderOf("kubescheduler.config.k8s.io/v1", nullptr);
   const scheduler::Release& release = releases::Of(id).decides;
-  if (policy ? !release.has_policies : release.plugins == nullptr) {
-    std::cerr << "schedsim: schema: release " << id.name << " has no "
-              << (policy ? "Policies" : "configuration with profiles") << "\n";
+  const bool reads_files = release.plugins != nullptr ||
+                           scheduler::configuration::kComponentConfigRow.read_by.Has(id.version) ||
+                           scheduler::configuration::NewestReadBy(id.version) != nullptr;
+  if (policy ? !release.has_policies : !reads_files) {
+    std::cerr << "schedsim: schema: release " << id.name << " has no " << (policy ? "Policies" : "configuration files")
+              << "\n";
     return kExitBadInput;
   }
   if (policy) {
     const PolicyWords words = WordsOf(release);
-    out << scheduler::PolicySchema(words.predicates, words.priorities);
+    out << scheduler::PolicySchema(words.predicates, words.priorities, id.version);
+  } else if (release.plugins == nullptr) {
+    out << scheduler::configuration::ComponentSchema(id.version);
   } else {
     out << scheduler::configuration::Schema(scheduler::PluginsToConfigure(release), id.version);
   }

@@ -40,8 +40,13 @@ const release::Id* NearestOf(const release::Span& span) {
   return &release::All().back();
 }
 
-// Returns whether a release has all the names in a Policy. Entries with arguments have names of their own.
+// Returns whether a release has all the names in a Policy, and its arguments. Entries with arguments have names of
+// their own.
 bool HasNames(const Policy& policy, release::Version version) {
+  for (const auto& p : policy.priorities.value_or(std::vector<scheduler::PriorityPolicy>())) {
+    const bool ratio = p.argument && p.argument->requested_to_capacity_ratio;
+    if (ratio && !scheduler::kRatioArguments.Has(version)) return false;
+  }
   auto has = [&](std::span<const PolicyRule> rules, const auto& entries) {
     if (!entries) return true;
     for (const auto& e : *entries) {
@@ -62,7 +67,7 @@ const release::Id* ReleaseOf(const Policy& policy) {
   return &release::Default();
 }
 
-// Reads a Policy with the fields of extenders that the emulated releases do not use.
+// Reads a Policy with the members of all releases.
 absl::Status TakePolicy(Json j, const Options& options, Source* out) {
   scheduler::DecodedPolicy decoded = scheduler::DecodeWholePolicy(j);
   std::vector<std::string>& errors = decoded.errors;
@@ -73,13 +78,6 @@ absl::Status TakePolicy(Json j, const Options& options, Source* out) {
     errors = scheduler::ValidatePolicy(decoded.policy, by_plugins ? std::numeric_limits<int64_t>::max() : kMostWeight);
   }
   if (!errors.empty()) return util::InvalidArgument(scheduler::JoinedErrors(errors));
-  size_t i = 0;
-  for (auto [key, extender] : j.Find("extenders").Children()) {
-    if (i == decoded.policy.extenders.size()) break;
-    scheduler::ExtenderConfig& e = decoded.policy.extenders[i++];
-    e.preempt_verb = extender.Find("preemptVerb").Text();
-    e.ignorable = extender.Find("ignorable").Bool();
-  }
   out->policy = std::move(decoded.policy);
   if (DecidesOf(*out->release).has_policies) return absl::OkStatus();
   return util::InvalidArgument(

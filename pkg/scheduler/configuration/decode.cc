@@ -9,7 +9,9 @@
 #include <limits>
 #include <set>
 #include <span>
+#include <utility>
 
+#include "pkg/api/strict_error.h"
 #include "pkg/scheduler/configuration/fields.h"
 #include "pkg/scheduler/configuration/versions.h"
 #include "pkg/util/go_text.h"
@@ -33,6 +35,34 @@ std::string Element(const std::string& path, size_t i) {
   return absl::StrCat(path, "[", i, "]");
 }
 
+// The members of v1beta1 and of its args that lead to types with names, for the words of its decoder.
+constexpr api::GoMember kOlderGoMembers[] = {
+    {"profiles", "Profiles", "v1beta1.KubeSchedulerProfile", true},
+    {"plugins", "Plugins", "v1beta1.Plugins"},
+    {"queueSort", "QueueSort", "v1beta1.PluginSet"},
+    {"preFilter", "PreFilter", "v1beta1.PluginSet"},
+    {"filter", "Filter", "v1beta1.PluginSet"},
+    {"postFilter", "PostFilter", "v1beta1.PluginSet"},
+    {"preScore", "PreScore", "v1beta1.PluginSet"},
+    {"score", "Score", "v1beta1.PluginSet"},
+    {"reserve", "Reserve", "v1beta1.PluginSet"},
+    {"permit", "Permit", "v1beta1.PluginSet"},
+    {"preBind", "PreBind", "v1beta1.PluginSet"},
+    {"bind", "Bind", "v1beta1.PluginSet"},
+    {"postBind", "PostBind", "v1beta1.PluginSet"},
+    {"enabled", "Enabled", "v1beta1.Plugin", true},
+    {"disabled", "Disabled", "v1beta1.Plugin", true},
+    {"pluginConfig", "PluginConfig", "v1beta1.PluginConfig", true},
+    {"extenders", "Extenders", "v1beta1.Extender", true},
+    {"tlsConfig", "TLSConfig", "v1.ExtenderTLSConfig"},
+    {"managedResources", "ManagedResources", "v1.ExtenderManagedResource", true},
+    {"leaderElection", "LeaderElection", "v1alpha1.LeaderElectionConfiguration"},
+    {"clientConnection", "ClientConnection", "v1alpha1.ClientConnectionConfiguration"},
+    {"shape", "Shape", "v1beta1.UtilizationShapePoint", true},
+    {"resources", "Resources", "v1beta1.ResourceSpec", true},
+    {"defaultConstraints", "DefaultConstraints", "v1.TopologySpreadConstraint", true},
+};
+
 // The place in a document whose args are being decoded.
 struct ArgsPlace {
   std::string outer;   // the path of the pluginConfig entry: profiles[0].pluginConfig[1]
@@ -43,8 +73,20 @@ struct ArgsPlace {
 // duplicate keys, and so does this.
 class Decoder {
  public:
-  Decoder(Version version, release::Version release, const Gates& gates, std::vector<Problem>* problems)
-      : version_(version), release_(release), scheme_(SchemeOf(release)), gates_(gates), problems_(problems) {}
+  Decoder(Version version, release::Version release, const Gates& gates, std::string_view text,
+          std::vector<Problem>* problems)
+      : version_(version),
+        release_(release),
+        scheme_(SchemeOf(release)),
+        gates_(gates),
+        text_(text),
+        problems_(problems) {}
+
+  // Reads the whole document.
+  void Read(Json document, KubeSchedulerConfiguration* out) {
+    strict_ = document;
+    Object(document, "", out, {"apiVersion", "kind"});
+  }
 
   // Reads the members of an object. Keys in `also` are accepted and skipped.
   template <typename T>
@@ -62,7 +104,7 @@ class Decoder {
     std::set<std::string_view> seen;
     for (auto [key, value] : j.Children()) {
       if (!seen.insert(key).second) {
-        Strict("duplicate", Member(path, key), {});
+        Strict("duplicate", value, Member(path, key), {});
         continue;
       }
       if (std::find(also.begin(), also.end(), key) != also.end()) continue;
@@ -71,7 +113,7 @@ class Decoder {
       if (field == table.fields.end()) {
         std::vector<std::string_view> names(also);
         for (const auto& f : table.fields) names.push_back(f.name);
-        Strict("unknown", Member(path, key), util::DidYouMean(key, names));
+        Strict("unknown", value, Member(path, key), util::DidYouMean(key, names));
       } else if (Json last = j.FindExact(key); !last.IsNull()) {
         field->read(last, Member(path, key));
       }
@@ -173,6 +215,7 @@ class Decoder {
   void Args(Json j, const std::string& at, PluginConfig* config) {
     ArgsPlace place{at, config->name};
     std::swap(place_, place);
+    const Json document = std::exchange(strict_, j);
     in_args_ = true;
     const std::string& name = config->name;
     if (version_ != Version::kV1Beta1) NewerArgs(j, config);
@@ -183,6 +226,7 @@ class Decoder {
     if (version_ == Version::kV1Beta1) OlderArgs(j, config);
     if (config->args.typed.index() != 0) CheckArgsKind(j, name);
     in_args_ = false;
+    strict_ = document;
     std::swap(place_, place);
   }
   // The plugins that take arguments in some versions only.
@@ -234,17 +278,24 @@ class Decoder {
         absl::StrCat("must be ", want, " of ", version));
   }
 
-  void Strict(std::string_view what, const std::string& path, std::string hint) {
-    if (version_ == Version::kV1Beta1) return StrictInOlderWords(what == "duplicate", path, std::move(hint));
+  void Strict(std::string_view what, Json value, const std::string& path, std::string hint) {
+    if (version_ == Version::kV1Beta1) return StrictInOlderWords(what == "duplicate", value, path, std::move(hint));
     Add(Problem::Kind::kStrict, path, absl::StrCat(ToAbsl(what), " field ", GoQuoted(path)), std::move(hint));
   }
-  // Names the member alone, as the decoders of 1.19 do; where it stands is a hint.
-  void StrictInOlderWords(bool twice, const std::string& path, std::string hint) {
+  // As the decoders of 1.19 do. They name the member alone, and where it stands is a hint.
+  void StrictInOlderWords(bool twice, Json value, const std::string& path, std::string hint) {
     const std::string member = path.substr(path.find_last_of('.') + 1);
-    const std::string what = in_args_ ? absl::StrCat(place_.plugin, "Args") : "KubeSchedulerConfiguration";
-    const std::string text = twice ? absl::StrCat("error converting YAML to JSON: yaml: unmarshal errors: key ",
-                                                  GoQuoted(member), " already set in map")
-                                   : absl::StrCat("v1beta1.", what, ".ReadObject: found unknown field: ", member);
+    const std::string type =
+        absl::StrCat("v1beta1.", in_args_ ? absl::StrCat(place_.plugin, "Args") : "KubeSchedulerConfiguration");
+    std::string text;
+    if (twice) {
+      const std::string where = api::LineAndColumn(text_, value.begin_offset());
+      text = absl::StrCat("error converting YAML to JSON: yaml: unmarshal errors:\n  ",
+                          text_.empty() ? "" : absl::StrCat(where.substr(0, where.find(',')), ": "), "key ",
+                          GoQuoted(member), " already set in map");
+    } else {
+      text = api::UnknownMemberError(strict_, path, type, kOlderGoMembers);
+    }
     if (member != path) hint = absl::StrCat("at ", path, hint.empty() ? "" : "; ", hint);
     Add(Problem::Kind::kStrict, path, text, std::move(hint));
   }
@@ -263,7 +314,9 @@ class Decoder {
   const release::Version release_;
   const std::string_view scheme_;
   const Gates& gates_;
+  const std::string_view text_;  // of the document; empty if it is not known
   std::vector<Problem>* problems_;
+  Json strict_;  // what is decoded as one value: the document, or args
   ArgsPlace place_;
   bool in_args_ = false;
 };
@@ -357,13 +410,12 @@ bool IsConfigurationVersion(std::string_view api_version) {
 }
 
 KubeSchedulerConfiguration Decode(Json document, release::Version release, const Gates& gates,
-                                  std::vector<Problem>* problems) {
+                                  std::vector<Problem>* problems, std::string_view text) {
   KubeSchedulerConfiguration c;
   std::optional<Version> version = VersionOf(document, release, problems);
   if (version) {
     c = DefaultsOf(*version);
-    Decoder decoder(*version, release, gates, problems);
-    decoder.Object(document, "", &c, {"apiVersion", "kind"});
+    Decoder(*version, release, gates, text, problems).Read(document, &c);
   }
   ApplyDefaults(gates, &c);
   return c;

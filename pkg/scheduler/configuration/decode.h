@@ -22,9 +22,10 @@ namespace berth::scheduler::configuration {
 bool IsConfigurationVersion(std::string_view api_version);
 
 // Returns the contents of a document, with the defaults of its version, which must be one that the release reads
-// (versions.h). Appends all errors to `problems`; the affected fields then have their defaults.
+// (versions.h). Appends all errors to `problems`; the affected fields then have their defaults. `text` is that of the
+// document, for errors of releases that name lines; it may be empty.
 KubeSchedulerConfiguration Decode(api::Json document, release::Version release, const Gates& gates,
-                                  std::vector<Problem>* problems);
+                                  std::vector<Problem>* problems, std::string_view text = {});
 
 // Returns the value to which the path of a problem leads, or the nearest existing value above it.
 api::Json Locate(api::Json document, std::string_view path);

@@ -31,9 +31,10 @@ void DropRepeated(std::vector<Problem>* problems) {
 
 }  // namespace
 
-LoadedConfiguration Load(api::Json document, const PluginCatalogue& catalogue, const Gates& gates) {
+LoadedConfiguration Load(api::Json document, const PluginCatalogue& catalogue, const Gates& gates,
+                         std::string_view text) {
   LoadedConfiguration out;
-  out.configuration = Decode(document, catalogue.release(), gates, &out.problems);
+  out.configuration = Decode(document, catalogue.release(), gates, &out.problems, text);
   Validate(out.configuration, catalogue.release(), gates, &out.problems);
   out.profiles = ResolveProfiles(out.configuration, catalogue, gates, &out.problems, &out.notices);
   DropRepeated(&out.problems);
@@ -42,8 +43,8 @@ LoadedConfiguration Load(api::Json document, const PluginCatalogue& catalogue, c
 }
 
 absl::StatusOr<LoadedConfiguration> LoadOrError(api::Json document, const PluginCatalogue& catalogue,
-                                                const Gates& gates) {
-  LoadedConfiguration out = Load(document, catalogue, gates);
+                                                const Gates& gates, std::string_view text) {
+  LoadedConfiguration out = Load(document, catalogue, gates, text);
   if (!out.problems.empty()) return util::InvalidArgument(ErrorText(out.problems));
   return out;
 }

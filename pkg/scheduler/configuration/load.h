@@ -3,6 +3,7 @@
 #include <absl/status/statusor.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/api/json.h"
@@ -18,11 +19,12 @@ struct LoadedConfiguration {
   std::vector<std::string> notices;       // what is accepted without effect, one sentence each
 };
 
-// Decodes, validates and resolves a document.
-LoadedConfiguration Load(api::Json document, const PluginCatalogue& catalogue, const Gates& gates);
+// Decodes, validates and resolves a document. `text` is that of the document, as for Decode.
+LoadedConfiguration Load(api::Json document, const PluginCatalogue& catalogue, const Gates& gates,
+                         std::string_view text = {});
 
 // The same for callers that need a valid document. The error contains the texts of all problems.
 absl::StatusOr<LoadedConfiguration> LoadOrError(api::Json document, const PluginCatalogue& catalogue,
-                                                const Gates& gates);
+                                                const Gates& gates, std::string_view text = {});
 
 }  // namespace berth::scheduler::configuration

@@ -174,7 +174,10 @@ TEST_CASE("mistakes in profiles of v1beta1 are worded as in 1.19") {
   CHECK(ProblemsOf("profiles: [{plugins: {bind: {disabled: [{name: \"*\"}]}}}]") ==
         Strings{creating + "at least one bind plugin is needed"});
   CHECK(ProblemsOf("profiles: [{plugins: {multiPoint: {}}}]") ==
-        Strings{"v1beta1.KubeSchedulerConfiguration.ReadObject: found unknown field: multiPoint"});
+        Strings{"v1beta1.KubeSchedulerConfiguration.Profiles: []v1beta1.KubeSchedulerProfile: "
+                "v1beta1.KubeSchedulerProfile.Plugins: v1beta1.Plugins.ReadObject: found unknown field: multiPoint, "
+                "error found in #10 byte of ...|ultiPoint\":{}}}]}|..., bigger context "
+                "...|nfiguration\",\"profiles\":[{\"plugins\":{\"multiPoint\":{}}}]}|..."});
 }
 
 TEST_CASE("arguments in v1beta1 are checked when their plugin is created, with the texts of 1.19") {

@@ -13,6 +13,8 @@
 
 #include "pkg/api/line_column.h"
 #include "pkg/api/stream.h"
+#include "pkg/api/strict_error.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 
@@ -21,14 +23,28 @@ namespace {
 
 using api::Json;
 
+// The members of a Policy that lead to types with names, for the words of the strict decoder.
+constexpr api::GoMember kPolicyGoMembers[] = {
+    {"predicates", "Predicates", "v1.PredicatePolicy", true},
+    {"priorities", "Priorities", "v1.PriorityPolicy", true},
+    {"serviceAffinity", "ServiceAffinity", "v1.ServiceAffinity"},
+    {"labelsPresence", "LabelsPresence", "v1.LabelsPresence"},
+    {"serviceAntiAffinity", "ServiceAntiAffinity", "v1.ServiceAntiAffinity"},
+    {"labelPreference", "LabelPreference", "v1.LabelPreference"},
+    {"requestedToCapacityRatioArguments", "RequestedToCapacityRatioArguments", "v1.RequestedToCapacityRatioArguments"},
+    {"shape", "Shape", "v1.UtilizationShapePoint", true},
+    {"resources", "Resources", "v1.ResourceSpec", true},
+};
+
 // Reads one Policy and collects all errors and warnings. Members are matched regardless of their letter case, as Go's
-// decoder for JSON does; `later` spellings matter for warnings only.
+// decoder for JSON does, unless the release is strict; `later` spellings matter for warnings only.
 class Reader {
  public:
   Reader(std::string_view text, release::Version release, std::vector<std::string>* warnings)
       : has_text_(!text.empty()), places_(text), release_(release), warnings_(warnings) {}
 
   void Read(Json j, Policy* out) {
+    root_ = j;
     std::string kind, version;
     if (!j.IsObject()) Fail(j, "", "a Policy is a JSON object");
     if (j.IsObject()) {
@@ -76,36 +92,53 @@ class Reader {
     if (warnings_ != nullptr) warnings_->push_back(Where(v) + std::move(text));
   }
 
+  // Returns whether the release knows a member, and warns that it is ignored if it does not.
+  bool Knows(Json v, const std::string& path, const release::Span& span) {
+    if (release_ == release::Version{} || span.Has(release_)) return true;
+    Warn(v, absl::StrCat(path, ": a field of ", release::NameOf(span.since), " or later, ignored"));
+    return false;
+  }
   // Adds an error of a strict decoder.
-  void Refuse(Json v, const std::string& path, const std::string& text, const std::string& hint) {
-    errors_.push_back(absl::StrCat("strict decoder error for the Policy: ", text, " (", Where(v), path,
-                                   hint.empty() ? "" : "; ", hint, ")"));
+  void Refuse(Json v, const std::string& path, const std::string& hint) {
+    errors_.push_back(absl::StrCat(
+        "strict decoder error for the Policy: ", api::UnknownMemberError(root_, path, "v1.Policy", kPolicyGoMembers),
+        " (", Where(v), path, hint.empty() ? "" : "; ", hint, ")"));
+  }
+
+  void RefuseSecond(Json v, const std::string& path, std::string_view key) {
+    const std::string where = Where(v);
+    errors_.push_back(
+        absl::StrCat("strict decoder error for the Policy: error converting YAML to JSON: yaml: unmarshal errors:\n  ",
+                     where.empty() ? "" : absl::StrCat(where.substr(0, where.find(',')), ": "), "key ",
+                     util::GoQuoted(key), " already set in map (", where, path, ")"));
   }
 
   // Reads the members of an object. If `open`, unknown members may belong to a plugin and are no mistake.
   void Members(Json j, const std::string& path, const std::vector<Field>& fields, bool open = false) {
     if (j.IsNull()) return;
     if (!j.IsObject()) return (void)Fail(j, path, "an object is needed here");
-    std::set<std::string_view> seen;
+    const bool strict = kStrict.Has(release_) && !lenient_;
+    std::set<std::string_view> seen, exact;
     for (auto [key, value] : j.Children()) {
       const Field* field = nullptr;
       for (const Field& f : fields) {
-        if (absl::EqualsIgnoreCase(util::ToAbsl(f.name), util::ToAbsl(key))) field = &f;
+        if (strict ? f.name == key : absl::EqualsIgnoreCase(util::ToAbsl(f.name), util::ToAbsl(key))) field = &f;
       }
       std::string full = path.empty() ? std::string(key) : absl::StrCat(path, ".", util::ToAbsl(key));
       if (field == nullptr && open) continue;
       if (field == nullptr) {
         std::vector<std::string_view> names;
         for (const Field& f : fields) names.push_back(f.name);
-        if (kStrict.Has(release_) && !lenient_) {
-          Refuse(value, full, absl::StrCat("v1.Policy.ReadObject: found unknown field: ", util::ToAbsl(key)),
-                 util::DidYouMean(key, names));
+        if (strict) {
+          Refuse(value, full, util::DidYouMean(key, names));
         } else {
           Warn(value, absl::StrCat(full, ": unknown field, ignored", util::SuggestionFor(key, names)));
         }
         continue;
       }
-      if (!seen.insert(field->name).second) {
+      if (kStrict.Has(release_) && !exact.insert(key).second) {
+        RefuseSecond(value, full, key);
+      } else if (!seen.insert(field->name).second) {
         Warn(value, absl::StrCat(full, ": given more than once, the last one counts"));
       }
       if (key != field->name && key != field->new_name) {
@@ -201,7 +234,9 @@ class Reader {
             a.json = v.Serialize();
             Members(v, p,
                     {{"requestedToCapacityRatioArguments",
-                      [&](Json w, const std::string& q) { Ratio(w, q, &a.requested_to_capacity_ratio.emplace()); }},
+                      [&](Json w, const std::string& q) {
+                        if (Knows(w, q, kRatioArguments)) Ratio(w, q, &a.requested_to_capacity_ratio.emplace());
+                      }},
                      {"serviceAntiAffinity",
                       [&](Json w, const std::string& q) {
                         auto& s = a.service_anti_affinity.emplace();
@@ -285,12 +320,6 @@ class Reader {
     lenient_ = false;
   }
   void ReadExtender(Json j, const std::string& path, ExtenderConfig* out) {
-    const bool known = kExtenderFailures.Has(release_);
-    auto ignored = [&](Json v, const std::string& p) {
-      if (!known)
-        Warn(v, absl::StrCat(p, ": a field of ", release::NameOf(kExtenderFailures.since), " or later, ignored"));
-      return !known;
-    };
     return Members(
         j, path,
         {{"urlPrefix",
@@ -313,10 +342,10 @@ class Reader {
           }},
          {"preemptVerb",
           [&](Json v, const std::string& p) {
-            if (!ignored(v, p)) String(v, p, &out->preempt_verb);
+            if (Knows(v, p, kExtenderFailures)) String(v, p, &out->preempt_verb);
           }},
          {"ignorable", [&](Json v, const std::string& p) {
-            if (!ignored(v, p)) Bool(v, p, &out->ignorable);
+            if (Knows(v, p, kExtenderFailures)) Bool(v, p, &out->ignorable);
           }}});
   }
 
@@ -325,6 +354,7 @@ class Reader {
   static constexpr release::Span kStrict = release::Since(18);  // unknown members are errors
 
   bool has_text_;
+  Json root_;
   api::LineColumns places_;
   release::Version release_;
   bool lenient_ = false;  // whether unknown members are passed over all the same
@@ -339,8 +369,13 @@ DecodedPolicy DecodeWholePolicy(std::string_view text, release::Version release)
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (release::Since(18).Has(release) && first != std::string_view::npos && text[first] != '{') {
     const auto yaml = api::ReadDocument(text);
-    if (yaml.ok()) return DecodeWholePolicy(yaml->root(), release);
-    out.errors.push_back(util::Message(yaml.status()));
+    if (!yaml.ok()) {
+      out.errors.push_back(util::Message(yaml.status()));
+      return out;
+    }
+    Reader reader(text, release, &out.warnings);
+    reader.Read(yaml->root(), &out.policy);
+    out.errors = reader.errors();
     return out;
   }
   api::Document document;

@@ -22,9 +22,10 @@ struct DecodedPolicy {
   std::vector<std::string> warnings;
 };
 
-// Reads a Policy as releases with Policies do, with the members of that release: `kind: Policy` and `apiVersion: v1`
-// may be omitted, keys may be in any letter case, unknown keys are ignored (since 1.18: errors, but in extenders), null
-// counts as absent, and the last of several duplicate keys counts. It is JSON, and since 1.18 it may be YAML.
+// Reads a Policy as releases with Policies do, with the members of that release, or of all releases for Version{}:
+// `kind: Policy` and `apiVersion: v1` may be omitted, keys may be in any letter case, unknown keys are ignored
+// (since 1.18: errors, but in extenders), null counts as absent, and the last of several duplicate keys counts. It is
+// JSON, and since 1.18 it may be YAML.
 DecodedPolicy DecodeWholePolicy(std::string_view text, release::Version release = {});
 // The same for a value inside another document, such as the "policy" of a Scenario.
 DecodedPolicy DecodeWholePolicy(api::Json value, release::Version release = {});

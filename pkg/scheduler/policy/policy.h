@@ -78,6 +78,8 @@ struct ExtenderManagedResource {
 
 // The releases in which an extender may preempt, and may be ignored when it fails.
 inline constexpr release::Span kExtenderFailures = release::Since(11);
+// The releases in which a priority may have requestedToCapacityRatioArguments.
+inline constexpr release::Span kRatioArguments = release::Since(12);
 
 // An extender, in a Policy or in a KubeSchedulerConfiguration.
 struct ExtenderConfig {

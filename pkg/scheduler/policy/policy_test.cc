@@ -172,6 +172,21 @@ TEST_CASE("requestedToCapacityRatioArguments, and arguments as they stand in the
         "not in valid range (0, 100]");
 }
 
+TEST_CASE("requestedToCapacityRatioArguments are a member that older releases do not know") {
+  const std::string text = Quoted(
+      "{'priorities':[{'name':'A','weight':1,'argument':{'requestedToCapacityRatioArguments':{'shape':[{}]}}}]}");
+  const auto read = [&](release::Version v) { return DecodeWholePolicy(std::string_view(text), v); };
+  CHECK(read({12}).policy.priorities->at(0).argument->requested_to_capacity_ratio);
+  CHECK(read({12}).warnings.empty());
+  const DecodedPolicy older = read({11});
+  CHECK(older.errors.empty());
+  CHECK_FALSE(older.policy.priorities->at(0).argument->requested_to_capacity_ratio);
+  CHECK(
+      older.warnings ==
+      Strings{"line 1, column 91: priorities[0].argument.requestedToCapacityRatioArguments: a field of 1.12 or later, "
+              "ignored"});
+}
+
 TEST_CASE("the shape of requestedToCapacityRatioArguments is refused in the words of the release") {
   const auto why = [](const char* point) {
     const std::string all = Problems(testing::Cat(
@@ -192,9 +207,21 @@ TEST_CASE("since 1.18 unknown keys are errors, but not those of extenders") {
     return std::string(DecodePolicy(std::string_view(Quoted(text)), v).status().message());
   };
   CHECK(error("{'predicates':[{'name':'A','nome':1}]}", {17}) == "");
-  CHECK(error("{'predicates':[{'name':'A','nome':1}]}", strict) ==
-        "strict decoder error for the Policy: v1.Policy.ReadObject: found unknown field: nome (line 1, column 35: "
-        "predicates[0].nome; did you mean \"name\"?)");
+  CHECK(
+      error("{'predicates':[{'name':'A','nome':1}]}", strict) ==
+      "strict decoder error for the Policy: v1.Policy.Predicates: []v1.PredicatePolicy: v1.PredicatePolicy.ReadObject: "
+      "found unknown field: nome, error found in #10 byte of ...|A\",\"nome\":1}]}|..., bigger context "
+      "...|{\"predicates\":[{\"name\":\"A\",\"nome\":1}]}|... (line 1, column 35: predicates[0].nome; did you mean "
+      "\"name\"?)");
+  CHECK(
+      error("{'Predicates':[]}", strict) ==
+      "strict decoder error for the Policy: v1.Policy.ReadObject: found unknown field: Predicates, error found in #10 "
+      "byte of ...|redicates\":[]}|..., bigger context ...|{\"Predicates\":[]}|... (line 1, column 15: Predicates; did "
+      "you mean \"predicates\"?)");
+  CHECK(error("{'predicates':[],'predicates':[]}", {17}) == "");
+  CHECK(error("{'predicates':[],\n'predicates':[]}", strict) ==
+        "strict decoder error for the Policy: error converting YAML to JSON: yaml: unmarshal errors:\n  line 2: key "
+        "\"predicates\" already set in map (line 2, column 14: predicates)");
   CHECK(error("{'extenders':[{'urlPrefix':'http://u','nome':1}]}", strict) == "");
 }
 

@@ -15,6 +15,8 @@ using Members = std::function<void()>;
 // Writes the schema from top to bottom. Each function writes members into the object that is open.
 class PolicySchemaWriter {
  public:
+  explicit PolicySchemaWriter(release::Version release) : release_(release) {}
+
   std::string Write(const std::vector<std::string>& predicates, const std::vector<std::string>& priorities) {
     out_.Object().Member("$schema", "http://json-schema.org/draft-07/schema#").Member("title", "Policy of v1");
     Object({}, [&] {
@@ -105,27 +107,7 @@ class PolicySchemaWriter {
             [&] {
               Described("serviceAntiAffinity", "Pods of a service spread over the values of this label.",
                         [&] { Object({"label"}, [&] { Described("label", "The label.", [&] { Type("string"); }); }); });
-              Described("requestedToCapacityRatioArguments", "Nodes are scored by what is requested of them.", [&] {
-                Object({"shape"}, [&] {
-                  Described("shape", "The points of the scoring function, by increasing utilization.", [&] {
-                    List([&] {
-                      Object({}, [&] {
-                        Described("utilization", "Percent of the node that is requested.", [&] { Integer(0, 100); });
-                        Described("score", "The score at this utilization.", [&] { Integer(0, 10); });
-                      });
-                    });
-                    out_.Member("minItems", int64_t{1});
-                  });
-                  Described("resources", "The resources that count; cpu and memory when absent.", [&] {
-                    List([&] {
-                      Object({"name"}, [&] {
-                        Described("name", "The resource.", [&] { Type("string"); });
-                        Described("weight", "How much it counts; 0 and absent mean 1.", [&] { Integer(0, 100); });
-                      });
-                    });
-                  });
-                });
-              });
+              if (kRatioArguments.Has(release_)) Ratio();
               Described("labelPreference", "Nodes that have, or do not have, this label are better.", [&] {
                 Object({"label"}, [&] {
                   Described("label", "The label.", [&] { Type("string"); });
@@ -138,6 +120,30 @@ class PolicySchemaWriter {
       });
     });
     KnownUnlessArgument(names);
+  }
+
+  void Ratio() {
+    Described("requestedToCapacityRatioArguments", "Nodes are scored by what is requested of them.", [&] {
+      Object({"shape"}, [&] {
+        Described("shape", "The points of the scoring function, by increasing utilization.", [&] {
+          List([&] {
+            Object({}, [&] {
+              Described("utilization", "Percent of the node that is requested.", [&] { Integer(0, 100); });
+              Described("score", "The score at this utilization.", [&] { Integer(0, 10); });
+            });
+          });
+          out_.Member("minItems", int64_t{1});
+        });
+        Described("resources", "The resources that count; cpu and memory when absent.", [&] {
+          List([&] {
+            Object({"name"}, [&] {
+              Described("name", "The resource.", [&] { Type("string"); });
+              Described("weight", "How much it counts; 0 and absent mean 1.", [&] { Integer(0, 100); });
+            });
+          });
+        });
+      });
+    });
   }
 
   void Extender() {
@@ -183,13 +189,15 @@ class PolicySchemaWriter {
     });
   }
 
+  const release::Version release_;
   JsonWriter out_{JsonWriter::Layout::kIndented};
 };
 
 }  // namespace
 
-std::string PolicySchema(const std::vector<std::string>& predicates, const std::vector<std::string>& priorities) {
-  return PolicySchemaWriter().Write(predicates, priorities);
+std::string PolicySchema(const std::vector<std::string>& predicates, const std::vector<std::string>& priorities,
+                         release::Version release) {
+  return PolicySchemaWriter(release).Write(predicates, priorities);
 }
 
 }  // namespace berth::scheduler
