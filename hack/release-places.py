@@ -4,7 +4,12 @@
 A release is data: what differs stands in pkg/releases or is a row with since and until, and code reads named fields.
 Counted are lines of the product and of its build, without comments, that contain the name of a release (1.10, v1_29,
 Process129), a comparison of versions, or a name that stands for a release (later_profiles, modern).
-usage: release-places.py    (in the project's root)"""
+usage: release-places.py            (in the project's root)
+       release-places.py --files    prints for each release which files outside its folder state something of it, a
+                                    line each: RELEASE NUMBER: FILE ...
+
+A file states something of a release if it has the release's name, or a span or a version of the API that begins or ends
+with the release or after the one before it."""
 import pathlib
 import re
 import sys
@@ -54,6 +59,37 @@ def places():
                 yield f"{path}:{number}: {line.strip()}"
 
 
-for place in places():
-    print(place)
-sys.exit(0)
+# The minor versions in spans (Since(19), {.since = {19}, ...}, {{19}, ...}), in versions of the API ("v1@19-25"), and in
+# names of folders.
+SPAN = re.compile(
+    r"\b(?:Since|Until)\((\d+)\)|\b(?:since|until) ?= ?\{?(\d+)|\{\{(\d+)\},|@(\d+)-|@\d*-(\d+)|\bv1_(\d+)\b"
+)
+OWN_FOLDER = re.compile(r"^pkg/releases/v1_\d+/|_test\.cc$|_bench\.cc$|/testing/|/reference/")
+
+
+def files_of_releases():
+    """Returns for each release the files outside the folders of releases that state something of it."""
+    names = re.findall(r'\{"1\.(\d+)", \{\1\}', pathlib.Path("pkg/release/list.cc").read_text())
+    releases = [int(name) for name in names]
+    files = {release: {"pkg/release/list.cc"} for release in releases}
+    for top in ("pkg", "cmd", "plugin"):
+        for path in pathlib.Path(top).rglob("*"):
+            if path.suffix not in (".cc", ".h") or OWN_FOLDER.search(str(path)):
+                continue
+            text = without_comments(path.read_text())
+            if "release" not in text:
+                continue
+            for match in SPAN.finditer(text):
+                minor = int(next(group for group in match.groups() if group))
+                of = next((release for release in releases if minor <= release), None)
+                if minor and of is not None:
+                    files[of].add(str(path))
+    return files
+
+
+if sys.argv[1:] == ["--files"]:
+    for release, paths in files_of_releases().items():
+        print(f"1.{release} {len(paths)}: {' '.join(sorted(paths))}")
+else:
+    for place in places():
+        print(place)

@@ -4,9 +4,11 @@
 # black are installed).
 # usage: verify.sh             (in the project's root; BASE=COMMIT: files that have changed since then are checked)
 #        verify.sh --places    prints each place outside pkg/releases that names or compares a release of Kubernetes
+#        verify.sh --files     prints for each release which files outside its folder state something of it
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = --places ]; then exec hack/release-places.py; fi
+if [ "${1:-}" = --files ]; then exec hack/release-places.py --files; fi
 problems=0
 problem() { echo "verify: $*" >&2; problems=$((problems + 1)); }
 sources() { find pkg cmd plugin test hack -name '*.cc' -o -name '*.h' | sort; }
@@ -77,6 +79,15 @@ most_places=0
 places=$(hack/release-places.py | wc -l)
 [ "$places" -le "$most_places" ] || problem "$places places outside pkg/releases name or compare a release, $((places - most_places)) more than before: read a named field instead (hack/verify.sh --places)"
 [ "$places" -ge "$most_places" ] || echo "verify: only $places places name a release; lower most_places in hack/verify.sh from $most_places"
+
+# ---- a release is a folder, and rows in few tables (pkg/releases/README.md) ----
+most_files=4
+files=$(hack/release-places.py --files)
+while read -r release number paths; do
+  number=${number%:}
+  [ "$number" -le "$most_files" ] || problem "$number files outside its folder state something of release $release, more than $most_files: name a span in pkg/release/history.h instead: $paths"
+done <<<"$files"
+echo "verify: files outside its folder that state something of a release: $(sed -E 's/^(\S+) ([0-9]+):.*/\1: \2/' <<<"$files" | paste -sd, | sed 's/,/, /g') (--files)"
 
 # ---- scripts ----
 while IFS= read -r f; do

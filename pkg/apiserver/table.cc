@@ -26,10 +26,12 @@ constexpr std::string_view kCreated =
     "RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: "
     "https://git.k8s.io/community/contributors/devel/api-conventions.md#metadata";
 
-// Events are shown by their series and time, and named by what they are about.
-constexpr release::Span kColumnsOfEvents = release::Since(15);
-// Deployments and StatefulSets show "ready/wanted" in one column.
-constexpr release::Span kReady = release::Since(15), kDesired = release::Until(15);
+namespace history = release::history;
+
+constexpr release::Span Before(const release::Span& span) {
+  return {.until = span.since};
+}
+constexpr release::Span kReady = history::kReadyOfWanted, kDesired = Before(kReady);
 
 struct Column {
   std::string_view name, type = "string", format = "", description = "";
@@ -69,8 +71,8 @@ std::vector<Column> PodColumns() {
            "NodeName is a request to schedule this pod onto a specific node. If it is non-empty, the scheduler simply "
            "schedules this pod onto that node, assuming that it fits resource requirements.",
            1},
-          Wide("Nominated Node", release::Since(12)),
-          Wide("Readiness Gates", release::Since(13))};
+          Wide("Nominated Node", history::kNominatedNodeColumn),
+          Wide("Readiness Gates", history::kReadinessGatesColumn)};
 }
 
 std::vector<Column> NodeColumns() {
@@ -79,7 +81,7 @@ std::vector<Column> NodeColumns() {
           {"Roles", "string", "", "The roles of the node"},
           kAgeColumn,
           {"Version", "string", "", "Kubelet Version reported by the node."},
-          Wide("Internal-IP", release::Since(12)),
+          Wide("Internal-IP", history::kInternalIpColumn),
           {"External-IP", "string", "",
            "List of addresses reachable to the node. Queried from cloud provider, if available. More info: "
            "https://kubernetes.io/docs/concepts/nodes/node/#addresses",
@@ -119,11 +121,11 @@ std::vector<Column> SeriesColumns() {
 }
 
 std::vector<Column> JobColumns() {
-  constexpr release::Span kBefore = release::Until(11), kSince = release::Since(11);
+  constexpr release::Span kSince = history::kColumnsOfJobs, kBefore = Before(kSince);
   return {kNameColumn,
           Of("Desired", kBefore),
           Of("Successful", kBefore),
-          Of("Status", release::Since(31)),
+          Of("Status", history::kJobStatusColumn),
           Of("Completions", kSince),
           Of("Duration", kSince),
           kAgeColumn,
@@ -181,7 +183,7 @@ Printers PrintersOfWorkloads() {
       {"CronJob",
        {{kNameColumn,
          {"Schedule"},
-         Of("Timezone", release::Since(30)),
+         Of("Timezone", history::kTimeZoneColumn),
          {"Suspend"},
          Number("Active"),
          {"Last Schedule"},
@@ -194,7 +196,7 @@ Printers PrintersOfWorkloads() {
 }
 
 Printers PrintersOfVolumes() {
-  constexpr release::Span kAttributes = release::Since(29), kModes = release::Since(16), kClasses = release::Since(18);
+  using history::kAttributesClassColumn, history::kVolumeModeColumn, history::kColumnsOfStorageClasses;
   return {
       {"PersistentVolume",
        {{kNameColumn,
@@ -204,10 +206,10 @@ Printers PrintersOfVolumes() {
          {"Status"},
          {"Claim"},
          {"StorageClass"},
-         Of("VolumeAttributesClass", kAttributes),
+         Of("VolumeAttributesClass", kAttributesClassColumn),
          {"Reason"},
          kAgeColumn,
-         Wide("VolumeMode", kModes)},
+         Wide("VolumeMode", kVolumeModeColumn)},
         VolumeRow}},
       {"PersistentVolumeClaim",
        {{kNameColumn,
@@ -216,28 +218,33 @@ Printers PrintersOfVolumes() {
          {"Capacity"},
          {"Access Modes"},
          {"StorageClass"},
-         Of("VolumeAttributesClass", kAttributes),
+         Of("VolumeAttributesClass", kAttributesClassColumn),
          kAgeColumn,
-         Wide("VolumeMode", kModes)},
+         Wide("VolumeMode", kVolumeModeColumn)},
         ClaimRow}},
       {"StorageClass",
        {{kNameColumn,
          {"Provisioner"},
-         Of("ReclaimPolicy", kClasses),
-         Of("VolumeBindingMode", kClasses),
-         Of("AllowVolumeExpansion", kClasses),
+         Of("ReclaimPolicy", kColumnsOfStorageClasses),
+         Of("VolumeBindingMode", kColumnsOfStorageClasses),
+         Of("AllowVolumeExpansion", kColumnsOfStorageClasses),
          kAgeColumn},
         StorageClassRow}},
   };
 }
 
 Printers PrintersOfOthers() {
-  constexpr release::Span kQuotas = release::Since(17);
+  using history::kColumnsOfQuotas;
   return {
       {"PriorityClass",
-       {{kNameColumn, Number("Value"), {"Global-Default"}, kAgeColumn, Of("PreemptionPolicy", release::Since(33))},
+       {{kNameColumn,
+         Number("Value"),
+         {"Global-Default"},
+         kAgeColumn,
+         Of("PreemptionPolicy", history::kPreemptionPolicyColumn)},
         PriorityClassRow}},
-      {"ResourceQuota", {{kNameColumn, Of("Request", kQuotas), Of("Limit", kQuotas), kAgeColumn}, QuotaRow}},
+      {"ResourceQuota",
+       {{kNameColumn, Of("Request", kColumnsOfQuotas), Of("Limit", kColumnsOfQuotas), kAgeColumn}, QuotaRow}},
       {"Secret", {{kNameColumn, {"Type"}, Number("Data"), kAgeColumn}, SecretRow}},
       {"ServiceAccount", {{kNameColumn, Number("Secrets"), kAgeColumn}, ServiceAccountRow}},
       {"Lease", {{kNameColumn, {"Holder"}, kAgeColumn}, LeaseRow}},
@@ -292,7 +299,7 @@ std::string Age(std::string_view rfc3339, absl::Time now) {
 
 std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<ObjectPtr>& objects,
                       std::string_view list_metadata, absl::Time now, RowObject object) {
-  const bool by_series = r.kind == "Event" && kColumnsOfEvents.Has(r.release);
+  const bool by_series = r.kind == "Event" && history::kColumnsOfEvents.Has(r.release);
   auto it = AllPrinters().find(by_series ? "Event with a series" : std::string_view(r.kind));
   const Printer& printer = it != AllPrinters().end() ? it->second : AllPrinters().find("")->second;
   std::string out = R"({"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":)";

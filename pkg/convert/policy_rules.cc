@@ -3,16 +3,12 @@
 namespace berth::convert {
 namespace {
 
-using release::Since;
-using release::Until;
-constexpr release::Span kAlways{};
-
-// Node conditions became taints by default (gate TaintNodesByCondition), and the predicates about them went.
-constexpr release::Span kConditions = Until(12);
+namespace history = release::history;
+constexpr release::Span kAlways{}, kConditions = history::kConditionPredicates;
 
 constexpr PolicyRule kPredicates[] = {
     {"CheckNodeCondition", kConditions, "CheckNodeCondition"},
-    {"CheckNodeUnschedulable", Since(12), "NodeUnschedulable"},
+    {"CheckNodeUnschedulable", history::kConditionTaints, "NodeUnschedulable"},
     {"HostName", kAlways, "NodeName"},
     {"PodFitsHostPorts", kAlways, "NodePorts"},
     {"PodFitsPorts", kAlways, "NodePorts", true},
@@ -22,31 +18,31 @@ constexpr PolicyRule kPredicates[] = {
     {"PodToleratesNodeTaints", kAlways, "TaintToleration"},
     {"MaxEBSVolumeCount", kAlways, "EBSLimits"},
     {"MaxGCEPDVolumeCount", kAlways, "GCEPDLimits"},
-    {"MaxCSIVolumeCountPred", Since(12), "NodeVolumeLimits"},
+    {"MaxCSIVolumeCountPred", history::kMaxCsiVolumeCount, "NodeVolumeLimits"},
     {"MaxAzureDiskVolumeCount", kAlways, "AzureDiskLimits"},
-    {"MaxCinderVolumeCount", Since(14), "CinderLimits"},
-    {"CheckVolumeBinding", Since(9), "VolumeBinding"},
-    {"NoVolumeNodeConflict", Until(9), "VolumeBinding"},
+    {"MaxCinderVolumeCount", history::kMaxCinderVolumeCount, "CinderLimits"},
+    {"CheckVolumeBinding", history::kCheckVolumeBinding, "VolumeBinding"},
+    {"NoVolumeNodeConflict", history::kNoVolumeNodeConflict, "VolumeBinding"},
     {"NoVolumeZoneConflict", kAlways, "VolumeZone"},
     {"CheckNodeMemoryPressure", kConditions, "CheckNodeMemoryPressure"},
-    {"CheckNodePIDPressure", {.since = {11}, .until = {12}}, "CheckNodePIDPressure"},
+    {"CheckNodePIDPressure", history::kPidPressurePredicate, "CheckNodePIDPressure"},
     {"CheckNodeDiskPressure", kConditions, "CheckNodeDiskPressure"},
-    {"EvenPodsSpread", Since(16), "PodTopologySpread"},
+    {"EvenPodsSpread", history::kEvenPodsSpread, "PodTopologySpread"},
     {"MatchInterPodAffinity", kAlways, "InterPodAffinity"},
 };
 
 constexpr PolicyRule kPriorities[] = {
     {"BalancedResourceAllocation", kAlways, "NodeResourcesBalancedAllocation"},
     {"EqualPriority", kAlways, ""},
-    {"EvenPodsSpreadPriority", Since(16), "PodTopologySpread"},
+    {"EvenPodsSpreadPriority", history::kEvenPodsSpread, "PodTopologySpread"},
     {"ImageLocalityPriority", kAlways, "ImageLocality"},
     {"InterPodAffinityPriority", kAlways, "InterPodAffinity"},
     {"LeastRequestedPriority", kAlways, "NodeResourcesLeastAllocated"},
     {"MostRequestedPriority", kAlways, "NodeResourcesMostAllocated"},
     {"NodeAffinityPriority", kAlways, "NodeAffinity"},
     {"NodePreferAvoidPodsPriority", kAlways, "NodePreferAvoidPods"},
-    {"RequestedToCapacityRatioPriority", Since(12), "RequestedToCapacityRatio"},
-    {"ResourceLimitsPriority", Since(9), "ResourceLimitsPriority"},
+    {"RequestedToCapacityRatioPriority", history::kRatioArguments, "RequestedToCapacityRatio"},
+    {"ResourceLimitsPriority", history::kResourceLimits, "ResourceLimitsPriority"},
     {"SelectorSpreadPriority", kAlways, "SelectorSpread"},
     {"ServiceSpreadingPriority", kAlways, "SelectorSpread", true},
     {"TaintTolerationPriority", kAlways, "TaintToleration"},

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "pkg/release/release.h"
+#include "pkg/release/history.h"
 
 namespace berth::convert {
 
@@ -20,13 +20,10 @@ std::span<const PolicyRule> Priorities();
 std::span<const std::string_view> GeneralParts();
 inline constexpr std::string_view kGeneralPredicates = "GeneralPredicates";
 
-// The releases in which extenders may do these.
-inline constexpr release::Span kManagedResources = release::Since(10), kPreemptVerb = release::Since(11),
-                               kIgnorable = release::Since(12);
-// The releases whose configurations may turn preemption off. Before, it was off by default.
-inline constexpr release::Span kDisablesPreemption = release::Since(11);
-// The releases whose nodes have taints in place of conditions, so that tolerations decide.
-inline constexpr release::Span kConditionTaints = release::Since(12);
+// The releases whose extenders and configurations can say what else there is, and whose nodes have taints in place of
+// conditions, so that tolerations decide.
+using release::history::kConditionTaints, release::history::kDisablesPreemption, release::history::kIgnorable,
+    release::history::kManagedResources, release::history::kPreemptVerb;
 
 const PolicyRule* FindRule(std::span<const PolicyRule> rules, std::string_view name);
 // Returns the entry by which a Policy of the release names the rule, or null if it has none.

@@ -11,6 +11,7 @@
 #include "pkg/convert/foreign_plugins.h"
 #include "pkg/convert/older_documents.h"
 #include "pkg/convert/policy_rules.h"
+#include "pkg/release/history.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/configuration/load.h"
@@ -45,7 +46,7 @@ const release::Id* NearestOf(const release::Span& span) {
 bool HasNames(const Policy& policy, release::Version version) {
   for (const auto& p : policy.priorities.value_or(std::vector<scheduler::PriorityPolicy>())) {
     const bool ratio = p.argument && p.argument->requested_to_capacity_ratio;
-    if (ratio && !scheduler::kRatioArguments.Has(version)) return false;
+    if (ratio && !release::history::kRatioArguments.Has(version)) return false;
   }
   auto has = [&](std::span<const PolicyRule> rules, const auto& entries) {
     if (!entries) return true;

@@ -5,8 +5,12 @@
 #include <iterator>
 #include <string_view>
 
+#include "pkg/release/history.h"
+
 namespace berth::recording {
 namespace {
+
+namespace history = release::history;
 
 struct Mend {
   release::Span releases;
@@ -17,17 +21,18 @@ constexpr Mend kMends[] = {
     {{}, "pods count for their pod-level requests, and during a resize in place for the most they have or ask"},
     {{}, "pods with spec.resources, resourceClaims, schedulingGroup or needs of node features wait"},
     {{}, "with --ignore-unknown-fields, overhead and sidecars count"},
-    {release::Since(19), "resources that extenders want to be ignored are ignored by NodeResourcesFit"},
-    {release::Since(19), "rules of plugin/ get the args of their pluginConfig"},
-    {release::Since(19), "a pod on a node that shrinks wakes those that wait for its resources"},
-    {release::Since(19), "errors of extenders that bind are reported as they are"},
-    {{.since = {19}, .until = {20}}, "sidecars and pod-level requests count"},
-    {release::Until(20), "host ports of sidecars are in use"},
-    {{.since = {13}, .until = {14}}, "conditions say when the pod was tried last, and equal pods go by that"},
-    {release::Since(19), "several profiles take turns together, and one without SchedulingGates tries pods with gates"},
-    {release::Since(36), "an event wakes a pod if its objects help against what rejected the pod"},
-    {release::Until(10), "nominations are in the pod's annotation"},
-    {release::Until(14),
+    {history::kDecidesByProfiles, "resources that extenders want to be ignored are ignored by NodeResourcesFit"},
+    {history::kDecidesByProfiles, "rules of plugin/ get the args of their pluginConfig"},
+    {history::kDecidesByProfiles, "a pod on a node that shrinks wakes those that wait for its resources"},
+    {history::kDecidesByProfiles, "errors of extenders that bind are reported as they are"},
+    {history::kKnowsOverheadAlone, "sidecars and pod-level requests count"},
+    {history::kTakesSidecarsForInitContainers, "host ports of sidecars are in use"},
+    {history::kConditionsTellAttempts, "conditions say when the pod was tried last, and equal pods go by that"},
+    {history::kDecidesByProfiles,
+     "several profiles take turns together, and one without SchedulingGates tries pods with gates"},
+    {history::kWakesByObjects, "an event wakes a pod if its objects help against what rejected the pod"},
+    {history::kNominatesByAnnotation, "nominations are in the pod's annotation"},
+    {history::kPreemptsByLists,
      "victims are found anew after pods on other nodes changed whose anti-affinity keeps the pod out"},
     {release::Until(9), "a pod that has evicted others waits for the end of its back-off"},
 };

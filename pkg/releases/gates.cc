@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "pkg/release/history.h"
 #include "pkg/releases/releases.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -19,8 +20,8 @@ bool IsDefaultGate(std::string_view name) {
 }
 
 absl::Status CheckGate(const release::Id& release, std::string_view name, bool on) {
-  static constexpr release::From<std::string_view> kUnknown[] = {{{0}, "unrecognized key: "},
-                                                                 {{19}, "unrecognized feature gate: "}};
+  static constexpr release::From<std::string_view> kUnknown[] = {
+      {{0}, "unrecognized key: "}, {release::history::kSaysFeatureGate.since, "unrecognized feature gate: "}};
   const scheduler::Release& rules = Of(release).decides;
   const util::FeatureGate* gate = util::FindGate(rules.gates, name);
   bool known = gate != nullptr;
@@ -50,8 +51,8 @@ absl::Status CheckGatesNeeded(const release::Id& release, absl::FunctionRef<bool
 
 std::string_view WithoutComponent(const release::Id& release, std::string_view name) {
   constexpr std::string_view kComponent = "kube:";
-  constexpr release::Span kTakesComponents = release::Since(33);
-  if (kTakesComponents.Has(release.version) && name.starts_with(kComponent)) name.remove_prefix(kComponent.size());
+  if (release::history::kTakesComponents.Has(release.version) && name.starts_with(kComponent))
+    name.remove_prefix(kComponent.size());
   return name;
 }
 

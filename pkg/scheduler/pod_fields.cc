@@ -8,10 +8,13 @@
 #include <memory>
 #include <vector>
 
+#include "pkg/release/history.h"
 #include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 namespace {
+
+namespace history = release::history;
 
 struct FieldInfo {
   std::string_view path;
@@ -19,19 +22,20 @@ struct FieldInfo {
   release::Span span;
 };
 constexpr std::array<FieldInfo, kPodFields> kFields = {{
-    {"spec.topologySpreadConstraints[] with whenUnsatisfiable DoNotSchedule", true, release::Since(18)},
-    {"spec.topologySpreadConstraints[] with whenUnsatisfiable ScheduleAnyway", false, release::Since(18)},
-    {"namespaceSelector of a required term of spec.affinity.podAffinity or podAntiAffinity", true, release::Since(22)},
+    {"spec.topologySpreadConstraints[] with whenUnsatisfiable DoNotSchedule", true, history::kSpreadConstraints},
+    {"spec.topologySpreadConstraints[] with whenUnsatisfiable ScheduleAnyway", false, history::kSpreadConstraints},
+    {"namespaceSelector of a required term of spec.affinity.podAffinity or podAntiAffinity", true,
+     history::kNamespaceSelectors},
     {"namespaceSelector of a preferred term of spec.affinity.podAffinity or podAntiAffinity", false,
-     release::Since(22)},
-    {"spec.volumes[].ephemeral", true, release::Since(21)},
-    {"spec.drivers[].allocatable.count of CSINodes, which limits its volumes", true, release::Since(17)},
-    {"spec.resources", true, release::Since(36)},
+     history::kNamespaceSelectors},
+    {"spec.volumes[].ephemeral", true, history::kEphemeralVolumes},
+    {"spec.drivers[].allocatable.count of CSINodes, which limits its volumes", true, history::kCsiLimits},
+    {"spec.resources", true, history::kPodLevelRequests},
     // No emulated release allocates devices.
-    {"spec.resourceClaims", true, release::Since(255)},
-    {"spec.schedulingGroup", true, release::Since(36)},
+    {"spec.resourceClaims", true, history::kNever},
+    {"spec.schedulingGroup", true, history::kSchedulingGroups},
     {"a feature of the node (restartPolicyRules with action RestartAllContainers, or hostNetwork with hostUsers false)",
-     true, release::Since(36)},
+     true, history::kNodeFeatures},
 }};
 
 size_t Index(PodField f) {

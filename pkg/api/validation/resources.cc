@@ -30,16 +30,7 @@ std::vector<GroupVersion> Versions(std::string_view text) {
 constexpr size_t kLargeWindow = 1000;  // for pods and nodes, as in 1.10
 constexpr size_t kEventWindow = 1000;  // events have no such window in 1.10; etcd keeps the last five minutes
 
-// Kinds that came after 1.10, by the release in which their stable version did.
-constexpr release::Span kSince13 = release::Since(13), kRuntimeClasses = release::Since(14),
-                        kCsiNodes = release::Since(17), kCsiDrivers = release::Since(18),
-                        kCronJobs = release::Since(21), kEndpointSlices = release::Since(21),
-                        kResizes = release::Since(33), kTokenRequests = release::Since(22),
-                        kCsiCapacities = release::Since(24), kDevices = release::Since(34),
-                        kIngresses = release::Since(19);
-
-// Returns those versions of a list that a release serves. "apps/v1beta1@-16" is served until 1.16, and
-// "policy/v1@21-" since 1.21.
+// Returns those versions of a list (pkg/release/history.h) that a release serves.
 std::string ServedIn(Version release, std::string_view versions) {
   std::string out;
   for (absl::string_view word : absl::StrSplit(util::ToAbsl(versions), ' ')) {
@@ -93,7 +84,7 @@ void AddCore(Maker* m) {
   endpoints.storage_key = "services/endpoints";
   endpoints.create_on_update = true;
 
-  ResourceInfo& events = add("events", "Event", "v1 events.k8s.io/v1@19-");
+  ResourceInfo& events = add("events", "Event", kEventVersions);
   if (events.versions.size() > 1) events.other_type = &TypeOf("EventsGroupEvent", m->release());
   events.short_names = {"ev"};
   events.create_on_update = true;
@@ -174,15 +165,14 @@ void AddCore(Maker* m) {
 }
 
 void AddWorkloads(Maker* m) {
-  ResourceInfo& deployments =
-      m->Add("deployments", "Deployment", "apps/v1 apps/v1beta2@-16 apps/v1beta1@-16 extensions/v1beta1@-16");
+  ResourceInfo& deployments = m->Add("deployments", "Deployment", kDeploymentVersions);
   deployments.subresources = {"scale", "status"};
   deployments.short_names = {"deploy"};
   deployments.in_all = true;
   deployments.has_generation = true;
   deployments.orphaning = {"extensions/v1beta1", "apps/v1beta1", "apps/v1beta2"};
 
-  ResourceInfo& sets = m->Add("replicasets", "ReplicaSet", "extensions/v1beta1@-16 apps/v1 apps/v1beta2@-16");
+  ResourceInfo& sets = m->Add("replicasets", "ReplicaSet", kReplicaSetVersions);
   sets.subresources = {"scale", "status"};
   sets.short_names = {"rs"};
   sets.in_all = true;
@@ -190,14 +180,14 @@ void AddWorkloads(Maker* m) {
   sets.orphaning = {"extensions/v1beta1", "apps/v1beta2"};
   sets.selectable_fields = {"status.replicas"};
 
-  ResourceInfo& stateful = m->Add("statefulsets", "StatefulSet", "apps/v1 apps/v1beta2@-16 apps/v1beta1@-16");
+  ResourceInfo& stateful = m->Add("statefulsets", "StatefulSet", kStatefulSetVersions);
   stateful.subresources = {"scale", "status"};
   stateful.short_names = {"sts"};
   stateful.in_all = true;
   stateful.has_generation = true;
   stateful.orphaning = {"apps/v1beta1", "apps/v1beta2"};
 
-  ResourceInfo& daemons = m->Add("daemonsets", "DaemonSet", "apps/v1 apps/v1beta2@-16 extensions/v1beta1@-16");
+  ResourceInfo& daemons = m->Add("daemonsets", "DaemonSet", kDaemonSetVersions);
   daemons.subresources = {"status"};
   daemons.short_names = {"ds"};
   daemons.in_all = true;
@@ -215,8 +205,7 @@ void AddWorkloads(Maker* m) {
     cron.has_generation = true;
   }
   m->Add("controllerrevisions", "ControllerRevision", "apps/v1");
-  ResourceInfo& autoscalers =
-      m->Add("horizontalpodautoscalers", "HorizontalPodAutoscaler", "autoscaling/v2@25- autoscaling/v1");
+  ResourceInfo& autoscalers = m->Add("horizontalpodautoscalers", "HorizontalPodAutoscaler", kAutoscalerVersions);
   const TypeDef& first = TypeOf("AutoscalingV1Autoscaler", m->release());
   (autoscalers.versions.size() > 1 ? autoscalers.other_type : autoscalers.type) = &first;
   autoscalers.subresources = {"status"};
@@ -224,28 +213,24 @@ void AddWorkloads(Maker* m) {
   autoscalers.in_all = true;
   if (kEndpointSlices.Has(m->release())) m->Add("endpointslices", "EndpointSlice", "discovery.k8s.io/v1");
 
-  ResourceInfo& budgets =
-      m->Add("poddisruptionbudgets", "PodDisruptionBudget", "policy/v1@21- policy/v1beta1@-25 policy/v1@-21");
+  ResourceInfo& budgets = m->Add("poddisruptionbudgets", "PodDisruptionBudget", kBudgetVersions);
   budgets.subresources = {"status"};
   budgets.short_names = {"pdb"};
   budgets.has_generation = true;
   budgets.unconditional_update = false;
 
-  ResourceInfo& priorities = m->AddClusterWide(
-      "priorityclasses", "PriorityClass",
-      "scheduling.k8s.io/v1@14- scheduling.k8s.io/v1alpha1@-14 scheduling.k8s.io/v1beta1@-22 scheduling.k8s.io/v1@-14");
+  ResourceInfo& priorities = m->AddClusterWide("priorityclasses", "PriorityClass", kPriorityClassVersions);
   priorities.short_names = {"pc"};
   if (!kRuntimeClasses.Has(m->release())) return;
-  m->AddClusterWide("runtimeclasses", "RuntimeClass", "node.k8s.io/v1@20- node.k8s.io/v1beta1@14-25");
+  m->AddClusterWide("runtimeclasses", "RuntimeClass", kRuntimeClassVersions);
 }
 
 void AddStorage(Maker* m) {
   constexpr std::string_view kV1 = "storage.k8s.io/v1";
-  ResourceInfo& classes =
-      m->AddClusterWide("storageclasses", "StorageClass", "storage.k8s.io/v1 storage.k8s.io/v1beta1@-22");
+  ResourceInfo& classes = m->AddClusterWide("storageclasses", "StorageClass", kStorageClassVersions);
   classes.short_names = {"sc"};
   classes.answers_object = true;
-  if (!kSince13.Has(m->release())) return;
+  if (!kVolumeAttachments.Has(m->release())) return;
   if (kCsiNodes.Has(m->release())) m->AddClusterWide("csinodes", "CSINode", kV1).answers_object = true;
   if (kCsiDrivers.Has(m->release())) m->AddClusterWide("csidrivers", "CSIDriver", kV1).answers_object = true;
   if (kCsiCapacities.Has(m->release())) m->Add("csistoragecapacities", "CSIStorageCapacity", kV1);
@@ -291,44 +276,15 @@ std::vector<ResourceInfo> Make(Version release) {
   AddStorage(&m);
   AddDevices(&m);
   AddNetworking(&m);
-  m.Add("leases", "Lease", "coordination.k8s.io/v1 coordination.k8s.io/v1beta1@-22").unconditional_update =
-      !kLeasesNeedVersions.Has(release);
-  constexpr std::string_view rbac_versions = "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1@-22";
-  m.Add("roles", "Role", rbac_versions);
-  m.Add("rolebindings", "RoleBinding", rbac_versions);
-  m.AddClusterWide("clusterroles", "ClusterRole", rbac_versions);
-  m.AddClusterWide("clusterrolebindings", "ClusterRoleBinding", rbac_versions);
+  m.Add("leases", "Lease", kLeaseVersions).unconditional_update = !kLeasesNeedVersions.Has(release);
+  m.Add("roles", "Role", kRbacVersions);
+  m.Add("rolebindings", "RoleBinding", kRbacVersions);
+  m.AddClusterWide("clusterroles", "ClusterRole", kRbacVersions);
+  m.AddClusterWide("clusterrolebindings", "ClusterRoleBinding", kRbacVersions);
   return m.Take();
 }
 
 std::vector<Group> GroupsOf(Version release) {
-  // One word for each group: its name and versions.
-  static constexpr release::From<std::string_view> kGroups[] = {
-      {{0},
-       "apps/v1/v1beta2/v1beta1 extensions/v1beta1 policy/v1beta1/v1 scheduling.k8s.io/v1alpha1/v1beta1/v1 "
-       "storage.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 batch/v1 rbac.authorization.k8s.io/v1/v1beta1 "
-       "authorization.k8s.io/v1 autoscaling/v1"},
-      {{16},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v1 policy/v1beta1/v1 "
-       "networking.k8s.io/v1 rbac.authorization.k8s.io/v1/v1beta1 storage.k8s.io/v1/v1beta1 "
-       "scheduling.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 node.k8s.io/v1beta1"},
-      {{20},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v1 policy/v1beta1/v1 "
-       "networking.k8s.io/v1 rbac.authorization.k8s.io/v1/v1beta1 storage.k8s.io/v1/v1beta1 "
-       "scheduling.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 node.k8s.io/v1/v1beta1"},
-      {{22},
-       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v1 policy/v1/v1beta1 "
-       "networking.k8s.io/v1 rbac.authorization.k8s.io/v1 storage.k8s.io/v1 scheduling.k8s.io/v1 "
-       "coordination.k8s.io/v1 discovery.k8s.io/v1 node.k8s.io/v1/v1beta1"},
-      {{25},
-       "events.k8s.io/v1 authentication.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2/v1 "
-       "networking.k8s.io/v1 policy/v1 rbac.authorization.k8s.io/v1 "
-       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 discovery.k8s.io/v1 node.k8s.io/v1"},
-      {{34},
-       "events.k8s.io/v1 authentication.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 autoscaling/v2/v1 "
-       "networking.k8s.io/v1 policy/v1 rbac.authorization.k8s.io/v1 "
-       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1 discovery.k8s.io/v1 resource.k8s.io/v1 "
-       "node.k8s.io/v1"}};
   std::vector<Group> out;
   bool name = true;
   std::string word;

@@ -70,6 +70,7 @@ class Registry {
         FieldDef f;
         f.number = static_cast<int>(++number);
         std::string of = ReadField(line, &f);
+        f.span = SpanOf(type->name, f);
         if (release && !f.span.Has(*release)) continue;
         if (!release && !type->fields.empty() && type->fields.back().name == f.name) {
           type->fields.back() = std::move(f);
@@ -90,10 +91,19 @@ class Registry {
   }
 
  private:
-  static Version MinorOf(std::string_view text) {
-    int minor = 0;
-    CHECK(absl::SimpleAtoi(std::string(text), &minor));
-    return {static_cast<uint8_t>(minor)};
+  // Returns the releases that have a member; `always` says that it is always written.
+  static release::Span SpanOf(const std::string& type, const FieldDef& f) {
+    static const auto* const spans = [] {
+      auto* all = new absl::flat_hash_map<std::string, release::Span>;
+      for (const MemberRow& row : kMembers) {
+        for (std::string_view member : Split(row.members, ' ')) (*all)[std::string(member)] = row.span;
+      }
+      return all;
+    }();
+    const std::string name = absl::StrCat(type, ".", f.name);
+    if (const auto it = spans->find(name + "!"); f.always && it != spans->end()) return it->second;
+    const auto it = spans->find(name);
+    return it == spans->end() ? release::Span{} : it->second;
   }
   // Returns the name of the struct type, if it is one.
   static std::string ReadField(std::string_view line, FieldDef* f) {
@@ -109,10 +119,6 @@ class Registry {
         f->go_name = w;
       } else if (Strip(&w, "n=")) {
         CHECK(absl::SimpleAtoi(std::string(w), &f->number));
-      } else if (Strip(&w, "since=")) {
-        f->span.since = MinorOf(w);
-      } else if (Strip(&w, "until=")) {
-        f->span.until = MinorOf(w);
       } else if (w == "merge") {
         f->merge_primitives = true;
       } else if (w == "retain") {

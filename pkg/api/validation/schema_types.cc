@@ -19,8 +19,8 @@ ObjectMeta proto
   annotations map
   ownerReferences []OwnerReference key=uid
   finalizers []string merge
-  clusterName string until=24
-  managedFields []ManagedFieldsEntry n=17 since=14
+  clusterName string
+  managedFields []ManagedFieldsEntry n=17
 ManagedFieldsEntry proto
   manager string
   operation string
@@ -92,21 +92,21 @@ PodSpec proto
   priorityClassName string n=24
   priority *int32 n=25
   dnsConfig *PodDNSConfig go=DNSConfig n=26
-  readinessGates []PodReadinessGate n=28 since=11
-  runtimeClassName *string n=29 since=12
-  enableServiceLinks *bool n=30 since=13
-  preemptionPolicy *string n=31 since=15
-  overhead rl n=32 since=16
-  topologySpreadConstraints []TopologySpreadConstraint key=topologyKey n=33 since=16
-  ephemeralContainers []Container key=name n=34 since=16
-  setHostnameAsFQDN *bool n=35 since=19
-  os *PodOS go=OS n=36 since=23
-  hostUsers *bool n=37 since=25
-  schedulingGates []PodSchedulingGate key=name n=38 since=26
-  resourceClaims []PodResourceClaim key=name n=39 since=26
-  resources *ResourceRequirements n=40 since=32
-  hostnameOverride *string n=41 since=34
-  schedulingGroup *PodSchedulingGroup n=43 since=36
+  readinessGates []PodReadinessGate n=28
+  runtimeClassName *string n=29
+  enableServiceLinks *bool n=30
+  preemptionPolicy *string n=31
+  overhead rl n=32
+  topologySpreadConstraints []TopologySpreadConstraint key=topologyKey n=33
+  ephemeralContainers []Container key=name n=34
+  setHostnameAsFQDN *bool n=35
+  os *PodOS go=OS n=36
+  hostUsers *bool n=37
+  schedulingGates []PodSchedulingGate key=name n=38
+  resourceClaims []PodResourceClaim key=name n=39
+  resources *ResourceRequirements n=40
+  hostnameOverride *string n=41
+  schedulingGroup *PodSchedulingGroup n=43
 PodSchedulingGroup
   podGroupName *string
 PodReadinessGate
@@ -117,9 +117,9 @@ PodSchedulingGate proto
   name string!
 PodResourceClaim
   name string!
-  source PodResourceClaimSource until=31
-  resourceClaimName *string since=31
-  resourceClaimTemplateName *string since=31
+  source PodResourceClaimSource
+  resourceClaimName *string
+  resourceClaimTemplateName *string
 PodResourceClaimSource
   resourceClaimName *string
   resourceClaimTemplateName *string
@@ -149,11 +149,11 @@ PodSecurityContext proto
   runAsNonRoot *bool n=3
   supplementalGroups []int64 n=4
   fsGroup *int64 go=FSGroup n=5
-  sysctls []Sysctl n=7 since=11
-  windowsOptions *WindowsOptions n=8 since=14
-  fsGroupChangePolicy *string n=9 since=18
-  seccompProfile *SeccompProfile n=10 since=19
-  appArmorProfile *SeccompProfile n=11 since=29
+  sysctls []Sysctl n=7
+  windowsOptions *WindowsOptions n=8
+  fsGroupChangePolicy *string n=9
+  seccompProfile *SeccompProfile n=10
+  appArmorProfile *SeccompProfile n=11
 Sysctl
   name string!
   value string!
@@ -179,10 +179,10 @@ SecurityContext
   runAsNonRoot *bool
   readOnlyRootFilesystem *bool
   allowPrivilegeEscalation *bool
-  procMount *string since=12
-  windowsOptions *WindowsOptions since=14
-  seccompProfile *SeccompProfile since=19
-  appArmorProfile *SeccompProfile since=29
+  procMount *string
+  windowsOptions *WindowsOptions
+  seccompProfile *SeccompProfile
+  appArmorProfile *SeccompProfile
 Capabilities
   add []string
   drop []string
@@ -196,9 +196,9 @@ NodeAffinity
 NodeSelector
   nodeSelectorTerms []NodeSelectorTerm!
 NodeSelectorTerm
-  matchExpressions []LabelSelectorRequirement! until=11
-  matchExpressions []LabelSelectorRequirement since=11
-  matchFields []LabelSelectorRequirement n=2 since=11
+  matchExpressions []LabelSelectorRequirement!
+  matchExpressions []LabelSelectorRequirement
+  matchFields []LabelSelectorRequirement n=2
 PreferredSchedulingTerm
   weight int32!
   preference NodeSelectorTerm!
@@ -212,9 +212,9 @@ PodAffinityTerm
   labelSelector *LabelSelector
   namespaces []string
   topologyKey string!
-  namespaceSelector *LabelSelector since=21
-  matchLabelKeys []string since=29
-  mismatchLabelKeys []string since=29
+  namespaceSelector *LabelSelector
+  matchLabelKeys []string
+  mismatchLabelKeys []string
 Toleration proto
   key string
   operator string
@@ -243,11 +243,11 @@ Container proto
   stdin bool n=16
   stdinOnce bool n=17
   tty bool go=TTY n=18
-  startupProbe *Probe n=22 since=16
-  resizePolicy []ContainerResizePolicy n=23 since=27
-  restartPolicy *string n=24 since=28
-  restartPolicyRules []ContainerRestartRule n=26 since=34
-  targetContainerName string n=25 since=16
+  startupProbe *Probe n=22
+  resizePolicy []ContainerResizePolicy n=23
+  restartPolicy *string n=24
+  restartPolicyRules []ContainerRestartRule n=26
+  targetContainerName string n=25
 ContainerRestartRule
   action string
   exitCodes *ContainerRestartRuleOnExitCodes
@@ -293,17 +293,17 @@ KeySelector
 ResourceRequirements proto
   limits rl
   requests rl
-  claims []ResourceClaimOfContainer key=name since=26
+  claims []ResourceClaimOfContainer key=name
 ResourceClaimOfContainer
   name string!
-  request string since=31
+  request string
 VolumeMount
   name string!
   readOnly bool
   mountPath string!
   subPath string
   mountPropagation *string
-  subPathExpr string since=14
+  subPathExpr string
 VolumeDevice
   name string!
   devicePath string!
@@ -316,8 +316,8 @@ Probe
   periodSeconds int32
   successThreshold int32
   failureThreshold int32
-  terminationGracePeriodSeconds *int64 since=21
-  grpc *GRPCAction go=GRPC since=23
+  terminationGracePeriodSeconds *int64
+  grpc *GRPCAction go=GRPC
 GRPCAction
   port int32!
   service *string
@@ -342,7 +342,7 @@ Handler
   exec *ExecAction
   httpGet *HTTPGetAction go=HTTPGet
   tcpSocket *TCPSocketAction go=TCPSocket
-  sleep *SleepAction since=29
+  sleep *SleepAction
 SleepAction
   seconds int64!
 Volume
@@ -374,8 +374,8 @@ Volume
   portworxVolume *PortworxVolumeSource
   scaleIO *ScaleIOVolumeSource
   storageos *StorageOSVolumeSource
-  csi *CSIVolumeSource go=CSI since=15
-  ephemeral *EphemeralVolumeSource since=19
+  csi *CSIVolumeSource go=CSI
+  ephemeral *EphemeralVolumeSource
 CSIVolumeSource
   driver string!
   readOnly *bool
@@ -455,7 +455,7 @@ CinderVolumeSource
   volumeID string!
   fsType string
   readOnly bool
-  secretRef *SecretReference since=11
+  secretRef *SecretReference
 CephFSVolumeSource
   monitors []string!
   path string
@@ -518,8 +518,8 @@ VolumeProjection
   secret *VolumeProjectionItems
   downwardAPI *DownwardAPIProjection
   configMap *VolumeProjectionItems
-  serviceAccountToken *ServiceAccountTokenProjection since=11
-  clusterTrustBundle any since=29
+  serviceAccountToken *ServiceAccountTokenProjection
+  clusterTrustBundle any
 ServiceAccountTokenProjection
   audience string
   expirationSeconds *int64
@@ -552,7 +552,7 @@ StorageOSVolumeSource
   readOnly bool
   secretRef *ObjectReference
 PodStatus
-  observedGeneration int64 since=33
+  observedGeneration int64
   phase string
   conditions []PodCondition key=type
   message string
@@ -564,14 +564,14 @@ PodStatus
   initContainerStatuses []ContainerStatus
   containerStatuses []ContainerStatus
   qosClass string
-  hostIPs []HostIP key=ip go=HostIPs since=28
-  podIPs []HostIP key=ip go=PodIPs since=16
-  ephemeralContainerStatuses []ContainerStatus since=16
-  resize string since=27
-  resourceClaimStatuses []PodResourceClaimStatus key=name since=26
-  extendedResourceClaimStatus *ExtendedResourceClaimStatus since=34
-  allocatedResources rl since=35
-  resources *ResourceRequirements since=35
+  hostIPs []HostIP key=ip go=HostIPs
+  podIPs []HostIP key=ip go=PodIPs
+  ephemeralContainerStatuses []ContainerStatus
+  resize string
+  resourceClaimStatuses []PodResourceClaimStatus key=name
+  extendedResourceClaimStatus *ExtendedResourceClaimStatus
+  allocatedResources rl
+  resources *ResourceRequirements
 ExtendedResourceClaimStatus
   requestMappings []ExtendedResourceRequestMapping
   resourceClaimName string!
@@ -586,7 +586,7 @@ PodResourceClaimStatus
   resourceClaimName *string
 PodCondition
   type string!
-  observedGeneration int64 since=33
+  observedGeneration int64
   status string!
   lastProbeTime time
   lastTransitionTime time
@@ -601,9 +601,9 @@ ContainerStatus
   image string!
   imageID string!
   containerID string
-  started *bool since=16
-  allocatedResources rl since=27
-  resources *ResourceRequirements since=27
+  started *bool
+  allocatedResources rl
+  resources *ResourceRequirements
 ContainerState
   waiting *ContainerStateWaiting
   running *ContainerStateRunning

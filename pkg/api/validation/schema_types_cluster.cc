@@ -15,7 +15,7 @@ NodeSpec
   unschedulable bool
   taints []Taint
   configSource *NodeConfigSource
-  podCIDRs []string merge go=PodCIDRs since=16
+  podCIDRs []string merge go=PodCIDRs
 NodeConfigSource
   configMapRef *ObjectReference
 Taint
@@ -34,9 +34,9 @@ NodeStatus
   images []ContainerImage
   volumesInUse []string
   volumesAttached []AttachedVolume
-  config *NodeConfigStatus since=11
-  features any since=30
-  declaredFeatures []string since=35
+  config *NodeConfigStatus
+  features any
+  declaredFeatures []string
 NodeConfigStatus
   assigned any
   active any
@@ -82,7 +82,7 @@ NamespaceSpec proto
   finalizers []string
 NamespaceStatus proto
   phase string
-  conditions []WorkloadCondition key=type since=20
+  conditions []WorkloadCondition key=type
 
 Service proto
   metadata ObjectMeta
@@ -102,12 +102,12 @@ ServiceSpec proto
   healthCheckNodePort int32 n=12
   publishNotReadyAddresses bool n=13
   sessionAffinityConfig *SessionAffinityConfig n=14
-  clusterIPs []string go=ClusterIPs n=18 since=20
-  ipFamilies []string go=IPFamilies n=19 since=20
-  ipFamilyPolicy *string go=IPFamilyPolicy n=17 since=20
-  allocateLoadBalancerNodePorts *bool n=20 since=20
-  loadBalancerClass *string n=21 since=21
-  internalTrafficPolicy *string n=22 since=21
+  clusterIPs []string go=ClusterIPs n=18
+  ipFamilies []string go=IPFamilies n=19
+  ipFamilyPolicy *string go=IPFamilyPolicy n=17
+  allocateLoadBalancerNodePorts *bool n=20
+  loadBalancerClass *string n=21
+  internalTrafficPolicy *string n=22
 SessionAffinityConfig proto
   clientIP *ClientIPConfig
 ClientIPConfig proto
@@ -118,10 +118,10 @@ ServicePort proto
   port int32!
   targetPort intstr
   nodePort int32
-  appProtocol *string since=18
+  appProtocol *string
 ServiceStatus proto
   loadBalancer LoadBalancerStatus
-  conditions []ServiceCondition key=type since=20
+  conditions []ServiceCondition key=type
 ServiceCondition
   type string!
   status string!
@@ -134,8 +134,8 @@ LoadBalancerStatus proto
 LoadBalancerIngress
   ip string go=IP
   hostname string
-  ipMode *string go=IPMode since=29
-  ports any since=20
+  ipMode *string go=IPMode
+  ports any
 
 Endpoints
   metadata ObjectMeta
@@ -153,13 +153,13 @@ EndpointPort
   name string
   port int32!
   protocol string
-  appProtocol *string since=18
+  appProtocol *string
 
 ConfigMap proto
   metadata ObjectMeta
   data map
   binaryData map
-  immutable *bool since=18
+  immutable *bool
 
 Event
   metadata ObjectMeta
@@ -183,7 +183,7 @@ EventSource
 EventSeries
   count int32
   lastObservedTime microtime
-  state string until=19
+  state string
 
 ReplicationController
   metadata ObjectMeta
@@ -199,7 +199,7 @@ ReplicaStatus
   fullyLabeledReplicas int32
   readyReplicas int32
   availableReplicas int32
-  terminatingReplicas *int32 since=35
+  terminatingReplicas *int32
   observedGeneration int64
   conditions []WorkloadCondition key=type
 WorkloadCondition
@@ -230,9 +230,9 @@ StatefulSetSpec
   podManagementPolicy string
   updateStrategy StatefulSetUpdateStrategy
   revisionHistoryLimit *int32
-  minReadySeconds int32 since=22
-  persistentVolumeClaimRetentionPolicy *ClaimRetentionPolicy since=23
-  ordinals *StatefulSetOrdinals since=26
+  minReadySeconds int32
+  persistentVolumeClaimRetentionPolicy *ClaimRetentionPolicy
+  ordinals *StatefulSetOrdinals
 ClaimRetentionPolicy
   whenDeleted string
   whenScaled string
@@ -249,7 +249,7 @@ StatefulSetUpdateStrategy
   rollingUpdate *RollingUpdateStatefulSetStrategy
 RollingUpdateStatefulSetStrategy
   partition *int32
-  maxUnavailable *intstr since=24
+  maxUnavailable *intstr
 StatefulSetStatus
   observedGeneration int64
   replicas int32!
@@ -260,7 +260,7 @@ StatefulSetStatus
   updateRevision string
   collisionCount *int32
   conditions []WorkloadCondition key=type
-  availableReplicas int32! since=22
+  availableReplicas int32!
 Deployment proto
   metadata ObjectMeta
   spec DeploymentSpec
@@ -273,7 +273,7 @@ DeploymentSpec proto
   minReadySeconds int32
   revisionHistoryLimit *int32
   paused bool
-  rollbackTo *RollbackConfig until=16
+  rollbackTo *RollbackConfig
   progressDeadlineSeconds *int32
 RollbackConfig
   revision int64
@@ -290,7 +290,7 @@ DeploymentStatus proto
   readyReplicas int32 n=7
   availableReplicas int32 n=4
   unavailableReplicas int32 n=5
-  terminatingReplicas *int32 n=9 since=35
+  terminatingReplicas *int32 n=9
   conditions []DeploymentCondition key=type n=6
   collisionCount *int32 n=8
 DeploymentCondition
@@ -346,10 +346,10 @@ PersistentVolumeSpec
   mountOptions []string
   volumeMode *string
   nodeAffinity *VolumeNodeAffinity
-  volumeAttributesClassName *string since=29
+  volumeAttributesClassName *string
 LocalVolumeSource
   path string!
-  fsType *string since=12
+  fsType *string
 CSIPersistentVolumeSource
   driver string!
   volumeHandle string!
@@ -359,15 +359,15 @@ CSIPersistentVolumeSource
   controllerPublishSecretRef *SecretReference
   nodeStageSecretRef *SecretReference
   nodePublishSecretRef *SecretReference
-  controllerExpandSecretRef *SecretReference since=14
-  nodeExpandSecretRef *SecretReference since=25
+  controllerExpandSecretRef *SecretReference
+  nodeExpandSecretRef *SecretReference
 VolumeNodeAffinity
   required *NodeSelector
 PersistentVolumeStatus
   phase string
   message string
   reason string
-  lastPhaseTransitionTime *time since=28
+  lastPhaseTransitionTime *time
 PersistentVolumeClaim
   metadata ObjectMeta
   spec PersistentVolumeClaimSpec
@@ -379,9 +379,9 @@ PersistentVolumeClaimSpec
   volumeName string
   storageClassName *string
   volumeMode *string
-  dataSource *TypedObjectReference since=12
-  dataSourceRef *TypedObjectReference since=22
-  volumeAttributesClassName *string since=29
+  dataSource *TypedObjectReference
+  dataSourceRef *TypedObjectReference
+  volumeAttributesClassName *string
 TypedObjectReference
   apiGroup *string go=APIGroup
   kind string!
@@ -392,10 +392,10 @@ PersistentVolumeClaimStatus
   accessModes []string
   capacity rl
   conditions []PersistentVolumeClaimCondition key=type
-  allocatedResources rl since=27
-  allocatedResourceStatuses map since=28
-  currentVolumeAttributesClassName *string since=29
-  modifyVolumeStatus any since=29
+  allocatedResources rl
+  allocatedResourceStatuses map
+  currentVolumeAttributesClassName *string
+  modifyVolumeStatus any
 PersistentVolumeClaimCondition
   type string!
   status string!
@@ -411,7 +411,7 @@ StorageClass
   mountOptions []string
   allowVolumeExpansion *bool
   volumeBindingMode *string
-  allowedTopologies []TopologySelectorTerm since=11
+  allowedTopologies []TopologySelectorTerm
 TopologySelectorTerm
   matchLabelExpressions []TopologySelectorLabelRequirement
 TopologySelectorLabelRequirement
@@ -425,16 +425,16 @@ PodDisruptionBudgetSpec proto
   minAvailable *intstr
   selector *LabelSelector
   maxUnavailable *intstr
-  unhealthyPodEvictionPolicy *string since=26
+  unhealthyPodEvictionPolicy *string
 PodDisruptionBudgetStatus proto
   observedGeneration int64
-  disruptedPods map[time]! until=21
-  disruptedPods map[time] n=2 since=21
+  disruptedPods map[time]!
+  disruptedPods map[time] n=2
   disruptionsAllowed int32! go=PodDisruptionsAllowed n=3
   currentHealthy int32! n=4
   desiredHealthy int32! n=5
   expectedPods int32! n=6
-  conditions []ServiceCondition key=type since=20
+  conditions []ServiceCondition key=type
 PriorityClass proto
   metadata ObjectMeta
   value int32!
@@ -460,7 +460,7 @@ ResourceQuota proto
 ResourceQuotaSpec proto
   hard rl
   scopes []string
-  scopeSelector *ScopeSelector since=11
+  scopeSelector *ScopeSelector
 ScopeSelector proto
   matchExpressions []ScopedResourceSelectorRequirement
 ScopedResourceSelectorRequirement proto
@@ -473,8 +473,8 @@ ResourceQuotaStatus proto
 RuntimeClass
   metadata ObjectMeta
   handler string!
-  overhead *RuntimeOverhead since=16
-  scheduling *RuntimeScheduling since=16
+  overhead *RuntimeOverhead
+  scheduling *RuntimeScheduling
 RuntimeOverhead
   podFixed rl
 RuntimeScheduling

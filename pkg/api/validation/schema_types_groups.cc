@@ -180,7 +180,7 @@ EventsGroupSeries
 
 Secret proto
   metadata ObjectMeta
-  immutable *bool n=5 since=18
+  immutable *bool n=5
   data map n=2
   stringData map n=4
   type string n=3
@@ -198,7 +198,7 @@ DaemonSetSpec
   template PodTemplateSpec
   updateStrategy DaemonSetUpdateStrategy
   minReadySeconds int32
-  templateGeneration int64 until=16
+  templateGeneration int64
   revisionHistoryLimit *int32
 DaemonSetUpdateStrategy
   type string
@@ -222,26 +222,26 @@ JobSpec proto
   parallelism *int32 n=1
   completions *int32 n=2
   activeDeadlineSeconds *int64 n=3
-  podFailurePolicy any n=11 since=25
+  podFailurePolicy any n=11
   backoffLimit *int32 n=7
-  backoffLimitPerIndex *int32 n=12 since=28
-  maxFailedIndexes *int32 n=13 since=28
+  backoffLimitPerIndex *int32 n=12
+  maxFailedIndexes *int32 n=13
   selector *LabelSelector n=4
   manualSelector *bool n=5
   template PodTemplateSpec n=6
-  ttlSecondsAfterFinished *int32 n=8 since=12
-  completionMode *string n=9 since=21
-  suspend *bool n=10 since=21
-  podReplacementPolicy *string n=14 since=28
-  managedBy *string n=15 since=30
-  successPolicy any n=16 since=30
+  ttlSecondsAfterFinished *int32 n=8
+  completionMode *string n=9
+  suspend *bool n=10
+  podReplacementPolicy *string n=14
+  managedBy *string n=15
+  successPolicy any n=16
 CronJob proto
   metadata ObjectMeta
   spec CronJobSpec
   status CronJobStatus
 CronJobSpec proto
   schedule string! n=1
-  timeZone *string n=8 since=24
+  timeZone *string n=8
   startingDeadlineSeconds *int64 n=2
   concurrencyPolicy string n=3
   suspend *bool n=4
@@ -348,11 +348,11 @@ JobStatus proto
   active int32
   succeeded int32
   failed int32
-  terminating *int32 n=11 since=28
-  completedIndexes string n=7 since=21
-  failedIndexes *string n=10 since=28
-  uncountedTerminatedPods any n=8 since=22
-  ready *int32 n=9 since=23
+  terminating *int32 n=11
+  completedIndexes string n=7
+  failedIndexes *string n=10
+  uncountedTerminatedPods any n=8
+  ready *int32 n=9
 JobCondition
   type string!
   status string!

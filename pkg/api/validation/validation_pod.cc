@@ -71,9 +71,6 @@ void HugePages(const Value& resources, const Path& at, Version release, FieldErr
 }
 
 // Reports that a pod uses huge pages of several sizes.
-// Errors about requests say how much the limit is.
-constexpr release::Span kNamesLimits = release::Since(27);
-
 void OneSizeOfHugePages(const Value& spec, const Path& at, FieldErrors* errors) {
   std::set<std::string> sizes;
   for (std::string_view which : {"containers", "initContainers"}) {

@@ -42,7 +42,7 @@ struct Words {
 constexpr std::string_view kRemovedPlugins[] = {"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"};
 constexpr release::From<Words> kWords[] = {
     {{0}, {}},
-    {{36},
+    {release::history::kConfigurationInNewWords.since,
      {.as_json = true,
       .queue_sort_differs = "must be the same for all profiles",
       .queue_sort_args_differ = "queueSort must be the same for all profiles",

@@ -13,23 +13,18 @@
 namespace berth::scheduler::configuration {
 namespace {
 
+namespace history = release::history;
+
 constexpr std::string_view kApiGroup = "kubescheduler.config.k8s.io/";
 
-// In ascending order. 1.29 itself no longer reads v1beta3; it is accepted because its defaults are those of v1.
+// In ascending order.
 constexpr VersionRow kVersions[] = {
-    {"v1alpha1", {.since = {12}, .until = {18}}, {}},
-    {"v1alpha2", {.since = {18}, .until = {19}}, {}},
-    {"v1beta1", {.since = {19}, .until = {23}}, Version::kV1Beta1},
-    {"v1beta2", {.since = {22}, .until = {28}}, {}},
-    {"v1beta3", {.since = {23}, .until = {30}}, Version::kV1Beta3},
-    {"v1", release::Since(25), Version::kV1},
-};
-
-constexpr release::From<std::string_view> kScheme[] = {
-    {{0}, ""},
-    {{12}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:29")"},
-    {{18}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:30")"},
-    {{20}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:29")"},
+    {"v1alpha1", history::kConfigurationV1Alpha1, {}},
+    {"v1alpha2", history::kConfigurationV1Alpha2, {}},
+    {"v1beta1", history::kConfigurationV1Beta1, Version::kV1Beta1},
+    {"v1beta2", history::kConfigurationV1Beta2, {}},
+    {"v1beta3", history::kConfigurationV1Beta3, Version::kV1Beta3},
+    {"v1", history::kConfigurationV1, Version::kV1},
 };
 
 const VersionRow* FindAnyVersion(std::string_view api_version) {
@@ -109,7 +104,7 @@ std::string WhyNotRead(const release::Id& release, std::string_view api_version)
 }
 
 std::string_view SchemeOf(release::Version release) {
-  return release::At(kScheme, release);
+  return release::At(history::kConfigurationScheme, release);
 }
 
 std::string VersionsOf(release::Version release) {
@@ -125,14 +120,14 @@ bool HasMember(release::Version release, std::string_view name) {
     std::string_view name;
     release::Span span;
   };
-  static constexpr Row kMembers[] = {{"placementGenerate", release::Since(36)}, {"placementScore", release::Since(36)}};
+  static constexpr Row kMembers[] = {{"placementGenerate", history::kPlacementPoints},
+                                     {"placementScore", history::kPlacementPoints}};
   return std::all_of(std::begin(kMembers), std::end(kMembers),
                      [&](const Row& row) { return row.name != name || row.span.Has(release); });
 }
 
 bool HasDeviceArguments(release::Version release) {
-  constexpr release::Span kSpan = release::Since(36);
-  return kSpan.Has(release);
+  return history::kDeviceArguments.Has(release);
 }
 
 }  // namespace berth::scheduler::configuration

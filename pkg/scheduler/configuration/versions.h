@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "pkg/release/history.h"
 #include "pkg/release/release.h"
 #include "pkg/scheduler/configuration/types.h"
 
@@ -17,7 +18,7 @@ struct VersionRow {
 };
 // The version of configurations before they had an API group of their own, with a provider or a Policy.
 inline constexpr std::string_view kComponentConfig = "componentconfig/v1alpha1";
-inline constexpr VersionRow kComponentConfigRow = {"v1alpha1", {.since = {9}, .until = {12}}, {}};
+inline constexpr VersionRow kComponentConfigRow = {"v1alpha1", release::history::kComponentConfigV1Alpha1, {}};
 // Returns the row of an apiVersion such as "kubescheduler.config.k8s.io/v1beta1", or null if there is none.
 const VersionRow* FindVersion(std::string_view api_version);
 // Returns the release that a file of this apiVersion is for: `asked`, which may be null, if it reads the version, and

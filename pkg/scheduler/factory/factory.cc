@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "pkg/http/url.h"
+#include "pkg/release/history.h"
 #include "pkg/scheduler/algorithm/nodelabel/nodelabel.h"
 #include "pkg/scheduler/algorithm/noderesources/requested_to_capacity_ratio.h"
 #include "pkg/scheduler/algorithm/serviceaffinity/serviceaffinity.h"
@@ -305,7 +306,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
   }
   for (ExtenderConfig e : policy.extenders) {
     if (!args.release->extenders_manage_resources) e.managed_resources.clear();
-    e.names_verb = kExtenderFailures.Has(args.release->version);
+    e.names_verb = release::history::kExtenderFailures.Has(args.release->version);
     // That of an extender that scores is checked by ValidatePolicy.
     if (args.release->extenders_need_weight && e.weight <= 0 && e.prioritize_verb.empty()) {
       errors.push_back(absl::StrCat("Priority for extender ", http::RedactUrl(e.url_prefix),

@@ -10,6 +10,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/http/url.h"
+#include "pkg/release/history.h"
 #include "pkg/scheduler/registry/unprepared_plugins.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
@@ -21,8 +22,6 @@ using configuration::ExtensionPoint;
 using configuration::ResolvedProfile;
 
 constexpr int64_t kMaxExtenderScore = 10;
-// Since when extenders may answer that evictions cannot help on a node.
-constexpr release::Span kAnswersUnresolvable = release::Since(21);
 
 // Finds a rule by name among those of the release and then among those of plugin/.
 template <typename Map>
@@ -255,7 +254,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
   std::stable_partition(asked.begin(), asked.end(), [](const ExtenderConfig& e) { return !e.ignorable; });
   for (ExtenderConfig& e : asked) {
     e.weight *= config->release->max_score / kMaxExtenderScore;
-    e.strict_answers = kAnswersUnresolvable.Has(args.release->version);
+    e.strict_answers = release::history::kAnswersUnresolvable.Has(args.release->version);
     e.refuses_unknown_nodes = e.names_verb = true;
     if (args.make_extender == nullptr) {
       errors.push_back(

@@ -14,6 +14,7 @@
 #include "pkg/api/line_column.h"
 #include "pkg/api/stream.h"
 #include "pkg/api/strict_error.h"
+#include "pkg/release/history.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -94,7 +95,7 @@ class Reader {
 
   // Returns whether the release knows a member, and warns that it is ignored if it does not.
   bool Knows(Json v, const std::string& path, const release::Span& span) {
-    if (release_ == release::Version{} || span.Has(release_)) return true;
+    if (release_.minor == 0 || span.Has(release_)) return true;
     Warn(v, absl::StrCat(path, ": a field of ", release::NameOf(span.since), " or later, ignored"));
     return false;
   }
@@ -117,7 +118,7 @@ class Reader {
   void Members(Json j, const std::string& path, const std::vector<Field>& fields, bool open = false) {
     if (j.IsNull()) return;
     if (!j.IsObject()) return (void)Fail(j, path, "an object is needed here");
-    const bool strict = kStrict.Has(release_) && !lenient_;
+    const bool strict = release::history::kStrictPolicies.Has(release_) && !lenient_;
     std::set<std::string_view> seen, exact;
     for (auto [key, value] : j.Children()) {
       const Field* field = nullptr;
@@ -136,7 +137,7 @@ class Reader {
         }
         continue;
       }
-      if (kStrict.Has(release_) && !exact.insert(key).second) {
+      if (release::history::kStrictPolicies.Has(release_) && !exact.insert(key).second) {
         RefuseSecond(value, full, key);
       } else if (!seen.insert(field->name).second) {
         Warn(value, absl::StrCat(full, ": given more than once, the last one counts"));
@@ -235,7 +236,8 @@ class Reader {
             Members(v, p,
                     {{"requestedToCapacityRatioArguments",
                       [&](Json w, const std::string& q) {
-                        if (Knows(w, q, kRatioArguments)) Ratio(w, q, &a.requested_to_capacity_ratio.emplace());
+                        if (Knows(w, q, release::history::kRatioArguments))
+                          Ratio(w, q, &a.requested_to_capacity_ratio.emplace());
                       }},
                      {"serviceAntiAffinity",
                       [&](Json w, const std::string& q) {
@@ -342,16 +344,14 @@ class Reader {
           }},
          {"preemptVerb",
           [&](Json v, const std::string& p) {
-            if (Knows(v, p, kExtenderFailures)) String(v, p, &out->preempt_verb);
+            if (Knows(v, p, release::history::kExtenderFailures)) String(v, p, &out->preempt_verb);
           }},
          {"ignorable", [&](Json v, const std::string& p) {
-            if (Knows(v, p, kExtenderFailures)) Bool(v, p, &out->ignorable);
+            if (Knows(v, p, release::history::kExtenderFailures)) Bool(v, p, &out->ignorable);
           }}});
   }
 
   static constexpr char kUnread[] = "unread.invalid";  // replaces a name or host that could not be read
-
-  static constexpr release::Span kStrict = release::Since(18);  // unknown members are errors
 
   bool has_text_;
   Json root_;
@@ -367,7 +367,7 @@ class Reader {
 DecodedPolicy DecodeWholePolicy(std::string_view text, release::Version release) {
   DecodedPolicy out;
   const size_t first = text.find_first_not_of(" \t\r\n");
-  if (release::Since(18).Has(release) && first != std::string_view::npos && text[first] != '{') {
+  if (release::history::kStrictPolicies.Has(release) && first != std::string_view::npos && text[first] != '{') {
     const auto yaml = api::ReadDocument(text);
     if (!yaml.ok()) {
       out.errors.push_back(util::Message(yaml.status()));

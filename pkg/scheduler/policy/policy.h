@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "pkg/release/release.h"
-
 namespace berth::scheduler {
 
 // An entry of the list of predicates.
@@ -43,7 +41,7 @@ struct PriorityPolicy {
       std::string label;
       bool presence = false;
     };
-    // The requestedToCapacityRatioArguments of Policies of Kubernetes 1.12 to 1.22.
+    // The requestedToCapacityRatioArguments, in releases of history::kRatioArguments.
     struct RequestedToCapacityRatio {
       struct Point {
         int64_t utilization = 0, score = 0;  // utilization 0..100, strictly increasing; score 0..10
@@ -76,23 +74,19 @@ struct ExtenderManagedResource {
   bool ignored_by_scheduler = false;
 };
 
-// The releases in which an extender may preempt, and may be ignored when it fails.
-inline constexpr release::Span kExtenderFailures = release::Since(11);
-// The releases in which a priority may have requestedToCapacityRatioArguments.
-inline constexpr release::Span kRatioArguments = release::Since(12);
-
 // An extender, in a Policy or in a KubeSchedulerConfiguration.
 struct ExtenderConfig {
   std::string url_prefix;
   std::string filter_verb, prioritize_verb, bind_verb;  // if empty, the extender does not do this
-  std::string preempt_verb;                             // see kExtenderFailures
+  std::string preempt_verb;                             // in releases of history::kExtenderFailures
   int64_t weight = 0;
   bool enable_https = false;
   std::optional<ExtenderTls> tls;
   int64_t http_timeout_nanos = 0;  // 0 means 5 seconds
   bool node_cache_capable = false;
   std::vector<ExtenderManagedResource> managed_resources;
-  bool ignorable = false;  // whether pods are scheduled without it when it fails; see kExtenderFailures
+  bool ignorable =
+      false;  // whether pods are scheduled without it when it fails; in releases of history::kExtenderFailures
   // How the release reads answers and words errors: FailedAndUnresolvableNodes, and errors in small letters; whether a
   // name in NodeNames that was not sent is an error; and whether errors name the URL with the verb.
   bool strict_answers = false, refuses_unknown_nodes = false, names_verb = false;

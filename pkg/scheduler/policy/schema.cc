@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "pkg/api/json_writer.h"
+#include "pkg/release/history.h"
 #include "pkg/scheduler/policy/policy.h"
 
 namespace berth::scheduler {
@@ -107,7 +108,7 @@ class PolicySchemaWriter {
             [&] {
               Described("serviceAntiAffinity", "Pods of a service spread over the values of this label.",
                         [&] { Object({"label"}, [&] { Described("label", "The label.", [&] { Type("string"); }); }); });
-              if (kRatioArguments.Has(release_)) Ratio();
+              if (release::history::kRatioArguments.Has(release_)) Ratio();
               Described("labelPreference", "Nodes that have, or do not have, this label are better.", [&] {
                 Object({"label"}, [&] {
                   Described("label", "The label.", [&] { Type("string"); });
@@ -156,7 +157,7 @@ class PolicySchemaWriter {
       text("bindVerb", "The same for binding; one extender at most.");
       text("BindVerb", "An older spelling of bindVerb.");
       const std::string ignored =
-          absl::StrCat("ignored before release ", release::NameOf(kExtenderFailures.since), ".");
+          absl::StrCat("ignored before release ", release::NameOf(release::history::kExtenderFailures.since), ".");
       text("preemptVerb", absl::StrCat("The same for preemption; ", ignored));
       flag("ignorable", absl::StrCat("Whether pods are scheduled without it when it fails; ", ignored));
       Described("weight", "How much its scores count, 1 and up.", [&] { Integer(0, 922337203685477579); });
