@@ -18,6 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "hack/bench"))
 import churn
 import living
+import sampled
 import steady
 import waiting
 
@@ -572,7 +573,7 @@ def main():
         | {"1.29"}
         | {s[0] for s in SHAPES + EXTENDERS}
         | {s[0] for s in SIMULATED}
-        | {BIG[0], "e2e", "start", "record", "living", "steady", "shapes", "simulate", "waiting", "drawn", "day"}
+        | {BIG[0], "e2e", "start", "record", "living", "steady", "sampled", "shapes", "simulate", "waiting", "drawn", "day"}
     )
     if only - known:
         p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))
@@ -584,7 +585,7 @@ def main():
         and not shapes
         and not extenders
         and not months
-        and not only & {"e2e", "start", "record", "living", "steady", "waiting", "drawn", "day"}
+        and not only & {"e2e", "start", "record", "living", "steady", "sampled", "waiting", "drawn", "day"}
         and not args.workloads
     ):
         p.error("--only leaves nothing to measure")
@@ -657,6 +658,9 @@ def main():
         print("measuring steady: pods that arrive one at a time, over TLS", file=sys.stderr)
         nodes = make_input("steady", "--nodes 1000 --pods 0 --preload 10")
         results["steady"] = steady.measure(os.path.join(OUT, "bin"), nodes, min(args.runs, 3))
+    if not only or "sampled" in only:
+        print("measuring sampled: the nodes that the release would look at", file=sys.stderr)
+        results["sampled"] = sampled.measure(os.path.join(OUT, "bin/schedsim"), make_input, args.runs)
     if not only or "drawn" in only:
         print("measuring drawn: shapes that nothing was tuned for", file=sys.stderr)
         results["drawn"] = churn.drawn()
@@ -772,6 +776,22 @@ def main():
         for name, what, unit in steady.FIGURES:
             value = results["steady"][name]
             rows.append((what, "{:,.1f} {}".format(value, unit) if value is not None else "-"))
+        table(rows)
+    if "sampled" in results:
+        print("\nCPU for one decision that looks at the nodes which its release would look at, and at all nodes\n")
+        rows = [("work", "release", "all", "sampled", "times", "goal", "")]
+        for r in results["sampled"]:
+            rows.append(
+                (
+                    r["work"],
+                    r["release"],
+                    micros(r["cpuMicros"]),
+                    micros(r["sampledMicros"]),
+                    "%.2f" % r["ratio"],
+                    "%.1f" % sampled.GOAL,
+                    "missed" if r["ratio"] > sampled.GOAL else "",
+                )
+            )
         table(rows)
     if "drawn" in results:
         print("\nDrawn shapes (hack/draw-shape): CPU for one decision, of all shapes of a kind\n")

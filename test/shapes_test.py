@@ -96,6 +96,8 @@ def test_drawn_shapes_by_a_sample():
     """With 160 nodes a search ends after 100; `evaluated` is compared, too."""
     for release in ("1.13", "1.19", "1.29", "1.36"):
         check_drawn(6, "release=" + release, "nodes=160", "pods=150", "percentage=20")
+    for release in ("1.13", "1.29"):
+        check_drawn(2, "release=" + release, "nodes=160", "pods=150", "percentage=20", "like=teams", "changes=2")
 
 
 harness.main(globals())

@@ -284,6 +284,8 @@ void DomainOverlay::MarkSpecials(Buffers& b, bool keep) {
 DomainOverlay::Answer DomainOverlay::PlaceInRows(Buffers& b, const Extra& extra, bool keep, uint64_t* last_node_index) {
   if (extra.walk != nullptr && extra.filter == nullptr && rows_->built()) {
     if (!WalkRows(b, keep, extra.walk)) return {};
+    if (extra.narrow == nullptr && extra.score == nullptr) return ChooseWalked(b, last_node_index);
+    b.list.Take(b.walked, &b.parts);
   } else if (!ListParts(b, extra, keep)) {
     return {};
   }
@@ -308,8 +310,21 @@ bool DomainOverlay::WalkRows(Buffers& b, bool keep, SampledWalk* walk) {
   if (!rows_->usable()) return false;
   BeginParts(b);
   AskLabelRulesOfClass(b);
-  b.list.Walk(*cache_, *rows_, keep ? &specials_.SignaturesByRow() : nullptr, signatures_.size(), walk, &b.parts);
+  const std::span<const int32_t> signatures = keep ? specials_.SignaturesByRow() : b.list.marked();
+  b.walked.Walk(*cache_, *rows_, signatures, std::max(signatures_.size(), b.list.marked_signatures()), walk, &b.parts);
   return true;
+}
+
+// Scores the rows that a walk has found and chooses one of them.
+DomainOverlay::Answer DomainOverlay::ChooseWalked(Buffers& b, uint64_t* last_node_index) {
+  if (on_filtered_ != nullptr) (*on_filtered_)();
+  const uint64_t feasible = b.parts.Score();
+  if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0, 0};
+  if (feasible == 1) return {Answer::Outcome::kPlaced, cache_->row(b.walked.rows()[0]).name, 1, 1};
+  b.walked.FindTies(b.parts);
+  const Row chosen = b.walked.Chosen(*cache_, *last_node_index);
+  ++*last_node_index;
+  return {Answer::Outcome::kPlaced, cache_->row(chosen).name, feasible, b.walked.ties()};
 }
 
 // Lists the rows that fit with their parts, also by the rules that have to be called for each. Returns false when the

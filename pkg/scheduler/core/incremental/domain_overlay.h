@@ -6,7 +6,8 @@
 //   LabelRules     the rules about nodes that read nothing but labels
 //   KeptSpecials   the special rows, in buckets; or
 //   FoundSpecials  the special rows, listed for one decision; or
-//   RowList        all rows that fit, listed for one decision
+//   RowList        all rows that fit, listed for one decision; or
+//   WalkedRows     the rows that a walk of a sampler finds
 //   PartTable      the parts that the rows make: which are admitted, and their scores
 // The best scores of the parts are compared, and the row that round robin chooses among the ties is found by counting.
 //
@@ -76,7 +77,9 @@ class DomainOverlay {
     PartTable parts;
     FoundSpecials found;
     RowList list;
+    WalkedRows walked;
     std::vector<const RankSet*> in, out;  // arguments of SelectKth
+    std::vector<uint32_t> below;          // by bucket in the order of the parts: its rows before the start of a walk
   };
   // Buffers of the thread that are one decision's for as long as this exists. A rule of an embedding program that
   // decides in another cluster, while its own decision goes on, gets other ones.
@@ -110,12 +113,14 @@ class DomainOverlay {
   template <typename F>
   void ForEachBucket(const PartTable::Part& part, F f) const;
   Window FindWindow(Buffers& b, SampledWalk* walk) const;
+  void CountInWindow(Buffers& b, const Window& window) const;
   Answer ChooseInWindow(Buffers& b, const Window& window, uint64_t feasible, uint64_t* last_node_index) const;
   Answer PlaceInWindow(Buffers& b, SampledWalk* walk, uint64_t* last_node_index);
   void AskLabelRulesOfClass(Buffers& b);
   void MarkSpecials(Buffers& b, bool keep);
   void ListRows(Buffers& b, bool keep);
   bool WalkRows(Buffers& b, bool keep, SampledWalk* walk);
+  Answer ChooseWalked(Buffers& b, uint64_t* last_node_index);
   bool ListParts(Buffers& b, const Extra& extra, bool keep);
   Answer PlaceInRows(Buffers& b, const Extra& extra, bool keep, uint64_t* last_node_index);
 

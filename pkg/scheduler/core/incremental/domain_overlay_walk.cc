@@ -30,15 +30,19 @@ DomainOverlay::Window DomainOverlay::FindWindow(Buffers& b, SampledWalk* walk) c
   const auto start = static_cast<uint32_t>(walk->start);
   b.in.clear();
   b.out.clear();
+  b.below.clear();
   uint64_t fit = 0, before = 0;
   for (const PartTable::Part& p : b.parts.parts()) {
     fit += p.nodes;
     ForEachBucket(p, [&](int32_t, const RankSet& ranks, const RankSet* shadow) {
       b.in.push_back(&ranks);
-      before += ranks.CountBelow(start);
-      if (shadow == nullptr) return true;
-      b.out.push_back(shadow);
-      before -= shadow->CountBelow(start);
+      uint32_t below = ranks.CountBelow(start);
+      if (shadow != nullptr) {
+        b.out.push_back(shadow);
+        below -= shadow->CountBelow(start);
+      }
+      b.below.push_back(below);
+      before += below;
       return true;
     });
   }
@@ -51,6 +55,19 @@ DomainOverlay::Window DomainOverlay::FindWindow(Buffers& b, SampledWalk* walk) c
   const uint32_t end = SelectKth({b.in, {}}, {b.out, {}}, all, last);
   walk->looked = (end + all - start) % all + 1;
   return {start, end, end < start};
+}
+
+// Sets Part::nodes to the number of rows in the window. REQUIRES: b.below is as FindWindow has left it.
+void DomainOverlay::CountInWindow(Buffers& b, const Window& window) const {
+  const uint32_t* below = b.below.data();
+  for (PartTable::Part& p : b.parts.parts()) {
+    p.nodes = 0;
+    ForEachBucket(p, [&](int32_t, const RankSet& ranks, const RankSet* shadow) {
+      p.nodes += ranks.CountBelow(window.end) + (window.wraps ? ranks.size() : 0) - *below++;
+      if (shadow != nullptr) p.nodes -= shadow->CountBelow(window.end) + (window.wraps ? shadow->size() : 0);
+      return true;
+    });
+  }
 }
 
 // Chooses the row in the window that round robin gives, among those with the best total.
@@ -108,15 +125,7 @@ DomainOverlay::Answer DomainOverlay::PlaceInWindow(Buffers& b, SampledWalk* walk
     return {Answer::Outcome::kUnfit, {}, 0, 0};
   }
   const Window window = FindWindow(b, walk);
-  if (walk->stopped) {
-    for (PartTable::Part& p : b.parts.parts()) {
-      p.nodes = 0;
-      ForEachBucket(p, [&](int32_t, const RankSet& ranks, const RankSet* shadow) {
-        p.nodes += window.Count(ranks) - (shadow != nullptr ? window.Count(*shadow) : 0);
-        return true;
-      });
-    }
-  }
+  if (walk->stopped) CountInWindow(b, window);
   if (on_filtered_ != nullptr) (*on_filtered_)();
   return ChooseInWindow(b, window, b.parts.Score(), last_node_index);
 }

@@ -71,6 +71,8 @@ class EquivalenceClass {
   // seldom in its caches.
   void Prefetch(Row row) const { states_.Prefetch(row); }
   RowState state(Row row) const { return row < states_.size() ? states_[row] : RowState{}; }
+  // Returns the states by row; empty if the pods fit nowhere.
+  const RowStates& states() const { return states_; }
   StaticNodeIndex& nodes() const { return *nodes_; }
   const std::shared_ptr<RowAnswers>& answers() const { return answers_; }
   // Brings the index up to date, and builds it if it is not built.

@@ -47,6 +47,7 @@ class PartTable {
   uint64_t Score();
 
   std::vector<Part>& parts() { return parts_; }
+  const std::vector<Part>& parts() const { return parts_; }
   Part& operator[](int32_t part) { return parts_[static_cast<size_t>(part)]; }
 
  private:

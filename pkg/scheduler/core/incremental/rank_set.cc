@@ -112,13 +112,17 @@ uint32_t RankSet::CountBelow(uint32_t rank) const {
   if (bits_.empty()) {
     return sorted_.empty() ? 0 : static_cast<uint32_t>(PlaceIn(sorted_, rank));
   }
-  uint32_t count = 0;
-  const uint32_t block = rank / kBlock;
-  for (uint32_t b = 0; b < block; ++b) count += block_sizes_[b];
-  uint32_t word = block * (kBlock / 64);
-  for (; word < rank / 64; ++word) count += static_cast<uint32_t>(std::popcount(bits_[word]));
-  if (rank % 64 != 0) count += static_cast<uint32_t>(std::popcount(bits_[word] & ((uint64_t{1} << (rank % 64)) - 1)));
-  return count;
+  uint32_t below = 0;
+  util::RunLoops([&below, sizes = block_sizes_.data(), bits = bits_.data(), rank]() BERTH_LOOPS {
+    uint32_t count = 0;
+    const uint32_t block = rank / kBlock;
+    for (uint32_t b = 0; b < block; ++b) count += sizes[b];
+    uint32_t word = block * (kBlock / 64);
+    for (; word < rank / 64; ++word) count += CountBits(bits[word]);
+    if (rank % 64 != 0) count += CountBits(bits[word] & ((uint64_t{1} << (rank % 64)) - 1));
+    below = count;
+  });
+  return below;
 }
 
 uint32_t RankSet::Any() const {

@@ -7,10 +7,9 @@
 //
 // A decision that looks at a part of the nodes (sampled_walk.h) is made of the same steps. Which rows fit does not
 // depend on the walk; what does is how many rows of each part there are, which normalisation and the sizes of domains
-// follow. If the class is built and no rule has to be called, Begin, Mark and Walk look at rows in the order of the
-// walk until it ends, in place of List and FindParts. Otherwise KeepWalked makes the walk among the rows that List,
-// FindParts and Filter have left. A filter that comes after the search of the release (extenders) is called after
-// either.
+// follow. If the class is built and no rule has to be called, WalkedRows makes the walk in place of List and FindParts,
+// and Take lists its rows for a filter that comes after the search of the release (extenders), or for scores. Otherwise
+// KeepWalked makes the walk among the rows that List, FindParts and Filter have left.
 //
 // Thread-safety: that of the Cache.
 #pragma once
@@ -26,6 +25,7 @@
 #include "pkg/scheduler/core/incremental/equivalence_class.h"
 #include "pkg/scheduler/core/incremental/part_table.h"
 #include "pkg/scheduler/core/incremental/sampled_walk.h"
+#include "pkg/scheduler/core/incremental/walked_rows.h"
 #include "pkg/util/contract.h"
 
 namespace berth::scheduler {
@@ -51,11 +51,12 @@ class RowList {
   void List(const Cache& cache, EquivalenceClass* rows);
   // Drops all rows. No row is special yet.
   void Begin(const Cache& cache);
-  // Lists the rows that the walk finds, in its order, with their parts, which are added to the table, and sets what it
-  // has found. If `signature_of` is not null, it has the signature of each row, all below `signatures`; otherwise those
-  // of special rows were marked. REQUIRES: the class is built and up to date; Begin was called.
-  void Walk(const Cache& cache, const EquivalenceClass& rows, const std::vector<int32_t>* signature_of,
-            size_t signatures, SampledWalk* walk, PartTable* parts);
+  // Lists the rows that a walk has found, for rules that have to be called for each. They are yet to be counted.
+  // REQUIRES: Begin was called.
+  void Take(const WalkedRows& walked, PartTable* parts);
+  // Returns by row the signatures that were marked, and a number above all of them.
+  std::span<const int32_t> marked() const { return signature_of_; }
+  size_t marked_signatures() const { return static_cast<size_t>(signatures_); }
   // Puts the listed rows into the order of the walk, erases those that it does not find, and sets what it has found.
   void KeepWalked(const Cache& cache, SampledWalk* walk);
   // Says that the row, which need not be listed, has a signature other than 0.

@@ -1,44 +1,18 @@
 // The rows of a walk of a sampler.
-#include <algorithm>
 #include <bit>
 
 #include "pkg/scheduler/core/incremental/row_list.h"
 
 namespace berth::scheduler {
 
-// Looks at so many rows at a time that none of them comes after the end of the walk.
-void RowList::Walk(const Cache& cache, const EquivalenceClass& of, const std::vector<int32_t>* signature_of,
-                   size_t signatures, SampledWalk* walk, PartTable* parts) {
-  signatures_ = std::max(signatures_, static_cast<int32_t>(signatures));
-  ForgetParts(of.nodes().group_count());
-  const std::vector<Row>& all = cache.in_tree_order();
-  const int32_t* of_row = (signature_of != nullptr ? *signature_of : signature_of_).data();
-  size_t kept = 0, passed = 0;
-  while (passed < all.size() && kept <= walk->most) {
-    const size_t at = (walk->start + passed) % all.size();
-    const size_t size = std::min({all.size() - passed, all.size() - at, walk->most + 1 - kept});
-    rows_.resize(kept + size);
-    states_.resize(kept + size);
-    part_of_.resize(kept + size);
-    for (size_t i = at; i < at + size; ++i) {
-      const Row row = all[i];
-      const EquivalenceClass::RowState state = of.state(row);
-      if (state.group < 0) continue;
-      const int32_t part = PartInTable(state.group, of_row[row], parts);
-      rows_[kept] = row;
-      states_[kept] = state;
-      part_of_[kept] = part;
-      kept += part >= 0 ? 1 : 0;
-    }
-    passed += size;
+void RowList::Take(const WalkedRows& walked, PartTable* parts) {
+  rows_ = walked.rows();
+  part_of_ = walked.part_of();
+  states_.resize(rows_.size());
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    states_[i] = {(*parts)[part_of_[i]].group, walked.scores()[i]};
   }
-  walk->walked = true;
-  walk->looked = passed;
-  walk->found = std::min(kept, walk->most);
-  walk->stopped = kept > walk->most;
-  rows_.resize(walk->found);
-  states_.resize(walk->found);
-  part_of_.resize(walk->found);
+  for (PartTable::Part& p : parts->parts()) p.nodes = 0;
 }
 
 void RowList::KeepWalked(const Cache& cache, SampledWalk* walk) {

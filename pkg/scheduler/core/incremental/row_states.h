@@ -89,6 +89,13 @@ class RowStates {
       __builtin_prefetch(&large_[row]);
     }
   }
+  // Returns f(the states by row), which Read unpacks. They are all in one of two forms.
+  template <typename F>
+  auto Visit(F f) const {
+    return large_.empty() ? f(small_.data()) : f(large_.data());
+  }
+  static RowState Read(uint32_t packed) BERTH_LOOPS { return Unpack(packed); }
+  static RowState Read(const RowState& state) BERTH_LOOPS { return state; }
   size_t bytes() const { return small_.capacity() * sizeof(uint32_t) + large_.capacity() * sizeof(RowState); }
 
  private:
@@ -104,7 +111,7 @@ class RowStates {
     return static_cast<uint32_t>(s.group + 1) << kScoreBits |
            (static_cast<uint32_t>(s.score) & ((1u << kScoreBits) - 1));
   }
-  static RowState Unpack(uint32_t packed) {
+  static RowState Unpack(uint32_t packed) BERTH_LOOPS {
     return {static_cast<int32_t>(packed >> kScoreBits) - 1, static_cast<int32_t>(packed << kGroupBits) >> kGroupBits};
   }
   void Enlarge() {
