@@ -573,7 +573,20 @@ def main():
         | {"1.29"}
         | {s[0] for s in SHAPES + EXTENDERS}
         | {s[0] for s in SIMULATED}
-        | {BIG[0], "e2e", "start", "record", "living", "steady", "sampled", "shapes", "simulate", "waiting", "drawn", "day"}
+        | {
+            BIG[0],
+            "e2e",
+            "start",
+            "record",
+            "living",
+            "steady",
+            "sampled",
+            "shapes",
+            "simulate",
+            "waiting",
+            "drawn",
+            "day",
+        }
     )
     if only - known:
         p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))

@@ -59,8 +59,8 @@ def places():
                 yield f"{path}:{number}: {line.strip()}"
 
 
-# The minor versions in spans (Since(19), {.since = {19}, ...}, {{19}, ...}), in versions of the API ("v1@19-25"), and in
-# names of folders.
+# The minor versions in spans (Since(19), {.since = {19}, ...}, {{19}, ...}), in versions of the API ("v1@19-25"), and
+# in names of folders.
 SPAN = re.compile(
     r"\b(?:Since|Until)\((\d+)\)|\b(?:since|until) ?= ?\{?(\d+)|\{\{(\d+)\},|@(\d+)-|@\d*-(\d+)|\bv1_(\d+)\b"
 )

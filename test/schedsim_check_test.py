@@ -276,36 +276,28 @@ def test_mistakes_in_configurations_without_profiles():
     head = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
     lock = "leaderElection: {leaseDuration: 15, resourceLock: endpoints}\n"
     status, r = report(head + lock + "enableProfiling: 1\ntypo: 2\n")
-    check_equal(
-        "all mistakes, with their lines",
-        (status, r["errors"], r["warnings"]),
-        (
-            1,
-            [
-                'line 3, column 33: leaderElection.leaseDuration: invalid value 15: must be a string such as "15s"',
-                "line 4, column 18: enableProfiling: invalid value 1: must be true or false",
-            ],
-            ['unknown field "typo" is ignored'],
-        ),
-    )
-    check_equal(
-        "what the daemon finds when it starts",
+    assert (status, r["errors"], r["warnings"]) == (
+        1,
+        [
+            'line 3, column 33: leaderElection.leaseDuration: invalid value 15: must be a string such as "15s"',
+            "line 4, column 18: enableProfiling: invalid value 1: must be true or false",
+        ],
+        ['unknown field "typo" is ignored'],
+    ), "all mistakes, with their lines"
+    assert (
         report(head + "leaderElection:\n  resourceLock: stone\n  leaseDuration: 5s\npodMaxBackoffSeconds: -1\n")[1][
             "errors"
-        ],
-        [
-            "line 4, column 17: couldn't create resource lock: Invalid lock-type stone (leaderElection.resourceLock must "
-            "be endpoints, configmaps or leases)",
-            "line 4, column 3: couldn't create leader elector: leaseDuration must be greater than renewDeadline",
-            "line 6, column 23: podMaxBackoffSeconds: invalid value -1: must be greater than or equal to "
-            "podInitialBackoffSeconds",
-        ],
-    )
-    check_equal(
-        "a provider that does not exist",
-        report(head + "algorithmSource: {provider: Nope}\n")[1]["errors"],
-        ['line 3, column 29: algorithmSource.provider: plugin "Nope" has not been registered'],
-    )
+        ]
+    ) == [
+        "line 4, column 17: couldn't create resource lock: Invalid lock-type stone (leaderElection.resourceLock must "
+        "be endpoints, configmaps or leases)",
+        "line 4, column 3: couldn't create leader elector: leaseDuration must be greater than renewDeadline",
+        "line 6, column 23: podMaxBackoffSeconds: invalid value -1: must be greater than or equal to "
+        "podInitialBackoffSeconds",
+    ], "what the daemon finds when it starts"
+    assert report(head + "algorithmSource: {provider: Nope}\n")[1]["errors"] == [
+        'line 3, column 29: algorithmSource.provider: plugin "Nope" has not been registered'
+    ], "a provider that does not exist"
     status, r = report(head + "algorithmSource: {provider: ClusterAutoscalerProvider}\n")
     (scheduler,) = r["schedulers"]
     assert (r["emulatedVersion"], scheduler["source"]) == ("1.13", "provider ClusterAutoscalerProvider"), r
@@ -320,20 +312,16 @@ def test_the_policy_that_a_configuration_names():
     assert status == 0 and "its Policy is not checked" in r["warnings"][0], r
     write_file("policy-of-a-configuration.json", '{"predicates": [{"name": "HostName"}], "priorities": []}')
     status, r = report(text)
-    check_equal("predicates", (status, "HostName" in r["schedulers"][0]["predicates"]), (0, True))
+    assert (status, "HostName" in r["schedulers"][0]["predicates"]) == (0, True), "predicates"
     write_file("policy-of-a-configuration.json", '{"predicates": [{"name": "Nope"}]}')
     status, r = report(text)
-    check_equal(
-        "the mistake of the Policy",
-        (status, r["errors"]),
-        (
-            1,
-            [
-                "line 3, column 41: %s: line 1, column 17: predicates[0]: Invalid configuration: Predicate type not "
-                "found for Nope" % policy
-            ],
-        ),
-    )
+    assert (status, r["errors"]) == (
+        1,
+        [
+            "line 3, column 41: %s: line 1, column 17: predicates[0]: Invalid configuration: Predicate type not "
+            "found for Nope" % policy
+        ],
+    ), "the mistake of the Policy"
 
 
 def test_all_shipped_policies_are_good():

@@ -5,7 +5,7 @@ import os
 import re
 
 import harness
-from harness import BIN, ROOT, check, check_equal, run, scratch
+from harness import BIN, ROOT, run, scratch
 
 MANUAL = "cmd/schedsim/README.md"
 
@@ -30,7 +30,7 @@ def printed(commands):
                 out.write(f.read() + "---\n")
     env = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"])
     status, out, err = run("bash", "-e", "-c", commands, cwd=folder, env=env)
-    check("the commands of the manual work", status == 0, err[-800:])
+    assert status == 0, ("the commands of the manual work", err[-800:])
     return out
 
 
@@ -46,7 +46,7 @@ def rows(table, first):
 
 def said(text, pattern):
     found = re.search(pattern, text)
-    check("the manual says %r" % pattern, found)
+    assert found, "the manual says %r" % pattern
     return found.groups() if found else ()
 
 
@@ -56,13 +56,13 @@ def test_a_week_of_openb():
     (pods,) = said(text, r"All ([\d,]+) pods are placed")
     (share,) = said(text, r"([\d.]+) % of the GPUs are in use in the mean, and 99 % of the pods wait for nothing")
     longest = said(text, r"is (\w+) with DefaultProvider, (\w+) with `most-pods`, and (\d+) minutes with `gpu-alloc")
-    check_equal("the policies", sorted(got), ["DefaultProvider", "gpu-allocation", "most-pods"])
+    assert sorted(got) == ["DefaultProvider", "gpu-allocation", "most-pods"], "the policies"
     for name, longest_wait in zip(("DefaultProvider", "most-pods", "gpu-allocation"), longest):
         placed, never, p50, p90, p99, most, in_use = got[name][1:8]
-        check_equal(name + ": placed", (placed, never), (pods.replace(",", ""), "0"))
-        check_equal(name + ": 99 % wait for nothing", (p50, p90, p99), ("0s", "0s", "0s"))
-        check_equal(name + ": in use", in_use, share + "%")
-        check(name + ": the longest wait", most.startswith(longest_wait), (most, longest_wait))
+        assert (placed, never) == (pods.replace(",", ""), "0"), name + ": placed"
+        assert (p50, p90, p99) == ("0s", "0s", "0s"), name + ": 99 % wait for nothing"
+        assert in_use == share + "%", name + ": in use"
+        assert most.startswith(longest_wait), name + ": the longest wait"
 
 
 def test_a_rolling_drain():
@@ -70,12 +70,14 @@ def test_a_rolling_drain():
     got = [cells for header, cells in rows(printed(blocks[1]), "POLICY") if "DRAINED" in header]
     free = said(text, r"Without a budget that takes (\w+) and ([\d,]+) evictions")
     bound = said(text, r"be missing, (\w+) and ([\d,]+) evictions, of which (\d+) were refused at first")
-    check_equal("two runs", len(got), 2)
+    assert len(got) == 2, "two runs"
     for cells, (time, evicted), refused in zip(got, (free[:2], bound[:2]), ("0", bound[2])):
-        check_equal(
-            "time, evictions and refusals", (cells[-1], cells[2], cells[3]), (time, evicted.replace(",", ""), refused)
-        )
-        check_equal("drained", cells[-2], "300/300")
+        assert (cells[-1], cells[2], cells[3]) == (
+            time,
+            evicted.replace(",", ""),
+            refused,
+        ), "time, evictions and refusals"
+        assert cells[-2] == "300/300", "drained"
 
 
 harness.main(globals())

@@ -34,7 +34,7 @@ constexpr Mend kMends[] = {
     {history::kNominatesByAnnotation, "nominations are in the pod's annotation"},
     {history::kPreemptsByLists,
      "victims are found anew after pods on other nodes changed whose anti-affinity keeps the pod out"},
-    {release::Until(9), "a pod that has evicted others waits for the end of its back-off"},
+    {history::kEvictsWithoutBackOff, "a pod that has evicted others waits for the end of its back-off"},
 };
 
 }  // namespace
