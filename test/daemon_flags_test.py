@@ -128,6 +128,9 @@ INSTALLERS = {
         CONF,
         "--cert-dir=/var/run/kubernetes",
         *DELEGATES,
+        # Gates of other components, which it gives to all of them.
+        "--feature-gates=ValidatingAdmissionPolicy=false,StatefulSetStartOrdinal=true",
+        "--feature-gates=LegacyServiceAccountTokenCleanUp=true",
         "-v=2",
         "--tls-cert-file=/s/tls.crt",
         "--tls-private-key-file=/s/tls.key",

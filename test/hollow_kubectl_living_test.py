@@ -37,7 +37,19 @@ spec:
   - host: example.com
     http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
 """
-JSON_ONLY = "this command of kubectl knows only protobuf"
+APPLIED = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: ssa, labels: {tier: a}}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: ssa}}
+  template:
+    metadata: {labels: {app: ssa}}
+    spec: {containers: [{name: c, image: x, env: [{name: A, value: b}]}]}
+"""
+# Without the label and the variable, and with another image.
+APPLIED_LATER = APPLIED.replace(", labels: {tier: a}", "").replace("image: x, env: [{name: A, value: b}]", "image: z")
 # Each command, its exit status, and texts of its standard output, or of its standard error if it fails.
 COMMANDS = (
     (("version",), 0, ["Server Version: v1.36"]),
@@ -52,7 +64,14 @@ COMMANDS = (
     ),
     (("apply", "-f", "MANIFEST"), 0, ["configmap/cm created", "pod/applied created"]),
     (("apply", "-f", "MANIFEST"), 0, ["configmap/cm unchanged", "pod/applied unchanged"]),
-    (("apply", "--server-side", "-f", "MANIFEST"), 1, ["use kubectl apply without --server-side"]),
+    (("apply", "--server-side", "-f", "MANIFEST"), 0, ["configmap/cm serverside-applied"]),
+    (("apply", "--server-side", "-f", "APPLIED"), 0, ["deployment.apps/ssa serverside-applied"]),
+    (("apply", "--server-side", "-f", "APPLIED"), 0, ["deployment.apps/ssa serverside-applied"]),
+    (("apply", "--server-side", "-f", "LATER", "--field-manager=b"), 1, ['conflict with "kubectl"', "spec.template"]),
+    (("apply", "--server-side", "-f", "LATER"), 0, ["deployment.apps/ssa serverside-applied"]),
+    (("get", "deploy", "ssa", "-o", "jsonpath=<{.metadata.labels}{.spec.template.spec.containers[0].env}>"), 0, ["<>"]),
+    (("get", "deploy", "ssa", "-o", "yaml", "--show-managed-fields"), 0, ["manager: kubectl", "operation: Apply"]),
+    (("delete", "deploy", "ssa", "--timeout=20s"), 0, ["deleted"]),
     (("apply", "-f", "DAEMON"), 0, ["daemonset.apps/agent created"]),
     (("wait", "pod/a", "--for=create", "--timeout=20s"), 0, ["condition met"]),
     (("wait", "pod/a", "--for=condition=Ready", "--timeout=20s"), 0, ["condition met"]),
@@ -87,7 +106,7 @@ COMMANDS = (
     (("describe", "node", "n1"), 0, ["KubeletReady", "Allocated resources"]),
     (("describe", "deploy", "web"), 0, ["NewReplicaSetAvailable"]),
     (("explain", "pods"), 1, ["no OpenAPI schema"]),
-    (("debug", "node/n1", "--image=x"), 1, [JSON_ONLY]),
+    (("debug", "node/n1", "--image=x"), 0, ["Creating debugging pod node-debugger-n1-"]),
     (("debug", "a", "--image=x"), 1, ["ephemeral containers are disabled"]),
     (("patch", "deploy", "web", "-p", '{"spec":{"replicas":3}}'), 0, ["patched"]),
     (("scale", "deploy", "web", "--replicas=2"), 0, ["scaled"]),
@@ -115,7 +134,8 @@ COMMANDS = (
     (("auth", "whoami"), 0, ["system:unsecured", "system:masters"]),
     (("apply", "-f", "INGRESS"), 0, ["ingress.networking.k8s.io/web created"]),
     (("get", "ingress"), 0, ["CLASS", "example.com"]),
-    (("create", "ingress", "i", "--rule=a.com/*=web:80"), 1, ["--dry-run=client -o yaml to kubectl apply -f -"]),
+    (("create", "ingress", "i", "--rule=a.com/*=web:80,tls=s"), 0, ["ingress.networking.k8s.io/i created"]),
+    (("describe", "ing", "i"), 0, ["a.com", "web:80", "s terminates a.com"]),
     (("describe", "ing", "web"), 0, ["example.com", "web:80"]),
     (("get", "networkpolicies"), 0, []),
     (("certificate", "approve", "x"), 1, ["the server doesn't have a resource type \"certificatesigningrequests\""]),
@@ -140,6 +160,8 @@ def test_commands():
         "MANIFEST": write_file("manifest.yaml", MANIFEST),
         "DAEMON": write_file("daemon.yaml", DAEMON),
         "INGRESS": write_file("ingress.yaml", INGRESS),
+        "APPLIED": write_file("applied.yaml", APPLIED),
+        "LATER": write_file("later.yaml", APPLIED_LATER),
     }
     api = Api.start(
         flags=[

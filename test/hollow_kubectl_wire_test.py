@@ -17,8 +17,7 @@ DIFFERENCES = {
     # There is no OpenAPI. kubectl then leaves validation to the server, and `kubectl explain` says that it is not
     # available.
     r"GET /openapi/v3": 404,
-    # Server-side apply is rejected, because there are no managed fields.
-    r"PATCH .* application/apply-patch\+yaml": 415,
+    # kubectl takes fields that it applied on its side over into those that it applies here. Only applies are noted.
     r"PATCH .*/app\?fieldManager=kubectl&fieldValidation=Strict application/json-patch": None,  # depends on it
     # Discovery has no ETags for caching.
     r"GET /apis?\?timeout=32s": 200,

@@ -90,7 +90,7 @@ def conversation(lock, later):
                 "capacity": {"storage": "1Gi"},
                 "accessModes": ["ReadWriteOnce"],
                 "storageClassName": "late",
-                "local": {"path": "/x"},
+                "hostPath": {"path": "/x"},
             },
         },
     )

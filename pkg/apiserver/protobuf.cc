@@ -76,6 +76,7 @@ absl::Status Broken(std::string_view what) {
 }
 
 absl::StatusOr<Value> Message(std::string_view text, const TypeDef& type, int depth);
+absl::Status Members(std::string_view text, const TypeDef& type, int within, int depth, Value* out);
 
 // Decodes one value. `bytes`: the member holds bytes in Go, which are base64 in JSON.
 absl::StatusOr<Value> One(const Item& item, const FieldDef& f, bool bytes, int depth) {
@@ -135,45 +136,76 @@ absl::StatusOr<Value> Message(std::string_view text, const TypeDef& type, int de
     return absl::UnimplementedError(absl::StrCat("protobuf: ", type.name, " is not understood here; send JSON"));
   }
   Value out = Value::Object();
+  BERTH_RETURN_IF_ERROR(Members(text, type, 0, depth, &out));
+  return out;
+}
+
+// Decodes a member whose values have names.
+absl::Status Entry(const Item& item, const FieldDef& f, bool bytes, int depth, Value* out) {
+  Reader entry(item.bytes);
+  Item part;
+  std::string key;
+  Value value = Value::String("");
+  while (!entry.done()) {
+    if (!entry.Next(&part)) return Broken(f.name);
+    if (part.number == 1) {
+      key = part.bytes;
+      continue;
+    }
+    auto v = One(part, f, bytes, depth);
+    if (!v.ok()) return v.status();
+    value = *std::move(v);
+  }
+  out->Child(f.name).Set(key, std::move(value));
+  return absl::OkStatus();
+}
+
+// Returns whether a message has only texts and messages that are empty themselves.
+bool IsBlank(std::string_view text, int depth) {
+  constexpr int kMostNestingOfBlanks = 8;
+  Reader r(text);
+  Item item;
+  while (!r.done()) {
+    if (!r.Next(&item) || !item.is_bytes || depth > kMostNestingOfBlanks) return false;
+    if (!item.bytes.empty() && !IsBlank(item.bytes, depth + 1)) return false;
+  }
+  return true;
+}
+
+// Decodes the members of `type` that are in its message, or in the one of number `within` in that.
+absl::Status Members(std::string_view text, const TypeDef& type, int within, int depth, Value* out) {
   Reader r(text);
   Item item;
   while (!r.done()) {
     if (!r.Next(&item)) return Broken(type.name);
     const FieldDef* f = nullptr;
+    bool holds = false;
     for (const FieldDef& each : type.fields) {
-      if (each.number == item.number) f = &each;
+      if (each.within == within && each.number == item.number) f = &each;
+      holds = holds || (within == 0 && each.within == item.number && each.within != 0);
     }
-    if (f == nullptr) continue;  // a member of a later release
-    bool bytes = f->name == "binaryData" || (type.name == "Secret" && f->name == "data");
+    if (holds && item.is_bytes) {
+      BERTH_RETURN_IF_ERROR(Members(item.bytes, type, item.number, depth, out));
+      continue;
+    }
+    // A member of a later release, or a status that says nothing, as Go's clients send it with what they create.
+    if (f == nullptr || (f->name == "status" && IsBlank(item.bytes, depth))) continue;
+    const bool bytes = f->name == "binaryData" || (type.name == "Secret" && f->name == "data");
     if (f->shape == Shape::kMap) {
-      Reader entry(item.bytes);
-      Item part;
-      std::string key;
-      Value value = Value::String("");
-      while (!entry.done()) {
-        if (!entry.Next(&part)) return Broken(f->name);
-        if (part.number == 1) {
-          key = part.bytes;
-          continue;
-        }
-        auto v = One(part, *f, bytes, depth);
-        if (!v.ok()) return v;
-        value = *std::move(v);
-      }
-      out.Child(f->name).Set(key, std::move(value));
+      BERTH_RETURN_IF_ERROR(Entry(item, *f, bytes, depth, out));
       continue;
     }
     auto v = One(item, *f, bytes, depth);
-    if (!v.ok()) return v;
+    if (!v.ok()) return v.status();
     if (f->shape == Shape::kList) {
-      Value* list = out.Find(f->name);
-      if (list == nullptr) list = &out.Set(f->name, Value::Array());
+      Value* list = out->Find(f->name);
+      if (list == nullptr) list = &out->Set(f->name, Value::Array());
       list->Append(*std::move(v));
     } else {
-      out.Set(f->name, *std::move(v));
+      out->Set(f->name, *std::move(v));
     }
   }
-  return out;
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -481,7 +481,8 @@ HttpResponse Api::Patch(Call& call) {
   } else {
     ApiError e = UnsupportedMediaType();
     if (type == "application/apply-patch+yaml") {
-      absl::StrAppend(&e.message, "; server-side apply is not served here, use kubectl apply without --server-side");
+      if (validation::kServerSideApply.Has(call.r->release)) return Apply(call);
+      absl::StrAppend(&e.message, "; this release has no server-side apply, use kubectl apply without --server-side");
     }
     return Error(call, e);
   }

@@ -44,6 +44,8 @@ class Api {
   HttpResponse Create(Call& call);
   HttpResponse Replace(Call& call);
   HttpResponse Patch(Call& call);
+  HttpResponse Apply(Call& call);
+  std::variant<Value, ApiError> Applied(Call& call) const;
   HttpResponse Delete(Call& call);
   HttpResponse DeleteCollection(Call& call);
   HttpResponse Bind(Call& call);

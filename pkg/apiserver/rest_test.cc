@@ -186,11 +186,32 @@ TEST_CASE("policy rules and token files") {
 
 TEST_CASE("ages in tables") {
   absl::Time now = absl::FromUnixSeconds(1'500'000'000);  // 2017-07-14T02:40:00Z
-  CHECK(Age("2017-07-14T02:39:55Z", now) == "5s");
-  CHECK(Age("2017-07-14T02:10:00Z", now) == "30m");
-  CHECK(Age("2017-07-13T02:10:00Z", now) == "1d");
-  CHECK(Age("2015-07-13T02:10:00Z", now) == "2y");
-  CHECK(Age("", now) == "<unknown>");
+  CHECK(Age("2017-07-14T02:39:55Z", now, Version{10}) == "5s");
+  CHECK(Age("2017-07-14T02:10:00Z", now, Version{10}) == "30m");
+  CHECK(Age("2017-07-13T02:10:00Z", now, Version{10}) == "1d");
+  CHECK(Age("2015-07-13T02:10:00Z", now, Version{10}) == "2y");
+  CHECK(Age("", now, Version{10}) == "<unknown>");
+  const auto age = [](int64_t seconds) {
+    const absl::Time then = absl::FromUnixSeconds(1'500'000'000);
+    return Age("2017-07-14T02:40:00Z", then + absl::Seconds(seconds), Version{36});
+  };
+  for (auto [seconds, text] : std::initializer_list<std::pair<int64_t, const char*>>{{119, "119s"},
+                                                                                     {120, "2m"},
+                                                                                     {125, "2m5s"},
+                                                                                     {600, "10m"},
+                                                                                     {3 * 3600 - 1, "179m"},
+                                                                                     {3 * 3600, "3h"},
+                                                                                     {3 * 3600 + 60, "3h1m"},
+                                                                                     {8 * 3600 + 60, "8h"},
+                                                                                     {47 * 3600, "47h"},
+                                                                                     {49 * 3600, "2d1h"},
+                                                                                     {192 * 3600, "8d"},
+                                                                                     {729 * 86400, "729d"},
+                                                                                     {731 * 86400, "2y1d"},
+                                                                                     {-1, "0s"},
+                                                                                     {-2, "<invalid>"}}) {
+    CHECK(age(seconds) == text);
+  }
 }
 
 }  // namespace

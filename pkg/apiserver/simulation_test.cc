@@ -217,6 +217,17 @@ TEST_CASE("a CronJob with an interval makes Jobs in that rhythm, and none that i
   CHECK(played.All("Job").size() == 3);
 }
 
+TEST_CASE("the lease of a node goes with it") {
+  PlayedCluster played;
+  const auto leases = [&] {
+    played.Run(absl::Seconds(3));
+    return played.All("Lease", "kube-node-lease").size();
+  };
+  CHECK(leases() == 4);
+  played.Delete("Node", "n1", "Background");
+  CHECK(leases() == 3);
+}
+
 std::vector<std::string> EvictingTaints(const PlayedCluster& played) {
   std::vector<std::string> nodes;
   for (const Value& node : played.All("Node")) {

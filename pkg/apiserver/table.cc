@@ -4,6 +4,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -32,6 +34,9 @@ constexpr release::Span Before(const release::Span& span) {
   return {.until = span.since};
 }
 constexpr release::Span kReady = history::kReadyOfWanted, kDesired = Before(kReady);
+using history::kHumanAges;
+constexpr release::Span kRestartsHaveAges = history::kRestartsHaveAges, kPlainRestarts = Before(kRestartsHaveAges);
+constexpr release::Span kRolesOfBindings = history::kRolesOfBindings, kNoRolesOfBindings = Before(kRolesOfBindings);
 
 struct Column {
   std::string_view name, type = "string", format = "", description = "";
@@ -60,10 +65,12 @@ constexpr Column kImages{"Images", "string", "", "Images referenced by each cont
 constexpr Column kSelector{"Selector", "string", "", "Selector is a label query over pods.", 1};
 
 std::vector<Column> PodColumns() {
+  constexpr std::string_view kRestarted = "The number of times the containers in this pod have been restarted.";
   return {kNameColumn,
           {"Ready", "string", "", "The aggregate readiness state of this pod for accepting traffic."},
           {"Status", "string", "", "The aggregate status of the containers in this pod."},
-          {"Restarts", "integer", "", "The number of times the containers in this pod have been restarted."},
+          {"Restarts", "integer", "", kRestarted, 0, kPlainRestarts},
+          {"Restarts", "string", "", kRestarted, 0, kRestartsHaveAges},
           kAgeColumn,
           {"IP", "string", "",
            "IP address allocated to the pod. Routable at least within the cluster. Empty if not yet allocated.", 1},
@@ -132,6 +139,16 @@ std::vector<Column> JobColumns() {
           kContainers,
           kImages,
           kSelector};
+}
+
+std::vector<Column> BindingColumns() {
+  return {kNameColumn,
+          {"Created At", "date", "", kCreated, 0, kNoRolesOfBindings},
+          Of("Role", kRolesOfBindings),
+          {"Age", "string", "", kCreated, 0, kRolesOfBindings},
+          Wide("Users", kRolesOfBindings),
+          Wide("Groups", kRolesOfBindings),
+          Wide("ServiceAccounts", kRolesOfBindings)};
 }
 
 using Printers = std::map<std::string_view, Printer>;
@@ -265,6 +282,8 @@ Printers PrintersOfOthers() {
       {"ResourceClaimTemplate", {{kNameColumn, kAgeColumn}, NameAndAgeRow}},
       {"DeviceClass", {{kNameColumn, kAgeColumn}, NameAndAgeRow}},
       {"ResourceSlice", {{kNameColumn, {"Node"}, {"Driver"}, {"Pool"}, kAgeColumn}, SliceRow}},
+      {"RoleBinding", {BindingColumns(), RoleBindingRow}},
+      {"ClusterRoleBinding", {BindingColumns(), RoleBindingRow}},
       // All kinds that have no entry of their own.
       {"", {{kNameColumn, {"Created At", "date", "", kCreated}}, NameAndTimeRow}},
   };
@@ -282,19 +301,44 @@ const Printers& AllPrinters() {
 
 }  // namespace
 
-std::string Age(std::string_view rfc3339, absl::Time now) {
-  absl::Time t;
-  std::string why;
-  if (rfc3339.empty() || !absl::ParseTime(absl::RFC3339_full, std::string(rfc3339), &t, &why)) return "<unknown>";
-  int64_t s = absl::ToInt64Seconds(now - t);
-  if (s < -1) return "<invalid>";
-  if (s < 0) return "0s";
-  constexpr int64_t kMinute = 60, kHour = 3600, kDay = 86400, kYear = 365 * kDay;
+namespace {
+
+constexpr int64_t kMinute = 60, kHour = 3600, kDay = 86400, kYear = 365 * kDay;
+
+// Returns one unit alone: "119s" is "1m".
+std::string ShortAge(int64_t s) {
   if (s < kMinute) return absl::StrCat(s, "s");
   if (s < kHour) return absl::StrCat(s / kMinute, "m");
   if (s < kDay) return absl::StrCat(s / kHour, "h");
   if (s < kYear) return absl::StrCat(s / kDay, "d");
   return absl::StrCat(s / kYear, "y");
+}
+
+// Returns two units where the first one is small: "119s", "2m5s", "3h40m", "2d1h" (duration.HumanDuration).
+std::string HumanAge(int64_t s) {
+  struct Range {
+    int64_t until, unit, rest;  // a rest of 0: the unit alone
+    const char *name, *rest_name;
+  };
+  static constexpr Range kRanges[] = {
+      {2 * kMinute, 1, 0, "s", ""},          {10 * kMinute, kMinute, 1, "m", "s"}, {3 * kHour, kMinute, 0, "m", ""},
+      {8 * kHour, kHour, kMinute, "h", "m"}, {2 * kDay, kHour, 0, "h", ""},        {8 * kDay, kDay, kHour, "d", "h"},
+      {2 * kYear, kDay, 0, "d", ""},         {8 * kYear, kYear, kDay, "y", "d"},   {INT64_MAX, kYear, 0, "y", ""}};
+  const Range& r = *std::find_if(std::begin(kRanges), std::end(kRanges), [&](const Range& x) { return s < x.until; });
+  const int64_t rest = r.rest == 0 ? 0 : s % r.unit / r.rest;
+  return absl::StrCat(s / r.unit, r.name, rest == 0 ? "" : absl::StrCat(rest, r.rest_name));
+}
+
+}  // namespace
+
+std::string Age(std::string_view rfc3339, absl::Time now, Version release) {
+  absl::Time t;
+  std::string why;
+  if (rfc3339.empty() || !absl::ParseTime(absl::RFC3339_full, std::string(rfc3339), &t, &why)) return "<unknown>";
+  const int64_t s = absl::ToInt64Seconds(now - t);
+  if (s < -1) return "<invalid>";
+  if (s < 0) return "0s";
+  return kHumanAges.Has(release) ? HumanAge(s) : ShortAge(s);
 }
 
 std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<ObjectPtr>& objects,
@@ -322,7 +366,7 @@ std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<O
   out.append("],\"rows\":[");
   for (size_t i = 0; i < objects.size(); ++i) {
     Value v = ToValue(r, version, *objects[i]);
-    Row row;
+    Row row{.release = r.release, .cells = {}};
     printer.row(v, now, &row);
     out.append(i > 0 ? ",{\"cells\":[" : "{\"cells\":[");
     any = false;

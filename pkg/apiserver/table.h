@@ -24,6 +24,6 @@ std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<O
 
 // Returns the time since `rfc3339` as kubectl 1.10 shows it: "5s", "3m", "2h", "4d", "1y", rounded down. Returns
 // "<unknown>" if the text is empty or not a time, and "<invalid>" if the time is more than a second after `now`.
-std::string Age(std::string_view rfc3339, absl::Time now);
+std::string Age(std::string_view rfc3339, absl::Time now, Version release);
 
 }  // namespace berth::apiserver

@@ -1,5 +1,4 @@
-// Cells are computed from the same fields as in Kubernetes, but more simply in places: for example, the restarts of a
-// pod do not say when the last one was.
+// Cells are computed from the same fields as in Kubernetes (pkg/printers/internalversion), but more simply in places.
 #include "pkg/apiserver/table_rows.h"
 
 #include <absl/strings/ascii.h>
@@ -10,36 +9,17 @@
 #include <map>
 
 #include "pkg/apiserver/table.h"
+#include "pkg/apiserver/table_cells.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {
 
 namespace {
 
-std::string_view Str(const Value& v, std::initializer_list<std::string_view> path) {
-  const Value* at = v.At(path);
-  return at != nullptr && !at->IsNull() ? std::string_view(at->text()) : std::string_view();
-}
-
-int64_t Int(const Value& v, std::initializer_list<std::string_view> path) {
-  const Value* at = v.At(path);
-  return at == nullptr ? 0 : at->AsInt();
-}
-
-std::string_view Or(std::string_view s, std::string_view otherwise) {
-  return s.empty() ? otherwise : s;
-}
-
-std::string CreatedAge(const Value& v, absl::Time now) {
-  return Age(Str(v, {"metadata", "creationTimestamp"}), now);
-}
-
-std::string JoinTexts(const Value* list) {
-  if (list == nullptr) return "";
-  std::vector<std::string> texts;
-  for (const Value& e : list->items) texts.push_back(e.text());
-  return absl::StrJoin(texts, ",");
-}
+using cells::CreatedAge;
+using cells::Int;
+using cells::Or;
+using cells::Str;
 
 std::string JoinMap(const Value* map) {
   if (map == nullptr || map->empty()) return "<none>";
@@ -64,130 +44,7 @@ std::string SelectorText(const Value* selector) {
   return selector == nullptr ? "<none>" : JoinMap(selector->Find("matchLabels"));
 }
 
-// Returns how many of a pod's readiness gates are open: "1/2".
-
-std::string ReadinessGates(const Value& pod) {
-  const Value* gates = pod.At({"spec", "readinessGates"});
-  if (gates == nullptr || gates->empty()) return "<none>";
-  const Value* conditions = pod.At({"status", "conditions"});
-  const auto open = std::count_if(gates->items.begin(), gates->items.end(), [&](const Value& gate) {
-    return conditions != nullptr &&
-           std::any_of(conditions->items.begin(), conditions->items.end(), [&](const Value& c) {
-             return c.Str("type") == gate.Str("conditionType") && c.Str("status") == "True";
-           });
-  });
-  return absl::StrCat(open, "/", gates->items.size());
-}
-
-// What the columns Ready, Status and Restarts say, as in Kubernetes 1.36 pkg/printers/internalversion.
-struct PodState {
-  size_t total = 0, ready = 0;
-  int64_t restarts = 0;
-  std::string reason;
-};
-
-bool IsTrue(const Value& v, std::string_view member) {
-  const Value* flag = v.Find(member);
-  return flag != nullptr && flag->AsBool();
-}
-
-bool HasTrueCondition(const Value& pod, std::string_view type) {
-  const Value* conditions = pod.At({"status", "conditions"});
-  return conditions != nullptr && std::any_of(conditions->items.begin(), conditions->items.end(), [&](const Value& c) {
-           return c.Str("type") == type && c.Str("status") == "True";
-         });
-}
-
-// Returns the reason of a state "terminated", or its signal or exit code if it has none.
-std::string EndOf(const Value& terminated) {
-  if (const std::string_view reason = terminated.Str("reason"); !reason.empty()) return std::string(reason);
-  if (const int64_t signal = Int(terminated, {"signal"}); signal != 0) return absl::StrCat("Signal:", signal);
-  return absl::StrCat("ExitCode:", Int(terminated, {"exitCode"}));
-}
-
-// Reads the init containers. Returns whether one of them has not ended yet, or not well.
-bool ReadInitContainers(const Value& pod, PodState* state, int64_t* restarts_of_sidecars) {
-  const Value* specs = pod.At({"spec", "initContainers"});
-  const auto stays = [&](std::string_view name) {
-    return specs != nullptr && std::any_of(specs->items.begin(), specs->items.end(), [&](const Value& c) {
-             return c.Str("name") == name && c.Str("restartPolicy") == "Always";
-           });
-  };
-  const size_t all = specs == nullptr ? 0 : specs->items.size();
-  for (size_t i = 0; i < all; ++i) state->total += stays(specs->items[i].Str("name")) ? 1 : 0;
-  const Value* statuses = pod.At({"status", "initContainerStatuses"});
-  for (size_t i = 0; statuses != nullptr && i < statuses->items.size(); ++i) {
-    const Value& s = statuses->items[i];
-    const bool sidecar = stays(s.Str("name"));
-    state->restarts += Int(s, {"restartCount"});
-    if (sidecar) *restarts_of_sidecars += Int(s, {"restartCount"});
-    const Value* terminated = s.At({"state", "terminated"});
-    if (terminated != nullptr && Int(*terminated, {"exitCode"}) == 0) continue;
-    if (sidecar && IsTrue(s, "started")) {
-      state->ready += IsTrue(s, "ready") ? 1 : 0;
-      continue;
-    }
-    const std::string_view waiting = Str(s, {"state", "waiting", "reason"});
-    if (terminated != nullptr) {
-      state->reason = absl::StrCat("Init:", EndOf(*terminated));
-    } else if (!waiting.empty() && waiting != "PodInitializing") {
-      state->reason = absl::StrCat("Init:", util::ToAbsl(waiting));
-    } else {
-      state->reason = absl::StrCat("Init:", i, "/", all);
-    }
-    return true;
-  }
-  return false;
-}
-
-PodState StateOfPod(const Value& pod) {
-  PodState state;
-  const Value* containers = pod.At({"spec", "containers"});
-  state.total = containers == nullptr ? 0 : containers->items.size();
-  state.reason = Or(Str(pod, {"status", "reason"}), Str(pod, {"status", "phase"}));
-  if (const Value* conditions = pod.At({"status", "conditions"})) {
-    for (const Value& c : conditions->items) {
-      if (c.Str("type") == "PodScheduled" && c.Str("reason") == "SchedulingGated") state.reason = "SchedulingGated";
-    }
-  }
-  int64_t restarts_of_sidecars = 0;
-  const bool initializing = ReadInitContainers(pod, &state, &restarts_of_sidecars);
-  const Value* statuses = pod.At({"status", "containerStatuses"});
-  if (!initializing || HasTrueCondition(pod, "Initialized")) {
-    state.restarts = restarts_of_sidecars;
-    bool runs = false;
-    for (size_t i = statuses == nullptr ? 0 : statuses->items.size(); i-- > 0;) {
-      const Value& s = statuses->items[i];
-      state.restarts += Int(s, {"restartCount"});
-      if (const std::string_view waiting = Str(s, {"state", "waiting", "reason"}); !waiting.empty()) {
-        state.reason = waiting;
-      } else if (const Value* terminated = s.At({"state", "terminated"})) {
-        state.reason = EndOf(*terminated);
-      } else if (IsTrue(s, "ready") && s.At({"state", "running"}) != nullptr) {
-        runs = true;
-        ++state.ready;
-      }
-    }
-    if (state.reason == "Completed" && runs) state.reason = HasTrueCondition(pod, "Ready") ? "Running" : "NotReady";
-  }
-  if (pod.At({"metadata", "deletionTimestamp"}) != nullptr) state.reason = "Terminating";
-  return state;
-}
-
 }  // namespace
-
-void PodRow(const Value& v, absl::Time now, Row* out) {
-  const PodState state = StateOfPod(v);
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(absl::StrCat(state.ready, "/", state.total));
-  out->Text(state.reason);
-  out->Number(state.restarts);
-  out->Text(CreatedAge(v, now));
-  out->Text(Or(Str(v, {"status", "podIP"}), "<none>"));
-  out->Text(Or(Str(v, {"spec", "nodeName"}), "<none>"));
-  out->Text(Or(Str(v, {"status", "nominatedNodeName"}), "<none>"));
-  out->Text(ReadinessGates(v));
-}
 
 void NodeRow(const Value& v, absl::Time now, Row* out) {
   std::string status = "Unknown";
@@ -220,7 +77,7 @@ void NodeRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(status);
   out->Text(roles.empty() ? "<none>" : absl::StrJoin(roles, ","));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
   out->Text(Str(v, {"status", "nodeInfo", "kubeletVersion"}));
   out->Text(internal);
   out->Text(external);
@@ -229,8 +86,8 @@ void NodeRow(const Value& v, absl::Time now, Row* out) {
 }
 
 void EventRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Age(Str(v, {"lastTimestamp"}), now));
-  out->Text(Age(Str(v, {"firstTimestamp"}), now));
+  out->Text(Age(Str(v, {"lastTimestamp"}), now, out->release));
+  out->Text(Age(Str(v, {"firstTimestamp"}), now, out->release));
   out->Number(Int(v, {"count"}));
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(Str(v, {"involvedObject", "kind"}));
@@ -282,7 +139,7 @@ void RowOfSeries(const Value& v, absl::Time now, Row* out) {
     source = EventText(v, {"reportingComponent"}, {"reportingController"});
     host = std::string(Str(v, {"reportingInstance"}));
   }
-  out->Text(Age(last, now));
+  out->Text(Age(last, now, out->release));
   out->Text(Str(v, {"type"}));
   out->Text(Str(v, {"reason"}));
   out->Text(name.empty() ? kind : absl::StrCat(kind, "/", name));
@@ -291,16 +148,35 @@ void RowOfSeries(const Value& v, absl::Time now, Row* out) {
   std::string message = EventText(v, {"message"}, {"note"});
   absl::StripAsciiWhitespace(&message);
   out->Text(message);
-  out->Text(Age(first, now));
+  out->Text(Age(first, now, out->release));
   out->Number(times);
   out->Text(Str(v, {"metadata", "name"}));
 }
+
+namespace {
+
+// Returns where a service is seen from outside: the addresses of its load balancer come before those that it names.
+std::string OutsideOfService(const Value& v) {
+  const std::string_view type = Str(v, {"spec", "type"});
+  if (type == "ExternalName") return std::string(Str(v, {"spec", "externalName"}));
+  std::vector<std::string> addresses;
+  if (type == "LoadBalancer") {
+    for (const Value& i : validation::OrEmpty(v.At({"status", "loadBalancer", "ingress"})).items) {
+      addresses.emplace_back(i.Str("ip").empty() ? i.Str("hostname") : i.Str("ip"));
+    }
+  }
+  for (const Value& ip : validation::OrEmpty(v.At({"spec", "externalIPs"})).items) addresses.push_back(ip.text());
+  if (addresses.empty()) return type == "LoadBalancer" ? "<pending>" : "<none>";
+  return absl::StrJoin(addresses, ",");
+}
+
+}  // namespace
 
 void ServiceRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(Str(v, {"spec", "type"}));
   out->Text(Or(Str(v, {"spec", "clusterIP"}), "<none>"));
-  out->Text(Or(JoinTexts(v.At({"spec", "externalIPs"})), "<none>"));
+  out->Text(OutsideOfService(v));
   std::vector<std::string> ports;
   if (const Value* list = v.At({"spec", "ports"})) {
     for (const Value& p : list->items) {
@@ -309,7 +185,7 @@ void ServiceRow(const Value& v, absl::Time now, Row* out) {
     }
   }
   out->Text(ports.empty() ? "<none>" : absl::StrJoin(ports, ","));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
   out->Text(JoinMap(v.At({"spec", "selector"})));
 }
 
@@ -318,7 +194,7 @@ void ReplicaRow(const Value& v, absl::Time now, Row* out) {
   out->Number(Int(v, {"spec", "replicas"}));
   out->Number(Int(v, {"status", "replicas"}));
   out->Number(Int(v, {"status", "readyReplicas"}));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
   ContainersAndImages(v, out);
   const Value* selector = v.At({"spec", "selector"});
   bool plain =
@@ -331,7 +207,7 @@ void StatefulSetRow(const Value& v, absl::Time now, Row* out) {
   out->Text(absl::StrCat(Int(v, {"status", "readyReplicas"}), "/", Int(v, {"spec", "replicas"})));
   out->Text(absl::StrCat(Int(v, {"spec", "replicas"})));
   out->Text(absl::StrCat(Int(v, {"status", "replicas"})));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
   ContainersAndImages(v, out);
 }
 
@@ -341,7 +217,7 @@ void DeploymentRow(const Value& v, absl::Time now, Row* out) {
   out->Text(absl::StrCat(Int(v, {"spec", "replicas"})));
   for (std::string_view key : {"replicas", "updatedReplicas", "availableReplicas"})
     out->Text(absl::StrCat(Int(v, {"status", key})));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
   ContainersAndImages(v, out);
   out->Text(SelectorText(v.At({"spec", "selector"})));
 }
@@ -352,19 +228,19 @@ void DaemonSetRow(const Value& v, absl::Time now, Row* out) {
        {"desiredNumberScheduled", "currentNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable"})
     out->Number(Int(v, {"status", key}));
   out->Text(JoinMap(v.At({"spec", "template", "spec", "nodeSelector"})));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
   ContainersAndImages(v, out);
   out->Text(SelectorText(v.At({"spec", "selector"})));
 }
 
 namespace {
 
-std::string JobDuration(const Value& v, absl::Time now) {
+std::string JobDuration(const Value& v, absl::Time now, const Row& row) {
   const std::string_view begin = Str(v, {"status", "startTime"}), end = Str(v, {"status", "completionTime"});
   absl::Time t = now;
   std::string why;
   if (!end.empty()) absl::ParseTime(absl::RFC3339_full, std::string(end), &t, &why);
-  return begin.empty() ? "" : Age(begin, t);
+  return begin.empty() ? "" : Age(begin, t, row.release);
 }
 
 }  // namespace
@@ -387,8 +263,8 @@ void JobRow(const Value& v, absl::Time now, Row* out) {
   out->Text(completions != nullptr ? absl::StrCat(done, "/", completions->AsInt())
             : parallelism > 1      ? absl::StrCat(done, "/1 of ", parallelism)
                                    : absl::StrCat(done, "/1"));
-  out->Text(JobDuration(v, now));
-  out->Text(CreatedAge(v, now));
+  out->Text(JobDuration(v, now, *out));
+  out->Text(CreatedAge(v, now, *out));
   ContainersAndImages(v, out);
   out->Text(SelectorText(v.At({"spec", "selector"})));
 }
@@ -400,9 +276,10 @@ void CronJobRow(const Value& v, absl::Time now, Row* out) {
   const Value* suspend = v.At({"spec", "suspend"});
   out->Text(suspend != nullptr && suspend->AsBool() ? "True" : "False");
   out->Number(static_cast<int64_t>(validation::OrEmpty(v.At({"status", "active"})).items.size()));
-  out->Text(Str(v, {"status", "lastScheduleTime"}).empty() ? "<none>"
-                                                           : Age(Str(v, {"status", "lastScheduleTime"}), now));
-  out->Text(CreatedAge(v, now));
+  out->Text(Str(v, {"status", "lastScheduleTime"}).empty()
+                ? "<none>"
+                : Age(Str(v, {"status", "lastScheduleTime"}), now, out->release));
+  out->Text(CreatedAge(v, now, *out));
   const Value* job = v.At({"spec", "jobTemplate"});
   ContainersAndImages(validation::OrEmpty(job), out);
   out->Text(SelectorText(validation::OrEmpty(job).At({"spec", "selector"})));
@@ -443,7 +320,7 @@ void VolumeRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"spec", "storageClassName"}));
   out->Text(Or(Str(v, {"spec", "volumeAttributesClassName"}), "<unset>"));
   out->Text(Str(v, {"status", "reason"}));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
   out->Text(Or(Str(v, {"spec", "volumeMode"}), "<unset>"));
 }
 
@@ -456,7 +333,7 @@ void ClaimRow(const Value& v, absl::Time now, Row* out) {
   out->Text(bound ? AccessModes(v.At({"status", "accessModes"})) : "");
   out->Text(Str(v, {"spec", "storageClassName"}));
   out->Text(Or(Str(v, {"spec", "volumeAttributesClassName"}), "<unset>"));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
   out->Text(Or(Str(v, {"spec", "volumeMode"}), "<unset>"));
 }
 
@@ -465,7 +342,7 @@ void BudgetRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Or(Str(v, {"spec", "minAvailable"}), "N/A"));
   out->Text(Or(Str(v, {"spec", "maxUnavailable"}), "N/A"));
   out->Number(Int(v, {"status", "disruptionsAllowed"}));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void DeviceClaimRow(const Value& v, absl::Time now, Row* out) {
@@ -481,12 +358,12 @@ void DeviceClaimRow(const Value& v, absl::Time now, Row* out) {
   }
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(state);
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void NameAndAgeRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void SliceRow(const Value& v, absl::Time now, Row* out) {
@@ -494,7 +371,7 @@ void SliceRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"spec", "nodeName"}));
   out->Text(Str(v, {"spec", "driver"}));
   out->Text(Str(v, {"spec", "pool", "name"}));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void PriorityClassRow(const Value& v, absl::Time now, Row* out) {
@@ -502,7 +379,7 @@ void PriorityClassRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Number(Int(v, {"value"}));
   out->Text(is_default != nullptr && is_default->AsBool() ? "true" : "false");
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
   out->Text(Or(v.Str("preemptionPolicy"), "PreemptLowerPriority"));
 }
 
@@ -516,7 +393,7 @@ void StorageClassRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Or(v.Str("reclaimPolicy"), "Delete"));
   out->Text(Or(v.Str("volumeBindingMode"), "Immediate"));
   out->Text(expands != nullptr && expands->AsBool() ? "true" : "false");
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 namespace {
@@ -537,32 +414,32 @@ void QuotaRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(absl::StrJoin(requests, ", ", absl::PairFormatter(": ")));
   out->Text(absl::StrJoin(limits, ", ", absl::PairFormatter(": ")));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void SecretRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(v.Str("type"));
   out->Number(static_cast<int64_t>(validation::OrEmpty(v.Find("data")).keys.size()));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void ServiceAccountRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Number(static_cast<int64_t>(validation::OrEmpty(v.Find("secrets")).items.size()));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void LeaseRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(Str(v, {"spec", "holderIdentity"}));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void RuntimeClassRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(Or(v.Str("handler"), Str(v, {"spec", "runtimeHandler"})));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void RevisionRow(const Value& v, absl::Time now, Row* out) {
@@ -576,13 +453,13 @@ void RevisionRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(owner);
   out->Number(Int(v, {"revision"}));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void ConfigMapRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(absl::StrCat(validation::OrEmpty(v.Find("data")).keys.size()));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void EndpointsRow(const Value& v, absl::Time now, Row* out) {
@@ -596,13 +473,13 @@ void EndpointsRow(const Value& v, absl::Time now, Row* out) {
   }
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(all.empty() ? "<none>" : absl::StrJoin(all, ","));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void NamespaceRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(Str(v, {"status", "phase"}));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 // No autoscaler runs here, so that the targets are what nobody has measured.
@@ -616,7 +493,7 @@ void AutoscalerRow(const Value& v, absl::Time now, Row* out) {
   out->Text(least == nullptr ? "<unset>" : absl::StrCat(least->AsInt()));
   out->Text(absl::StrCat(Int(v, {"spec", "maxReplicas"})));
   out->Text(absl::StrCat(Int(v, {"status", "currentReplicas"})));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void EndpointSliceRow(const Value& v, absl::Time now, Row* out) {
@@ -634,7 +511,7 @@ void EndpointSliceRow(const Value& v, absl::Time now, Row* out) {
   out->Text(addresses.empty()
                 ? "<unset>"
                 : absl::StrCat(absl::StrJoin(addresses, ","), more == 0 ? "" : absl::StrCat(" + ", more, " more...")));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void IngressRow(const Value& v, absl::Time now, Row* out) {
@@ -648,7 +525,7 @@ void IngressRow(const Value& v, absl::Time now, Row* out) {
   out->Text(hosts.empty() ? "*" : absl::StrJoin(hosts, ","));
   out->Text("");
   out->Text(tls == nullptr || tls->empty() ? "80" : "80, 443");
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void IngressClassRow(const Value& v, absl::Time now, Row* out) {
@@ -661,13 +538,30 @@ void IngressClassRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"spec", "controller"}));
   out->Text(kind.empty() ? "<none>"
                          : absl::StrCat(parameters, "/", std::string(Str(v, {"spec", "parameters", "name"}))));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
 }
 
 void NetworkPolicyRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Str(v, {"metadata", "name"}));
   out->Text(SelectorText(v.At({"spec", "podSelector"})));
-  out->Text(CreatedAge(v, now));
+  out->Text(CreatedAge(v, now, *out));
+}
+
+void RoleBindingRow(const Value& v, absl::Time now, Row* out) {
+  out->Text(Str(v, {"metadata", "name"}));
+  out->Text(Str(v, {"metadata", "creationTimestamp"}));
+  out->Text(absl::StrCat(util::ToAbsl(Str(v, {"roleRef", "kind"})), "/", util::ToAbsl(Str(v, {"roleRef", "name"}))));
+  out->Text(CreatedAge(v, now, *out));
+  for (std::string_view kind : {"User", "Group", "ServiceAccount"}) {
+    std::vector<std::string> names;
+    for (const Value& s : validation::OrEmpty(v.Find("subjects")).items) {
+      if (s.Str("kind") != kind) continue;
+      const bool account = kind == "ServiceAccount";
+      names.push_back(
+          absl::StrCat(account ? absl::StrCat(std::string(s.Str("namespace")), "/") : "", std::string(s.Str("name"))));
+    }
+    out->Text(absl::StrJoin(names, ", "));
+  }
 }
 
 void NameAndTimeRow(const Value& v, absl::Time, Row* out) {

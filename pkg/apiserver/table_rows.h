@@ -12,6 +12,7 @@
 namespace berth::apiserver {
 
 struct Row {
+  Version release;  // for which the cells are
   std::vector<Value> cells;
   void Text(std::string_view s) { cells.push_back(Value::String(s)); }
   void Number(int64_t n) { cells.push_back(Value::Int(n)); }
@@ -50,6 +51,7 @@ void EndpointSliceRow(const Value& v, absl::Time now, Row* out);
 void IngressRow(const Value& v, absl::Time now, Row* out);
 void IngressClassRow(const Value& v, absl::Time now, Row* out);
 void NetworkPolicyRow(const Value& v, absl::Time now, Row* out);
+void RoleBindingRow(const Value& v, absl::Time now, Row* out);
 void NameAndTimeRow(const Value& v, absl::Time now, Row* out);
 
 }  // namespace berth::apiserver

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "pkg/api/decode.h"
 #include "pkg/recording/format.h"
@@ -30,6 +31,82 @@ bool IsTrue(Json j, std::string_view key) {
 
 absl::Status Bad(std::string_view member, std::string_view problem) {
   return util::InvalidArgument(absl::StrCat(std::string(member), ": ", std::string(problem)));
+}
+
+// What a member of a line may be. A file that was damaged or edited has others, which must not be passed over.
+enum : uint8_t { kText = 1, kInt = 2, kBool = 4, kList = 8, kObject = 16 };
+struct MemberKinds {
+  std::string_view name;
+  uint8_t kinds;
+};
+constexpr MemberKinds kHeaderMembers[] = {{"version", kText},
+                                          {"mends", kInt},
+                                          {"run", kText},
+                                          {"segment", kInt},
+                                          {"time", kText},
+                                          {"afterGap", kBool},
+                                          {"release", kText},
+                                          {"gates", kObject},
+                                          {"profiles", kList},
+                                          {"hardPodAffinitySymmetricWeight", kInt},
+                                          {"initialBackoffMicros", kInt},
+                                          {"maxBackoffMicros", kInt},
+                                          {"unschedulableLimitMicros", kInt},
+                                          {"maxRequestsInFlight", kInt},
+                                          {"ignoreUnknownFields", kBool},
+                                          {"percentageOfNodesToScore", kInt},
+                                          {"flags", kObject}};
+constexpr MemberKinds kProfileMembers[] = {
+    {"schedulerName", kText}, {"provider", kText}, {"policy", kText}, {"configuration", kText}};
+constexpr MemberKinds kStateMembers[] = {{"assumed", kObject}, {"nominated", kObject},   {"counters", kObject},
+                                         {"openBinds", kList}, {"openGets", kList},      {"openNominations", kList},
+                                         {"openMarks", kList}, {"openDeletions", kList}, {"bound", kList}};
+constexpr MemberKinds kLineMembers[] = {
+    {"id", kInt},      {"pod", kText | kObject}, {"node", kText},     {"fit", kInt},
+    {"ties", kInt},    {"counter", kInt},        {"bind", kInt},      {"wall", kList},
+    {"answer", kText}, {"message", kText},       {"details", kText},  {"gone", kText},
+    {"is", kObject},   {"was", kObject},         {"extender", kText}, {"template", kInt},
+    {"gap", kInt}};
+constexpr MemberKinds kPodMembers[] = {
+    {"key", kText},    {"name", kText},      {"uid", kText},        {"rv", kText},     {"node", kText},
+    {"phase", kText},  {"of", kInt},         {"nominated", kText},  {"created", kInt}, {"deleted", kInt},
+    {"started", kInt}, {"preempted", kBool}, {"scheduled", kObject}};
+
+std::string KindsText(uint8_t kinds) {
+  static constexpr std::pair<uint8_t, const char*> kNames[] = {
+      {kText, "a string"}, {kInt, "an integer"}, {kBool, "true or false"}, {kList, "a list"}, {kObject, "an object"}};
+  std::string out;
+  for (const auto& [kind, name] : kNames) {
+    if ((kinds & kind) != 0) absl::StrAppend(&out, out.empty() ? "" : " or ", name);
+  }
+  return out;
+}
+
+absl::Status CheckKind(Json value, uint8_t kinds, std::string_view at, std::string_view key) {
+  const uint8_t is = value.IsString()   ? kText
+                     : value.IsInt()    ? kInt
+                     : value.IsBool()   ? kBool
+                     : value.IsArray()  ? kList
+                     : value.IsObject() ? kObject
+                                        : 0;
+  if ((kinds & is) != 0) return absl::OkStatus();
+  return Bad(absl::StrCat(std::string(at), at.empty() || key.empty() ? "" : ".", std::string(key)),
+             absl::StrCat("must be ", KindsText(kinds), ", not ", value.Brief()));
+}
+
+// Returns an error if a member of `j` is something else than it may be. A null stands for one that is absent.
+absl::Status CheckKinds(Json j, std::span<const MemberKinds> known, std::string_view at) {
+  for (auto [key, value] : j.Children()) {
+    auto it = std::find_if(known.begin(), known.end(), [&](const MemberKinds& m) { return m.name == key; });
+    if (it != known.end() && !value.IsNull()) BERTH_RETURN_IF_ERROR(CheckKind(value, it->kinds, at, key));
+  }
+  return absl::OkStatus();
+}
+
+// Returns an error if a value of an object or list is not of the kind.
+absl::Status CheckValues(Json j, uint8_t kind, std::string_view at) {
+  for (auto [key, value] : j.Children()) BERTH_RETURN_IF_ERROR(CheckKind(value, kind, at, key));
+  return absl::OkStatus();
 }
 
 api::PodCondition ConditionOf(Json j) {
@@ -73,6 +150,7 @@ absl::Status ReadTimes(Json j, int64_t* last_steady, Event* out) {
   } else if (!t.IsNull()) {
     return Bad("t", "must be an integer or a list of integers");
   }
+  BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("wall"), kInt, "wall"));
   for (auto member : j.FindExact("wall").Children()) out->wall.push_back(member.value.Int());
   return absl::OkStatus();
 }
@@ -113,6 +191,10 @@ void ReadExtenderAnswer(Json j, ExtenderAnswer* a) {
 }
 
 absl::Status ReadState(Json j, ClusterState* out) {
+  BERTH_RETURN_IF_ERROR(CheckKinds(j, kStateMembers, "state"));
+  BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("assumed"), kText, "state.assumed"));
+  BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("nominated"), kList, "state.nominated"));
+  BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("bound"), kText, "state.bound"));
   for (auto [uid, node] : j.FindExact("assumed").Children()) {
     out->assumed[std::string(uid)] = {util::SharedSymbol(node.Text()), false};
   }
@@ -156,6 +238,10 @@ absl::Status LineReader::ReadHeader(Json j, Header* out) {
                absl::StrCat(j.FindExact("format").Brief(), " is none of the formats ", kOldestFormatVersion, " to ",
                             kFormatVersion, " that this program reads"));
   }
+  BERTH_RETURN_IF_ERROR(CheckKinds(j, kHeaderMembers, "recording"));
+  BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("gates"), kBool, "recording.gates"));
+  BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("flags"), kText, "recording.flags"));
+  BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("profiles"), kObject, "recording.profiles"));
   out->version = TextOf(j, "version");
   out->mends = static_cast<int>(NumberOf(j, "mends", 0));
   out->run = TextOf(j, "run");
@@ -170,6 +256,7 @@ absl::Status LineReader::ReadHeader(Json j, Header* out) {
   c.release = TextOf(j, "release");
   for (auto [gate, on] : j.FindExact("gates").Children()) c.gates[std::string(gate)] = on.Bool();
   for (auto m : j.FindExact("profiles").Children()) {
+    BERTH_RETURN_IF_ERROR(CheckKinds(m.value, kProfileMembers, "recording.profiles[]"));
     c.profiles.push_back({TextOf(m.value, "schedulerName"), TextOf(m.value, "provider"), TextOf(m.value, "policy"),
                           TextOf(m.value, "configuration")});
   }
@@ -190,6 +277,7 @@ absl::Status LineReader::ReadHeader(Json j, Header* out) {
 template <typename T>
 absl::StatusOr<std::shared_ptr<const T>> LineReader::ReadObject(Json j) {
   if constexpr (std::is_same_v<T, api::Pod>) {
+    BERTH_RETURN_IF_ERROR(CheckKinds(j, kPodMembers, "pod"));
     std::shared_ptr<api::Pod> pod;
     if (const Json key = j.FindExact("key"); key.IsString()) {
       const api::PodPtr known = state_.Find<api::Pod>(std::string(key.Text()));
@@ -348,6 +436,7 @@ absl::StatusOr<Line> LineReader::Read(std::string_view text) {
   BERTH_RETURN_IF_ERROR(doc_.Parse(text));
   const Json j = doc_.root();
   if (!j.IsObject()) return Bad("line", "must be an object");
+  BERTH_RETURN_IF_ERROR(CheckKinds(j, kLineMembers, ""));
   if (const Json out = j.FindExact("out"); out.IsString()) {
     line.kind = Line::Kind::kOutput;
     auto full = FullOutput(j, out.Text(), text);

@@ -99,6 +99,33 @@ inline constexpr Span kFieldWarnings = Since(25);
 // A watch may begin with the objects that exist and a bookmark behind them (sendInitialEvents).
 inline constexpr Span kWatchLists = Since(34);
 
+// What is checked, and how it is said.
+// Init containers may be sidecars, which have hooks and probes: beta and on in 1.29, alpha in 1.28.
+inline constexpr Span kSidecars = Since(29);
+// Names of environment variables are any printable texts: RelaxedEnvironmentVariableValidation, beta and on in 1.32.
+inline constexpr Span kRelaxedVariableNames = Since(32);
+// The pods of a StatefulSet are checked as those of other workloads, with the volumes of its claim templates.
+inline constexpr Span kChecksStatefulPods = Since(34);
+// Errors show what was wrong as JSON and no longer as Go prints a struct.
+inline constexpr Span kShowsJson = Since(34);
+// Ports of services have an appProtocol.
+inline constexpr Span kAppProtocols = Since(18);
+// Indexed Jobs may get other completions: ElasticIndexedJob, beta and on in 1.27.
+inline constexpr Span kElasticJobs = Since(27);
+// The pods of a suspended Job may get other rules of scheduling (1.23), and other resources (1.36).
+inline constexpr Span kMutableSuspendedJobs = Since(23);
+inline constexpr Span kMutableJobResources = Since(36);
+// Volumes may be for one pod: ReadWriteOncePod, beta and on in 1.27, alpha in 1.22.
+inline constexpr Span kOncePerPod = Since(27);
+// Claims without a class may get the default one later: RetroactiveDefaultStorageClass, beta and on in 1.26.
+inline constexpr Span kClassesComeLater = Since(26);
+// The class of a volume's attributes may change: VolumeAttributesClass, GA in 1.34.
+inline constexpr Span kAttributesChange = Since(34);
+// A local volume must say on which nodes it is: without alpha annotations since 1.10.
+inline constexpr Span kLocalNeedsAffinity = Since(10);
+// Patches may be applied: ServerSideApply, beta and on in 1.16.
+inline constexpr Span kServerSideApply = Since(16);
+
 // ---- what an API server has ----
 
 // Kinds that came after 1.10, by the release in which their stable version did.
@@ -165,6 +192,8 @@ inline constexpr MemberRow kMembers[] = {
     {Until(21), "PodDisruptionBudgetStatus.disruptedPods!"},
     {Until(24), "ObjectMeta.clusterName"},
     {Until(31), "PodResourceClaim.source"},
+    {{.since = {16}, .until = {20}}, "ServiceSpec.ipFamily"},
+    {{.since = {17}, .until = {22}}, "ServiceSpec.topologyKeys"},
     {Since(11),
      "PodSpec.readinessGates PodSecurityContext.sysctls NodeSelectorTerm.matchExpressions "
      "NodeSelectorTerm.matchFields CinderVolumeSource.secretRef VolumeProjection.serviceAccountToken "
@@ -178,16 +207,14 @@ inline constexpr MemberRow kMembers[] = {
      "VolumeMount.subPathExpr CSIPersistentVolumeSource.controllerExpandSecretRef"},
     {Since(15), "PodSpec.preemptionPolicy Volume.csi"},
     {Since(16),
-     "PodSpec.overhead PodSpec.topologySpreadConstraints PodSpec.ephemeralContainers "
-     "Container.startupProbe Container.targetContainerName PodStatus.podIPs "
-     "PodStatus.ephemeralContainerStatuses ContainerStatus.started NodeSpec.podCIDRs RuntimeClass.overhead "
-     "RuntimeClass.scheduling"},
+     "PodSpec.overhead PodSpec.topologySpreadConstraints PodSpec.ephemeralContainers Container.startupProbe "
+     "Container.targetContainerName PodStatus.podIPs PodStatus.ephemeralContainerStatuses ContainerStatus.started "
+     "NodeSpec.podCIDRs RuntimeClass.overhead RuntimeClass.scheduling"},
     {Since(18),
-     "PodSecurityContext.fsGroupChangePolicy ServicePort.appProtocol EndpointPort.appProtocol "
-     "ConfigMap.immutable Secret.immutable"},
+     "PodSecurityContext.fsGroupChangePolicy ServicePort.appProtocol EndpointPort.appProtocol ConfigMap.immutable "
+     "Secret.immutable"},
     {Since(19),
-     "PodSpec.setHostnameAsFQDN PodSecurityContext.seccompProfile SecurityContext.seccompProfile "
-     "Volume.ephemeral"},
+     "PodSpec.setHostnameAsFQDN PodSecurityContext.seccompProfile SecurityContext.seccompProfile Volume.ephemeral"},
     {Since(20),
      "NamespaceStatus.conditions ServiceSpec.clusterIPs ServiceSpec.ipFamilies ServiceSpec.ipFamilyPolicy "
      "ServiceSpec.allocateLoadBalancerNodePorts ServiceStatus.conditions LoadBalancerIngress.ports "
@@ -197,42 +224,54 @@ inline constexpr MemberRow kMembers[] = {
      "ServiceSpec.internalTrafficPolicy PodDisruptionBudgetStatus.disruptedPods JobSpec.completionMode "
      "JobSpec.suspend JobStatus.completedIndexes"},
     {Since(22),
-     "StatefulSetSpec.minReadySeconds StatefulSetStatus.availableReplicas "
-     "PersistentVolumeClaimSpec.dataSourceRef JobStatus.uncountedTerminatedPods"},
+     "StatefulSetSpec.minReadySeconds StatefulSetStatus.availableReplicas PersistentVolumeClaimSpec.dataSourceRef "
+     "JobStatus.uncountedTerminatedPods"},
     {Since(23), "PodSpec.os Probe.grpc StatefulSetSpec.persistentVolumeClaimRetentionPolicy JobStatus.ready"},
     {Since(24), "RollingUpdateStatefulSetStrategy.maxUnavailable CronJobSpec.timeZone"},
-    {Since(25), "PodSpec.hostUsers CSIPersistentVolumeSource.nodeExpandSecretRef JobSpec.podFailurePolicy"},
+    {Since(25),
+     "PodSpec.hostUsers CSIPersistentVolumeSource.nodeExpandSecretRef JobSpec.podFailurePolicy "
+     "CSIDriverSpec.seLinuxMount"},
     {Since(26),
-     "PodSpec.schedulingGates PodSpec.resourceClaims ResourceRequirements.claims "
-     "PodStatus.resourceClaimStatuses StatefulSetSpec.ordinals "
-     "PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy"},
+     "PodSpec.schedulingGates PodSpec.resourceClaims ResourceRequirements.claims PodStatus.resourceClaimStatuses "
+     "StatefulSetSpec.ordinals PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy"},
     {Since(27),
      "Container.resizePolicy PodStatus.resize ContainerStatus.allocatedResources ContainerStatus.resources "
      "PersistentVolumeClaimStatus.allocatedResources"},
     {Since(28),
      "Container.restartPolicy PodStatus.hostIPs PersistentVolumeStatus.lastPhaseTransitionTime "
-     "PersistentVolumeClaimStatus.allocatedResourceStatuses JobSpec.backoffLimitPerIndex "
-     "JobSpec.maxFailedIndexes JobSpec.podReplacementPolicy JobStatus.terminating JobStatus.failedIndexes"},
+     "PersistentVolumeClaimStatus.allocatedResourceStatuses JobSpec.backoffLimitPerIndex JobSpec.maxFailedIndexes "
+     "JobSpec.podReplacementPolicy JobStatus.terminating JobStatus.failedIndexes"},
     {Since(29),
-     "PodSecurityContext.appArmorProfile SecurityContext.appArmorProfile PodAffinityTerm.matchLabelKeys "
-     "PodAffinityTerm.mismatchLabelKeys Handler.sleep VolumeProjection.clusterTrustBundle "
-     "LoadBalancerIngress.ipMode PersistentVolumeSpec.volumeAttributesClassName "
-     "PersistentVolumeClaimSpec.volumeAttributesClassName "
-     "PersistentVolumeClaimStatus.currentVolumeAttributesClassName "
-     "PersistentVolumeClaimStatus.modifyVolumeStatus"},
-    {Since(30), "NodeStatus.features JobSpec.managedBy JobSpec.successPolicy"},
+     "PodAffinityTerm.matchLabelKeys PodAffinityTerm.mismatchLabelKeys Handler.sleep "
+     "VolumeProjection.clusterTrustBundle LoadBalancerIngress.ipMode "
+     "PersistentVolumeSpec.volumeAttributesClassName PersistentVolumeClaimSpec.volumeAttributesClassName "
+     "PersistentVolumeClaimStatus.currentVolumeAttributesClassName PersistentVolumeClaimStatus.modifyVolumeStatus"},
+    {Since(30),
+     "NodeStatus.features JobSpec.managedBy JobSpec.successPolicy ContainerStatus.volumeMounts "
+     "NodeStatus.runtimeHandlers PodSecurityContext.appArmorProfile SecurityContext.appArmorProfile "
+     "ServiceSpec.trafficDistribution VolumeMount.recursiveReadOnly"},
     {Since(31),
      "PodResourceClaim.resourceClaimName PodResourceClaim.resourceClaimTemplateName "
-     "ResourceClaimOfContainer.request"},
-    {Since(32), "PodSpec.resources"},
-    {Since(33), "PodStatus.observedGeneration PodCondition.observedGeneration"},
-    {Since(34), "PodSpec.hostnameOverride Container.restartPolicyRules PodStatus.extendedResourceClaimStatus"},
+     "ResourceClaimOfContainer.request ContainerStatus.allocatedResourcesStatus ContainerStatus.user "
+     "LeaseSpec.preferredHolder LeaseSpec.strategy PodSecurityContext.supplementalGroupsPolicy Volume.image"},
+    {Since(32), "PodSpec.resources PodSecurityContext.seLinuxChangePolicy"},
+    {Since(33),
+     "PodStatus.observedGeneration PodCondition.observedGeneration "
+     "CSIDriverSpec.nodeAllocatableUpdatePeriodSeconds ContainerStatus.stopSignal Lifecycle.stopSignal "
+     "VolumeError.errorCode"},
+    {Since(34),
+     "PodSpec.hostnameOverride Container.restartPolicyRules PodStatus.extendedResourceClaimStatus "
+     "EnvVarSource.fileKeyRef NodeSystemInfo.swap VolumeProjection.podCertificate"},
     {Since(35),
      "PodStatus.allocatedResources PodStatus.resources NodeStatus.declaredFeatures "
-     "ReplicaStatus.terminatingReplicas DeploymentStatus.terminatingReplicas"},
+     "ReplicaStatus.terminatingReplicas DeploymentStatus.terminatingReplicas "
+     "CSIDriverSpec.serviceAccountTokenInSecrets"},
     {Since(36), "PodSpec.schedulingGroup"},
 };
 
+// What `kubectl get` shows: ages have two units where the first one is small, the restarts of a pod say when the last
+// one was, and bindings of roles name the role.
+inline constexpr Span kHumanAges = Since(13), kRestartsHaveAges = Since(23), kRolesOfBindings = Since(18);
 // The columns of `kubectl get`.
 inline constexpr Span kColumnsOfJobs = Since(11), kNominatedNodeColumn = Since(12), kInternalIpColumn = Since(12),
                       kReadinessGatesColumn = Since(13),

@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "pkg/release/history.h"
 #include "pkg/releases/releases.h"
@@ -10,6 +11,78 @@
 #include "pkg/util/suggest.h"
 
 namespace berth::releases {
+namespace {
+
+// Gates of 1.29 that neither its scheduler nor another emulated release knows. Installers give all components the same
+// gates, so they are accepted there, and have no effect.
+constexpr std::string_view kOfOtherComponents[] = {
+    "APISelfSubjectReview",
+    "AdmissionWebhookMatchConditions",
+    "AggregatedDiscoveryEndpoint",
+    "AllowServiceLBStatusOnNonLB",
+    "CSINodeExpandSecret",
+    "CloudDualStackNodeIPs",
+    "ConsistentHTTPGetHandlers",
+    "CronJobsScheduledAnnotation",
+    "CustomResourceValidationExpressions",
+    "DefaultHostNetworkHostPortsInPodTemplates",
+    "DevicePluginCDIDevices",
+    "DisableCloudProviders",
+    "DisableKubeletCloudCredentialProviders",
+    "EfficientWatchResumption",
+    "ElasticIndexedJob",
+    "ExpandedDNSConfig",
+    "ExperimentalHostUserNamespaceDefaultingGate",
+    "HPAContainerMetrics",
+    "HonorPVReclaimPolicy",
+    "IPTablesOwnershipCleanup",
+    "InTreePluginAWSUnregister",
+    "InTreePluginAzureDiskUnregister",
+    "InTreePluginAzureFileUnregister",
+    "InTreePluginGCEUnregister",
+    "InTreePluginOpenStackUnregister",
+    "InTreePluginPortworxUnregister",
+    "InTreePluginRBDUnregister",
+    "InTreePluginvSphereUnregister",
+    "JobPodFailurePolicy",
+    "JobReadyPods",
+    "KMSv2",
+    "KMSv2KDF",
+    "KubeProxyDrainingTerminatingNodes",
+    "LegacyServiceAccountTokenCleanUp",
+    "LegacyServiceAccountTokenTracking",
+    "LoadBalancerIPMode",
+    "MemoryManager",
+    "MinimizeIPTablesRestore",
+    "NewVolumeManagerReconstruction",
+    "NodeOutOfServiceVolumeDetach",
+    "PDBUnhealthyPodEvictionPolicy",
+    "PersistentVolumeLastPhaseTransitionTime",
+    "PodHostIPs",
+    "PodIndexLabel",
+    "ProxyTerminatingEndpoints",
+    "RuntimeClassInImageCriAPI",
+    "SecurityContextDeny",
+    "ServerSideFieldValidation",
+    "ServiceNodePortStaticSubrange",
+    "SizeMemoryBackedVolumes",
+    "SkipReadOnlyValidationGCE",
+    "StableLoadBalancerNodeSet",
+    "StatefulSetAutoDeletePVC",
+    "StatefulSetStartOrdinal",
+    "StructuredAuthorizationConfiguration",
+    "TopologyAwareHints",
+    "UserNamespacesPodSecurityStandards",
+    "ValidatingAdmissionPolicy",
+    "WatchFromStorageWithoutResourceVersion",
+    "ZeroLimitedNominalConcurrencyShares",
+};
+
+bool IsOfOtherComponents(std::string_view name) {
+  return std::binary_search(std::begin(kOfOtherComponents), std::end(kOfOtherComponents), name);
+}
+
+}  // namespace
 
 std::span<const util::FeatureGate> DefaultGates() {
   return Of(release::Default()).decides.gates;
@@ -26,6 +99,7 @@ absl::Status CheckGate(const release::Id& release, std::string_view name, bool o
   const util::FeatureGate* gate = util::FindGate(rules.gates, name);
   bool known = gate != nullptr;
   if (!rules.refuses_unknown_gates) {
+    known = known || IsOfOtherComponents(name);
     for (const release::Id& id : release::All()) {
       known = known || util::FindGate(Of(id).decides.gates, name) != nullptr;
     }

@@ -33,6 +33,14 @@ void Locate(Object* o, std::string_view member, uint32_t* begin, uint32_t* end) 
   *end = static_cast<uint32_t>(o->body.find('"', *begin));
 }
 
+// Of who wrote which field, only what was applied is kept (apply.h).
+void KeepApplied(Value* meta) {
+  Value* managed = meta->Find("managedFields");
+  if (managed == nullptr) return;
+  std::erase_if(managed->items, [](const Value& e) { return e.Str("operation") != "Apply"; });
+  if (managed->items.empty()) meta->Erase("managedFields");
+}
+
 std::shared_ptr<Object> Begin(const ResourceInfo& r, Value& v, uint64_t rv) {
   auto o = std::make_shared<Object>();
   Value& meta = v.Child("metadata");
@@ -44,8 +52,8 @@ std::shared_ptr<Object> Begin(const ResourceInfo& r, Value& v, uint64_t rv) {
     meta.Set("selfLink", Value::String(SelfLink(r, 0, o->ns, o->name)));
   } else {
     meta.Erase("selfLink");
-    meta.Erase("managedFields");  // field ownership is not recorded here
   }
+  KeepApplied(&meta);
   if (rv > 0) {
     meta.Set("resourceVersion", Value::String(std::to_string(rv)));
   } else {

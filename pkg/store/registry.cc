@@ -74,6 +74,23 @@ std::string TimeText(absl::Time t) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone());
 }
 
+// A service that no longer has ports of nodes gives them back; those that its new state names are an error.
+void DropUnusedNodePorts(validation::Version release, const Value& before, Value* spec) {
+  const auto has_ports = [](std::string_view type) { return type == "NodePort" || type == "LoadBalancer"; };
+  Value* ports = spec->Find("ports");
+  const Value& old_ports = validation::OrEmpty(before.At({"spec", "ports"}));
+  const Value& old_spec = validation::OrEmpty(before.Find("spec"));
+  if (!validation::kIpFamilies.Has(release) || ports == nullptr) return;
+  if (!has_ports(old_spec.Str("type")) || has_ports(spec->Str("type"))) return;
+  const auto node_port = [](const Value& port) { return validation::OrEmpty(port.Find("nodePort")).AsInt(); };
+  const bool same = std::equal(ports->items.begin(), ports->items.end(), old_ports.items.begin(), old_ports.items.end(),
+                               [&](const Value& a, const Value& b) { return node_port(a) == node_port(b); });
+  if (!same) return;
+  for (Value& port : ports->items) port.Erase("nodePort");
+  // Only traffic from outside has a policy.
+  if (spec->Str("externalTrafficPolicy") == old_spec.Str("externalTrafficPolicy")) spec->Erase("externalTrafficPolicy");
+}
+
 // The letters of generated names, as in Kubernetes: no vowels, and nothing that looks like another character.
 constexpr std::string_view kNameLetters = "bcdfghjklmnpqrstvwxz2456789";
 
@@ -299,7 +316,14 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
     if (r.kind == "Service") {
       Value& spec = v.Child("spec");
       const Value* ip = before.At({"spec", "clusterIP"});
-      if (spec.Str("clusterIP").empty() && ip != nullptr) spec.Set("clusterIP", *ip);
+      if (spec.Str("type") == "ExternalName") {
+        if (ip != nullptr && spec.Str("clusterIP") == ip->text()) spec.Erase("clusterIP");
+      } else if (spec.Str("clusterIP").empty() && ip != nullptr) {
+        spec.Set("clusterIP", *ip);
+      } else if (spec.Str("clusterIP").empty()) {
+        spec.Set("clusterIP", Value::String(NewClusterIp()));
+      }
+      DropUnusedNodePorts(r.release, before, &spec);
     }
     if (r.kind == "Pod" && v.Child("spec").Find("priority") == nullptr) {
       if (const Value* p = before.At({"spec", "priority"})) v.Child("spec").Set("priority", *p);

@@ -237,7 +237,9 @@ TEST_CASE("what a release accepts is not refused in it, and what came later is r
   accepted(pod(R"("containers":[{"name":"c","image":"i"}],"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"a",)"
                R"("whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"a":"-"}}}])"),
            {19}, {29, 36});
-  accepted(pod(R"("dnsPolicy":"None","containers":[{"name":"c","image":"i"}])"), {10, 29}, {8, 9});
+  accepted(
+      pod(R"("dnsPolicy":"None","dnsConfig":{"nameservers":["10.0.0.1"]},"containers":[{"name":"c","image":"i"}])"),
+      {10, 29}, {8, 9});
   // Names of events are parts of paths; new events about nodes may be in kube-system.
   const auto event = [](const std::string& name, const std::string& ns, const std::string& more) {
     return R"({"apiVersion":"v1","kind":"Event","metadata":{"name":")" + name + R"(","namespace":")" + ns +
@@ -293,6 +295,277 @@ TEST_CASE("updates that servers accept: seconds of a toleration, the first range
     CHECK(UpdateErrors("Node", node, ranges("10.0.0.0/24"), release).empty());
     CHECK(UpdateErrors("Node", ranges("10.0.0.0/24"), ranges("10.0.1.0/24"), release).find("spec.podCIDR") == 0);
   }
+}
+
+std::string Workload(std::string_view kind, std::string_view spec, std::string_view pod, Version release) {
+  return Problems(
+      absl::StrCat(R"({"apiVersion":"apps/v1","kind":")", std::string(kind), R"(","metadata":{"name":"w"},)",
+                   R"("spec":{)", std::string(spec), R"("template":{"metadata":{"labels":{"a":"b"}},"spec":{)",
+                   std::string(pod), R"("containers":[{"name":"c","image":"i"}]}}}})"),
+      release);
+}
+
+TEST_CASE("names in a pod are DNS labels, and what a container has is there once") {
+  const std::string label =
+      "DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an "
+      "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+      "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')\n";
+  const Version ten{10};
+  CHECK(Problems(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"My_App",
+                 "image":"i"}]}})",
+                 ten) == "refused spec.containers[0].name: Invalid value: \"My_App\": a " + label);
+  CHECK(Pod(R"("volumes":[{"name":"a.b"}],)") == "refused spec.volumes[0].name: Invalid value: \"a.b\": a " + label);
+  CHECK(Pod(R"("hostname":"A",)") == "refused spec.hostname: Invalid value: \"A\": a " + label);
+  CHECK(Container(R"("volumeMounts":[{"name":"v","mountPath":"/d"}])", ten) ==
+        "refused spec.containers[0].volumeMounts[0].name: Not found: \"v\"\n");
+  CHECK(Pod(R"("volumes":[{"name":"v"}],"initContainers":[{"name":"i","image":"i","volumeMounts":[
+        {"name":"v","mountPath":"/d"},{"name":"v","mountPath":"/d"}]}],)") ==
+        "refused spec.initContainers[0].volumeMounts[1].mountPath: Invalid value: \"/d\": must be unique\n");
+  CHECK(Pod(R"("volumes":[{"name":"v","persistentVolumeClaim":{}},{"name":"w","secret":{}}],)") ==
+        "refused spec.volumes[0].persistentVolumeClaim.claimName: Required value\n"
+        "refused spec.volumes[1].secret.secretName: Required value\n");
+  CHECK(Pod(R"("activeDeadlineSeconds":0,)") ==
+        "refused spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive\n");
+  CHECK(Pod(R"("dnsPolicy":"None",)") ==
+        "refused spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None\n");
+}
+
+TEST_CASE("variables, probes and hooks of containers") {
+  const auto variable = [](const char* name) {
+    return absl::StrCat(R"("env":[{"name":")", name, R"(","value":"x"}])");
+  };
+  for (Version release : {Version{8}, Version{10}, Version{29}, Version{36}}) {
+    for (const char* name : {"A", "a_b", "my.env-name", "_"}) CHECK(Container(variable(name), release).empty());
+    CHECK(Container(R"("env":[{"value":"x"}])", release) == "refused spec.containers[0].env[0].name: Required value\n");
+    CHECK(Container(R"("livenessProbe":{"httpGet":{"port":"web"}},"readinessProbe":{"tcpSocket":{"port":80},)"
+                    R"("successThreshold":3},"lifecycle":{"preStop":{"exec":{"command":["a"]}}})",
+                    release)
+              .empty());
+    CHECK(Container(R"("livenessProbe":{"periodSeconds":5})", release) ==
+          "refused spec.containers[0].livenessProbe: Required value: must specify a handler type\n");
+    CHECK(Container(R"("livenessProbe":{"exec":{"command":["a"]},"successThreshold":2})", release) ==
+          "refused spec.containers[0].livenessProbe.successThreshold: Invalid value: 2: must be 1\n");
+    CHECK(Container(R"("imagePullPolicy":"Sometimes")", release) ==
+          "refused spec.containers[0].imagePullPolicy: Unsupported value: \"Sometimes\": supported values: "
+          "\"Always\", \"IfNotPresent\", \"Never\"\n");
+  }
+  // Any printable name will do since 1.32.
+  CHECK(Container(variable("1 b"), Version{29}).find("must not start with a digit") != std::string::npos);
+  CHECK(Container(variable("1 b"), Version{36}).empty());
+  CHECK(Container(variable("a=b"), Version{36}).find("other than '='") != std::string::npos);
+  // Init containers have hooks and probes if they are sidecars.
+  const auto init = [](const char* more) {
+    return absl::StrCat(R"("initContainers":[{"name":"d","image":"i","startupProbe":{"exec":{"command":["a"]}})", more,
+                        "}],");
+  };
+  CHECK(Pod(init(R"(,"restartPolicy":"Always")"), Version{29}).empty());
+  CHECK(Pod(init(""), Version{29}) ==
+        "refused spec.initContainers[0].startupProbe: Forbidden: may not be set for init containers without "
+        "restartPolicy=Always\n");
+}
+
+TEST_CASE("workloads select the pods of their template") {
+  const std::string select = R"("selector":{"matchLabels":{"a":"b"}},)";
+  for (Version release : {Version{10}, Version{29}, Version{36}}) {
+    const std::string none = release.minor == 36 ? R"({"a":"b"})" : R"(map[string]string{"a":"b"})";
+    const std::string mismatch = "refused spec.template.metadata.labels: Invalid value: " + none +
+                                 ": `selector` does not match template `labels`\n";
+    for (const char* kind : {"Deployment", "ReplicaSet", "StatefulSet"}) {
+      CHECK(Workload(kind, select, "", release).empty());
+      CHECK(Workload(kind, "", "", release) == "refused spec.selector: Required value\n" + mismatch);
+      CHECK(Workload(kind, R"("selector":{},)", "", release).find("empty selector is invalid for ") !=
+            std::string::npos);
+      CHECK(Workload(kind, R"("selector":{"matchLabels":{"a":"c"}},)", "", release) == mismatch);
+    }
+    CHECK(Workload("DaemonSet", select, "", release).empty());
+    CHECK(Workload("DaemonSet", "", "", release) == mismatch);
+  }
+  CHECK(Workload("Deployment", select + R"("strategy":{"type":"Rolling"},)", "", Version{29}) ==
+        "refused spec.strategy.type: Unsupported value: \"Rolling\": supported values: \"Recreate\", "
+        "\"RollingUpdate\"\n");
+  CHECK(Workload("StatefulSet", select + R"("podManagementPolicy":"Any",)", "", Version{29}) ==
+        "refused spec.podManagementPolicy: Invalid value: \"Any\": must be 'OrderedReady' or 'Parallel'\n");
+  CHECK(Workload("Deployment", select, R"("activeDeadlineSeconds":5,)", Version{29}) ==
+        "refused spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not "
+        "Supported\n");
+  const auto cron = [](const char* restart) {
+    return absl::StrCat(R"({"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"c"},"spec":{"schedule":)",
+                        R"("* * * * *","jobTemplate":{"spec":{"template":{"spec":{)", restart,
+                        R"("containers":[{"name":"c","image":"i"}]}}}}}})");
+  };
+  CHECK(Problems(cron(R"("restartPolicy":"Never",)"), Version{29}).empty());
+  CHECK(Problems(cron(""), Version{29}) ==
+        "refused spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", "
+        "\"Never\"\n");
+}
+
+TEST_CASE("the pods of a StatefulSet are checked with its claim templates since 1.34") {
+  const std::string set =
+      R"("selector":{"matchLabels":{"a":"b"}},"volumeClaimTemplates":[{"metadata":{"name":"data"}}],)";
+  const std::string mounts =
+      R"("initContainers":[{"name":"d","image":"i","volumeMounts":[{"name":"data","mountPath":"/d"},
+      {"name":"other","mountPath":"/o"}]}],)";
+  CHECK(Workload("StatefulSet", set, mounts, Version{29}).empty());
+  CHECK(Workload("StatefulSet", set, mounts, Version{36}) ==
+        "refused spec.template.spec.initContainers[0].volumeMounts[1].name: Not found: \"other\"\n");
+  CHECK(Workload("StatefulSet", set, R"("volumes":[{"name":"data"}],)", Version{36}).empty());
+}
+
+TEST_CASE("claims, volumes and their classes") {
+  const auto claim = [](std::string_view spec) {
+    return absl::StrCat(R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"c"},"spec":{)",
+                        std::string(spec), "}}");
+  };
+  const std::string once = R"("accessModes":["ReadWriteOnce"],)",
+                    size = R"("resources":{"requests":{"storage":"1Gi"}})";
+  const std::string per_pod = R"("accessModes":["ReadWriteOncePod"],)";
+  for (Version release : {Version{8}, Version{10}, Version{29}, Version{36}}) {
+    CHECK(Problems(claim(once + size), release).empty());
+    CHECK(Problems(claim(size), release) ==
+          "refused spec.accessModes: Required value: at least 1 access mode is required\n");
+    CHECK(Problems(claim(R"("accessModes":["ReadWriteOnce"])"), release) ==
+          "refused spec.resources[storage]: Required value\n");
+    CHECK(Problems(claim(per_pod + size), release).empty() == (release.minor >= 29));
+    const std::string volume = R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"v"},"spec":{)";
+    CHECK(Problems(volume + once + R"("capacity":{"storage":"1Gi"},"hostPath":{"path":"/d"}}})", release).empty());
+    CHECK(Problems(volume + once + R"("capacity":{"storage":"1Gi"}}})", release) ==
+          "refused spec: Required value: must specify a volume type\n");
+    CHECK(Problems(volume + R"("hostPath":{"path":"/d"}}})", release) ==
+          "refused spec.accessModes: Required value\nrefused spec.capacity: Required value\n");
+    const std::string storage = R"({"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"s"},)";
+    CHECK(Problems(storage + R"("provisioner":"a/b","volumeBindingMode":"WaitForFirstConsumer"})", release).empty());
+    CHECK(Problems(storage + R"("provisioner":"a/b","volumeBindingMode":"Late"})", release).find("Unsupported value") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("ports and types of services") {
+  const auto service = [](std::string_view spec, Version release) {
+    return Problems(absl::StrCat(R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{)",
+                                 std::string(spec), "}}"),
+                    release);
+  };
+  for (Version release : {Version{10}, Version{29}, Version{36}}) {
+    CHECK(service(R"("ports":[{"port":80,"targetPort":"http"}])", release).empty());
+    CHECK(service(R"("clusterIP":"None")", release).empty());
+    CHECK(service(R"("ports":[{"port":53,"name":"u","protocol":"UDP"},{"port":53,"name":"t"}])", release).empty());
+    CHECK(service(R"("ports":[{"port":80},{"port":81,"name":"b"}])", release) ==
+          "refused spec.ports[0].name: Required value\n");
+    CHECK(service(R"("ports":[{"port":80,"name":"a"},{"port":81,"name":"a"}])", release) ==
+          "refused spec.ports[1].name: Duplicate value: \"a\"\n");
+    CHECK(service(R"("type":"ExternalName")", release) == "refused spec.externalName: Required value\n");
+    CHECK(service(R"("type":"ExternalName","externalName":"example.com.")", release).empty());
+    CHECK(service(R"("ports":[{"port":80,"targetPort":"Http"}])", release).find("spec.ports[0].targetPort") !=
+          std::string::npos);
+    CHECK(service(R"("sessionAffinity":"Cookie","ports":[{"port":80}])", release).find("\"ClientIP\", \"None\"") !=
+          std::string::npos);
+  }
+  CHECK(service(R"("ports":[{"port":80,"nodePort":30000}])", Version{29}) ==
+        "refused spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'\n");
+}
+
+TEST_CASE("keys of ConfigMaps, and bounds of budgets") {
+  const auto map = [](const char* key) {
+    return absl::StrCat(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{")", key,
+                        R"(":"v"}})");
+  };
+  const auto budget = [](const char* bound) {
+    return absl::StrCat(R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b"},"spec":{)",
+                        R"("selector":{},"minAvailable":)", bound, "}}");
+  };
+  for (Version release : {Version{10}, Version{29}, Version{36}}) {
+    CHECK(Problems(map("a_B.c-1"), release).empty());
+    CHECK(Problems(map("a/b"), release).find("refused data[a/b]: Invalid value: \"a/b\": a valid config key must") ==
+          0);
+  }
+  for (const char* good : {"0", "3", R"("0%")", R"("100%")"}) CHECK(Problems(budget(good), Version{29}).empty());
+  CHECK(Problems(budget("-1"), Version{29}) ==
+        "refused spec.minAvailable: Invalid value: -1: must be greater than or equal to 0\n");
+  CHECK(Problems(budget(R"("101%")"), Version{29}) ==
+        "refused spec.minAvailable: Invalid value: \"101%\": must not be greater than 100%\n");
+  CHECK(Problems(budget(R"("half")"), Version{29}).find("a valid percent string") != std::string::npos);
+}
+
+TEST_CASE("fields of the newest release are known to it") {
+  CHECK(Pod(R"("securityContext":{"supplementalGroupsPolicy":"Strict","seLinuxChangePolicy":"MountOption"},
+            "volumes":[{"name":"v","image":{"reference":"r","pullPolicy":"Always"}}],)",
+            Version{36})
+            .empty());
+  CHECK(Container(R"("env":[{"name":"a","valueFrom":{"fileKeyRef":{"volumeName":"v","path":"p","key":"k"}}}])",
+                  Version{36})
+            .empty());
+  CHECK(Problems(R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"ports":[{"port":1}],
+                 "trafficDistribution":"PreferClose"}})",
+                 Version{36})
+            .empty());
+  CHECK(Pod(R"("volumes":[{"name":"v","image":{"reference":"r"}}],)", Version{29}) ==
+        "ignored spec.volumes[0].image: is a field of Kubernetes 1.31 and later; release 1.29 does not have it\n");
+  CHECK(
+      Container(R"("securityContext":{"appArmorProfile":{"type":"Unconfined"}})", Version{29}).find("1.30 and later") !=
+      std::string::npos);
+}
+
+std::string Changed(const char* kind, const std::string& before, const std::string& after, Version release) {
+  const Catalog& catalog = Catalog::Of(release);
+  const ResourceInfo* r = nullptr;
+  for (const ResourceInfo& each : catalog.resources()) {
+    if (each.kind == kind) r = &each;
+  }
+  REQUIRE(r != nullptr);
+  const std::string meta = R"({"metadata":{"name":"o","namespace":"d","uid":"u"},)";
+  std::string out;
+  for (const FieldError& e : ValidateUpdate(*r, *ParseJson(meta + after + "}"), *ParseJson(meta + before + "}"))) {
+    absl::StrAppend(&out, e.Text(), "\n");
+  }
+  return out;
+}
+
+TEST_CASE("what may not change in Jobs, StatefulSets, claims and classes") {
+  const auto pods = [](const char* labels, const char* image) {
+    return absl::StrCat(R"("template":{"metadata":{"labels":)", labels, R"(},"spec":{"restartPolicy":"Never",)",
+                        R"("dnsPolicy":"Default","containers":[{"name":"c","image":")", image, R"("}]}})");
+  };
+  const std::string labels = R"({"controller-uid":"1"})";
+  const std::string job = R"("spec":{"selector":{"matchLabels":)" + labels + "},";
+  const std::string old_job = job + pods(labels.c_str(), "i") + "}";
+  for (Version release : {Version{10}, Version{29}, Version{36}}) {
+    CHECK(Changed("Job", old_job, job + "\"parallelism\":2," + pods(labels.c_str(), "i") + "}", release).empty());
+    CHECK(Changed("Job", old_job, job + pods(labels.c_str(), "j") + "}", release)
+              .find("spec.template: Invalid value: ") == 0);
+    // As kubectl replace sends it.
+    const std::string replaced = Changed("Job", old_job, "\"spec\":{" + pods("null", "i") + "}", release);
+    CHECK(replaced.find("spec.selector: Required value\n") == 0);
+    CHECK(replaced.find("spec.selector: Invalid value: \"null\": field is immutable\n") != std::string::npos);
+    CHECK(replaced.find("spec.template: Invalid value: ") != std::string::npos);
+  }
+  const auto set = [](const char* more) {
+    return absl::StrCat(R"("spec":{"selector":{"matchLabels":{"a":"b"}},)", more, R"("template":{"metadata":{)",
+                        R"("labels":{"a":"b"}},"spec":{"restartPolicy":"Always","dnsPolicy":"Default",)",
+                        R"("containers":[{"name":"c","image":"i"}]}}})");
+  };
+  CHECK(Changed("StatefulSet", set(R"("replicas":1,)"), set(R"("replicas":2,)"), Version{29}).empty());
+  CHECK(Changed("StatefulSet", set(""), set(R"("serviceName":"s",)"), Version{29}) ==
+        "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
+        "'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden\n");
+  CHECK(Changed("StatefulSet", set(""), set(R"("serviceName":"s",)"), Version{10}) ==
+        "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'template', and "
+        "'updateStrategy' are forbidden.\n");
+  const auto claim = [](const char* size, const char* more) {
+    return absl::StrCat(R"("status":{"phase":"Bound"},"spec":{"accessModes":["ReadWriteOnce"],)", more,
+                        R"("resources":{"requests":{"storage":")", size, R"("}}})");
+  };
+  CHECK(Changed("PersistentVolumeClaim", claim("1Gi", ""), claim("2Gi", ""), Version{29}).empty());
+  CHECK(Changed("PersistentVolumeClaim", claim("1Gi", ""), claim("1Gi", R"("volumeName":"v",)"), Version{29}).empty());
+  CHECK(Changed("PersistentVolumeClaim", claim("2Gi", ""), claim("1Gi", ""), Version{29}) ==
+        "spec.resources.requests.storage: Forbidden: field can not be less than previous value\n");
+  CHECK(Changed("PersistentVolumeClaim", claim("1Gi", R"("volumeName":"v",)"), claim("1Gi", R"("volumeName":"w",)"),
+                Version{29}) ==
+        "spec: Forbidden: spec is immutable after creation except resources.requests for bound claims\n");
+  CHECK(Changed("StorageClass", R"("provisioner":"a","parameters":{"x":"y"})",
+                R"("provisioner":"a","parameters":{"x":"z"})",
+                Version{29}) == "parameters: Forbidden: updates to parameters are forbidden.\n");
+  CHECK(Changed("ConfigMap", R"("immutable":true,"data":{"a":"b"})", R"("immutable":true,"data":{"a":"c"})",
+                Version{29}) == "data: Forbidden: field is immutable when `immutable` is set\n");
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ void VolumeDefaults(Value& v) {
   VolumeSourceDefaults(v);
   With(v, "secret", [](Value& s) { Default(s, "defaultMode", kMode); });
   With(v, "configMap", [](Value& s) { Default(s, "defaultMode", kMode); });
+  With(v, "image", [](Value& s) { Default(s, "pullPolicy", PullPolicy(s.Str("reference"))); });
   With(v, "downwardAPI", [](Value& s) {
     Default(s, "defaultMode", kMode);
     Each(s, "items", FieldRef);

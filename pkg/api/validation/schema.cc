@@ -119,6 +119,8 @@ class Registry {
         f->go_name = w;
       } else if (Strip(&w, "n=")) {
         CHECK(absl::SimpleAtoi(std::string(w), &f->number));
+      } else if (Strip(&w, "in=")) {
+        CHECK(absl::SimpleAtoi(std::string(w), &f->within));
       } else if (w == "merge") {
         f->merge_primitives = true;
       } else if (w == "retain") {

@@ -45,6 +45,7 @@ struct FieldDef {
   bool always = false;            // written even when empty (no omitempty in Go)
   const TypeDef* type = nullptr;  // of kStruct
   int number = 0;                 // in protobuf
+  int within = 0;                 // the number of the message there that holds it; 0: the type's own
   release::Span span;             // the releases that have the member
 
   // For strategic merges: the member that identifies a list's elements, or "" for a list that is replaced.

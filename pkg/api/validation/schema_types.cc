@@ -57,7 +57,7 @@ SecretReference
   name string
   namespace string
 
-Pod
+Pod proto
   metadata ObjectMeta
   spec PodSpec
   status PodStatus
@@ -109,9 +109,9 @@ PodSpec proto
   schedulingGroup *PodSchedulingGroup n=43
 PodSchedulingGroup
   podGroupName *string
-PodReadinessGate
+PodReadinessGate proto
   conditionType string!
-PodOS
+PodOS proto
   name string!
 PodSchedulingGate proto
   name string!
@@ -132,14 +132,14 @@ TopologySpreadConstraint proto
   nodeAffinityPolicy *string
   nodeTaintsPolicy *string
   matchLabelKeys []string
-PodDNSConfig
+PodDNSConfig proto
   nameservers []string
   searches []string
   options []PodDNSConfigOption
-PodDNSConfigOption
+PodDNSConfigOption proto
   name string
   value *string
-HostAlias
+HostAlias proto
   ip string go=IP
   hostnames []string
 PodSecurityContext proto
@@ -148,21 +148,23 @@ PodSecurityContext proto
   runAsGroup *int64 n=6
   runAsNonRoot *bool n=3
   supplementalGroups []int64 n=4
+  supplementalGroupsPolicy *string n=12
   fsGroup *int64 go=FSGroup n=5
   sysctls []Sysctl n=7
   windowsOptions *WindowsOptions n=8
   fsGroupChangePolicy *string n=9
   seccompProfile *SeccompProfile n=10
   appArmorProfile *SeccompProfile n=11
-Sysctl
+  seLinuxChangePolicy *string n=13
+Sysctl proto
   name string!
   value string!
-WindowsOptions
+WindowsOptions proto
   gmsaCredentialSpecName *string
   gmsaCredentialSpec *string
   runAsUserName *string
   hostProcess *bool
-SeccompProfile
+SeccompProfile proto
   type string!
   localhostProfile *string
 SELinuxOptions proto
@@ -170,45 +172,45 @@ SELinuxOptions proto
   role string
   type string
   level string
-SecurityContext
+SecurityContext proto
   capabilities *Capabilities
   privileged *bool
   seLinuxOptions *SELinuxOptions go=SELinuxOptions
-  runAsUser *int64
-  runAsGroup *int64
-  runAsNonRoot *bool
-  readOnlyRootFilesystem *bool
-  allowPrivilegeEscalation *bool
-  procMount *string
-  windowsOptions *WindowsOptions
-  seccompProfile *SeccompProfile
-  appArmorProfile *SeccompProfile
-Capabilities
+  runAsUser *int64 n=4
+  runAsGroup *int64 n=8
+  runAsNonRoot *bool n=5
+  readOnlyRootFilesystem *bool n=6
+  allowPrivilegeEscalation *bool n=7
+  procMount *string n=9
+  windowsOptions *WindowsOptions n=10
+  seccompProfile *SeccompProfile n=11
+  appArmorProfile *SeccompProfile n=12
+Capabilities proto
   add []string
   drop []string
-Affinity
+Affinity proto
   nodeAffinity *NodeAffinity
   podAffinity *PodAffinity
   podAntiAffinity *PodAffinity
-NodeAffinity
+NodeAffinity proto
   requiredDuringSchedulingIgnoredDuringExecution *NodeSelector
   preferredDuringSchedulingIgnoredDuringExecution []PreferredSchedulingTerm
-NodeSelector
+NodeSelector proto
   nodeSelectorTerms []NodeSelectorTerm!
-NodeSelectorTerm
+NodeSelectorTerm proto
   matchExpressions []LabelSelectorRequirement!
-  matchExpressions []LabelSelectorRequirement
+  matchExpressions []LabelSelectorRequirement n=1
   matchFields []LabelSelectorRequirement n=2
-PreferredSchedulingTerm
+PreferredSchedulingTerm proto
   weight int32!
   preference NodeSelectorTerm!
-PodAffinity
+PodAffinity proto
   requiredDuringSchedulingIgnoredDuringExecution []PodAffinityTerm
   preferredDuringSchedulingIgnoredDuringExecution []WeightedPodAffinityTerm
-WeightedPodAffinityTerm
+WeightedPodAffinityTerm proto
   weight int32!
   podAffinityTerm PodAffinityTerm!
-PodAffinityTerm
+PodAffinityTerm proto
   labelSelector *LabelSelector
   namespaces []string
   topologyKey string!
@@ -248,13 +250,13 @@ Container proto
   restartPolicy *string n=24
   restartPolicyRules []ContainerRestartRule n=26
   targetContainerName string n=25
-ContainerRestartRule
+ContainerRestartRule proto
   action string
   exitCodes *ContainerRestartRuleOnExitCodes
-ContainerRestartRuleOnExitCodes
+ContainerRestartRuleOnExitCodes proto
   operator string
   values []int32
-ContainerResizePolicy
+ContainerResizePolicy proto
   resourceName string!
   restartPolicy string!
 ContainerPort proto
@@ -263,120 +265,132 @@ ContainerPort proto
   containerPort int32!
   protocol string
   hostIP string
-EnvFromSource
+EnvFromSource proto
   prefix string
   configMapRef *OptionalReference
   secretRef *OptionalReference
-OptionalReference
-  name string
-  optional *bool
-EnvVar
+OptionalReference proto
+  name string n=1 in=1
+  optional *bool n=2
+EnvVar proto
   name string!
   value string
   valueFrom *EnvVarSource
-EnvVarSource
+EnvVarSource proto
   fieldRef *ObjectFieldSelector
   resourceFieldRef *ResourceFieldSelector
   configMapKeyRef *KeySelector
   secretKeyRef *KeySelector
-ObjectFieldSelector
+  fileKeyRef *FileKeySelector
+FileKeySelector proto
+  volumeName string!
+  path string!
+  key string!
+  optional *bool
+ObjectFieldSelector proto
   apiVersion string
   fieldPath string!
-ResourceFieldSelector
+ResourceFieldSelector proto
   containerName string
   resource string!
   divisor quantity
-KeySelector
-  name string
-  key string!
-  optional *bool
+KeySelector proto
+  name string n=1 in=1
+  key string! n=2
+  optional *bool n=3
 ResourceRequirements proto
   limits rl
   requests rl
   claims []ResourceClaimOfContainer key=name
-ResourceClaimOfContainer
+ResourceClaimOfContainer proto
   name string!
   request string
-VolumeMount
+VolumeMount proto
   name string!
-  readOnly bool
-  mountPath string!
-  subPath string
-  mountPropagation *string
-  subPathExpr string
-VolumeDevice
+  readOnly bool n=2
+  recursiveReadOnly *string n=7
+  mountPath string! n=3
+  subPath string n=4
+  mountPropagation *string n=5
+  subPathExpr string n=6
+VolumeDevice proto
   name string!
   devicePath string!
-Probe
-  exec *ExecAction
-  httpGet *HTTPGetAction go=HTTPGet
-  tcpSocket *TCPSocketAction go=TCPSocket
-  initialDelaySeconds int32
-  timeoutSeconds int32
-  periodSeconds int32
-  successThreshold int32
-  failureThreshold int32
-  terminationGracePeriodSeconds *int64
-  grpc *GRPCAction go=GRPC
-GRPCAction
+Probe proto
+  exec *ExecAction n=1 in=1
+  httpGet *HTTPGetAction go=HTTPGet n=2 in=1
+  tcpSocket *TCPSocketAction go=TCPSocket n=3 in=1
+  initialDelaySeconds int32 n=2
+  timeoutSeconds int32 n=3
+  periodSeconds int32 n=4
+  successThreshold int32 n=5
+  failureThreshold int32 n=6
+  terminationGracePeriodSeconds *int64 n=7
+  grpc *GRPCAction go=GRPC n=4 in=1
+GRPCAction proto
   port int32!
   service *string
-ExecAction
+ExecAction proto
   command []string
-HTTPGetAction
+HTTPGetAction proto
   path string
   port intstr
   host string
   scheme string
   httpHeaders []HTTPHeader go=HTTPHeaders
-HTTPHeader
+HTTPHeader proto
   name string!
   value string!
-TCPSocketAction
+TCPSocketAction proto
   port intstr
   host string
-Lifecycle
+Lifecycle proto
   postStart *Handler
   preStop *Handler
-Handler
+  stopSignal *string
+Handler proto
   exec *ExecAction
   httpGet *HTTPGetAction go=HTTPGet
   tcpSocket *TCPSocketAction go=TCPSocket
   sleep *SleepAction
-SleepAction
+SleepAction proto
   seconds int64!
-Volume
+Volume proto
   name string!
-  hostPath *HostPathVolumeSource
-  emptyDir *EmptyDirVolumeSource
-  gcePersistentDisk *GCEPersistentDiskVolumeSource go=GCEPersistentDisk
-  awsElasticBlockStore *AWSElasticBlockStoreVolumeSource go=AWSElasticBlockStore
-  gitRepo *GitRepoVolumeSource
-  secret *SecretVolumeSource
-  nfs *NFSVolumeSource go=NFS
-  iscsi *ISCSIVolumeSource go=ISCSI
-  glusterfs *GlusterfsVolumeSource
-  persistentVolumeClaim *PersistentVolumeClaimVolumeSource
-  rbd *RBDVolumeSource go=RBD
-  flexVolume *FlexVolumeSource
-  cinder *CinderVolumeSource
-  cephfs *CephFSVolumeSource go=CephFS
-  flocker *FlockerVolumeSource
-  downwardAPI *DownwardAPIVolumeSource
-  fc *FCVolumeSource go=FC
-  azureFile *AzureFileVolumeSource
-  configMap *ConfigMapVolumeSource
-  vsphereVolume *VsphereVirtualDiskVolumeSource
-  quobyte *QuobyteVolumeSource
-  azureDisk *AzureDiskVolumeSource
-  photonPersistentDisk *PhotonPersistentDiskVolumeSource
-  projected *ProjectedVolumeSource
-  portworxVolume *PortworxVolumeSource
-  scaleIO *ScaleIOVolumeSource
-  storageos *StorageOSVolumeSource
-  csi *CSIVolumeSource go=CSI
-  ephemeral *EphemeralVolumeSource
-CSIVolumeSource
+  hostPath *HostPathVolumeSource n=1 in=2
+  emptyDir *EmptyDirVolumeSource n=2 in=2
+  gcePersistentDisk *GCEPersistentDiskVolumeSource go=GCEPersistentDisk n=3 in=2
+  awsElasticBlockStore *AWSElasticBlockStoreVolumeSource go=AWSElasticBlockStore n=4 in=2
+  gitRepo *GitRepoVolumeSource n=5 in=2
+  secret *SecretVolumeSource n=6 in=2
+  nfs *NFSVolumeSource go=NFS n=7 in=2
+  iscsi *ISCSIVolumeSource go=ISCSI n=8 in=2
+  glusterfs *GlusterfsVolumeSource n=9 in=2
+  persistentVolumeClaim *PersistentVolumeClaimVolumeSource n=10 in=2
+  rbd *RBDVolumeSource go=RBD n=11 in=2
+  flexVolume *FlexVolumeSource n=12 in=2
+  cinder *CinderVolumeSource n=13 in=2
+  cephfs *CephFSVolumeSource go=CephFS n=14 in=2
+  flocker *FlockerVolumeSource n=15 in=2
+  downwardAPI *DownwardAPIVolumeSource n=16 in=2
+  fc *FCVolumeSource go=FC n=17 in=2
+  azureFile *AzureFileVolumeSource n=18 in=2
+  configMap *ConfigMapVolumeSource n=19 in=2
+  vsphereVolume *VsphereVirtualDiskVolumeSource n=20 in=2
+  quobyte *QuobyteVolumeSource n=21 in=2
+  azureDisk *AzureDiskVolumeSource n=22 in=2
+  photonPersistentDisk *PhotonPersistentDiskVolumeSource n=23 in=2
+  projected *ProjectedVolumeSource n=26 in=2
+  portworxVolume *PortworxVolumeSource n=24 in=2
+  scaleIO *ScaleIOVolumeSource n=25 in=2
+  storageos *StorageOSVolumeSource n=27 in=2
+  csi *CSIVolumeSource go=CSI n=28 in=2
+  ephemeral *EphemeralVolumeSource n=29 in=2
+  image *ImageVolumeSource n=30 in=2
+ImageVolumeSource proto
+  reference string
+  pullPolicy string
+CSIVolumeSource proto
   driver string!
   readOnly *bool
   fsType *string
@@ -384,36 +398,36 @@ CSIVolumeSource
   nodePublishSecretRef *LocalObjectReference
 EphemeralVolumeSource
   volumeClaimTemplate *PersistentVolumeClaimTemplate
-HostPathVolumeSource
+HostPathVolumeSource proto
   path string!
   type *string
-EmptyDirVolumeSource
+EmptyDirVolumeSource proto
   medium string
   sizeLimit *quantity
-GCEPersistentDiskVolumeSource
+GCEPersistentDiskVolumeSource proto
   pdName string!
   fsType string
   partition int32
   readOnly bool
-AWSElasticBlockStoreVolumeSource
+AWSElasticBlockStoreVolumeSource proto
   volumeID string!
   fsType string
   partition int32
   readOnly bool
-GitRepoVolumeSource
+GitRepoVolumeSource proto
   repository string!
   revision string
   directory string
-SecretVolumeSource
+SecretVolumeSource proto
   secretName string
   items []KeyToPath
   defaultMode *int32
   optional *bool
-KeyToPath
+KeyToPath proto
   key string!
   path string!
   mode *int32
-NFSVolumeSource
+NFSVolumeSource proto
   server string!
   path string!
   readOnly bool
@@ -433,7 +447,7 @@ GlusterfsVolumeSource
   endpoints string!
   path string!
   readOnly bool
-PersistentVolumeClaimVolumeSource
+PersistentVolumeClaimVolumeSource proto
   claimName string!
   readOnly bool
 RBDVolumeSource
@@ -466,10 +480,10 @@ CephFSVolumeSource
 FlockerVolumeSource
   datasetName string
   datasetUUID string
-DownwardAPIVolumeSource
+DownwardAPIVolumeSource proto
   items []DownwardAPIVolumeFile
   defaultMode *int32
-DownwardAPIVolumeFile
+DownwardAPIVolumeFile proto
   path string!
   fieldRef *ObjectFieldSelector
   resourceFieldRef *ResourceFieldSelector
@@ -485,11 +499,11 @@ AzureFileVolumeSource
   shareName string!
   readOnly bool
   secretNamespace *string
-ConfigMapVolumeSource
-  name string
-  items []KeyToPath
-  defaultMode *int32
-  optional *bool
+ConfigMapVolumeSource proto
+  name string n=1 in=1
+  items []KeyToPath n=2
+  defaultMode *int32 n=3
+  optional *bool n=4
 VsphereVirtualDiskVolumeSource
   volumePath string!
   fsType string
@@ -511,24 +525,25 @@ AzureDiskVolumeSource
 PhotonPersistentDiskVolumeSource
   pdID string!
   fsType string
-ProjectedVolumeSource
+ProjectedVolumeSource proto
   sources []VolumeProjection!
   defaultMode *int32
-VolumeProjection
+VolumeProjection proto
   secret *VolumeProjectionItems
   downwardAPI *DownwardAPIProjection
   configMap *VolumeProjectionItems
   serviceAccountToken *ServiceAccountTokenProjection
   clusterTrustBundle any
-ServiceAccountTokenProjection
+  podCertificate any
+ServiceAccountTokenProjection proto
   audience string
   expirationSeconds *int64
   path string!
-VolumeProjectionItems
-  name string
-  items []KeyToPath
-  optional *bool
-DownwardAPIProjection
+VolumeProjectionItems proto
+  name string n=1 in=1
+  items []KeyToPath n=2
+  optional *bool n=4
+DownwardAPIProjection proto
   items []DownwardAPIVolumeFile
 PortworxVolumeSource
   volumeID string!
@@ -604,6 +619,10 @@ ContainerStatus
   started *bool
   allocatedResources rl
   resources *ResourceRequirements
+  volumeMounts []any
+  user any
+  allocatedResourcesStatus []any
+  stopSignal *string
 ContainerState
   waiting *ContainerStateWaiting
   running *ContainerStateRunning

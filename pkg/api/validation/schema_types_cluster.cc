@@ -35,6 +35,7 @@ NodeStatus
   volumesInUse []string
   volumesAttached []AttachedVolume
   config *NodeConfigStatus
+  runtimeHandlers []any
   features any
   declaredFeatures []string
 NodeConfigStatus
@@ -67,6 +68,7 @@ NodeSystemInfo
   kubeProxyVersion string!
   operatingSystem string!
   architecture string!
+  swap any
 ContainerImage
   names []string!
   sizeBytes int64
@@ -102,12 +104,15 @@ ServiceSpec proto
   healthCheckNodePort int32 n=12
   publishNotReadyAddresses bool n=13
   sessionAffinityConfig *SessionAffinityConfig n=14
+  ipFamily *string go=IPFamily n=15
+  topologyKeys []string n=16
   clusterIPs []string go=ClusterIPs n=18
   ipFamilies []string go=IPFamilies n=19
   ipFamilyPolicy *string go=IPFamilyPolicy n=17
   allocateLoadBalancerNodePorts *bool n=20
   loadBalancerClass *string n=21
   internalTrafficPolicy *string n=22
+  trafficDistribution *string n=23
 SessionAffinityConfig proto
   clientIP *ClientIPConfig
 ClientIPConfig proto
@@ -489,6 +494,8 @@ LeaseSpec
   acquireTime *microtime
   renewTime *microtime
   leaseTransitions *int32
+  strategy *string
+  preferredHolder *string
 DeleteOptions proto
   gracePeriodSeconds *int64
   preconditions *Preconditions

@@ -29,6 +29,8 @@ CSIDriverSpec
   tokenRequests []CSITokenRequest
   requiresRepublish *bool
   seLinuxMount *bool
+  nodeAllocatableUpdatePeriodSeconds *int64
+  serviceAccountTokenInSecrets *bool
 CSITokenRequest
   audience string!
   expirationSeconds *int64
@@ -57,6 +59,7 @@ VolumeAttachmentStatus
 VolumeError
   time time
   message string
+  errorCode *int32
 
 ResourceClaim
   metadata ObjectMeta
@@ -314,15 +317,40 @@ PortOfSlice
   protocol *string
   port *int32
   appProtocol *string
-Ingress
+Ingress proto
   metadata ObjectMeta
   spec IngressSpec!
   status any
-IngressSpec
-  ingressClassName *string
-  defaultBackend any
-  tls []any
-  rules []any
+IngressSpec proto
+  ingressClassName *string n=4
+  defaultBackend *IngressBackend n=1
+  tls []IngressTLS n=2
+  rules []IngressRule n=3
+IngressBackend proto
+  service *IngressServiceBackend n=4
+  resource *TypedLocalReference n=3
+IngressServiceBackend proto
+  name string!
+  port ServiceBackendPort
+ServiceBackendPort proto
+  name string
+  number int32
+TypedLocalReference proto
+  apiGroup *string go=APIGroup
+  kind string!
+  name string!
+IngressTLS proto
+  hosts []string
+  secretName string
+IngressRule proto
+  host string n=1
+  http *HTTPIngressRuleValue go=HTTP n=1 in=2
+HTTPIngressRuleValue proto
+  paths []HTTPIngressPath!
+HTTPIngressPath proto
+  path string n=1
+  pathType *string n=3
+  backend IngressBackend! n=2
 IngressClass
   metadata ObjectMeta
   spec IngressClassSpec!

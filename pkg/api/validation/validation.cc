@@ -17,9 +17,10 @@ namespace berth::validation {
 namespace {
 
 constexpr size_t kMostAnnotationBytes = 256 * 1024;
+constexpr size_t kLongestLabel = 63;
 
 bool IsDnsLabel(std::string_view s, bool letter_first) {
-  if (s.empty() || s.size() > 63 || s.front() == '-' || s.back() == '-') return false;
+  if (s.empty() || s.size() > kLongestLabel || s.front() == '-' || s.back() == '-') return false;
   if (letter_first && !(s.front() >= 'a' && s.front() <= 'z')) return false;
   return std::all_of(s.begin(), s.end(),
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
@@ -30,19 +31,15 @@ void Add(const std::vector<std::string>& problems, const Path& at, std::string_v
 }
 
 void ValidateName(const ResourceInfo& r, std::string_view name, const Path& at, FieldErrors* errors) {
-  static constexpr std::string_view kLabel =
-      "a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an "
-      "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
-      "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
   static constexpr std::string_view kLabel1035 =
       "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
       "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
       "'[a-z]([-a-z0-9]*[a-z0-9])?')";
   if (r.kind == "Namespace" || r.kind == "Service") {
     const bool service = r.kind == "Service" && !kRelaxedServiceNames.Has(r.release);
-    if (name.size() > 63) errors->push_back(Invalid(at.str(), name, "must be no more than 63 characters"));
-    if (!IsDnsLabel(name.substr(0, 63), service))
-      errors->push_back(Invalid(at.str(), name, service ? kLabel1035 : kLabel));
+    if (!service) return Add(DnsLabelProblems(name), at, name, errors);
+    if (name.size() > kLongestLabel) errors->push_back(Invalid(at.str(), name, "must be no more than 63 characters"));
+    if (!IsDnsLabel(name.substr(0, kLongestLabel), true)) errors->push_back(Invalid(at.str(), name, kLabel1035));
     return;
   }
   if (r.kind == "Event" || r.kind == "Role" || r.kind == "ClusterRole" || r.kind == "RoleBinding" ||
@@ -159,6 +156,18 @@ void ValidateEvent(const Value& event, FieldErrors* errors) {
 }
 
 }  // namespace
+
+std::vector<std::string> DnsLabelProblems(std::string_view name) {
+  std::vector<std::string> problems;
+  if (name.size() > kLongestLabel) problems.emplace_back("must be no more than 63 characters");
+  if (!IsDnsLabel(name.substr(0, kLongestLabel), false)) {
+    problems.emplace_back(
+        "a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an "
+        "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+        "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
+  }
+  return problems;
+}
 
 std::string Path::str() const {
   std::string out = parent_ == nullptr ? std::string() : parent_->str();
@@ -332,36 +341,6 @@ void ValidateQuantity(std::string_view resource, std::string_view quantity, cons
 
 namespace {
 
-void ValidateService(const Value& service, Version release, FieldErrors* errors) {
-  const Value* spec = service.Find("spec");
-  if (spec == nullptr) return;
-  std::string_view type = spec->Str("type");
-  static const std::vector<std::string> kTypes = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"};
-  if (type.empty()) {
-    errors->push_back(Required("spec.type"));
-  } else if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end()) {
-    errors->push_back(NotSupported("spec.type", type, kTypes));
-  }
-  const Value* ports = spec->Find("ports");
-  bool none = ports == nullptr || ports->empty();
-  if (none && spec->Str("clusterIP") != "None" && type != "ExternalName") errors->push_back(Required("spec.ports"));
-  for (size_t i = 0; !none && i < ports->items.size(); ++i) {
-    const Value* port = ports->items[i].Find("port");
-    int64_t n = port == nullptr ? 0 : port->AsInt();
-    if (n < 1 || n > 65535) {
-      errors->push_back(InvalidRaw(absl::StrCat("spec.ports[", i, "].port"), std::to_string(n),
-                                   "must be between 1 and 65535, inclusive"));
-    }
-    const std::string_view protocol = ports->items[i].Str("protocol");
-    const std::vector<std::string> protocols = ProtocolsOf(release);
-    if (std::find(protocols.begin(), protocols.end(), protocol) == protocols.end()) {
-      errors->push_back(protocol.empty()
-                            ? Required(absl::StrCat("spec.ports[", i, "].protocol"))
-                            : NotSupported(absl::StrCat("spec.ports[", i, "].protocol"), protocol, protocols));
-    }
-  }
-}
-
 void ValidatePriorityClass(const Value& object, FieldErrors* errors) {
   constexpr int64_t kHighestOfUsers = 1'000'000'000;
   std::string_view name = object.Find("metadata") == nullptr ? "" : object.Find("metadata")->Str("name");
@@ -382,17 +361,6 @@ void ValidatePriorityClass(const Value& object, FieldErrors* errors) {
   }
 }
 
-// Both bounds in one budget: the server shows the specification as it has it in memory.
-std::string BudgetInMemory(const Value& spec) {
-  auto text = [&](std::string_view member) {
-    const Value* v = spec.Find(member);
-    return v == nullptr ? std::string("null") : ToSortedJson(*v);
-  };
-  return absl::StrCat(R"({"MinAvailable":)", text("minAvailable"), R"(,"Selector":)", text("selector"),
-                      R"(,"MaxUnavailable":)", text("maxUnavailable"), R"(,"UnhealthyPodEvictionPolicy":)",
-                      text("unhealthyPodEvictionPolicy"), "}");
-}
-
 // Says what is wrong with names in the words of the release.
 FieldErrors InWordsOf(Version release, FieldErrors errors) {
   constexpr std::string_view kBefore = "a DNS-1123 ", kNow = "a lowercase RFC 1123 ";
@@ -402,6 +370,26 @@ FieldErrors InWordsOf(Version release, FieldErrors errors) {
     if (at != std::string::npos) e.message.replace(at, kBefore.size(), kNow);
   }
   return errors;
+}
+
+// Checks the kinds whose updates are checked as their creation is, and compared with what was there before.
+void ValidateOther(const ResourceInfo& r, const Value& object, const Value* old, FieldErrors* errors) {
+  const FieldDef* spec = r.type->Find("spec");
+  if (r.kind == "Service") {
+    ValidateService(object, old, r.release, errors);
+  } else if (r.kind == "PersistentVolume") {
+    ValidateVolume(object, old, r.release, errors);
+  } else if (r.kind == "PersistentVolumeClaim") {
+    ValidateClaim(object, old, r.release, errors);
+  } else if (r.kind == "StorageClass") {
+    ValidateStorageClass(object, old, errors);
+  } else if (r.kind == "ConfigMap" || r.kind == "Secret") {
+    ValidateConfiguration(object, old, errors);
+  } else if (r.kind == "CronJob") {
+    ValidateCronJob(object, r.release, errors);
+  } else if (spec != nullptr && spec->kind == FieldDef::Kind::kStruct && spec->type->Find("template") != nullptr) {
+    ValidateWorkload(object, r, old, errors);
+  }
 }
 
 }  // namespace
@@ -417,26 +405,12 @@ FieldErrors ValidateCreate(const ResourceInfo& r, const Value& object) {
     ValidateNode(object, r.release, &errors);
   } else if (r.kind == "Event") {
     ValidateEvent(object, &errors);
-  } else if (r.kind == "Service") {
-    ValidateService(object, r.release, &errors);
   } else if (r.kind == "PriorityClass" && kChecksPriorityClasses.Has(r.release)) {
     ValidatePriorityClass(object, &errors);
-  } else if (r.kind == "PersistentVolume") {
-    if (const Value* affinity = object.At({"spec", "nodeAffinity", "required"})) {
-      ValidateNodeSelector(*affinity, Path("spec.nodeAffinity.required"), r.release, &errors);
-    }
-  } else if (r.kind == "StorageClass") {
-    if (object.Str("provisioner").empty()) errors.push_back(Required("provisioner"));
-  } else if (r.type->Find("spec") != nullptr && r.type->Find("spec")->type->Find("template") != nullptr) {
-    ValidateWorkload(object, r, nullptr, &errors);
-  } else if (r.kind == "CronJob") {
-    ValidateCronJob(object, &errors);
   } else if (r.kind == "PodDisruptionBudget") {
-    const Value* spec = object.Find("spec");
-    if (spec != nullptr && spec->Find("minAvailable") != nullptr && spec->Find("maxUnavailable") != nullptr) {
-      errors.push_back(InvalidRaw("spec", BudgetInMemory(*spec), "minAvailable and maxUnavailable cannot be both set"));
-    }
-    ValidateLabelSelector(object.At({"spec", "selector"}), Path("spec.selector"), &errors);
+    ValidateBudget(object, &errors);
+  } else {
+    ValidateOther(r, object, nullptr, &errors);
   }
   return InWordsOf(r.release, std::move(errors));
 }
@@ -457,8 +431,6 @@ FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Val
     ValidateNode(object, r.release, &errors);
   } else if (r.kind == "Event") {
     ValidateEvent(object, &errors);
-  } else if (r.kind == "Service") {
-    ValidateService(object, r.release, &errors);
   } else if (r.kind == "PriorityClass") {
     const Value *now = object.Find("value"), *before = old.Find("value");
     if ((now == nullptr ? 0 : now->AsInt()) != (before == nullptr ? 0 : before->AsInt())) {
@@ -468,10 +440,10 @@ FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Val
     if (Text(object.Find("spec")) != Text(old.Find("spec"))) {
       errors.push_back(Forbidden("spec", "updates to poddisruptionbudget spec are forbidden."));
     }
-  } else if (r.type->Find("spec") != nullptr && r.type->Find("spec")->type->Find("template") != nullptr) {
-    ValidateWorkload(object, r, &old, &errors);
-  } else if (r.kind == "CronJob") {
-    ValidateCronJob(object, &errors);
+  } else if (r.kind == "PodDisruptionBudget") {
+    ValidateBudget(object, &errors);
+  } else {
+    ValidateOther(r, object, &old, &errors);
   }
   return InWordsOf(r.release, std::move(errors));
 }

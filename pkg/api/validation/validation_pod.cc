@@ -126,20 +126,9 @@ void ResourceAmounts(const Value& resources, const Path& at, Version release, Fi
 
 // Checks the name of a container's port: it is one of IANA's service names, and no other port of the container has it.
 void PortName(const std::string& name, const Path& at, std::set<std::string>* taken, FieldErrors* errors) {
-  constexpr size_t kLongestPortName = 15;
-  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
-  const auto known = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-'; };
-  const size_t before = errors->size();
-  const auto wrong = [&](bool is, std::string_view why) {
-    if (is) errors->push_back(Invalid(at.str(), name, why));
-  };
-  wrong(name.size() > kLongestPortName, absl::StrCat("must be no more than ", kLongestPortName, " characters"));
-  wrong(!std::all_of(name.begin(), name.end(), known),
-        "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
-  wrong(std::none_of(name.begin(), name.end(), letter), "must contain at least one letter (a-z)");
-  wrong(name.find("--") != std::string::npos, "must not contain consecutive hyphens");
-  wrong(name.front() == '-' || name.back() == '-', "must not begin or end with a hyphen");
-  if (errors->size() == before && !taken->insert(name).second) errors->push_back(Duplicate(at.str(), name));
+  const std::vector<std::string> problems = PortNameProblems(name);
+  for (const std::string& p : problems) errors->push_back(Invalid(at.str(), name, p));
+  if (problems.empty() && !taken->insert(name).second) errors->push_back(Duplicate(at.str(), name));
 }
 
 void Ports(const Value& container, const Path& at, Version release, FieldErrors* errors) {
@@ -181,23 +170,14 @@ void Containers(const Value& spec, std::string_view which, const Path& at, const
     std::string name(c.Str("name"));
     if (name.empty()) {
       errors->push_back(Required((here / "name").str()));
-    } else if (!names->insert(name).second) {
-      errors->push_back(Duplicate((here / "name").str(), name));
+    } else {
+      for (const std::string& p : DnsLabelProblems(name)) errors->push_back(Invalid((here / "name").str(), name, p));
+      if (!names->insert(name).second) errors->push_back(Duplicate((here / "name").str(), name));
     }
     if (c.Str("image").empty()) errors->push_back(Required((here / "image").str()));
+    ValidateHooks(c, which == "initContainers", here, release, errors);
     Ports(c, here / "ports", release, errors);
-    const Value& mounts = OrEmpty(c.Find("volumeMounts"));
-    Path mount_list = here / "volumeMounts";
-    for (size_t k = 0; k < mounts.items.size(); ++k) {
-      Path mount = mount_list[k];
-      std::string_view volume = mounts.items[k].Str("name");
-      if (volume.empty()) {
-        errors->push_back(Required((mount / "name").str()));
-      } else if (!volumes.contains(volume)) {
-        errors->push_back(FieldNotFound((mount / "name").str(), volume));
-      }
-      if (mounts.items[k].Str("mountPath").empty()) errors->push_back(Required((mount / "mountPath").str()));
-    }
+    ValidateInsideOfContainer(c, here, volumes, release, errors);
     ResourceAmounts(OrEmpty(c.Find("resources")), here / "resources", release, errors);
   }
   // Host ports must be unique over all containers. Init containers do not run at the same time.
@@ -214,32 +194,6 @@ void Containers(const Value& spec, std::string_view which, const Path& at, const
       std::string key = absl::StrCat(std::string(p.Str("protocol")), "/", std::string(p.Str("hostIP")), "/", port);
       Path here = list[k];
       if (!taken.insert(key).second) errors->push_back(Duplicate((here / "hostPort").str(), key));
-    }
-  }
-}
-
-void Volumes(const Value& spec, const Path& at, std::set<std::string_view>* names, FieldErrors* errors) {
-  // 1.10 examines the sources in this order, which determines which one it reports as too many.
-  static const std::vector<std::string_view> kOrder = {
-      "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi"};
-  const Value& volumes = OrEmpty(spec.Find("volumes"));
-  for (size_t i = 0; i < volumes.items.size(); ++i) {
-    const Value& v = volumes.items[i];
-    Path here = at[i];
-    std::vector<std::string_view> sources;
-    for (std::string_view s : kOrder) {
-      if (v.Find(s) != nullptr) sources.push_back(s);
-    }
-    for (const std::string& key : v.keys) {
-      if (key != "name" && std::find(kOrder.begin(), kOrder.end(), key) == kOrder.end()) sources.push_back(key);
-    }
-    for (size_t k = 1; k < sources.size(); ++k)
-      errors->push_back(Forbidden((here / sources[k]).str(), "may not specify more than 1 volume type"));
-    std::string_view name = v.Str("name");
-    if (name.empty()) {
-      errors->push_back(Required((here / "name").str()));
-    } else if (!names->insert(name).second) {
-      errors->push_back(Duplicate((here / "name").str(), name));
     }
   }
 }
@@ -317,7 +271,71 @@ void ValidateAffinity(const Value& affinity, const Path& at, Version release, Fi
   }
 }
 
+// Checks members that are names of something else, and the pod's time to live and name servers.
+void NamesOfPod(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
+  const auto check = [&](std::string_view member, auto problems_of) {
+    const std::string_view name = spec.Str(member);
+    if (name.empty()) return;
+    for (const std::string& p : problems_of(name)) errors->push_back(Invalid((at / member).str(), name, p));
+  };
+  check("serviceAccountName", api::Dns1123SubdomainProblems);
+  check("hostname", DnsLabelProblems);
+  check("subdomain", DnsLabelProblems);
+  check("runtimeClassName", api::Dns1123SubdomainProblems);
+  const Value& secrets = OrEmpty(spec.Find("imagePullSecrets"));
+  const Path list = at / "imagePullSecrets";
+  for (size_t i = 0; i < secrets.items.size(); ++i) {
+    const Path here = list[i];
+    if (secrets.items[i].Str("name").empty()) errors->push_back(Required((here / "name").str()));
+  }
+  constexpr int64_t kLongest = 2147483647;
+  const Value* seconds = spec.Find("activeDeadlineSeconds");
+  if (seconds != nullptr && seconds->IsNumber() && (seconds->AsInt() < 1 || seconds->AsInt() > kLongest)) {
+    errors->push_back(InvalidRaw((at / "activeDeadlineSeconds").str(), seconds->text(),
+                                 absl::StrCat("must be between 1 and ", kLongest, ", inclusive")));
+  }
+  if (spec.Str("dnsPolicy") == "None" && kCustomDns.Has(release)) {
+    const Path dns = at / "dnsConfig";
+    const Value* config = spec.Find("dnsConfig");
+    if (config == nullptr || !config->IsObject()) {
+      errors->push_back(Required(dns.str(), "must provide `dnsConfig` when `dnsPolicy` is None"));
+    } else if (OrEmpty(config->Find("nameservers")).empty()) {
+      errors->push_back(
+          Required((dns / "nameservers").str(), "must provide at least one DNS nameserver when `dnsPolicy` is None"));
+    }
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> PortNameProblems(std::string_view name) {
+  constexpr size_t kLongestPortName = 15;
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto known = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-'; };
+  std::vector<std::string> problems;
+  const auto wrong = [&](bool is, std::string why) {
+    if (is) problems.push_back(std::move(why));
+  };
+  wrong(name.size() > kLongestPortName, absl::StrCat("must be no more than ", kLongestPortName, " characters"));
+  wrong(!std::all_of(name.begin(), name.end(), known),
+        "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  wrong(std::none_of(name.begin(), name.end(), letter), "must contain at least one letter (a-z)");
+  wrong(name.find("--") != std::string::npos, "must not contain consecutive hyphens");
+  wrong(name.front() == '-' || name.back() == '-', "must not begin or end with a hyphen");
+  return problems;
+}
+
+void ValidatePortOrName(const Value* port, const Path& at, FieldErrors* errors) {
+  constexpr int kMostPort = 65535;
+  if (port != nullptr && port->IsString()) {
+    if (port->text().empty()) return errors->push_back(Invalid(at.str(), "", "must be no less than 1 characters"));
+    for (const std::string& p : PortNameProblems(port->text())) errors->push_back(Invalid(at.str(), port->text(), p));
+    return;
+  }
+  const int64_t n = port == nullptr ? 0 : port->AsInt();
+  if (n >= 1 && n <= kMostPort) return;
+  errors->push_back(InvalidRaw(at.str(), std::to_string(n), "must be between 1 and 65535, inclusive"));
+}
 
 std::vector<std::string> ProtocolsOf(Version release) {
   if (!kSctpIsAProtocol.Has(release)) return {"TCP", "UDP"};
@@ -372,9 +390,10 @@ void ValidateContainerResources(const Value& spec, const Path& at, Version relea
   }
 }
 
-void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
-  std::set<std::string_view> volumes;
-  Volumes(spec, at / "volumes", &volumes, errors);
+void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors,
+                     std::set<std::string_view> claims) {
+  std::set<std::string_view>& volumes = claims;
+  ValidateVolumes(spec, at / "volumes", release, &volumes, errors);
   std::set<std::string> names;
   Containers(spec, "containers", at / "containers", volumes, release, &names, errors);
   Containers(spec, "initContainers", at / "initContainers", volumes, release, &names, errors);
@@ -394,6 +413,7 @@ void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldEr
   }
   ValidateLabels(spec.Find("nodeSelector"), at / "nodeSelector", errors);
   HostNetworkPorts(spec, at, errors);
+  NamesOfPod(spec, at, release, errors);
   if (const Value* affinity = spec.Find("affinity")) ValidateAffinity(*affinity, at / "affinity", release, errors);
   std::string_view node = spec.Str("nodeName");
   if (!node.empty()) {

@@ -2,7 +2,11 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
+#include "pkg/api/validation/schema.h"
 #include "pkg/api/validation/validation.h"
 #include "pkg/util/go_text.h"
 
@@ -33,6 +37,19 @@ std::string JsonOf(const Value* v) {
   return v == nullptr ? "null" : ToSortedJson(*v);
 }
 
+// Labels as a server of the release shows them in errors.
+std::string LabelsInMemory(const Value* labels, Version release) {
+  if (kShowsJson.Has(release)) return JsonOf(labels);
+  if (labels == nullptr || labels->empty()) return "map[string]string(nil)";
+  std::map<std::string, std::string> sorted;
+  for (size_t i = 0; i < labels->keys.size(); ++i) sorted[labels->keys[i]] = labels->items[i].text();
+  std::string out = "map[string]string{";
+  for (const auto& [key, value] : sorted) {
+    absl::StrAppend(&out, out.ends_with('{') ? "" : ", ", util::GoQuoted(key), ":", util::GoQuoted(value));
+  }
+  return out + "}";
+}
+
 // A server generates a Job's selector unless it is told not to, and accepts no other.
 void ValidateSelectorOfJob(const Value& job, FieldErrors* errors) {
   const Value* manual = job.At({"spec", "manualSelector"});
@@ -47,18 +64,54 @@ void ValidateSelectorOfJob(const Value& job, FieldErrors* errors) {
   }
 }
 
-// The selector must select the template's labels, and stays as it is in the versions that fix it.
-void ValidateSelector(const Value& object, const ResourceInfo& r, const Value* old, FieldErrors* errors) {
-  static const Value kNone = Value::Object();
+bool SelectsNothingGiven(const Value& selector) {
+  return OrEmpty(selector.Find("matchLabels")).empty() && OrEmpty(selector.Find("matchExpressions")).empty();
+}
+
+// Checks that there is a selector, which is not empty, and that it selects the labels of the template.
+void SelectorOfTemplate(const Value& object, const ResourceInfo& r, FieldErrors* errors) {
   const Value* selector = object.At({"spec", "selector"});
-  if (r.kind == "Job" && old == nullptr) ValidateSelectorOfJob(object, errors);
-  if (r.kind == "ReplicationController" || selector == nullptr || selector->IsNull()) return;
   const Value* labels = object.At({"spec", "template", "metadata", "labels"});
-  if (!selector->empty() && !Selects(*selector, labels)) {
-    errors->push_back(InvalidRaw("spec.template.metadata.labels", JsonOf(labels == nullptr ? &kNone : labels),
+  const bool none = selector == nullptr || selector->IsNull();
+  // A DaemonSet without one selects nothing, which is the only thing that is said.
+  if (none && r.kind != "DaemonSet") errors->push_back(Required("spec.selector"));
+  const bool any = !none && !SelectsNothingGiven(*selector);
+  if (!none) ValidateLabelSelector(selector, Path("spec.selector"), errors);
+  if (!none && !any && r.kind != "Job") {
+    const std::string_view what = r.kind == "StatefulSet" ? "statefulset"
+                                  : r.kind == "DaemonSet" ? "daemonset"
+                                                          : "deployment";  // of ReplicaSets, too
+    errors->push_back(InvalidRaw("spec.selector",
+                                 kShowsJson.Has(r.release) ? "{}"
+                                                           : "v1.LabelSelector{MatchLabels:map[string]string(nil), "
+                                                             "MatchExpressions:[]v1.LabelSelectorRequirement(nil)}",
+                                 absl::StrCat("empty selector is invalid for ", std::string(what))));
+  }
+  if (none || (any && !Selects(*selector, labels))) {
+    errors->push_back(InvalidRaw("spec.template.metadata.labels", LabelsInMemory(labels, r.release),
                                  "`selector` does not match template `labels`"));
   }
-  if (old == nullptr || r.kind == "StatefulSet" || !kSelectorsAreFixed.Has(r.release)) return;
+}
+
+// The selector must select the template's labels, and stays as it is in the versions that fix it.
+void ValidateSelector(const Value& object, const ResourceInfo& r, const Value* old, FieldErrors* errors) {
+  const Value* selector = object.At({"spec", "selector"});
+  if (r.kind == "Job" && old == nullptr) ValidateSelectorOfJob(object, errors);
+  if (r.kind == "ReplicationController") {
+    const Value* labels = object.At({"spec", "template", "metadata", "labels"});
+    const Value& wanted = OrEmpty(selector);
+    if (wanted.empty()) errors->push_back(Required("spec.selector"));
+    const bool selects = std::equal(
+        wanted.keys.begin(), wanted.keys.end(), wanted.items.begin(),
+        [&](const std::string& key, const Value& value) { return OrEmpty(labels).Str(key) == value.text(); });
+    if (!wanted.empty() && object.At({"spec", "template"}) != nullptr && !selects) {
+      errors->push_back(InvalidRaw("spec.template.metadata.labels", LabelsInMemory(labels, r.release),
+                                   "`selector` does not match template `labels`"));
+    }
+    return;
+  }
+  SelectorOfTemplate(object, r, errors);
+  if (old == nullptr || r.kind == "StatefulSet" || r.kind == "Job" || !kSelectorsAreFixed.Has(r.release)) return;
   const Value* before = old->At({"spec", "selector"});
   if (JsonOf(before) != JsonOf(selector)) {
     errors->push_back(InvalidRaw("spec.selector", JsonOf(selector), "field is immutable"));
@@ -74,11 +127,14 @@ void ValidateStrategy(const Value& spec, FieldErrors* errors) {
   if (strategy == nullptr) return;
   const Value* rolling = strategy->Find("rollingUpdate");
   const bool none = rolling == nullptr || rolling->IsNull();
-  if (strategy->Str("type") == "Recreate") {
+  const std::string_view type = strategy->Str("type");
+  if (type == "Recreate") {
     if (!none) {
       errors->push_back(
           Forbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'"));
     }
+  } else if (type != "RollingUpdate" && !type.empty()) {
+    errors->push_back(NotSupported("spec.strategy.type", type, {"Recreate", "RollingUpdate"}));
   } else if (!none && IsZero(rolling->Find("maxUnavailable")) && IsZero(rolling->Find("maxSurge"))) {
     errors->push_back(InvalidRaw("spec.strategy.rollingUpdate.maxUnavailable",
                                  rolling->Find("maxUnavailable")->IsNumber()
@@ -86,29 +142,133 @@ void ValidateStrategy(const Value& spec, FieldErrors* errors) {
                                      : util::GoQuoted(rolling->Find("maxUnavailable")->text()),
                                  "may not be 0 when `maxSurge` is 0"));
   }
+  const int64_t deadline = OrEmpty(spec.Find("progressDeadlineSeconds")).AsInt();
+  if (spec.Find("progressDeadlineSeconds") != nullptr && deadline <= OrEmpty(spec.Find("minReadySeconds")).AsInt()) {
+    errors->push_back(
+        InvalidRaw("spec.progressDeadlineSeconds", std::to_string(deadline), "must be greater than minReadySeconds"));
+  }
 }
 
-void ValidateTemplate(const Value& pods, const ResourceInfo& r, FieldErrors* errors) {
+// Checks how the pods of a StatefulSet or DaemonSet are made and replaced.
+void ValidateManagement(const Value& spec, const ResourceInfo& r, FieldErrors* errors) {
+  const std::string_view type = OrEmpty(spec.Find("updateStrategy")).Str("type");
+  const bool known = type.empty() || type == "RollingUpdate" || type == "OnDelete";
+  if (r.kind == "DaemonSet") {
+    if (!known) errors->push_back(NotSupported("spec.updateStrategy.type", type, {"OnDelete", "RollingUpdate"}));
+    return;
+  }
+  const std::string_view order = spec.Str("podManagementPolicy");
+  if (!order.empty() && order != "OrderedReady" && order != "Parallel") {
+    errors->push_back(Invalid("spec.podManagementPolicy", order, "must be 'OrderedReady' or 'Parallel'"));
+  }
+  if (!known) {
+    errors->push_back(InvalidRaw("spec.updateStrategy", JsonOf(spec.Find("updateStrategy")),
+                                 "must be 'RollingUpdate' or 'OnDelete'"));
+  }
+}
+
+// Checks what may change in a StatefulSet: members of its specification that say how many pods there are, and how.
+void StatefulSetUpdate(const Value& object, const Value& old, Version release, FieldErrors* errors) {
+  Value now = OrEmpty(object.Find("spec")), before = OrEmpty(old.Find("spec"));
+  std::vector<std::string> may = {"replicas"};
+  if (kClaimRetention.Has(release)) may.emplace_back("ordinals");
+  for (const char* member : {"template", "updateStrategy"}) may.emplace_back(member);
+  if (kChecksStatefulPods.Has(release)) may.emplace_back("revisionHistoryLimit");
+  if (kClaimRetention.Has(release)) may.emplace_back("persistentVolumeClaimRetentionPolicy");
+  const bool ready_seconds = kMaxSurgeOfDaemonSets.Has(release);
+  if (ready_seconds) may.emplace_back("minReadySeconds");
+  std::string list;
+  for (size_t i = 0; i < may.size(); ++i) {
+    now.Erase(may[i]);
+    before.Erase(may[i]);
+    // The older text has a comma before the last one.
+    const char* const last = ready_seconds ? " and " : ", and ";
+    absl::StrAppend(&list, i == 0 ? "" : i + 1 == may.size() ? last : ", ", "'", may[i], "'");
+  }
+  const TypeDef& type = TypeOf("StatefulSetSpec", release);
+  std::string a, b;
+  Encode(now, type, &a);
+  Encode(before, type, &b);
+  if (a == b) return;
+  errors->push_back(Forbidden("spec", absl::StrCat("updates to statefulset spec for fields other than ", list,
+                                                   " are forbidden", ready_seconds ? "" : ".")));
+}
+
+// Checks what may change in a Job. The template of a suspended one may get other node selectors, tolerations, labels
+// and annotations (JobMutableNodeSchedulingDirectives), and in later releases other resources.
+void JobUpdate(const Value& object, const Value& old, Version release, FieldErrors* errors) {
+  const Value& now = OrEmpty(object.Find("spec"));
+  const Value& before = OrEmpty(old.Find("spec"));
+  const auto immutable = [&](std::string_view member) {
+    const std::string text = JsonOf(now.Find(member));
+    if (text == JsonOf(before.Find(member))) return;
+    errors->push_back(InvalidRaw(absl::StrCat("spec.", std::string(member)),
+                                 now.Find(member) == nullptr ? "\"null\"" : text, "field is immutable"));
+  };
+  // The completions of an indexed Job may change together with its parallelism (ElasticIndexedJob).
+  const bool elastic = kElasticJobs.Has(release) && now.Str("completionMode") == "Indexed" &&
+                       JsonOf(now.Find("completions")) == JsonOf(now.Find("parallelism"));
+  if (!elastic) immutable("completions");
+  immutable("selector");
+  Value pods = OrEmpty(now.Find("template")), old_pods = OrEmpty(before.Find("template"));
+  if (kMutableSuspendedJobs.Has(release) && OrEmpty(before.Find("suspend")).AsBool()) {
+    for (Value* t : {&pods, &old_pods}) {
+      t->Erase("metadata");
+      Value& spec = t->Child("spec");
+      for (const char* member : {"nodeSelector", "tolerations", "affinity", "schedulingGates"}) spec.Erase(member);
+      for (const char* which : {"containers", "initContainers"}) {
+        Value* containers = spec.Find(which);
+        if (containers == nullptr || !kMutableJobResources.Has(release)) continue;
+        for (Value& c : containers->items) c.Erase("resources");
+      }
+    }
+  }
+  const TypeDef& type = TypeOf("PodTemplateSpec", release);
+  std::string a, b;
+  Encode(pods, type, &a);
+  Encode(old_pods, type, &b);
+  if (a != b) errors->push_back(InvalidRaw("spec.template", a, "field is immutable"));
+  immutable("completionMode");
+  immutable("podFailurePolicy");
+  immutable("backoffLimitPerIndex");
+}
+
+std::set<std::string_view> ClaimTemplatesOf(const Value& spec) {
+  std::set<std::string_view> names;
+  for (const Value& claim : OrEmpty(spec.Find("volumeClaimTemplates")).items) {
+    names.insert(OrEmpty(claim.Find("metadata")).Str("name"));
+  }
+  return names;
+}
+
+// Checks the restartPolicy of pods that a controller keeps running, or runs to their end.
+void Restarts(std::string_view restart, const std::string& at, bool ends, FieldErrors* errors) {
+  const bool may_end = restart == "Never" || restart == "OnFailure";
+  if (!ends && may_end) errors->push_back(NotSupported(at, restart, {"Always"}));
+  if (ends && !may_end) errors->push_back(Required(at, "valid values: \"OnFailure\", \"Never\""));
+}
+
+void ValidateTemplate(const Value& object, const Value& pods, const ResourceInfo& r, FieldErrors* errors) {
   const Path at("spec.template");
   const Path meta = at / "metadata";
   ValidateLabels(pods.At({"metadata", "labels"}), meta / "labels", errors);
-  const Value* spec = pods.Find("spec");
-  const std::string_view restart = spec == nullptr ? std::string_view() : spec->Str("restartPolicy");
+  const Value& spec = OrEmpty(pods.Find("spec"));
+  const std::string_view restart = spec.Str("restartPolicy");
+  const std::string restart_at = "spec.template.spec.restartPolicy";
   // Before 1.34, the server looks at nothing else in the pods of a StatefulSet, as their mounts may name claim
   // templates.
-  if (r.kind == "StatefulSet") {
-    if (restart != "Always") {
-      errors->push_back(NotSupported("spec.template.spec.restartPolicy", restart, {"Always"}));
-    }
-    return;
+  if (r.kind == "StatefulSet" && !kChecksStatefulPods.Has(r.release)) {
+    if (restart != "Always") errors->push_back(NotSupported(restart_at, restart, {"Always"}));
+  } else {
+    std::set<std::string_view> claims;
+    if (r.kind == "StatefulSet") claims = ClaimTemplatesOf(OrEmpty(object.Find("spec")));
+    ValidatePodSpec(spec, at / "spec", r.release, errors, std::move(claims));
+    Restarts(restart, restart_at, r.kind == "Job", errors);
   }
-  if (spec != nullptr) ValidatePodSpec(*spec, at / "spec", r.release, errors);
-  const bool ends = restart == "Never" || restart == "OnFailure";
-  if (r.kind != "Job" && ends) {
-    errors->push_back(NotSupported("spec.template.spec.restartPolicy", restart, {"Always"}));
-  }
-  if (r.kind == "Job" && !ends) {
-    errors->push_back(Required("spec.template.spec.restartPolicy", "valid values: \"OnFailure\", \"Never\""));
+  if (r.kind != "Job" && r.kind != "ReplicationController" && spec.Find("activeDeadlineSeconds") != nullptr) {
+    errors->push_back(Forbidden("spec.template.spec.activeDeadlineSeconds",
+                                absl::StrCat("activeDeadlineSeconds in ",
+                                             r.kind == "Deployment" ? "ReplicaSet" : r.kind, " is not Supported")));
   }
 }
 
@@ -117,7 +277,8 @@ void ValidateTemplate(const Value& pods, const ResourceInfo& r, FieldErrors* err
 void ValidateWorkload(const Value& object, const ResourceInfo& r, const Value* old, FieldErrors* errors) {
   const Value* spec = object.Find("spec");
   if (spec == nullptr) return;
-  for (std::string_view member : {"replicas", "parallelism", "completions", "backoffLimit", "activeDeadlineSeconds"}) {
+  for (std::string_view member : {"replicas", "parallelism", "completions", "backoffLimit", "activeDeadlineSeconds",
+                                  "ttlSecondsAfterFinished", "minReadySeconds", "revisionHistoryLimit"}) {
     const Value* n = spec->Find(member);
     if (n == nullptr || !n->IsNumber() || n->AsInt() >= 0) continue;
     errors->push_back(
@@ -125,10 +286,13 @@ void ValidateWorkload(const Value& object, const ResourceInfo& r, const Value* o
   }
   ValidateSelector(object, r, old, errors);
   if (r.kind == "Deployment") ValidateStrategy(*spec, errors);
-  if (const Value* t = spec->Find("template")) ValidateTemplate(*t, r, errors);
+  if (r.kind == "StatefulSet" || r.kind == "DaemonSet") ValidateManagement(*spec, r, errors);
+  if (const Value* t = spec->Find("template")) ValidateTemplate(object, *t, r, errors);
+  if (old != nullptr && r.kind == "StatefulSet") StatefulSetUpdate(object, *old, r.release, errors);
+  if (old != nullptr && r.kind == "Job") JobUpdate(object, *old, r.release, errors);
 }
 
-void ValidateCronJob(const Value& object, FieldErrors* errors) {
+void ValidateCronJob(const Value& object, Version release, FieldErrors* errors) {
   // A Job's name is the CronJob's and eleven characters for its time.
   constexpr size_t kLongestName = 52;
   const Value* meta = object.Find("metadata");
@@ -137,6 +301,27 @@ void ValidateCronJob(const Value& object, FieldErrors* errors) {
     errors->push_back(
         Invalid("metadata.name", name, absl::StrCat("must be no more than ", kLongestName, " characters")));
   }
+  const Value& spec = OrEmpty(object.Find("spec"));
+  const std::string_view concurrency = spec.Str("concurrencyPolicy");
+  if (concurrency != "Allow" && concurrency != "Forbid" && concurrency != "Replace") {
+    errors->push_back(NotSupported("spec.concurrencyPolicy", concurrency, {"Allow", "Forbid", "Replace"}));
+  }
+  for (std::string_view member : {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"}) {
+    const Value* n = spec.Find(member);
+    if (n == nullptr || !n->IsNumber() || n->AsInt() >= 0) continue;
+    errors->push_back(
+        InvalidRaw(absl::StrCat("spec.", std::string(member)), n->text(), "must be greater than or equal to 0"));
+  }
+  const Value& job = OrEmpty(OrEmpty(spec.Find("jobTemplate")).Find("spec"));
+  const Path at("spec.jobTemplate.spec");
+  const Path pods = at / "template";
+  if (OrEmpty(job.Find("manualSelector")).AsBool()) {
+    errors->push_back({FieldError::Type::kNotSupported, (at / "manualSelector").str(),
+                       "Unsupported value: true: supported values: \"nil, false\""});
+  }
+  const Value& pod = OrEmpty(OrEmpty(job.Find("template")).Find("spec"));
+  ValidatePodSpec(pod, pods / "spec", release, errors);
+  Restarts(pod.Str("restartPolicy"), "spec.jobTemplate.spec.template.spec.restartPolicy", true, errors);
 }
 
 }  // namespace berth::validation

@@ -141,10 +141,11 @@ class PlayedCluster {
     registry_.Delete(r, 0, NamespaceFor(r), name, how);
   }
 
-  std::vector<Value> All(std::string_view kind) const {
+  // Returns all objects of the kind, of another namespace than that of the recordings if one is named.
+  std::vector<Value> All(std::string_view kind, std::string_view ns = "") const {
     std::vector<Value> out;
     const ResourceInfo& r = Of(kind);
-    store_.Scan(r, NamespaceFor(r), "", [&](const ObjectPtr& o) {
+    store_.Scan(r, ns.empty() ? NamespaceFor(r) : std::string(ns), "", [&](const ObjectPtr& o) {
       out.push_back(ToValue(r, 0, *o));
       return true;
     });

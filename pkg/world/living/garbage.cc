@@ -13,7 +13,7 @@
 namespace berth::world::living {
 namespace {
 
-constexpr char kForeground[] = "foregroundDeletion", kOrphan[] = "orphan";
+constexpr char kForeground[] = "foregroundDeletion", kOrphan[] = "orphan", kLeasesOfNodes[] = "kube-node-lease";
 
 bool Blocks(const Value& dependent, std::string_view owner_uid) {
   const Value* owners = dependent.At({"metadata", "ownerReferences"});
@@ -32,6 +32,8 @@ class GarbageCollector final : public Actor {
     const Value* owners = v.At({"metadata", "ownerReferences"});
     if (c.gone) {
       for (const ObjectName& d : world_->Dependents(UidOf(v))) world_->Enqueue(this, d);
+      // Nobody is told of leases, so that of a node is looked for by its name.
+      if (c.kind == "Node") world_->Enqueue(this, {"Lease", kLeasesOfNodes, what.name});
     } else if (IsTerminating(v) || (c.is_new && owners != nullptr)) {
       world_->Enqueue(this, what);
     }
