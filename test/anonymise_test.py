@@ -275,6 +275,28 @@ def test_what_has_nothing_to_anonymise_is_refused():
         assert check_clean("no objects", value) == 1
 
 
+def test_what_would_lack_pods_is_refused():
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": pod("p", cpu="1")["spec"]}
+    web = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {"replicas": 3, "selector": {"matchLabels": {"a": "b"}}, "template": template},
+    }
+    limits = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "l", "namespace": "default"},
+        "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "2"}}]},
+    }
+    plain = pod("p", cpu="1")
+    plain["spec"]["containers"][0].pop("resources")
+    for objects, status in (([plain], 0), ([pod("p", cpu="1"), web], 1), ([plain, limits], 1)):
+        path = write_file("objects.json", {"kind": "List", "apiVersion": "v1", "items": [node("n"), *objects]})
+        got, out, err = schedsim("anonymise", path)
+        assert got == status and (got == 0 or (not out and "kubectl get pods" in err)), (objects, out, err)
+
+
 def test_a_scenario_decides_the_same():
     nodes = [
         node(n, labels={"acme/tier": tier, "acme/rack": n}, cpu=cpu)

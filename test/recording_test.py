@@ -208,6 +208,18 @@ def test_empty_and_damaged_recordings_are_no_success():
         "zst": subprocess.run(["zstd", "-q", "-c"], input=text, stdout=subprocess.PIPE, check=True).stdout,
     }
     bad = {"empty": b"", "newline": b"\n", "header": header, "no header": text[len(header) :]}
+    # Members that are something else than they may be.
+    for before, after in (
+        (b'"gates":{', b'"gates":5,"y":{'),
+        (b'"BlockVolume":false', b'"BlockVolume":"zzz"'),
+        (b'"maxBackoffMicros":', b'"maxBackoffMicros":"1","x":'),
+        (b'"segment":1', b'"segment":1.5'),
+        (b'"counters":{}', b'"counters":"zzz"'),
+        (b'"in":"tick","t":5', b'"in":"tick","id":"1","t":5'),
+        (b'"rv":"14"', b'"rv":14'),
+    ):
+        bad[after] = text.replace(before, after, 1)
+        assert bad[after] != text, before
     for kind, whole in packed.items():
         path = scratch("whole." + kind)
         with open(path, "wb") as f:
@@ -226,6 +238,9 @@ def test_empty_and_damaged_recordings_are_no_success():
             ["replay", path, "-o", "json"],
             ["anonymise", path],
         ):
+            # What anonymise does not copy may be anything.
+            if command[0] == "anonymise" and isinstance(name, bytes):
+                continue
             status, out, err = schedsim(*command)
             assert status == 1 and err and not out.startswith("ok"), (name, command, status, out[:100], err)
     # One that was cut is as good as it goes; what a daemon writes can be read up to the last frame of Zstandard.

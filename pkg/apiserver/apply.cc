@@ -98,7 +98,10 @@ Value Fields(const Value& v, const TypeDef& type, bool is_meta) {
     } else if (f->shape == Shape::kMap && !IsAtomic(*f)) {
       for (const std::string& key : member.keys) fields.Set("f:" + key, Value::Object());
     } else if (f->shape == Shape::kOne && !IsAtomic(*f)) {
-      fields = Fields(member, *f->type, f->type->name == "ObjectMeta");
+      const bool meta = f->type->name == "ObjectMeta";
+      fields = Fields(member, *f->type, meta);
+      // A name alone is nothing that was applied.
+      if (meta && fields.empty()) out.Erase("f:" + f->name);
     }
   }
   return out;

@@ -167,7 +167,7 @@ class EventQueue final : public SchedulingQueue {
       ++e.failed.rejections;
       e.failed.errors = 0;
     }
-    SetFailedAt(e, now);
+    e.failed_at = now;
     e.rejected_by = plugins;
     const bool waits_for_none = plugins.empty() && !rules_.errors_wait_for_events;
     Put(e, waits_for_none || MissedAnEvent(e, cycle) ? Place::kBackoff : Place::kUnschedulable);
@@ -213,7 +213,7 @@ class EventQueue final : public SchedulingQueue {
     CountRejected(e, 1);
     const bool moves =
         changed && (e.where == Place::kUnschedulable || (rules_.updates_end_backoff && e.where == Place::kBackoff));
-    const bool waits = e.backoff_end > now && !rules_.updates_end_backoff;
+    const bool waits = BackoffEnd(e) > now && !rules_.updates_end_backoff;
     Put(e, !moves ? e.where : waits ? Place::kBackoff : Place::kActive);
     if (moves) Count(kPodUpdate, e.where);
     nominated_.Add(pod);
@@ -232,7 +232,7 @@ class EventQueue final : public SchedulingQueue {
   bool Has(const api::Pod& pod) const override { return FindQueued(pod) != nullptr; }
   absl::Duration BackoffEndOf(const api::Pod& pod) const override {
     const Entry* const found = Find(pod);
-    return found != nullptr && found->where == Place::kBackoff ? found->backoff_end : absl::ZeroDuration();
+    return found != nullptr && found->where == Place::kBackoff ? BackoffEnd(*found) : absl::ZeroDuration();
   }
 
   void ClusterChanged(const ClusterEvent& event, absl::Duration now) override {
@@ -332,7 +332,6 @@ class EventQueue final : public SchedulingQueue {
     uint64_t cycle = 0;  // while it is tried: the number of its Pop
     Failed failed;
     absl::Duration failed_at;                    // end of the last attempt
-    absl::Duration backoff_end;                  // follows from it
     std::vector<Symbol> rejected_by;             // the rules that rejected the pod in its last attempt
     bool flushed = false;                        // whether its wait since then was ended without an event
     WaitingPods<Entry>::Group* group = nullptr;  // while it is unschedulable, with its place there
@@ -345,18 +344,17 @@ class EventQueue final : public SchedulingQueue {
 
   ActiveKey KeyOf(const Entry& e) const { return {-static_cast<int64_t>(e.pod->Priority()), e.since}; }
 
-  // Sets when the last attempt ended, and with it the back-off. It doubles with each attempt, up to the maximum.
-  void SetFailedAt(Entry& e, absl::Duration now) const {
-    e.failed_at = now;
+  // Returns when the back-off ends. It doubles with each attempt, up to the maximum.
+  absl::Duration BackoffEnd(const Entry& e) const {
     const int attempts = e.failed.errors > 0 ? e.failed.errors : e.failed.rejections;
     absl::Duration d = options_.initial_backoff;
     for (int i = 1; i < attempts && d < options_.max_backoff; ++i) d *= 2;
     const absl::Duration end = e.failed_at + std::min(d, options_.max_backoff);
-    e.backoff_end = rules_.errors_back_off_apart ? absl::Trunc(end, absl::Seconds(1)) : end;
+    return rules_.errors_back_off_apart ? absl::Trunc(end, absl::Seconds(1)) : end;
   }
   BackoffIndex& IndexOf(const Entry& e) { return e.failed.errors > 0 ? error_backoff_ : backoff_; }
   BackoffIndex::key_type BackoffKey(const Entry& e) const {
-    return {e.backoff_end, rules_.errors_back_off_apart ? KeyOf(e) : ActiveKey(0, e.since)};
+    return {BackoffEnd(e), rules_.errors_back_off_apart ? KeyOf(e) : ActiveKey(0, e.since)};
   }
   // Returns when the first pod of the index becomes active. Ends that are whole seconds must have passed.
   absl::Duration ReadyAt(const BackoffIndex& index) const {
@@ -480,7 +478,7 @@ class EventQueue final : public SchedulingQueue {
     if (e == last_tried_) last_tried_ = nullptr;
     e->pod = pod;
     e->failed = failed;
-    SetFailedAt(*e, absl::ZeroDuration());
+    e->failed_at = absl::ZeroDuration();
     e->rejected_by.clear();
     e->flushed = false;
     return {e, true};
@@ -545,7 +543,7 @@ class EventQueue final : public SchedulingQueue {
   // Moves an unschedulable pod to where it waits for the end of its back-off, or makes it active.
   void Wake(Entry& e, Kind kind, absl::Duration now) {
     Take(e);
-    Put(e, e.backoff_end > now ? Place::kBackoff : Place::kActive);
+    Put(e, BackoffEnd(e) > now ? Place::kBackoff : Place::kActive);
     Count(static_cast<size_t>(kind), e.where);
   }
 
