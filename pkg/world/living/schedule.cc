@@ -16,6 +16,8 @@
 namespace berth::world::living {
 namespace {
 
+constexpr absl::Duration kOneMinute = absl::Minutes(1);
+
 struct Field {
   int first, last;
   std::string_view names;  // of the values from `first` on, separated by blanks
@@ -134,16 +136,9 @@ bool Schedule::HasDay(absl::CivilDay day) const {
   return any_day_ || any_weekday_ ? by_day && by_week : by_day || by_week;
 }
 
-std::vector<absl::Time> Schedule::TimesOf(absl::CivilDay day, absl::TimeZone zone) const {
-  std::vector<absl::Time> times;
-  if (!HasDay(day)) return times;
-  for (absl::Time t = absl::FromCivil(day, zone); t < absl::FromCivil(day + 1, zone); t += absl::Minutes(1)) {
-    const absl::CivilMinute m = absl::ToCivilMinute(t, zone);
-    if (hours_.test(static_cast<size_t>(m.hour())) && minutes_.test(static_cast<size_t>(m.minute()))) {
-      times.push_back(t);
-    }
-  }
-  return times;
+bool Schedule::HasMinute(absl::Time t, absl::TimeZone zone) const {
+  const absl::CivilMinute m = absl::ToCivilMinute(t, zone);
+  return hours_.test(static_cast<size_t>(m.hour())) && minutes_.test(static_cast<size_t>(m.minute()));
 }
 
 std::optional<absl::Time> Schedule::Next(absl::Time after, absl::TimeZone zone) const {
@@ -151,8 +146,11 @@ std::optional<absl::Time> Schedule::Next(absl::Time after, absl::TimeZone zone) 
   if (every_ > absl::ZeroDuration()) return after + every_;
   absl::CivilDay day = absl::ToCivilDay(after, zone);
   for (int i = 0; i < kMostDays; ++i, ++day) {
-    for (absl::Time t : TimesOf(day, zone)) {
-      if (t > after) return t;
+    if (!HasDay(day)) continue;
+    const absl::Time begin = absl::FromCivil(day, zone), end = absl::FromCivil(day + 1, zone);
+    absl::Time t = after < begin ? begin : begin + absl::Floor(after - begin, kOneMinute) + kOneMinute;
+    for (; t < end; t += kOneMinute) {
+      if (HasMinute(t, zone)) return t;
     }
   }
   return std::nullopt;
@@ -167,9 +165,12 @@ std::optional<absl::Time> Schedule::LastBetween(absl::Time after, absl::Time now
   const absl::CivilDay last = absl::ToCivilDay(now, zone),
                        first = std::max(absl::ToCivilDay(after, zone), last - kMostDays);
   for (absl::CivilDay day = last; day >= first; --day) {
-    const std::vector<absl::Time> times = TimesOf(day, zone);
-    for (auto t = times.rbegin(); t != times.rend(); ++t) {
-      if (*t <= now) return *t > after ? std::optional(*t) : std::nullopt;
+    if (!HasDay(day)) continue;
+    const absl::Time begin = absl::FromCivil(day, zone), end = absl::FromCivil(day + 1, zone);
+    absl::Time t = begin + absl::Floor(std::min(now, end - kOneMinute) - begin, kOneMinute);
+    for (; t >= begin; t -= kOneMinute) {
+      if (t <= after) return std::nullopt;
+      if (HasMinute(t, zone)) return t;
     }
   }
   return std::nullopt;

@@ -7,7 +7,6 @@
 #include <bitset>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "pkg/api/validation/field_error.h"
 #include "pkg/world/objects.h"
@@ -28,8 +27,8 @@ class Schedule {
 
  private:
   bool HasDay(absl::CivilDay day) const;
-  // Returns the times of one day, in order.
-  std::vector<absl::Time> TimesOf(absl::CivilDay day, absl::TimeZone zone) const;
+  // Returns whether the minute of a day that it has is one of its times.
+  bool HasMinute(absl::Time t, absl::TimeZone zone) const;
   std::bitset<64> minutes_, hours_, days_, months_, weekdays_;
   bool any_day_ = false, any_weekday_ = false;
   absl::Duration every_;  // not zero: @every
