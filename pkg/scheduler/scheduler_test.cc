@@ -354,13 +354,13 @@ TEST_CASE("scheduler: preemption nominates, deletes, tells, clears, in this orde
   CHECK(c.Requests() == "get high");
   c.Reply(Kind::kOk, "", high);
   CHECK(c.Requests() == "nominate high [n1]");
-  CHECK(c.w.queue->WaitingPodsForNode(Symbol("n1")).size() == 1);
+  CHECK(c.w.queue->nominated()->For(Symbol("n1")).size() == 1);
   CHECK(c.s().metrics().preemption_victims == 1);
 
   SECTION("the nomination cannot be written: nobody is deleted") {
     c.Reply(Kind::kConflict, "modified");
     CHECK(c.Requests() == "");
-    CHECK(c.w.queue->WaitingPodsForNode(Symbol("n1")).empty());
+    CHECK(c.w.queue->nominated()->For(Symbol("n1")).empty());
   }
   SECTION("it can") {
     c.Reply(Kind::kOk, "", high);
@@ -394,7 +394,7 @@ TEST_CASE("scheduler: a nomination that leads nowhere is taken back") {
   c.Reply(Kind::kOk, "", high);
   c.Reply(Kind::kOk, "", high);
   CHECK(c.Requests() == "get high\nnominate high []");
-  CHECK(c.w.queue->WaitingPodsForNode(Symbol("n1")).empty());
+  CHECK(c.w.queue->nominated()->For(Symbol("n1")).empty());
 }
 
 TEST_CASE("scheduler: with PodPriority a pod that does not fit waits for a change, not for its own condition") {

@@ -68,7 +68,7 @@ void SchedulingState::Erase(PendingPod& p) {
   // The queue identifies pods by name, and another pod may have this name by now, so only a queued pod is removed
   // there.
   if (p.place == PendingPlace::kQueued) queue->Delete(*p.pod);
-  queue->Settled(*p.pod);
+  queue->Done(*p.pod);
   if (NominatedPods* nominated = queue->nominated()) nominated->Remove(*p.pod);
   if (p.holds_room()) --binds_in_flight;
   if (p.place == PendingPlace::kWritingVolumes && options.claim_binder != nullptr) {

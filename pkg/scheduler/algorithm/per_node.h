@@ -17,7 +17,6 @@ class NodeInfo {
   NodeInfo(const Cache& cache, Row row) : cache_(cache), row_(row) {}
   const api::Node* node() const { return cache_.row(row_).node.get(); }  // not null when a rule is called
   const std::vector<PlacedPod>& pods() const { return cache_.row(row_).pods; }
-  const HostPorts& used_ports() const { return cache_.row(row_).ports; }
   Resource requested() const;        // milliCPU and bytes; without defaults for missing requests
   Resource nonzero_request() const;  // cpu and memory only; containers without a request count with the defaults
   Resource allocatable() const;

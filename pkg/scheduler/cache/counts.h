@@ -119,11 +119,6 @@ class PodCount final : public DomainTotals {
     BERTH_REQUIRES(column() == nullptr);
     return static_cast<int32_t>(In(row));
   }
-  // Returns the number of pods on nodes that have this value of the topology label. REQUIRES: column() is not null.
-  int64_t InValue(Symbol value) const {
-    BERTH_REQUIRES(column() != nullptr);
-    return In(column()->DomainOf(value));
-  }
   // Returns the number of pods on listed rows; with a node filter, on admitted nodes.
   int64_t total() const { return total_; }
   // Returns the number of pods on all rows, including those whose node object is gone.

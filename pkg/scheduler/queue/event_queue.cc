@@ -192,7 +192,7 @@ class EventQueue final : public SchedulingQueue {
     return e->pod;
   }
   uint64_t cycle() const override { return cycle_; }
-  void Settled(const api::Pod& pod) override {
+  void Done(const api::Pod& pod) override {
     TakeFailed(pod);
     DropEvents();
   }
@@ -221,7 +221,7 @@ class EventQueue final : public SchedulingQueue {
 
   void Delete(const api::Pod& pod) override {
     nominated_.Remove(pod);
-    Settled(pod);
+    Done(pod);
     Entry* const found = FindQueued(pod);
     if (found == nullptr) return;
     Take(*found);

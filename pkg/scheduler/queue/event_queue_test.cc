@@ -90,9 +90,9 @@ TEST_CASE("event queue: the back-off is 1, 2, 4, 8, 10, 10 s from the end of the
     f.now += absl::Milliseconds(500);  // back-offs are looked at again one second after the last time
   }
   CHECK(f.Pop() == "p");
-  f.q->Settled(*p);
+  f.q->Done(*p);
   f.q->Add(p);
-  f.Fail(p, {});  // after Settled, attempts are counted from 1 again
+  f.Fail(p, {});  // after Done, attempts are counted from 1 again
   f.Pass(2);
   CHECK(f.Pop() == "p");
 }

@@ -291,10 +291,4 @@ std::unique_ptr<SchedulingQueue> NewPriorityQueue(const QueueOptions& options) {
   return std::make_unique<PriorityQueue>(options);
 }
 
-const std::vector<api::PodPtr>& SchedulingQueue::WaitingPodsForNode(util::Symbol node) {
-  static const std::vector<api::PodPtr> kNone;
-  NominatedPods* n = nominated();
-  return n == nullptr ? kNone : n->For(node);
-}
-
 }  // namespace berth::scheduler

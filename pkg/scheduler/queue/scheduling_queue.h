@@ -80,9 +80,8 @@ class SchedulingQueue {
     AddUnschedulableIfNotPresent(pod, why, cycle, now);
   }
   // Tells the queue that a popped pod is not given back, because it is bound or gone.
-  virtual void Settled(const api::Pod& /*pod*/) {}
-  // Returns whether no event had made a popped pod ready that is not settled yet, but the limit of the time that it
-  // waits for one.
+  virtual void Done(const api::Pod& /*pod*/) {}
+  // Returns whether a popped pod, which is not done yet, was made ready by the limit of its wait and not by an event.
   virtual bool WasFlushed(const api::Pod& /*pod*/) const { return false; }
   // Removes and returns the next pod to try, or returns null when none is ready.
   virtual api::PodPtr Pop() = 0;
@@ -114,7 +113,6 @@ class SchedulingQueue {
   // Returns the nominated pods in the queue, by node; null for a FIFO without nominations. A popped pod is not among
   // them until it is given back or the caller adds it.
   virtual NominatedPods* nominated() = 0;
-  const std::vector<api::PodPtr>& WaitingPodsForNode(util::Symbol node);
 
   struct Depth {
     size_t active = 0, backoff = 0, unschedulable = 0;

@@ -116,7 +116,6 @@ TEST_CASE("FIFO: failed pods come back at the end; nothing waits for moves") {
   CHECK(PopAll(*q) == "a b");
   CHECK(q->NextFlush() == absl::InfiniteDuration());
   CHECK(q->nominated() == nullptr);
-  CHECK(q->WaitingPodsForNode(Symbol("n1")).empty());
 }
 
 TEST_CASE("PriorityQueue: higher priority first, equals by arrival") {
@@ -302,14 +301,14 @@ TEST_CASE("PriorityQueue: nominations follow the pod through the queue") {
   const Symbol n1("n1");
   api::PodPtr a = MakePod("a", {.nominated = "n1"});
   q->Add(a);
-  CHECK(q->WaitingPodsForNode(n1).size() == 1);
+  CHECK(q->nominated()->For(n1).size() == 1);
   q->Pop();
-  CHECK(q->WaitingPodsForNode(n1).empty());
+  CHECK(q->nominated()->For(n1).empty());
   q->AddUnschedulableIfNotPresent(a, Requeue::kUnschedulable, q->cycle(), At(0));
-  CHECK(q->WaitingPodsForNode(n1).size() == 1);
+  CHECK(q->nominated()->For(n1).size() == 1);
   q->Update(MakePod("a", {.nominated = "n2"}), false, At(0));
-  CHECK(q->WaitingPodsForNode(n1).empty());
-  CHECK(q->WaitingPodsForNode(Symbol("n2")).size() == 1);
+  CHECK(q->nominated()->For(n1).empty());
+  CHECK(q->nominated()->For(Symbol("n2")).size() == 1);
   q->Delete(*a);
   CHECK(q->nominated()->empty());
 }
