@@ -111,7 +111,7 @@ class TwoQueues {
     REQUIRE(popped->meta.name == other->meta.name);
     if (Below(3) == 0) Happens();
     if (Below(12) == 0) {
-      Both([&](SchedulingQueue& q) { q.Settled(*popped); });
+      Both([&](SchedulingQueue& q) { q.Done(*popped); });
       std::erase_if(pods_, [&](const api::PodPtr& p) { return p->meta.uid == popped->meta.uid; });
       return;
     }
