@@ -108,8 +108,8 @@ class Daemon {
   void Handle(InboxItem& item);
   // Passes an input to the scheduler, through the tap while a recording is made.
   template <typename T>
-  void Apply(T input) {
-    tap_ != nullptr ? tap_->Apply(std::move(input)) : scheduler_->Apply(input);
+  void Apply(const T& input) {
+    tap_ != nullptr ? tap_->Apply(input) : scheduler_->Apply(input);
   }
   bool ScheduleOne() { return tap_ != nullptr ? tap_->ScheduleOne() : scheduler_->ScheduleOne(); }
   void PublishSnapshot();
@@ -406,16 +406,16 @@ void Daemon::Handle(InboxItem& item) {
       [this](auto& v) {
         using V = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<V, scheduler::Reply>) {
-          Apply(std::move(v));
+          Apply(v);
         } else if constexpr (std::is_same_v<V, std::function<void()>>) {
           v();
         } else {
-          for (auto& e : v.events) {
+          for (const auto& e : v.events) {
             using T = std::remove_const_t<typename std::decay_t<decltype(e.object)>::element_type>;
             if (e.kind == client::InformerEvent<T>::Kind::kDeleted) {
-              Apply(scheduler::Change<T>{std::move(e.old_object), nullptr});
+              Apply(scheduler::Change<T>{e.old_object, nullptr});
             } else {
-              Apply(scheduler::Change<T>{std::move(e.old_object), std::move(e.object)});
+              Apply(scheduler::Change<T>{e.old_object, e.object});
             }
           }
           if (v.initial_list_done && --unsynced_ == 0) synced_.Raise();

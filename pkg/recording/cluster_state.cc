@@ -44,8 +44,8 @@ void ClusterState::Note(AnyChange&& any) {
       any);
 }
 
-void InFlight::Binds(scheduler::RequestId id, const std::string& uid, util::SharedSymbol node) {
-  assumed[uid] = {std::move(node), false};
+void InFlight::Binds(scheduler::RequestId id, const std::string& uid, util::Symbol node) {
+  assumed[uid] = {util::SharedSymbol(node), false};
   open_binds[id] = uid;
 }
 

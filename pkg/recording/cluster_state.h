@@ -41,7 +41,7 @@ struct InFlight {
   // Round-robin counters, which choose among equal nodes, by scheduler name.
   absl::flat_hash_map<util::Symbol, uint64_t> round_robin;
 
-  void Binds(scheduler::RequestId id, const std::string& uid, util::SharedSymbol node);
+  void Binds(scheduler::RequestId id, const std::string& uid, util::Symbol node);
   // Returns whether the request is an unanswered bind of the pod with this uid to this node.
   bool IsOpenBind(scheduler::RequestId id, const std::string& uid, util::Symbol node) const;
   void Reads(scheduler::RequestId id, const std::string& uid) { open_gets[id] = uid; }
@@ -75,29 +75,21 @@ class ObjectTable {
   // Returns the object with this name, or null. Valid until the table changes.
   const std::shared_ptr<const T>* Find(util::Symbol ns, std::string_view name) const {
     auto it = entries_.find(NameOf(ns, name));
-    found_ = it == entries_.end() ? nullptr : &*it;
-    return found_ == nullptr ? nullptr : &found_->object;
+    return it == entries_.end() ? nullptr : &it->object;
   }
   // Adds the object, or replaces the one with the same name. REQUIRES: not null.
   void Set(std::shared_ptr<const T> object) {
     BERTH_REQUIRES(object != nullptr);
-    if (found_ != nullptr && found_->object->meta.ns == object->meta.ns &&
-        found_->object->meta.name == object->meta.name) {
-      found_->object = std::move(object);
-      return;
-    }
     const Name name = NameOf(object->meta.ns, object->meta.name);
     auto it = entries_.find(name);
     if (it == entries_.end()) {
       entries_.insert({std::move(object), name.hash});
-      found_ = nullptr;
     } else {
       it->object = std::move(object);
     }
   }
   void Erase(const api::ObjectMeta& meta) {
     if (auto it = entries_.find(NameOf(meta.ns, meta.name)); it != entries_.end()) entries_.erase(it);
-    found_ = nullptr;
   }
   // Returns all objects with their keys ("namespace/name" or "name"), in ascending order of the keys.
   std::vector<std::pair<std::string, std::shared_ptr<const T>>> Sorted() const {
@@ -133,9 +125,6 @@ class ObjectTable {
     }
   };
   absl::flat_hash_set<Entry, Hash, Equal> entries_;
-  // What Find() has found last, as nearly every change is looked up before it is noted. Null if nothing, or if entries
-  // were added or removed since.
-  mutable const Entry* found_ = nullptr;
 };
 
 // The objects shown so far.

@@ -44,8 +44,6 @@ class ReplyInput {
     if (!r.answer.ok() || r.pod != nullptr) whole_ = std::make_unique<scheduler::Reply>(r);
   }
   scheduler::RequestId id() const { return id_; }
-  // Returns the reply if it says more than that the request succeeded, and null otherwise.
-  const scheduler::Reply* unusual() const { return whole_.get(); }
   scheduler::Reply reply() const { return whole_ != nullptr ? *whole_ : scheduler::Reply{id_, {}, nullptr}; }
   const Assigned& assigned() const { return assigned_; }
   void set_assigned(Assigned a) { assigned_ = std::move(a); }

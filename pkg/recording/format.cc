@@ -355,6 +355,7 @@ std::string BindLine(int64_t id, std::string_view pod, std::string_view node) {
 void LineWriter::BeginSegment() {
   templates_.clear();
   templates_swept_at_ = kLeastTemplates;
+  known_template_ = nullptr;
   last_template_ = 0;
   last_steady_ = 0;
   decided_pod_.reset();
@@ -369,15 +370,17 @@ void LineWriter::ForgetUnusedTemplates() {
   templates_swept_at_ = std::max(kLeastTemplates, 2 * templates_.size());
 }
 
-// Nobody counts a reference here, because the scheduler's thread counts references to the same templates all the time.
 int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out) {
+  // Consecutive pods often have the same template.
+  if (t == known_template_) return known_template_id_;
   if (templates_.size() >= templates_swept_at_) ForgetUnusedTemplates();
   Known& known = templates_[t.get()];
+  known_template_ = t;
   // The address may have belonged to another template before.
-  if (!known.owner.owner_before(t) && !t.owner_before(known.owner)) return known.id;
+  if (!known.owner.owner_before(t) && !t.owner_before(known.owner)) return known_template_id_ = known.id;
   const auto fields = api::TemplateFields(t);
   if (fields == nullptr) ++unknown_;
-  known = {t, ++last_template_};
+  known = {t, known_template_id_ = ++last_template_};
   absl::StrAppend(out, "{\"template\":", known.id, ",\"pod\":", fields != nullptr ? *fields : std::string("{}"), "}\n");
   return known.id;
 }
@@ -493,7 +496,7 @@ void LineWriter::AppendInput(const Event& e, std::string* out) {
     AppendTimes(e, out);
     std::visit([&](const auto& c) { AppendChange(c, out); }, *any);
   } else if (const auto* reply = std::get_if<ReplyInput>(&e.what)) {
-    if (const scheduler::Reply* r = reply->unusual(); r != nullptr && r->pod != nullptr) TemplateId(r->pod->tmpl, out);
+    if (const api::PodPtr pod = reply->reply().pod) TemplateId(pod->tmpl, out);
     *out += "{\"in\":\"reply\"";
     AppendTimes(e, out);
     AppendReply(*reply, out);
@@ -514,15 +517,15 @@ bool LineWriter::IsKnownBind(scheduler::RequestId id, const ReplyInput::Assigned
 
 void LineWriter::AppendReply(const ReplyInput& input, std::string* out) {
   Number("id", static_cast<int64_t>(input.id()), out);
-  const scheduler::Reply* const r = input.unusual();
-  if (r != nullptr && !r->answer.ok()) {
-    Text("answer", AnswerName(r->answer.kind), out);
-    TextUnlessEmpty("message", r->answer.message, out);
-    TextUnlessEmpty("details", r->answer.details_kind, out);
+  const scheduler::Reply r = input.reply();
+  if (!r.answer.ok()) {
+    Text("answer", AnswerName(r.answer.kind), out);
+    TextUnlessEmpty("message", r.answer.message, out);
+    TextUnlessEmpty("details", r.answer.details_kind, out);
   }
-  if (r != nullptr && r->pod != nullptr) {
+  if (r.pod != nullptr) {
     Key("pod", out);
-    AppendPod(*r->pod, nullptr, out);
+    AppendPod(*r.pod, nullptr, out);
   }
   const ReplyInput::Assigned& a = input.assigned();
   if (a.pod == nullptr) return;
@@ -596,14 +599,14 @@ void LineWriter::Note(Event* e) {
     InFlight::Meaning meaning = state_.Answered(r->reply());
     refused_ = std::move(meaning.read);
     evicting_ = std::move(meaning.evicting);
-  } else if (auto* s = std::get_if<ScheduleInput>(&e->what)) {
+  } else if (const auto* s = std::get_if<ScheduleInput>(&e->what)) {
     if (s->pod == nullptr) return;
-    state_.round_robin[s->pod->tmpl->scheduler_name] = s->round_robin;
     if (s->bind == 0) {
       state_.Drop(s->pod->meta.uid);
     } else {
-      state_.Binds(s->bind, s->pod->meta.uid, std::move(s->node));
+      state_.Binds(s->bind, s->pod->meta.uid, s->node);
     }
+    state_.round_robin[s->pod->tmpl->scheduler_name] = s->round_robin;
   } else if (const auto* d = std::get_if<DecisionOutput>(&e->what)) {
     state_.Drop(d->pod->meta.uid);
     state_.round_robin[d->pod->tmpl->scheduler_name] = d->round_robin;
@@ -616,7 +619,7 @@ void LineWriter::Note(Event* e) {
 void LineWriter::NoteRequest(const RequestOutput& q) {
   using K = RequestOutput::Kind;
   if (q.kind == K::kBind) {
-    state_.Binds(q.id, q.pod->meta.uid, util::SharedSymbol(q.node));
+    state_.Binds(q.id, q.pod->meta.uid, q.node);
   } else if (q.kind == K::kGet) {
     state_.Reads(q.id, q.words->text);
   } else if (q.kind == K::kNominate || (q.kind == K::kPatch && q.flag)) {

@@ -128,6 +128,9 @@ class LineWriter {
   absl::flat_hash_map<const api::PodTemplate*, Known> templates_;
   static constexpr size_t kLeastTemplates = 4'096;
   size_t templates_swept_at_ = kLeastTemplates;  // number of templates at which unused ones are forgotten
+  // The template that was looked up last, because siblings often follow one another, or null.
+  std::shared_ptr<const api::PodTemplate> known_template_;
+  int64_t known_template_id_ = 0;
   int64_t last_template_ = 0;
   int64_t last_steady_ = 0;
   // The last decision of the segment: the pod (null if no node was found) and the node.

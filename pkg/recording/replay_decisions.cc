@@ -226,11 +226,10 @@ class DecisionsSession final : public Session {
     const auto id = static_cast<scheduler::RequestId>(j.FindExact("id").Int());
     if (what == "bind") {
       // The same bind may be sent again.
-      if (const api::PodPtr pod = FindAssumed(key))
-        in_flight_.Binds(id, pod->meta.uid, util::SharedSymbol(text("node")));
+      if (const api::PodPtr pod = FindAssumed(key)) in_flight_.Binds(id, pod->meta.uid, util::Symbol(text("node")));
       if (it == pending_.end()) return std::nullopt;
       const std::string uid = it->second->meta.uid;
-      in_flight_.Binds(id, uid, util::SharedSymbol(text("node")));
+      in_flight_.Binds(id, uid, util::Symbol(text("node")));
       Assume(uid, text("node"));
     } else if (what == "get") {
       const api::PodPtr pod = it != pending_.end() ? it->second : FindAssumed(key);

@@ -33,10 +33,9 @@ class Tap final : public scheduler::Actions, public scheduler::DecisionObserver,
 
   // ---- the scheduler's inputs ----
   template <typename T>
-  void Apply(scheduler::Change<T> c) {
-    Begin(AnyChange());
+  void Apply(const scheduler::Change<T>& c) {
+    Begin(AnyChange(c));
     scheduler_->Apply(c);
-    batch_[input_].what = AnyChange(std::move(c));
     End();
   }
   void Apply(const scheduler::Reply& r);
