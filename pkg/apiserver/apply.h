@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "pkg/apiserver/api_types.h"
+#include "pkg/store/api_types.h"
 
 namespace berth::apiserver {
 

@@ -3,8 +3,8 @@
 
 #include "pkg/api/stream.h"
 #include "pkg/apiserver/apply.h"
-#include "pkg/apiserver/other_version.h"
 #include "pkg/apiserver/rest_route.h"
+#include "pkg/store/other_version.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {
