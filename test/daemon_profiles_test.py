@@ -324,6 +324,8 @@ def test_claims_wait_for_their_first_consumer():
             "metadata": {"name": "pv-fresh"},
             "spec": {
                 "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "csi": {"driver": "made.example.com", "volumeHandle": "fresh"},
                 "storageClassName": "made",
                 "claimRef": {
                     "namespace": "default",

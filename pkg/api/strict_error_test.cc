@@ -37,7 +37,7 @@ TEST_CASE("an unknown member near the beginning, and beside a key") {
   auto document = ReadDocument(R"({"z":1,"tls":{"keyData":"c2VjcmV0"}})");
   CHECK(
       UnknownMemberError(document->root(), "z", "v1.T", {}) ==
-      "v1.T.ReadObject: found unknown field: z, error found in #10 byte of ...|a\":\"-\"},\"z\":1}|..., bigger context "
+      "v1.T.ReadObject: found unknown field: z, error found in #10 byte of ...|\":\"-\"},\"z\":1}|..., bigger context "
       "...|{\"tls\":{\"keyData\":\"-\"},\"z\":1}|...");
   CHECK(UnknownMemberError(document->root(), "tls", "v1.T", {}) ==
         "v1.T.ReadObject: found unknown field: tls, error found in #6 byte of ...|{\"tls\":{\"keyData|..., bigger "

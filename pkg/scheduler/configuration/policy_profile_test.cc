@@ -177,7 +177,7 @@ TEST_CASE("mistakes in profiles of v1beta1 are worded as in 1.19") {
         Strings{"v1beta1.KubeSchedulerConfiguration.Profiles: []v1beta1.KubeSchedulerProfile: "
                 "v1beta1.KubeSchedulerProfile.Plugins: v1beta1.Plugins.ReadObject: found unknown field: multiPoint, "
                 "error found in #10 byte of ...|ultiPoint\":{}}}]}|..., bigger context "
-                "...|nfiguration\",\"profiles\":[{\"plugins\":{\"multiPoint\":{}}}]}|..."});
+                "...|onfiguration\",\"profiles\":[{\"plugins\":{\"multiPoint\":{}}}]}|..."});
 }
 
 TEST_CASE("arguments in v1beta1 are checked when their plugin is created, with the texts of 1.19") {

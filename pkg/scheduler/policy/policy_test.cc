@@ -183,7 +183,7 @@ TEST_CASE("requestedToCapacityRatioArguments are a member that older releases do
   CHECK_FALSE(older.policy.priorities->at(0).argument->requested_to_capacity_ratio);
   CHECK(
       older.warnings ==
-      Strings{"line 1, column 91: priorities[0].argument.requestedToCapacityRatioArguments: a field of 1.12 or later, "
+      Strings{"line 1, column 87: priorities[0].argument.requestedToCapacityRatioArguments: a field of 1.12 or later, "
               "ignored"});
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("since 1.18 unknown keys are errors, but not those of extenders") {
   CHECK(
       error("{'predicates':[{'name':'A','nome':1}]}", strict) ==
       "strict decoder error for the Policy: v1.Policy.Predicates: []v1.PredicatePolicy: v1.PredicatePolicy.ReadObject: "
-      "found unknown field: nome, error found in #10 byte of ...|A\",\"nome\":1}]}|..., bigger context "
+      "found unknown field: nome, error found in #10 byte of ...|\"A\",\"nome\":1}]}|..., bigger context "
       "...|{\"predicates\":[{\"name\":\"A\",\"nome\":1}]}|... (line 1, column 35: predicates[0].nome; did you mean "
       "\"name\"?)");
   CHECK(
