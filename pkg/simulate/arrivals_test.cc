@@ -117,7 +117,7 @@ TEST_CASE("bad files of arrivals are errors that name the place") {
   CHECK(Read("time,duration,name\n0,1,\"a\n") == ":2: a quote is not closed");
   CHECK(Read("time,duration,name,cpu\n0,1,a,5x\n").starts_with(":2: column cpu: \"5x\" is not a quantity"));
   CHECK(Read("time,duration,name,cpu\n0,1,a,-5\n") == ":2: column cpu: \"-5\" is negative");
-  CHECK(Read("time,duration,name,count\n0,1,a,0\n") == ":2: column count: \"0\" is not a number of 1 or more");
+  CHECK(Read("time,duration,name,count\n0,1,a,0\n") == ":2: column count: \"0\" is not a number from 1 to 100000000");
   CHECK(Read("time,duration,name,priority\n0,1,a,high\n") ==
         ":2: column priority: \"high\" is not an integer of 32 bits");
   CHECK(Read("time,duration,name,template\n0,1,a,web\n") ==

@@ -214,6 +214,7 @@ Micros LivingCluster::NextTime() const {
 void LivingCluster::AdvanceTo(Micros next) {
   measures_.HoldUntil(next, pods_.unplaced(), nodes_.Offered());
   timeline_.AdvanceTo(next);
+  store_.ForgetHistory();  // which is kept for watches of clients, and there are none
 }
 
 void LivingCluster::Run() {

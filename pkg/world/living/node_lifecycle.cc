@@ -89,12 +89,14 @@ class NodeLifecycle final : public Actor {
   void OnChange(const Change& c) override {
     if (c.kind != "Node") return;
     const std::string name(NameOf(*c.object));
-    if (c.gone) {
-      nodes_.erase(name);
-      return;
-    }
     auto [it, is_new] = nodes_.try_emplace(name);
     NodeState& node = it->second;
+    const bool was_in_order = IsInOrder(node);
+    if (!was_in_order) --out_of_order_;
+    if (c.gone) {
+      nodes_.erase(it);
+      return;
+    }
     const Value* ready = ConditionOf(*c.object, "Ready");
     const std::string_view heard = ready == nullptr ? "" : TextAt(*ready, {"lastHeartbeatTime"});
     if (is_new || heard != node.heartbeat) node.heard_at = world_->Steady();
@@ -110,6 +112,8 @@ class NodeLifecycle final : public Actor {
     node.evicts = std::any_of(kReadyTaints.begin(), kReadyTaints.end(),
                               [&](std::string_view key) { return HasTaint(*c.object, key, "NoExecute"); });
     if (world_->rules().node_taints && !HasRightTaints(*c.object)) world_->Enqueue(this, {"Node", "", name});
+    if (!IsInOrder(node)) ++out_of_order_;
+    if (!options_.kubelets_report && was_in_order && out_of_order_ == 0) return;
     if (std::exchange(monitors_, true)) return;
     world_->Enqueue(this, {kMonitor, "", ""}, kMonitorPeriod);
   }
@@ -183,6 +187,9 @@ class NodeLifecycle final : public Actor {
       world_->cluster().UpdateStatus("Node", std::move(v));
     }
   }
+
+  // Returns whether there is nothing to be done about the node. It is so of one that is new.
+  static bool IsInOrder(const NodeState& n) { return !n.down && !n.evicts && (n.ready.empty() || n.ready == "True"); }
 
   void Monitor() {
     monitors_ = !nodes_.empty();
@@ -380,6 +387,7 @@ class NodeLifecycle final : public Actor {
   const absl::Duration grace_;
   std::map<std::string, NodeState> nodes_;
   std::map<std::string, Zone> zones_;
+  size_t out_of_order_ = 0;  // how many nodes are not in order
   bool monitors_ = false, all_lost_ = false;
 };
 

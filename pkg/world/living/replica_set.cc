@@ -164,10 +164,11 @@ class ReplicaSets final : public Actor {
     SetCount("availableReplicas", available, &status);
     if (kind_ == "ReplicaSet") status.Set("terminatingReplicas", Value::Int(terminating));
     status.Set("observedGeneration", Value::Int(NumberAt(before, {"metadata", "generation"})));
-    if (refused) {
-      SetCondition({"ReplicaFailure", "True", "FailedCreate", refused->message}, world_->Now(), &set);
-    } else {
+    // The condition keeps the message of the first refusal, although each try has another name of a pod in it.
+    if (!refused) {
       RemoveCondition("ReplicaFailure", &set);
+    } else if (ConditionOf(set, "ReplicaFailure") == nullptr) {
+      SetCondition({"ReplicaFailure", "True", "FailedCreate", refused->message}, world_->Now(), &set);
     }
     WriteStatus(world_, kind_, *found, std::move(set));
   }
