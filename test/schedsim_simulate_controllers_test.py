@@ -176,8 +176,8 @@ def test_a_month_of_cron_jobs():
     month, cpu, large = cost("30d")
     assert week["jobsCompleted"] == 7 * 96, "Jobs of a week"
     assert month["jobsCompleted"] == 30 * 96, "Jobs of a month"
-    # Each Job has a template of its own, for which answers are kept within a bound of 64 MiB, about 6 KB each. What else
-    # there is does not grow.
+    # Each Job has a template of its own, for which answers are kept within a bound of 64 MiB, about 6 KB each. Nothing
+    # else grows.
     assert large < small + 23 * 96 * 8 * 2**10 + 4 * 2**20, "memory does not grow but for kept answers"
     # Seconds on an idle machine; tests run beside others, and with sanitizers.
     assert cpu < 300, "CPU"
