@@ -63,7 +63,8 @@ if [ $# -lt 3 ]; then
   exit
 fi
 units=$(units "$1")
-left=$(cat "$3" 2>/dev/null || true)
+left=
+if [ -e "$3" ]; then left=$(<"$3"); fi
 changed=()
 while IFS='=' read -r source unit; do
   [ "${source%.cc}" != "$unit" ] && [ "$source" -nt "$2/$unit.o" ] && [ -e "$2/$unit.o" ] && changed+=("$source")

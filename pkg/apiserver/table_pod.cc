@@ -19,7 +19,6 @@ using cells::Or;
 using cells::Str;
 
 // Returns how many of a pod's readiness gates are open: "1/2".
-
 std::string ReadinessGates(const Value& pod) {
   const Value* gates = pod.At({"spec", "readinessGates"});
   if (gates == nullptr || gates->empty()) return "<none>";

@@ -23,7 +23,7 @@ std::string ZoneKey(const api::Node& node) {
   return region + std::string(kBetween) + zone;
 }
 
-class Log110 final : public SchedulerLog {
+class SentenceLog final : public SchedulerLog {
  public:
   void Gated(const api::Pod& pod) const override {
     VLOG(3) << "Pod " << pod.meta.Key() << " waits for its scheduling gates";
@@ -81,7 +81,7 @@ class Log110 final : public SchedulerLog {
   }
 };
 
-class Log129 final : public SchedulerLog {
+class MessageLog final : public SchedulerLog {
  public:
   void Gated(const api::Pod& pod) const override {
     if (!VLOG_IS_ON(2)) return;
@@ -204,12 +204,12 @@ class Log129 final : public SchedulerLog {
 }  // namespace
 
 const SchedulerLog& SchedulerLogInSentences() {
-  static const Log110 kLog;
+  static const SentenceLog kLog;
   return kLog;
 }
 
 const SchedulerLog& SchedulerLogInMessages() {
-  static const Log129 kLog;
+  static const MessageLog kLog;
   return kLog;
 }
 
