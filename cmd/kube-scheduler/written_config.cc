@@ -87,7 +87,7 @@ std::string WithProfiles(const Configuration& c, const std::string& version, con
 std::string WrittenConfiguration(const Configuration& c, std::vector<std::string>* lost) {
   const configuration::VersionRow* row = configuration::NewestReadBy(c.release->version);
   if (row == nullptr || !row->version) return ConfigurationToYaml(c);
-  if (c.algorithm.policy) lost->push_back(c.algorithm.policy->file ? "--policy-config-file" : "--policy-configmap");
+  if (c.algorithm.policy) lost->emplace_back(c.algorithm.policy->file ? "--policy-config-file" : "--policy-configmap");
   if (!c.base_provider.empty()) lost->emplace_back("--algorithm-provider");
   // The text was read before, and a configuration without one has nothing to copy.
   const auto given = api::ReadDocument(c.configuration_text.empty() ? "{}" : c.configuration_text);
