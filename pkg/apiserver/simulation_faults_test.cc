@@ -133,7 +133,7 @@ class Troubled {
   int64_t notes_ = 0;
 };
 
-TEST_CASE("controllers and kubelets make nothing twice while writes fail and others meddle") {
+TEST_CASE("controllers and kubelets make nothing twice while writes fail and others meddle", "[no-threads]") {
   constexpr uint32_t kSeeds = 4;
   for (uint32_t seed = 1; seed <= kSeeds; ++seed) {
     INFO("seed " << seed);

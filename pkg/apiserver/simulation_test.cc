@@ -78,7 +78,7 @@ TEST_CASE("nodes that are lost, under pressure, tainted, new and gone do what wa
            "125-topology-labels-at-binding", "133-taint-no-execute"});
 }
 
-TEST_CASE("a pod is told that another claim has the name of its ephemeral volume's") {
+TEST_CASE("a pod is told that another claim has the name of its ephemeral volume's", "[no-threads]") {
   PlayedCluster played;
   played.Create(Parse(R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"p-v"},"spec":{
     "storageClassName":"","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})"));
@@ -94,7 +94,7 @@ TEST_CASE("a pod is told that another claim has the name of its ephemeral volume
                     "ephemeral volume v: PVC world/p-v was not created for pod world/p (pod is not owner)"});
 }
 
-TEST_CASE("what has lost its owner goes, whatever the kinds of the two") {
+TEST_CASE("what has lost its owner goes, whatever the kinds of the two", "[no-threads]") {
   PlayedCluster played;
   const auto owned = [](const char* kind, const char* more, const char* owner, std::string_view uid) {
     return Parse(absl::StrCat(R"({"apiVersion":"v1","kind":")", kind, R"(","metadata":{"name":"owned",)",
@@ -125,7 +125,7 @@ TEST_CASE("what has lost its owner goes, whatever the kinds of the two") {
   CHECK(played.All("ControllerRevision").empty());
 }
 
-TEST_CASE("a condition that somebody has written without a time gets one") {
+TEST_CASE("a condition that somebody has written without a time gets one", "[no-threads]") {
   PlayedCluster played;
   played.Change("Node", "n1",
                 [](Value* v) { v->Child("status").Set("conditions", Parse(R"([{"type":"Ready","status":"True"}])")); });
@@ -155,7 +155,7 @@ std::pair<size_t, size_t> AddressesOf(const Value& endpoints, int64_t port) {
   return {count("addresses"), count("notReadyAddresses")};
 }
 
-TEST_CASE("a service has the addresses of its pods") {
+TEST_CASE("a service has the addresses of its pods", "[no-threads]") {
   using Counts = std::pair<size_t, size_t>;
   PlayedCluster played;
   played.Create(Parse(R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},"spec":{"selector":{"app":"web"},
@@ -186,7 +186,7 @@ TEST_CASE("a service has the addresses of its pods") {
   CHECK(played.All("EndpointSlice").empty());
 }
 
-TEST_CASE("restarts of containers count towards the limit of a Job") {
+TEST_CASE("restarts of containers count towards the limit of a Job", "[no-threads]") {
   PlayedCluster played;
   played.Create(Parse(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"backoffLimit":2,
     "template":{"metadata":{"labels":{"exit":"1"}},"spec":{"restartPolicy":"OnFailure",
@@ -201,7 +201,7 @@ TEST_CASE("restarts of containers count towards the limit of a Job") {
   CHECK(played.All("Pod").empty());
 }
 
-TEST_CASE("a CronJob with an interval makes Jobs in that rhythm, and none that is too late") {
+TEST_CASE("a CronJob with an interval makes Jobs in that rhythm, and none that is too late", "[no-threads]") {
   PlayedCluster played;
   const auto cron = [](const char* name, const char* more) {
     return Parse(absl::StrCat(R"({"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":")", name,
@@ -217,7 +217,7 @@ TEST_CASE("a CronJob with an interval makes Jobs in that rhythm, and none that i
   CHECK(played.All("Job").size() == 3);
 }
 
-TEST_CASE("the lease of a node goes with it") {
+TEST_CASE("the lease of a node goes with it", "[no-threads]") {
   PlayedCluster played;
   const auto leases = [&] {
     played.Run(absl::Seconds(3));
@@ -251,7 +251,7 @@ Value PodOn(const char* node) {
 }
 
 // One node in ten seconds and zone gets the taint that evicts; n1 and n3 are in one zone.
-TEST_CASE("nodes of a zone are emptied one after another") {
+TEST_CASE("nodes of a zone are emptied one after another", "[no-threads]") {
   PlayedCluster played;
   SetDown(&played, {"n1", "n3"}, true);
   played.Run(absl::Seconds(16));
@@ -260,7 +260,7 @@ TEST_CASE("nodes of a zone are emptied one after another") {
   CHECK(EvictingTaints(played).size() == 2);
 }
 
-TEST_CASE("while no node is ready nothing is evicted") {
+TEST_CASE("while no node is ready nothing is evicted", "[no-threads]") {
   PlayedCluster played;
   played.Create(PodOn("n4"));
   played.Run(absl::Seconds(1));
@@ -290,7 +290,7 @@ TEST_CASE("before there were taints, pods went five minutes after their node", "
 }
 
 // A rolling update keeps its bounds all the time: 10 replicas, 25 % more and 25 % fewer.
-TEST_CASE("a rolling update keeps maxSurge and maxUnavailable") {
+TEST_CASE("a rolling update keeps maxSurge and maxUnavailable", "[no-threads]") {
   PlayedCluster played;
   played.Create(Parse(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":10,
     "selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},
