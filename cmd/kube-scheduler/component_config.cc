@@ -29,73 +29,88 @@ using scheduler::configuration::kComponentConfig, scheduler::configuration::kCom
 constexpr std::string_view kKind = "KubeSchedulerConfiguration";
 constexpr std::string_view kDefaultAddress = "0.0.0.0:10251";
 
-// Reads the members of one object of a document that CheckComponentMembers has found nothing wrong with. What is
-// absent, empty or 0 leaves its default, as in 1.10's defaulting.
-class Reader {
- public:
-  explicit Reader(api::Json object) : object_(object) {}
+using scheduler::configuration::ComponentConfiguration;
 
-  api::Json Get(std::string_view key) const { return object_.Find(key); }
-  Reader Object(std::string_view key) const { return Reader(Get(key)); }
-  bool Has(std::string_view key) const { return Get(key).IsObject(); }
+// Sets what a file gives. What is absent, empty or 0 leaves the default, as in 1.10's defaulting.
+template <typename T>
+void Set(const T& given, T* out) {
+  if (given != T()) *out = given;
+}
+void Set(const std::optional<bool>& given, bool* out) {
+  if (given) *out = *given;
+}
+void SetSeconds(int32_t given, absl::Duration* out) {
+  Set(absl::Seconds(given), out);
+}
 
-  void String(std::string_view key, std::string* out) const {
-    if (api::Json v = Get(key); !v.Text().empty()) *out = v.Text();
-  }
-  void Bool(std::string_view key, bool* out) const {
-    if (api::Json v = Get(key); !v.IsNull()) *out = v.Bool();
-  }
-  void Int32(std::string_view key, int32_t* out) const {
-    if (api::Json v = Get(key); v.Int() != 0) *out = static_cast<int32_t>(v.Int());
-  }
-  void Float(std::string_view key, float* out) const {
-    if (api::Json v = Get(key); v.Double() != 0) *out = static_cast<float>(v.Double());
-  }
-  void Duration(std::string_view key, absl::Duration* out) const {
-    absl::Duration d;
-    if (ParseGoDuration(std::string(Get(key).Text()), &d).ok() && d != absl::ZeroDuration()) *out = d;
-  }
-  void Seconds(std::string_view key, absl::Duration* out) const {
-    if (api::Json v = Get(key); v.Int() != 0) *out = absl::Seconds(v.Int());
-  }
-
- private:
-  api::Json object_;
-};
-
-AlgorithmSource ReadAlgorithm(const Reader& source) {
+AlgorithmSource ReadAlgorithm(const ComponentConfiguration::AlgorithmSource& source) {
   AlgorithmSource a;
-  std::string provider;
-  source.String("provider", &provider);
-  if (!provider.empty()) a.provider = provider;
-  if (source.Has("policy")) {
-    const Reader policy = source.Object("policy");
+  if (!source.provider.empty()) a.provider = source.provider;
+  if (source.policy) {
     a.policy.emplace();
-    if (policy.Has("file")) policy.Object("file").String("path", &a.policy->file.emplace());
-    if (policy.Has("configMap")) {
-      a.policy->config_map = PolicyConfigMapSource{"kube-system", ""};
-      policy.Object("configMap").String("namespace", &a.policy->config_map->ns);
-      policy.Object("configMap").String("name", &a.policy->config_map->name);
+    if (source.policy->file) a.policy->file = source.policy->file->path;
+    if (const auto& map = source.policy->config_map; map) {
+      a.policy->config_map = PolicyConfigMapSource{map->ns.empty() ? "kube-system" : map->ns, map->name};
     }
   }
   if (!a.provider && !a.policy) a.provider = "DefaultProvider";
   return a;
 }
 
-void ReadAddress(const Reader& r, std::string_view key, std::string* out, std::vector<std::string>* warnings) {
-  std::string given;
-  r.String(key, &given);
+void ReadAddress(const std::string& given, std::string_view name, std::string* out,
+                 std::vector<std::string>* warnings) {
   *out = kDefaultAddress;
   if (given.empty()) return;
   if (IsIpAddress(given)) {
     *out = JoinHostPort(given, SplitHostPort(kDefaultAddress)->port);
     if (warnings != nullptr) {
-      warnings->push_back(absl::StrCat(std::string(key), ": no port is given; ", *out, " is used"));
+      warnings->push_back(absl::StrCat(std::string(name), ": no port is given; ", *out, " is used"));
     }
     return;
   }
   const auto parts = SplitHostPort(given);
   *out = JoinHostPort(parts->host.empty() ? "0.0.0.0" : parts->host, parts->port);
+}
+
+void ReadValues(const ComponentConfiguration& r, Configuration* c, std::vector<std::string>* warnings) {
+  Set(r.scheduler_name, &c->scheduler_name);
+  c->algorithm = ReadAlgorithm(r.algorithm_source);
+  Set(r.hard_pod_affinity_symmetric_weight, &c->hard_pod_affinity_symmetric_weight);
+  const auto& l = r.leader_election;
+  auto& le = c->leader_election;
+  Set(l.leader_elect, &le.leader_elect);
+  Set(l.lease_duration, &le.lease_duration);
+  Set(l.renew_deadline, &le.renew_deadline);
+  Set(l.retry_period, &le.retry_period);
+  Set(l.resource_lock, &le.resource_lock);
+  Set(l.lock_object_namespace, &le.lock_object_namespace);
+  Set(l.lock_object_name, &le.lock_object_name);
+  Set(l.resource_namespace, &le.lock_object_namespace);
+  Set(l.resource_name, &le.lock_object_name);
+  const auto& k = r.client_connection;
+  auto& cc = c->client_connection;
+  Set(k.kubeconfig, &cc.kubeconfig);
+  Set(k.accept_content_types, &cc.accept_content_types);
+  Set(k.content_type, &cc.content_type);
+  Set(k.qps, &cc.qps);
+  Set(k.burst, &cc.burst);
+  ReadAddress(r.healthz_bind_address, "healthzBindAddress", &c->healthz_bind_address, warnings);
+  ReadAddress(r.metrics_bind_address, "metricsBindAddress", &c->metrics_bind_address, warnings);
+  Set(r.enable_profiling, &c->enable_profiling);
+  Set(r.enable_contention_profiling, &c->enable_contention_profiling);
+  Set(r.failure_domains, &c->failure_domains);
+
+  Set(r.percentage_of_nodes_to_score, &c->percentage_of_nodes_to_score);
+  Set(r.disable_preemption, &c->disable_preemption);
+  SetSeconds(r.bind_timeout_seconds, &c->bind_timeout);
+  SetSeconds(r.pod_initial_backoff_seconds, &c->pod_initial_backoff);
+  SetSeconds(r.pod_max_backoff_seconds, &c->pod_max_backoff);
+  Set(r.pod_max_in_unschedulable_pods_duration, &c->pod_max_in_unschedulable);
+  Set(r.parallelism, &c->parallelism);
+  Set(r.delay_cache_until_active, &c->delay_cache_until_active);
+  for (const auto& profile : r.profiles) {
+    c->profiles.push_back({profile.scheduler_name, ReadAlgorithm(profile.algorithm_source)});
+  }
 }
 
 // Returns whether the text is a label of RFC 1123. The name of a namespace is one; names of objects are labels joined
@@ -149,15 +164,12 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
     if (read.ok() || read.status().message().find("no kind ") == 0) return read;
     return here(read.status());
   }
-  const Reader r(root);
-  const auto mistakes = configuration::CheckComponentMembers(root);
-  const bool of_another_kind = r.Get("kind").IsString() && r.Get("kind").Text() != kKind;
-  if (!mistakes.problems.empty() && !of_another_kind) {
-    return here(absl::InvalidArgumentError(configuration::ErrorText(mistakes.problems)));
+  const auto read = configuration::ReadComponent(root);
+  const std::string &kind = read.values.kind, &version = read.values.api_version;
+  const bool of_another_kind = !kind.empty() && kind != kKind;
+  if (!read.problems.empty() && !of_another_kind) {
+    return here(absl::InvalidArgumentError(configuration::ErrorText(read.problems)));
   }
-  std::string kind, version;
-  r.String("kind", &kind);
-  r.String("apiVersion", &version);
   if (kind.empty()) return missing("Kind");
   if (version.empty()) return missing("apiVersion");
   const release::Id* asked = as.release;
@@ -171,53 +183,15 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
                                                    std::string(kComponentConfig), ")"));
   }
 
-  if (warnings != nullptr) warnings->insert(warnings->end(), mistakes.warnings.begin(), mistakes.warnings.end());
+  if (warnings != nullptr) warnings->insert(warnings->end(), read.warnings.begin(), read.warnings.end());
   Configuration c;
   if (reader != nullptr) {
     UseDefaultsOf(*reader, &c);
   } else if (as.release != nullptr && kComponentConfigRow.read_by.Has(as.release->version)) {
     UseDefaultsOf(*as.release, &c);
   }
-  r.String("schedulerName", &c.scheduler_name);
-  c.algorithm = ReadAlgorithm(r.Object("algorithmSource"));
-  r.Int32("hardPodAffinitySymmetricWeight", &c.hard_pod_affinity_symmetric_weight);
   c.leader_election.leader_elect = reader != nullptr;
-  const Reader l = r.Object("leaderElection"), k = r.Object("clientConnection");
-  auto& le = c.leader_election;
-  l.Bool("leaderElect", &le.leader_elect);
-  l.Duration("leaseDuration", &le.lease_duration);
-  l.Duration("renewDeadline", &le.renew_deadline);
-  l.Duration("retryPeriod", &le.retry_period);
-  l.String("resourceLock", &le.resource_lock);
-  l.String("lockObjectNamespace", &le.lock_object_namespace);
-  l.String("lockObjectName", &le.lock_object_name);
-  l.String("resourceNamespace", &le.lock_object_namespace);  // the names since 1.19
-  l.String("resourceName", &le.lock_object_name);
-  auto& cc = c.client_connection;
-  k.String("kubeconfig", &cc.kubeconfig);
-  k.String("acceptContentTypes", &cc.accept_content_types);
-  k.String("contentType", &cc.content_type);
-  k.Float("qps", &cc.qps);
-  k.Int32("burst", &cc.burst);
-  ReadAddress(r, "healthzBindAddress", &c.healthz_bind_address, warnings);
-  ReadAddress(r, "metricsBindAddress", &c.metrics_bind_address, warnings);
-  r.Bool("enableProfiling", &c.enable_profiling);
-  r.Bool("enableContentionProfiling", &c.enable_contention_profiling);
-  r.String("failureDomains", &c.failure_domains);
-
-  r.Int32("percentageOfNodesToScore", &c.percentage_of_nodes_to_score);
-  r.Bool("disablePreemption", &c.disable_preemption);
-  r.Seconds("bindTimeoutSeconds", &c.bind_timeout);
-  r.Seconds("podInitialBackoffSeconds", &c.pod_initial_backoff);
-  r.Seconds("podMaxBackoffSeconds", &c.pod_max_backoff);
-  r.Duration("podMaxInUnschedulablePodsDuration", &c.pod_max_in_unschedulable);
-  r.Int32("parallelism", &c.parallelism);
-  r.Bool("delayCacheUntilActive", &c.delay_cache_until_active);
-  for (const auto& m : r.Get("profiles").Children()) {
-    Profile& p = c.profiles.emplace_back();
-    Reader(m.value).String("schedulerName", &p.scheduler_name);
-    p.algorithm = ReadAlgorithm(Reader(m.value).Object("algorithmSource"));
-  }
+  ReadValues(read.values, &c, warnings);
   return c;
 }
 

@@ -134,7 +134,7 @@ class Shown {
     bool sparse;
     std::string out;
     template <typename T>
-    void operator()(std::string_view name, const T& value, std::string_view) {
+    void operator()(std::string_view name, const T& value, std::string_view, const api::MemberFacts& = {}) {
       const bool nothing = name == "keyData" || Nothing(value) || (sparse && IsZero(value));
       if (nothing && names.as_document()) return;
       std::string text = name == "keyData" ? "null" : shown->Value(value);

@@ -23,19 +23,18 @@ class ComponentExaminer {
       : document_(document), text_(text), algorithm_(algorithm), report_(*report) {}
 
   void Examine() {
-    auto mistakes = configuration::CheckComponentMembers(document_);
-    report_.warnings = std::move(mistakes.warnings);
-    for (const auto& p : mistakes.problems) Error(p.path, p.text);
-    if (!mistakes.problems.empty()) return;
-    const bool leads = configuration::FindVersion(document_.Find("apiVersion").Text()) != nullptr;
-    for (const auto& p : configuration::CheckComponentValues(document_, leads)) Error(p.path, p.text);
-    const std::string_view name = document_.Find("schedulerName").Text();
-    Scheduler("algorithmSource", name.empty() ? "default-scheduler" : std::string(name),
-              document_.Find("algorithmSource"));
-    size_t i = 0;
-    for (const auto& [key, profile] : document_.Find("profiles").Children()) {
-      Scheduler(absl::StrCat("profiles[", i++, "].algorithmSource"), std::string(profile.Find("schedulerName").Text()),
-                profile.Find("algorithmSource"));
+    auto read = configuration::ReadComponent(document_);
+    report_.warnings = std::move(read.warnings);
+    for (const auto& p : read.problems) Error(p.path, p.text);
+    if (!read.problems.empty()) return;
+    values_ = std::move(read.values);
+    const bool leads = configuration::FindVersion(values_.api_version) != nullptr;
+    for (const auto& p : configuration::CheckComponentValues(values_, leads)) Error(p.path, p.text);
+    const std::string& name = values_.scheduler_name;
+    Scheduler("algorithmSource", name.empty() ? "default-scheduler" : name, values_.algorithm_source);
+    for (size_t i = 0; i < values_.profiles.size(); ++i) {
+      const auto& profile = values_.profiles[i];
+      Scheduler(absl::StrCat("profiles[", i, "].algorithmSource"), profile.scheduler_name, profile.algorithm_source);
     }
   }
 
@@ -46,13 +45,13 @@ class ComponentExaminer {
 
   // Finds out what one scheduler runs. A provider takes precedence over a Policy, and a Policy's file over its
   // ConfigMap.
-  void Scheduler(const std::string& path, const std::string& name, api::Json source) {
-    const std::string_view provider = source.Find("provider").Text();
-    const api::Json policy = source.Find("policy");
+  void Scheduler(const std::string& path, const std::string& name,
+                 const configuration::ComponentConfiguration::AlgorithmSource& source) {
+    const std::string& provider = source.provider;
     RunningAlgorithm& running = report_.algorithms.emplace_back();
     running.scheduler_name = name;
-    if (provider.empty() && policy.IsObject()) return Policy(path + ".policy", policy, &running);
-    const std::string chosen = provider.empty() ? std::string(scheduler::kDefaultProvider) : std::string(provider);
+    if (provider.empty() && source.policy) return Policy(path + ".policy", *source.policy, &running);
+    const std::string chosen = provider.empty() ? std::string(scheduler::kDefaultProvider) : provider;
     running.source = "provider " + chosen;
     const scheduler::FactoryArgs args = Args();
     auto made = scheduler::CreateFromProvider(chosen, args, &running.effective);
@@ -63,24 +62,24 @@ class ComponentExaminer {
     }
   }
 
-  void Policy(const std::string& path, api::Json policy, RunningAlgorithm* running) {
-    const std::string_view file = policy.Find("file").Find("path").Text();
+  void Policy(const std::string& path, const configuration::ComponentConfiguration::PolicySource& policy,
+              RunningAlgorithm* running) {
+    const std::string file = policy.file ? policy.file->path : std::string();
     if (file.empty()) {
-      const api::Json map = policy.Find("configMap");
-      const std::string_view ns = map.Find("namespace").Text();
-      running->source = absl::StrCat("the Policy of the ConfigMap ", util::ToAbsl(ns.empty() ? "kube-system" : ns), "/",
-                                     util::ToAbsl(map.Find("name").Text()));
+      const auto map = policy.config_map.value_or(configuration::ComponentConfiguration::PolicyMap());
+      running->source =
+          absl::StrCat("the Policy of the ConfigMap ", map.ns.empty() ? "kube-system" : map.ns, "/", map.name);
       report_.warnings.push_back(path + ": the Policy is in a cluster and not checked here");
       return;
     }
-    running->source = absl::StrCat("the Policy of ", util::ToAbsl(file));
-    auto text = api::ReadInput(std::string(file));
+    running->source = "the Policy of " + file;
+    auto text = api::ReadInput(file);
     if (!text.ok()) {
       report_.warnings.push_back(absl::StrCat(path, ".file.path: ", util::Message(text.status()),
                                               ": the file cannot be read here, and its Policy is not checked"));
       return;
     }
-    PolicyReport r = ExaminePolicy(std::string(file), *text, algorithm_);
+    PolicyReport r = ExaminePolicy(file, *text, algorithm_);
     for (const std::string& e : r.errors) Error(path + ".file.path", absl::StrCat(r.file, ": ", e));
     for (const std::string& w : r.warnings) report_.warnings.push_back(absl::StrCat(r.file, ": ", w));
     for (const std::string& n : r.notes) report_.warnings.push_back(absl::StrCat(r.file, ": ", n));
@@ -93,14 +92,15 @@ class ComponentExaminer {
     args.cache = &cache_;
     args.release = &algorithm_.Decides();
     args.gates = algorithm_.Gates();
-    if (const int64_t w = document_.Find("hardPodAffinitySymmetricWeight").Int(); w != 0) {
-      args.hard_pod_affinity_symmetric_weight = static_cast<int>(w);
+    if (const int32_t w = values_.hard_pod_affinity_symmetric_weight; w != 0) {
+      args.hard_pod_affinity_symmetric_weight = w;
     }
     return args;
   }
 
   api::Json document_;
   std::string_view text_;
+  configuration::ComponentConfiguration values_;
   const lab::Algorithm& algorithm_;
   ConfigurationReport& report_;
   scheduler::Cache cache_;

@@ -223,6 +223,13 @@ const Table& Tables() {
   return *kTable;
 }
 
+void AppendPaths(const std::vector<Field>& fields, const std::string& prefix, std::vector<std::string>* out) {
+  for (const Field& f : fields) {
+    out->push_back(prefix + f.name);
+    AppendPaths(f.fields, absl::StrCat(prefix, f.name, "."), out);
+  }
+}
+
 // ---- cutting ------------------------------------------------------------------------------------
 
 class Cutter {
@@ -408,6 +415,18 @@ TemplateTexts& Texts() {
 }
 
 }  // namespace
+
+std::vector<std::string> SchedulingKinds() {
+  std::vector<std::string> kinds;
+  for (const KindFields& k : kKindFields) kinds.emplace_back(k.kind);
+  return kinds;
+}
+
+std::vector<std::string> SchedulingFieldPaths(std::string_view kind) {
+  std::vector<std::string> paths;
+  AppendPaths(Tables().find(kind)->second, "", &paths);
+  return paths;
+}
 
 bool IsSchedulingKind(std::string_view kind) {
   return !kind.empty() && kind[0] != '.' && Tables().find(kind) != Tables().end();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pkg/api/json.h"
 #include "pkg/api/types.h"
@@ -41,6 +42,11 @@ class Renamer {
 
 // Returns whether scheduling reads objects of this kind ("Pod", "Node", ...).
 bool IsSchedulingKind(std::string_view kind);
+
+// Returns the kinds, and the paths of the fields that scheduling reads of one, such as "spec.containers.image". A test
+// holds them against the types of the API (validation/schema.h). REQUIRES: IsSchedulingKind(kind).
+std::vector<std::string> SchedulingKinds();
+std::vector<std::string> SchedulingFieldPaths(std::string_view kind);
 
 // Returns the fields of `object` that scheduling reads, as compact JSON without kind and apiVersion, in document order.
 // Decoding the result gives the same as decoding `object`. If `renamer` is null, names stay as they are. REQUIRES:

@@ -57,7 +57,7 @@ class Encoder {
     const Encoder* encoder;
     std::vector<std::pair<std::string_view, std::string>> members;
     template <typename T>
-    void operator()(std::string_view name, const T& value, std::string_view) {
+    void operator()(std::string_view name, const T& value, std::string_view, const api::MemberFacts& = {}) {
       members.emplace_back(name, encoder->Value(value));
     }
   };

@@ -266,7 +266,7 @@ inline constexpr MemberRow kMembers[] = {
      "PodStatus.allocatedResources PodStatus.resources NodeStatus.declaredFeatures "
      "ReplicaStatus.terminatingReplicas DeploymentStatus.terminatingReplicas "
      "CSIDriverSpec.serviceAccountTokenInSecrets"},
-    {Since(36), "PodSpec.schedulingGroup"},
+    {Since(36), "PodSpec.schedulingGroup CSIDriverSpec.preventPodSchedulingIfMissing"},
 };
 
 // What `kubectl get` shows: ages have two units where the first one is small, the restarts of a pod say when the last

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/api/scheduling_fields.h"
 #include "pkg/util/status.h"
 
 namespace berth::validation {
@@ -74,6 +75,32 @@ TEST_CASE("wrong types are refused in the words of 1.10's decoder") {
 TEST_CASE("integers out of range are errors") {
   CHECK(Canonical(R"({"weight":99999999999})", "PreferredSchedulingTerm").find("int32") != std::string::npos);
   CHECK(Canonical(R"({"weight":1.5})", "PreferredSchedulingTerm").find("1.5") != std::string::npos);
+}
+
+// Returns the part of a path of members that the type does not have, or an empty text. What is inside of a map, such as
+// the name of an annotation, is no member.
+std::string UnknownPart(const TypeDef& type, const std::string& path) {
+  const TypeDef* at = &type;
+  for (std::string_view rest = path; !rest.empty();) {
+    const size_t end = std::min(rest.find('.'), rest.size());
+    const FieldDef* field = at == nullptr ? nullptr : at->Find(rest.substr(0, end));
+    if (field == nullptr) return std::string(rest);
+    if (field->shape == FieldDef::Shape::kMap) return {};
+    at = field->type;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return {};
+}
+
+TEST_CASE("what scheduling reads of an object are members of its type") {
+  CHECK(UnknownPart(TypeOfAllReleases("Pod"), "spec.containers.nodeName") == "nodeName");
+  for (const std::string& kind : api::SchedulingKinds()) {
+    for (const std::string& path : api::SchedulingFieldPaths(kind)) {
+      if (path == "spec.workloadRef") continue;  // of 1.35 alone, which no server is emulated of
+      INFO(kind << " " << path);
+      CHECK(UnknownPart(TypeOfAllReleases(kind), path).empty());
+    }
+  }
 }
 
 }  // namespace

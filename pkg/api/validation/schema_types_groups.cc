@@ -31,6 +31,7 @@ CSIDriverSpec
   seLinuxMount *bool
   nodeAllocatableUpdatePeriodSeconds *int64
   serviceAccountTokenInSecrets *bool
+  preventPodSchedulingIfMissing *bool
 CSITokenRequest
   audience string!
   expirationSeconds *int64

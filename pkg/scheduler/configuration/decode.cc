@@ -5,7 +5,6 @@
 #include <absl/strings/str_cat.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <set>
 #include <span>
@@ -93,14 +92,13 @@ class Decoder {
   void Object(Json j, const std::string& path, T* out, std::initializer_list<std::string_view> also = {}) {
     if (j.IsNull()) return;
     if (!j.IsObject()) return Wrong(j, path, "must be an object");
-    FieldTable table;
-    table.decoder = this;
+    Table table{.reader = this};
     if constexpr (requires { VisitFields(table, *out, version_); }) {
       VisitFields(table, *out, version_);
     } else {
       VisitFields(table, *out);
     }
-    std::erase_if(table.fields, [&](const auto& f) { return !HasMember(release_, f.name); });
+    std::erase_if(table.rows, [&](const auto& f) { return !HasMember(release_, f.name); });
     std::set<std::string_view> seen;
     for (auto [key, value] : j.Children()) {
       if (!seen.insert(key).second) {
@@ -109,10 +107,10 @@ class Decoder {
       }
       if (std::find(also.begin(), also.end(), key) != also.end()) continue;
       auto field =
-          std::find_if(table.fields.begin(), table.fields.end(), [&key = key](const auto& f) { return f.name == key; });
-      if (field == table.fields.end()) {
-        std::vector<std::string_view> names(also);
-        for (const auto& f : table.fields) names.push_back(f.name);
+          std::find_if(table.rows.begin(), table.rows.end(), [&key = key](const auto& f) { return f.name == key; });
+      if (field == table.rows.end()) {
+        std::vector<std::string_view> names = table.Names();
+        names.insert(names.begin(), also.begin(), also.end());
         Strict("unknown", value, Member(path, key), util::DidYouMean(key, names));
       } else if (Json last = j.FindExact(key); !last.IsNull()) {
         field->read(last, Member(path, key));
@@ -125,23 +123,8 @@ class Decoder {
   }
 
  private:
-  // Collects the fields of a type, so that the members of an object can be read in the order of the document.
-  struct FieldTable {
-    struct Field {
-      std::string_view name;
-      std::function<void(Json, const std::string&)> read;
-    };
-    Decoder* decoder = nullptr;
-    std::vector<Field> fields;
-    template <typename T>
-    void operator()(std::string_view name, T& member, std::string_view) {
-      fields.push_back({name, [d = decoder, m = &member](Json j, const std::string& p) { d->Value(j, p, m); }});
-    }
-    template <typename T>
-    requires(!std::is_lvalue_reference_v<T>) void operator()(std::string_view name, T&& wrapper, std::string_view) {
-      fields.push_back({name, [d = decoder, wrapper](Json j, const std::string& p) { d->Value(j, p, wrapper); }});
-    }
-  };
+  using Table = api::MemberTable<Decoder>;
+  friend Table;
 
   void Value(Json j, const std::string& path, std::string* out) {
     if (!j.IsString()) return Wrong(j, path, "must be a string");

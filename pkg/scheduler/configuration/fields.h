@@ -1,22 +1,12 @@
-// The members of a KubeSchedulerConfiguration by their names in a file. The decoder (decode.cc) and the JSON Schema
-// (schema.cc) both use this description, so that they know the same fields.
-//
-// VisitFields(v, t) calls v(name, member, what) for each member in turn; `what` is a sentence for readers of the
-// schema. Types without VisitFields are values: texts, numbers, durations, lists, optionals, and those marked with a
-// wrapper of this file.
+// The members of a KubeSchedulerConfiguration by their names in a file. The decoder (decode.cc), the JSON Schema
+// (schema.cc) and the body of /configz all use this description (api/members.h).
 #pragma once
-#include <string>
-#include <string_view>
-#include <type_traits>
-
+#include "pkg/api/members.h"
 #include "pkg/scheduler/configuration/types.h"
 
 namespace berth::scheduler::configuration {
 
-// Bytes that the file contains in base64.
-struct Base64 {
-  std::string* bytes;
-};
+using api::Base64;
 // A duration that is stored in nanoseconds.
 struct Nanoseconds {
   int64_t* nanos;
@@ -37,8 +27,8 @@ void VisitFields(V& v, ResourceSpec& t) {
 }
 template <typename V>
 void VisitFields(V& v, UtilizationShapePoint& t) {
-  v("utilization", t.utilization, "Percent of the node that is requested, 0 to 100.");
-  v("score", t.score, "The score at this utilization, 0 to 10.");
+  v("utilization", t.utilization, "Percent of the node that is requested, 0 to 100.", {.least = 0, .most = 100});
+  v("score", t.score, "The score at this utilization, 0 to 10.", {.least = 0, .most = 10});
 }
 template <typename V>
 void VisitFields(V& v, RequestedToCapacityRatioParam& t) {
@@ -46,12 +36,14 @@ void VisitFields(V& v, RequestedToCapacityRatioParam& t) {
 }
 template <typename V>
 void VisitFields(V& v, DefaultPreemptionArgs& t) {
-  v("minCandidateNodesPercentage", t.min_candidate_nodes_percentage, "Share of the nodes to try, 0 to 100.");
-  v("minCandidateNodesAbsolute", t.min_candidate_nodes_absolute, "Number of nodes to try at least.");
+  v("minCandidateNodesPercentage", t.min_candidate_nodes_percentage, "Share of the nodes to try, 0 to 100.",
+    {.least = 0, .most = 100});
+  v("minCandidateNodesAbsolute", t.min_candidate_nodes_absolute, "Number of nodes to try at least.", {.least = 0});
 }
 template <typename V>
 void VisitFields(V& v, InterPodAffinityArgs& t, Version version) {
-  v("hardPodAffinityWeight", t.hard_pod_affinity_weight, "Weight of placed pods' required affinity, 0 to 100.");
+  v("hardPodAffinityWeight", t.hard_pod_affinity_weight, "Weight of placed pods' required affinity, 0 to 100.",
+    {.least = 0, .most = 100});
   if (version == Version::kV1Beta1) return;
   v("ignorePreferredTermsOfExistingPods", t.ignore_preferred_terms_of_existing_pods,
     "Whether placed pods' preferred terms count only for pods that have terms of their own.");
@@ -59,7 +51,7 @@ void VisitFields(V& v, InterPodAffinityArgs& t, Version version) {
 template <typename V>
 void VisitFields(V& v, NodeSelectorRequirement& t) {
   v("key", t.key, "The label or field.");
-  v("operator", t.op, "In, NotIn, Exists, DoesNotExist, Gt or Lt.");
+  v("operator", t.op, "In, NotIn, Exists, DoesNotExist, Gt or Lt.", {.one_of = "In NotIn Exists DoesNotExist Gt Lt"});
   v("values", t.values, "What the operator compares with.");
 }
 template <typename V>
@@ -91,7 +83,8 @@ void VisitFields(V& v, NodeResourcesBalancedAllocationArgs& t) {
 }
 template <typename V>
 void VisitFields(V& v, ScoringStrategy& t) {
-  v("type", t.type, "LeastAllocated, MostAllocated or RequestedToCapacityRatio.");
+  v("type", t.type, "LeastAllocated, MostAllocated or RequestedToCapacityRatio.",
+    {.one_of = "LeastAllocated MostAllocated RequestedToCapacityRatio"});
   v("resources", t.resources, "The resources that count.");
   v("requestedToCapacityRatio", t.requested_to_capacity_ratio, "For type RequestedToCapacityRatio.");
 }
@@ -104,26 +97,27 @@ void VisitFields(V& v, NodeResourcesFitArgs& t, Version version) {
 }
 template <typename V>
 void VisitFields(V& v, TopologySpreadConstraint& t, Version version) {
-  v("maxSkew", t.max_skew, "By how many pods domains may differ, 1 and up.");
+  v("maxSkew", t.max_skew, "By how many pods domains may differ, 1 and up.", {.least = 1});
   v("topologyKey", t.topology_key, "The node label whose values are the domains.");
-  v("whenUnsatisfiable", t.when_unsatisfiable, "DoNotSchedule or ScheduleAnyway.");
+  v("whenUnsatisfiable", t.when_unsatisfiable, "DoNotSchedule or ScheduleAnyway.",
+    {.one_of = "DoNotSchedule ScheduleAnyway"});
   v("labelSelector", AnyObject{&t.has_label_selector},
     "Must be absent: it follows from the pod's services and owners.");
   if (version == Version::kV1Beta1) return;
   v("minDomains", t.min_domains, "How many domains there must be.");
-  v("nodeAffinityPolicy", t.node_affinity_policy, "Honor or Ignore.");
-  v("nodeTaintsPolicy", t.node_taints_policy, "Honor or Ignore.");
+  v("nodeAffinityPolicy", t.node_affinity_policy, "Honor or Ignore.", {.one_of = "Honor Ignore"});
+  v("nodeTaintsPolicy", t.node_taints_policy, "Honor or Ignore.", {.one_of = "Honor Ignore"});
   v("matchLabelKeys", t.match_label_keys, "Labels of the pod whose values select the pods that count.");
 }
 template <typename V>
 void VisitFields(V& v, PodTopologySpreadArgs& t, Version version) {
   v("defaultConstraints", t.default_constraints, "Constraints of pods without any, with defaultingType List.");
   if (version == Version::kV1Beta1) return;
-  v("defaultingType", t.defaulting_type, "System (the built-in constraints) or List.");
+  v("defaultingType", t.defaulting_type, "System (the built-in constraints) or List.", {.one_of = "System List"});
 }
 template <typename V>
 void VisitFields(V& v, VolumeBindingArgs& t, Version version) {
-  v("bindTimeoutSeconds", t.bind_timeout_seconds, "How long binding volumes may take.");
+  v("bindTimeoutSeconds", t.bind_timeout_seconds, "How long binding volumes may take.", {.least = 0});
   if (version == Version::kV1Beta1) return;
   v("shape", t.shape, "How nodes are scored by storage; needs feature gate VolumeCapacityPriority.");
 }
@@ -193,14 +187,15 @@ void VisitFields(V& v, Plugins& t, Version version) {
 }
 template <typename V>
 void VisitFields(V& v, PluginConfig& t) {
-  v("name", t.name, "The plugin.");
+  v("name", t.name, "The plugin.", {.required = true});
   v("args", ArgsOf{&t}, "Its arguments.");
 }
 template <typename V>
 void VisitFields(V& v, Profile& t, Version version) {
   v("schedulerName", t.scheduler_name, "Which pods it is for: those with this spec.schedulerName.");
   if (version == Version::kV1) {
-    v("percentageOfNodesToScore", t.percentage_of_nodes_to_score, "Accepted; every node is scored.");
+    v("percentageOfNodesToScore", t.percentage_of_nodes_to_score, "Accepted; every node is scored.",
+      {.least = 0, .most = 100});
   }
   v("plugins", t.plugins, "Which plugins run, and where.");
   v("pluginConfig", t.plugin_config, "Arguments of plugins.");
@@ -255,7 +250,7 @@ void VisitFields(V& v, ClientConnection& t) {
   v("acceptContentTypes", t.accept_content_types, "Accepted; JSON is spoken.");
   v("contentType", t.content_type, "Accepted; JSON is spoken.");
   v("qps", t.qps, "Requests a second to the API server.");
-  v("burst", t.burst, "Requests that may come at once.");
+  v("burst", t.burst, "Requests that may come at once.", {.least = 0});
 }
 template <typename V>
 void VisitFields(V& v, KubeSchedulerConfiguration& t, Version version) {
@@ -263,14 +258,16 @@ void VisitFields(V& v, KubeSchedulerConfiguration& t, Version version) {
     v("healthzBindAddress", t.healthz_bind_address, "Where health is served without TLS; empty: nowhere.");
     v("metricsBindAddress", t.metrics_bind_address, "Where metrics are served without TLS; empty: nowhere.");
   }
-  if (version != Version::kV1Beta1) v("parallelism", t.parallelism, "Accepted; a decision takes one core.");
+  if (version != Version::kV1Beta1)
+    v("parallelism", t.parallelism, "Accepted; a decision takes one core.", {.least = 1});
   v("leaderElection", t.leader_election, "Which of several schedulers is the active one.");
   v("clientConnection", t.client_connection, "How the API server is reached.");
   v("enableProfiling", t.enable_profiling, "Whether profiles are served.");
   v("enableContentionProfiling", t.enable_contention_profiling, "Accepted.");
-  v("percentageOfNodesToScore", t.percentage_of_nodes_to_score, "Accepted; every node is scored.");
-  v("podInitialBackoffSeconds", t.pod_initial_backoff_seconds, "First pause of a pod that fits nowhere.");
-  v("podMaxBackoffSeconds", t.pod_max_backoff_seconds, "Longest pause.");
+  v("percentageOfNodesToScore", t.percentage_of_nodes_to_score, "Accepted; every node is scored.",
+    {.least = 0, .most = 100});
+  v("podInitialBackoffSeconds", t.pod_initial_backoff_seconds, "First pause of a pod that fits nowhere.", {.least = 1});
+  v("podMaxBackoffSeconds", t.pod_max_backoff_seconds, "Longest pause.", {.least = 1});
   v("profiles", t.profiles, "The schedulers of this process; one with the default plugins when absent.");
   v("extenders", t.extenders, "Webhooks that take part in decisions.");
   if (version == Version::kV1)
