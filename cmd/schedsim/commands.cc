@@ -53,6 +53,7 @@ lab::ReadOptions ReadOptionsOf(const Invocation& invocation) {
   options.expand = expand == "on" ? lab::Expand::kMissing : expand == "off" ? lab::Expand::kOff : lab::Expand::kAuto;
   options.autoscaled = invocation.Get<bool>("autoscaled");
   options.as_queue = invocation.Get<std::string>("order") == "queue";
+  options.queued = invocation.command->name == "simulate";
   options.recursive = invocation.Get<bool>("recursive");
   // Of pods that arrive later, are given by --pod-spec, or leave nodes that are drained.
   options.more_pods =

@@ -151,7 +151,7 @@ class Collector final : public api::JsonSink {
     const bool by_priority = ByPriority(defaults_);
     if (options_.as_queue) {
       OrderAsQueue(by_priority, &plain_);
-    } else if (QueueOrderDiffers(by_priority, plain_)) {
+    } else if (!(options_.queued && by_priority) && QueueOrderDiffers(by_priority, plain_)) {
       out_->warnings.push_back(
           absl::StrCat("the pods are tried in the order of the input; the scheduler's queue has them ",
                        by_priority ? "by priority and age" : "by age", " (--order=queue)"));
@@ -416,7 +416,7 @@ class Collector final : public api::JsonSink {
     // Scenarios are written by programs and contain objects as an API server has stored them.
     if (options_.validate == Validate::kStrict || plain) NoteMistakes(j, kind, plain);
     if (name.empty() && j.Find("type").IsString() && j.Find("object").IsObject()) {
-      return util::InvalidArgument(absl::StrCat(lines_.At(j.begin_offset()),
+      return util::InvalidArgument(absl::StrCat("line ", lines_.LineAt(j.begin_offset()),
                                                 ": is an event of a watch (kubectl get --watch --output-watch-events): "
                                                 "give the objects that kubectl get -o json prints"));
     }

@@ -80,6 +80,7 @@ struct ReadOptions {
   bool keep_given = false;
   bool autoscaled = false;  // whether targets of HorizontalPodAutoscalers have at least their minReplicas
   bool as_queue = false;    // whether pending pods are put into the order of the scheduler's queue
+  bool queued = false;      // whether the scheduler's queue will order them, so that their order by priority is no matter
   bool recursive = false;   // whether folders are read with the folders in them
   bool more_pods = false;   // whether pods come from elsewhere, so that an input without pending pods is no mistake
 };

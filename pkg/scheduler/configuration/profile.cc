@@ -62,7 +62,7 @@ class Resolver {
   std::string NamesHint(const std::string& name, const ExtensionPoint* point) const {
     std::vector<std::string> names = point != nullptr ? catalogue_.Names(*point) : catalogue_.Names();
     std::string near = util::DidYouMean(name, names);
-    if (near.empty()) near = util::DidYouMean(name, catalogue_.Names());
+    if (near.empty() && !catalogue_.Has(name)) near = util::DidYouMean(name, catalogue_.Names());
     return absl::StrCat(near, near.empty() ? "" : " ",
                         names.empty() ? "there are none" : "there are: ", absl::StrJoin(names, ", "));
   }
