@@ -13,71 +13,20 @@
     exit 1
 
 A case has a folder of its own with the files that it gives; those before the first case are given to every case. A
-command runs in bash in that folder, with the programs of the build in its path. What follows it must be all that it
-prints: lines that begin with "! " are standard error, "exit N" is its status when that is not 0. "..." in a line
-stands for anything, and "..." alone for any number of lines. Empty lines, and blanks at the end of one, do not count.
+command runs in bash in that folder, with the programs of the build in its path and text/decisions, which prints what
+releases decide about the pods of an input. What follows a command must be all that it prints: lines that begin with
+"! " are standard error, "exit N" is its status when that is not 0. "..." in a line stands for anything, and "..." alone
+for any number of lines. Empty lines, and blanks at the end of one, do not count.
 `WRITE=1 test/text_test.py test_NAME` writes what the commands print now into test/text/NAME.test where it differs:
 read the changes before you keep them."""
 import glob
 import os
 import re
-import subprocess
 import tempfile
 
 import harness
-from harness import BIN, DEADLINE, ROOT
-
-FOLDER = os.path.join(ROOT, "test", "text")
-
-
-class Command:
-    """A command at a line of its file, the files that it is given, and the lines that it must print."""
-
-    def __init__(self, text, case, number, files):
-        self.text, self.case, self.number, self.files, self.expected = text, case, number, dict(files), []
-
-    def run(self, folder):
-        """Returns what it prints, in the form of the expectation."""
-        for name, content in self.files.items():
-            path = os.path.join(folder, name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w") as f:
-                f.write(content)
-        env = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], COLUMNS="80")
-        done = subprocess.run(
-            ["bash", "-c", self.text],
-            cwd=folder,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="backslashreplace",
-            timeout=DEADLINE,
-        )
-        lines = done.stdout.splitlines() + ["! " + line for line in done.stderr.splitlines() if line]
-        return [line.rstrip() for line in lines if line] + (["exit %d" % done.returncode] if done.returncode else [])
-
-
-def parse(lines):
-    """Returns the commands of a file, with their expectations."""
-    commands, shared, given, case, name = [], {}, None, "", None
-    for number, line in enumerate(lines, 1):
-        if line.startswith("---- "):
-            name = line[5:]
-            (shared if given is None else given)[name] = ""
-        elif line == "----":
-            name = None
-        elif name:
-            (shared if given is None else given)[name] += line + "\n"
-        elif line.startswith("== "):
-            case, given = line[3:], dict(shared)
-        elif line.startswith("$ "):
-            assert given is not None, f"line {number}: a command before the first case"
-            commands.append(Command(line[2:], case, number, given))
-        elif line and commands and commands[-1].case == case:
-            commands[-1].expected.append(line)
-    assert name is None, f"the file {name} has no end, which is a line ----"
-    return commands
+from harness import ROOT
+from harness.text import FOLDER, parse
 
 
 def matches(expected, printed):

@@ -6,6 +6,7 @@
     programs    schedsim, hollow-apiserver (Api), kube-scheduler (Scheduler) and kubectl
     proxy       a proxy in front of an API server that can lose, delay and change what passes
     library     libberth.so and the module berth; imported by name
+    text        the cases of test/text; imported by name
     browser     a headless Chromium; imported by name, as only the tests of the page need it
 
 A test script holds functions named test_... and ends with
