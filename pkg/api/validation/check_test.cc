@@ -364,6 +364,19 @@ TEST_CASE("variables, probes and hooks of containers") {
         "restartPolicy=Always\n");
 }
 
+TEST_CASE("a Job needs no selector, which a server generates, unless it says that it has its own") {
+  const auto job = [](const char* spec) {
+    return absl::StrCat(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{)", spec,
+                        R"("template":{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"Never",)",
+                        R"("containers":[{"name":"c","image":"i"}]}}}})");
+  };
+  for (const Version release : {Version{10}, Version{29}}) {
+    CHECK(Problems(job(""), release).empty());
+    CHECK(Problems(job(R"("manualSelector":true,"selector":{"matchLabels":{"a":"b"}},)"), release).empty());
+    CHECK(Problems(job(R"("manualSelector":true,)"), release).starts_with("refused spec.selector: Required value\n"));
+  }
+}
+
 TEST_CASE("workloads select the pods of their template") {
   const std::string select = R"("selector":{"matchLabels":{"a":"b"}},)";
   for (Version release : {Version{10}, Version{29}, Version{36}}) {

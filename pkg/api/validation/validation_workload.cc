@@ -50,11 +50,16 @@ std::string LabelsInMemory(const Value* labels, Version release) {
   return out + "}";
 }
 
-// A server generates a Job's selector unless it is told not to, and accepts no other.
-void ValidateSelectorOfJob(const Value& job, FieldErrors* errors) {
+// Whether a server generates the selector of a Job, and the labels that it selects. Otherwise the Job has its own.
+bool GeneratesSelector(const Value& job) {
   const Value* manual = job.At({"spec", "manualSelector"});
+  return manual == nullptr || !manual->AsBool();
+}
+
+// Checks that a Job has no other selector than the one that a server generates for it.
+void ValidateSelectorOfJob(const Value& job, FieldErrors* errors) {
   const Value* selector = job.At({"spec", "selector"});
-  if ((manual != nullptr && manual->AsBool()) || selector == nullptr) return;
+  if (!GeneratesSelector(job) || selector == nullptr) return;
   const Value* labels = selector->Find("matchLabels");
   const Value* expressions = selector->Find("matchExpressions");
   const bool generated = labels != nullptr && labels->keys.size() == 1 && labels->keys[0].ends_with("controller-uid") &&
@@ -96,7 +101,11 @@ void SelectorOfTemplate(const Value& object, const ResourceInfo& r, FieldErrors*
 // The selector must select the template's labels, and stays as it is in the versions that fix it.
 void ValidateSelector(const Value& object, const ResourceInfo& r, const Value* old, FieldErrors* errors) {
   const Value* selector = object.At({"spec", "selector"});
-  if (r.kind == "Job" && old == nullptr) ValidateSelectorOfJob(object, errors);
+  if (r.kind == "Job" && old == nullptr) {
+    const bool none = selector == nullptr || selector->IsNull();
+    if (none && GeneratesSelector(object)) return;  // it is generated before a server looks at it
+    ValidateSelectorOfJob(object, errors);
+  }
   if (r.kind == "ReplicationController") {
     const Value* labels = object.At({"spec", "template", "metadata", "labels"});
     const Value& wanted = OrEmpty(selector);
