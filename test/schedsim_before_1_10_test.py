@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Releases 1.8 and 1.9: limits of the numbers of volumes. The other statements about how they decide otherwise than 1.10
-are in text/decisions_before_1_10.test."""
+"""Releases 1.8 and 1.9: limits of the numbers of volumes. What else they decide otherwise than 1.10 is in
+text/decisions_before_1_10.test."""
 import json
 
 import harness
