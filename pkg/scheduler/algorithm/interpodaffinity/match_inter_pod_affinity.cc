@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/interpodaffinity/affinity_answer.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
 #include "pkg/scheduler/algorithm/reasons.h"
@@ -55,35 +56,13 @@ class InterPodAffinityCheck final : public DomainCheck {
   bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == Answer::kFits; }
   bool IgnoresPodsWithoutTerms() const override { return affinity_.empty() && anti_.empty(); }
 
-  Verdict Check(Row row) override {
-    switch (AnswerFor(row)) {
-      case Answer::kFits:
-        return Verdict::kFits;
-      case Answer::kError:
-        return Verdict::kError;
-      default:
-        return Verdict::kFails;
-    }
-  }
+  Verdict Check(Row row) override { return VerdictOf(AnswerFor(row)); }
   // What a row's sums say is what Check finds, which words the error of a term that cannot be used.
   int ReasonBits() const override { return usable() ? 3 : 0; }
   void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
     NumberBySums(rows, numbers, [&](std::span<const DomainSum> sums) { return static_cast<uint32_t>(Why(sums)); });
   }
-  void Explain(Row row, std::vector<FailureReason>* out) override {
-    out->push_back(reasons::kPodAffinityNotMatch);
-    switch (AnswerFor(row)) {
-      case Answer::kExisting:
-        out->push_back(reasons::kExistingPodsAntiAffinityRulesNotMatch);
-        break;
-      case Answer::kAffinity:
-        out->push_back(reasons::kPodAffinityRulesNotMatch);
-        break;
-      default:
-        out->push_back(reasons::kPodAntiAffinityRulesNotMatch);
-        break;
-    }
-  }
+  void Explain(Row row, std::vector<FailureReason>* out) override { AppendReasons(AnswerFor(row), out); }
   RuleError Error(Row row) override {
     auto bad = std::find_if(affinity_.begin(), affinity_.end(), [](const OwnTerm& t) { return !t.usable; });
     if (bad == affinity_.end()) return {};
@@ -113,7 +92,7 @@ class InterPodAffinityCheck final : public DomainCheck {
   }
 
  private:
-  enum class Answer { kFits, kExisting, kAffinity, kAnti, kError };
+  using Answer = AffinityAnswer;
   // A required term of the pod with the live number of pods that match it.
   struct OwnTerm {
     const api::PodAffinityTerm* term = nullptr;

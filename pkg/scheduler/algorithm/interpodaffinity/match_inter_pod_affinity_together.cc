@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/interpodaffinity/affinity_answer.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
 #include "pkg/scheduler/algorithm/reasons.h"
@@ -68,35 +69,13 @@ class TogetherCheck final : public DomainCheck {
   bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == Answer::kFits; }
   bool IgnoresPodsWithoutTerms() const override { return affinity_.empty() && anti_.empty(); }
 
-  Verdict Check(Row row) override {
-    switch (AnswerFor(row)) {
-      case Answer::kFits:
-        return Verdict::kFits;
-      case Answer::kError:
-        return Verdict::kError;
-      default:
-        return Verdict::kFails;
-    }
-  }
+  Verdict Check(Row row) override { return VerdictOf(AnswerFor(row)); }
   // What a row's sums say is what Check finds, which words the error of a term that cannot be used.
   int ReasonBits() const override { return usable() ? 3 : 0; }
   void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
     NumberBySums(rows, numbers, [&](std::span<const DomainSum> sums) { return static_cast<uint32_t>(Why(sums)); });
   }
-  void Explain(Row row, std::vector<FailureReason>* out) override {
-    out->push_back(reasons::kPodAffinityNotMatch);
-    switch (AnswerFor(row)) {
-      case Answer::kExisting:
-        out->push_back(reasons::kExistingPodsAntiAffinityRulesNotMatch);
-        break;
-      case Answer::kAffinity:
-        out->push_back(reasons::kPodAffinityRulesNotMatch);
-        break;
-      default:
-        out->push_back(reasons::kPodAntiAffinityRulesNotMatch);
-        break;
-    }
-  }
+  void Explain(Row row, std::vector<FailureReason>* out) override { AppendReasons(AnswerFor(row), out); }
   RuleError Error(Row row) override {
     const auto bad = std::find_if_not(affinity_.begin(), affinity_.end(), IsUsable);
     if (bad == affinity_.end()) return {};
@@ -125,7 +104,7 @@ class TogetherCheck final : public DomainCheck {
   }
 
  private:
-  enum class Answer { kFits, kExisting, kAffinity, kAnti, kError };
+  using Answer = AffinityAnswer;
 
   // Creates the channels in the order that Why expects.
   void ListTerms() {
