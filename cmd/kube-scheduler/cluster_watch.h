@@ -22,7 +22,7 @@ class ClusterWatch {
     // generator.
     std::function<double()> random = {};
   };
-  // All arguments must outlive the object. REQUIRES: it is created and destroyed on the I/O thread, or while that does
+  // All arguments must outlive the object. It is created and destroyed on the I/O thread, or while that does
   // not run.
   ClusterWatch(client::Executor* executor, client::HttpClient* client, Inbox* inbox, Options options);
   ~ClusterWatch();
@@ -30,7 +30,7 @@ class ClusterWatch {
   void Start();
   // Returns how many resources are followed. That many batches arrive with initial_list_done.
   int resources() const;
-  // Return the stores, which include everything that has been put into the inbox. REQUIRES: called on the I/O thread.
+  // Return the stores, which include everything that has been put into the inbox. Called on the I/O thread.
   std::vector<api::NodePtr> Nodes() const;
   std::vector<api::PodPtr> Pods() const;
 

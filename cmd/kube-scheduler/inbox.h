@@ -11,6 +11,7 @@
 #include "pkg/api/kinds.h"
 #include "pkg/client/informer.h"
 #include "pkg/scheduler/scheduler_actions.h"
+#include "pkg/util/contract.h"
 
 namespace berth::kube_scheduler {
 
@@ -28,7 +29,10 @@ class Inbox {
 
   // Lets `f` be called after each item that is put, on the thread that has put it, with the number of changes, replies
   // and commands that wait. REQUIRES: called before any other thread uses the inbox.
-  void Tell(std::function<void(size_t waiting)> f) { tell_ = std::move(f); }
+  void Tell(std::function<void(size_t waiting)> f) {
+    BERTH_REQUIRES(tell_ == nullptr);
+    tell_ = std::move(f);
+  }
 
   // Adds a batch of changes. Blocks while the inbox is full, unless it is closed.
   template <typename T>

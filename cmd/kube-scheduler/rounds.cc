@@ -61,6 +61,7 @@ void Rounds::Arrived(size_t waiting) {
 }
 
 bool Rounds::SuitsHost(size_t waiting) {
+  BERTH_REQUIRES(holder_ == Holder::kNobody);
   if (!hosted_ || ended_ || waiting > kFew || !quick_ || !host_.here()) return false;
   const absl::Duration now = clock_->Steady();
   credit_ = std::min(credit_ + (now - credit_at_) / kHostedPart, kMostCredit);

@@ -17,6 +17,7 @@
 #include "pkg/scheduler/configuration/versions.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -139,6 +140,7 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
 }
 
 std::string ConfigurationTable(const ConfigurationReport& r) {
+  BERTH_REQUIRES(r.errors.empty());
   const auto& c = r.loaded.configuration;
   std::string out = absl::StrCat(r.file, ": a good KubeSchedulerConfiguration, for release ", r.release, "\n");
   for (const ResolvedProfile& profile : r.loaded.profiles) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pkg/lab/scenario.h"
+#include "pkg/util/contract.h"
 
 namespace berth::schedsim {
 
@@ -42,6 +43,7 @@ struct Invocation {
   // REQUIRES: the command declared the flag with this type, and it was given or has a default.
   template <typename T>
   const T& Get(const char* name) const {
+    BERTH_REQUIRES(Has(name));
     return flags[name].as<T>();
   }
   // Returns the values of a flag that may be repeated; empty if it was not given.

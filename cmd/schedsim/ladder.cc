@@ -12,6 +12,7 @@
 #include "cmd/schedsim/progress.h"
 #include "pkg/api/json_writer.h"
 #include "pkg/explain/output.h"
+#include "pkg/util/contract.h"
 
 namespace berth::schedsim {
 namespace {
@@ -94,6 +95,7 @@ double GridOf(double most) {
 absl::StatusOr<std::vector<UpgradeStep>> StepsOfUpgrade(const lab::Scenario& scenario,
                                                         const std::vector<lab::Variant>& variants,
                                                         const std::vector<lab::Trial>& trials) {
+  BERTH_REQUIRES(trials.size() == variants.size());
   std::vector<size_t> good;
   for (size_t v = 0; v < variants.size(); ++v) {
     if (trials[v].error.empty()) good.push_back(v);

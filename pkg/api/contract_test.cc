@@ -5,6 +5,8 @@
 
 #include "pkg/api/json_scanner.h"
 #include "pkg/api/json_writer.h"
+#include "pkg/api/scheduling_fields.h"
+#include "pkg/api/validation/validation.h"
 
 #ifdef BERTH_CHECKS_CONTRACTS
 namespace berth::api {
@@ -24,6 +26,12 @@ TEST_CASE("contracts: a JSON scanner begins at a bracket") {
   JsonScanner scanner;
   CHECK_THROWS_AS(scanner.Scan("1"), util::BrokenContractError);
   CHECK(scanner.Scan("{}1") == 2);
+}
+
+TEST_CASE("contracts: fields are cut off objects that scheduling reads, and a name of a port is no empty text") {
+  const util::ThrowBrokenContracts throws;
+  CHECK_THROWS_AS(CutToSchedulingFields("Secret", Json()), util::BrokenContractError);
+  CHECK_THROWS_AS(validation::PortNameProblems(""), util::BrokenContractError);
 }
 
 }  // namespace berth::api

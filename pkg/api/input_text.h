@@ -16,7 +16,7 @@ class InputText {
  public:
   // Opens a file, or standard input for "-". Errors are those of ReadInput in stream.h.
   static absl::StatusOr<InputText> Open(const std::string& path);
-  // Returns the input with this text. REQUIRES: the text outlives it.
+  // Returns the input with this text. The text must outlive it.
   static InputText Of(std::string_view text) { return InputText(text); }
   InputText(InputText&& o) noexcept
       : owned_(std::move(o.owned_)),

@@ -13,7 +13,7 @@ namespace berth::api {
 // last one on, and a text with many mistakes is not read from its beginning for each of them.
 class LineColumns {
  public:
-  // REQUIRES: `text` outlives this.
+  // `text` must outlive the object.
   explicit LineColumns(std::string_view text) : text_(text) {}
 
   std::string At(size_t offset) {

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <vector>
 
+#include "pkg/util/contract.h"
+
 namespace berth::api {
 namespace {
 
@@ -433,6 +435,7 @@ bool IsSchedulingKind(std::string_view kind) {
 }
 
 std::string CutToSchedulingFields(std::string_view kind, Json object, Renamer* renamer) {
+  BERTH_REQUIRES(IsSchedulingKind(kind));
   return Cut(kind, object, renamer, Cutter::Extent::kAll);
 }
 

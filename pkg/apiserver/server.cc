@@ -21,6 +21,7 @@
 #include "pkg/store/loader.h"
 #include "pkg/store/registry.h"
 #include "pkg/store/store.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/idle_memory.h"
 #include "pkg/util/status.h"
 
@@ -211,6 +212,7 @@ absl::Status Server::Start() {
 }
 
 uint16_t Server::insecure_port() const {
+  BERTH_REQUIRES(parts_->insecure_port != 0);
   return parts_->insecure_port;
 }
 uint16_t Server::secure_port() const {

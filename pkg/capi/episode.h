@@ -49,7 +49,7 @@ class Episode final : public Held, public scheduler::Guest {
   double seconds() const { return static_cast<double>(now_.load()) / simulate::kSecond; }
   const std::string& name() const { return name_; }
   const double* Requests() { return columns.Requests(cache_->Info(pod_->tmpl)->request); }
-  // Returns how it went, in JSON. REQUIRES: it is over.
+  // Returns how it went, in JSON; empty until it is over.
   const std::string& outcome() const { return outcome_; }
 
   // ---- the guest of the decisions ----

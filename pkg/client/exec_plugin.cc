@@ -279,7 +279,7 @@ ExecPlugin::ExecPlugin(Run run, const util::Clock* clock) : state_(std::make_sha
   state_->clock = clock;
 }
 
-void ExecPlugin::Start() {
+void ExecPlugin::Start(const std::lock_guard<std::mutex>&) {
   if (state_->running) return;
   state_->running = true;
   try {
@@ -307,10 +307,10 @@ void ExecPlugin::Get(const void* owner, Executor* executor, Ready ready) {
         return;
       }
       state_->waiters.push_back({owner, executor, std::move(ready)});
-      Start();
+      Start(lock);
       return;
     }
-    if (state_->Soon() && state_->clock->Steady() - state_->failed_at >= kFailureAge) Start();
+    if (state_->Soon() && state_->clock->Steady() - state_->failed_at >= kFailureAge) Start(lock);
   }
   ready(absl::OkStatus());
 }

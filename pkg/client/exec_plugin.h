@@ -71,7 +71,8 @@ class ExecPlugin : public std::enable_shared_from_this<ExecPlugin> {
 
  private:
   struct State;
-  void Start();  // REQUIRES: state_->mutex is held.
+  // Runs the program in a thread of its own, unless it is running. `held` holds the mutex of the state.
+  void Start(const std::lock_guard<std::mutex>& held);
   std::shared_ptr<State> state_;
 };
 

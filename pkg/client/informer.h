@@ -79,7 +79,7 @@ class Informer final : private ReflectorSink {
   // Returns how many updates `unchanged` has dropped. May be called from any thread.
   uint64_t dropped_updates() const { return dropped_.load(std::memory_order_relaxed); }
 
-  // Returns an object of the store, or null. `ns` is empty for cluster-wide kinds. REQUIRES: called on the I/O thread.
+  // Returns an object of the store, or null. `ns` is empty for cluster-wide kinds. Called on the I/O thread.
   Ptr Find(util::Symbol ns, std::string_view name) const {
     auto it = store_.find(Name{ns, name});
     return it == store_.end() ? nullptr : it->object;

@@ -161,7 +161,7 @@ class LeaderElector {
   LeaderElector(const LeaderElector&) = delete;
   LeaderElector& operator=(const LeaderElector&) = delete;
 
-  void Start();    // REQUIRES: called on the I/O thread
+  void Start();    // called on the I/O thread
   void Release();  // may be called from any thread
 
   // The following may be called from any thread.

@@ -9,10 +9,12 @@
 #include "pkg/convert/to_configuration.h"
 #include "pkg/convert/to_policy.h"
 #include "pkg/releases/releases.h"
+#include "pkg/util/contract.h"
 
 namespace berth::convert {
 
 absl::StatusOr<Conversion> Convert(std::string_view text, const Options& options) {
+  BERTH_REQUIRES(options.to != nullptr);
   auto source = ReadSource(text, options);
   if (!source.ok()) return source.status();
   Conversion out;

@@ -14,6 +14,7 @@
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/configuration/fields.h"
 #include "pkg/scheduler/configuration/versions.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -130,7 +131,8 @@ configuration::Version NewestVersionOf(release::Version release) {
   const std::string versions = VersionsOf(release);
   const VersionRow* row =
       FindVersion(absl::StrCat("kubescheduler.config.k8s.io", versions.substr(0, versions.find(' '))));
-  return row != nullptr && row->version ? *row->version : configuration::Version::kV1;
+  BERTH_REQUIRES(row != nullptr && row->version);
+  return *row->version;
 }
 
 KubeSchedulerConfiguration DefaultConfiguration(configuration::Version version) {

@@ -103,7 +103,7 @@ std::optional<std::string_view> CipherSuite(std::string_view name);
 absl::StatusOr<TlsContext> NewServerTlsContext(const ServerTls& tls);
 
 // Requests certificates of the authorities in `pem` from clients of new connections, in place of the previous ones. If
-// `pem` is empty, no certificate is requested. REQUIRES: called on the thread that accepts. On an error nothing
+// `pem` is empty, no certificate is requested. Called on the thread that accepts. On an error nothing
 // changes.
 absl::Status SetClientAuthorities(boost::asio::ssl::context* context, const std::string& pem);
 

@@ -6,6 +6,7 @@
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {
@@ -69,6 +70,7 @@ absl::StatusOr<std::vector<Decider>> OfProfiles(const Algorithm& algorithm, sche
 }  // namespace
 
 absl::StatusOr<std::vector<Decider>> MakeDeciders(const Algorithm& algorithm, scheduler::Assembly* parts) {
+  BERTH_REQUIRES(parts->config.decides == &algorithm.Decides());
   parts->args.hard_pod_affinity_symmetric_weight = algorithm.hard_pod_affinity_symmetric_weight;
   if (algorithm.call_extenders()) {
     parts->args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };

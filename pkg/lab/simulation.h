@@ -28,7 +28,7 @@ struct DecisionFields {
 class Simulation {
  public:
   // Fills the cache and builds the scheduler. Returns an error if two objects conflict or if the algorithm cannot be
-  // built. REQUIRES: the scenario outlives the simulation.
+  // built. The scenario must outlive the simulation.
   static absl::StatusOr<std::unique_ptr<Simulation>> Make(const Scenario& scenario) {
     return Make(scenario, scenario.algorithm);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pkg/scheduler/claim_writes.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 namespace {
@@ -156,6 +157,7 @@ void BeforeBindingWrites::Fail(PendingPod& p, const std::string& error) {
 
 std::unique_ptr<ClaimWrites> ClaimWritesBeforeBinding(SchedulingState* state, AfterFailure* failures,
                                                       std::function<void(PendingPod&)> bind) {
+  BERTH_REQUIRES(state->options.claim_binder != nullptr);
   return std::make_unique<BeforeBindingWrites>(state, failures, std::move(bind));
 }
 

@@ -7,8 +7,10 @@
 #include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
 #include "pkg/scheduler/algorithm/podspread/natural_logarithm.h"
+#include "pkg/scheduler/assembly/assembly.h"
 #include "pkg/scheduler/cache/label_column.h"
 #include "pkg/scheduler/cache/node_tree.h"
+#include "pkg/scheduler/configuration/component.h"
 #include "pkg/scheduler/configuration/plugins.h"
 #include "pkg/scheduler/core/batch.h"
 #include "pkg/scheduler/core/incremental/grouped_map.h"
@@ -20,6 +22,7 @@
 #include "pkg/scheduler/failure_reasons.h"
 #include "pkg/scheduler/pending_table.h"
 #include "pkg/scheduler/pod_fields.h"
+#include "pkg/scheduler/reference/plugins/scheduler.h"
 #include "pkg/scheduler/testing/world.h"
 
 #ifdef BERTH_CHECKS_CONTRACTS
@@ -54,6 +57,10 @@ TEST_CASE("contracts of the cache: rows, domains and assumed pods") {
   CHECK_THROWS_AS(tree.Skip(2), BrokenContractError);
   CHECK_THROWS_AS(world.cache.Rank(1), BrokenContractError);
   CHECK_THROWS_AS(world.cache.RowAt(world.cache.rank_limit()), BrokenContractError);
+  PodQuery query;
+  query.nodes = std::make_shared<NodeFilter>();
+  CHECK_THROWS_AS(world.cache.Count(query), BrokenContractError);
+  CHECK_THROWS_AS(world.cache.SumOf({}), BrokenContractError);
 }
 
 TEST_CASE("contracts of kept answers: ranks, buckets, signatures and groups") {
@@ -64,6 +71,11 @@ TEST_CASE("contracts of kept answers: ranks, buckets, signatures and groups") {
   CHECK_THROWS_AS(set.Insert(100), BrokenContractError);
   CHECK_THROWS_AS(set.Erase(8), BrokenContractError);
   CHECK_THROWS_AS(set.Fill(std::vector<uint32_t>{1}), BrokenContractError);
+  CHECK_THROWS_AS(set.Has(100), BrokenContractError);
+  CHECK(set.CountBelow(100) == 1);
+  CHECK_THROWS_AS(set.CountBelow(101), BrokenContractError);
+  CHECK_THROWS_AS(set.FlipAll({}), BrokenContractError);
+  CHECK_THROWS_AS(RankSet(100).Any(), BrokenContractError);
   const RankSet* sets[] = {&set};
   CHECK(SelectKth({sets, {}}, {}, 100, 0) == 7);
   CHECK_THROWS_AS(SelectKth({sets, {}}, {}, 100, 1), BrokenContractError);
@@ -73,6 +85,7 @@ TEST_CASE("contracts of kept answers: ranks, buckets, signatures and groups") {
   CHECK_THROWS_AS(buckets.top(), BrokenContractError);
   buckets.Append(5, std::vector<uint32_t>{1});
   CHECK_THROWS_AS(buckets.Append(5, std::vector<uint32_t>{2}), BrokenContractError);
+  CHECK_THROWS_AS(buckets.Erase(4, 1), BrokenContractError);
 
   SignatureTable signatures;
   signatures.Reset(2);
@@ -117,11 +130,25 @@ TEST_CASE("contracts of rules: rows in blocks, exact amounts, and reasons with n
   CHECK_THROWS_AS(NumberReasons(never, rows, nullptr, numbers), BrokenContractError);
 }
 
+TEST_CASE("contracts of decisions: traces, failed nodes, profiles and the release") {
+  const util::ThrowBrokenContracts throws;
+  testing::World world;
+  DecisionTrace trace;
+  CHECK_THROWS_AS(world.Provider()->Schedule(testing::PodOf("p", ""), DecisionMode::kIncremental, &trace),
+                  BrokenContractError);
+  NodeFailures failures;
+  for (int i = 0; i < 2; ++i) failures.AddNew(Symbol("a"), {});
+  CHECK_THROWS_AS(failures.Find(Symbol("a")), BrokenContractError);
+  CHECK_THROWS_AS(Assembly({}), BrokenContractError);
+  CHECK_THROWS_AS(reference::plugins::Scheduler(nullptr, {}), BrokenContractError);
+}
+
 TEST_CASE("contracts of configuration and reasons: only a failure has a decisive reason") {
   const util::ThrowBrokenContracts throws;
   CHECK_THROWS_AS(DecisiveReason(NodeFailures()), BrokenContractError);
   CHECK_THROWS_AS(FailureReasonText(FailureReasonCount()), BrokenContractError);
   CHECK_THROWS_AS(BlockedText({}), BrokenContractError);
+  CHECK_THROWS_AS(configuration::CheckComponentMembers(api::Json()), BrokenContractError);
   CHECK_THROWS_AS(configuration::PluginCatalogue({}, {}, std::span<const configuration::PluginCatalogue::Provider>()),
                   BrokenContractError);
 }

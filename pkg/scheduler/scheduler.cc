@@ -16,6 +16,7 @@
 #include "pkg/scheduler/claim_writes.h"
 #include "pkg/scheduler/scheduler_events.h"
 #include "pkg/scheduler/uid_admission.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -34,6 +35,7 @@ Scheduler::Scheduler(Cache* cache, SchedulingQueue* queue, VolumeBinder* volume_
 Scheduler::~Scheduler() = default;
 
 void Scheduler::AddProfile(std::string_view name, GenericScheduler* algorithm) {
+  BERTH_REQUIRES(algorithm != nullptr && pending_pods() == 0);
   s_.profiles[Symbol(name)] = algorithm;
 }
 

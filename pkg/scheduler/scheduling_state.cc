@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -17,7 +18,7 @@ SchedulingState::SchedulingState(Cache* of_cache, SchedulingQueue* of_queue, Vol
       actions(of_actions),
       clock(of_clock),
       options(std::move(given)),
-      process(*options.process),
+      process((BERTH_REQUIRES(options.process != nullptr), *options.process)),
       log(*process.log),
       now(clock->Steady()),
       pending(&metrics),

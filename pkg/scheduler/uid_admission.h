@@ -14,7 +14,7 @@ namespace berth::scheduler {
 
 class UidAdmission {
  public:
-  // REQUIRES: `state` outlives this.
+  // `state` must outlive the object.
   explicit UidAdmission(SchedulingState* state) : s_(*state) {}
 
   // Returns whether no other pod with the same uid is known.

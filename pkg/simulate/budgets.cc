@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pkg/api/validation/value.h"
+#include "pkg/util/contract.h"
 #include "pkg/world/budget.h"
 
 namespace berth::simulate {
@@ -79,6 +80,7 @@ void Budgets::Show() {
 }
 
 bool Budgets::Allow(const PodState& p) const {
+  BERTH_REQUIRES(std::ranges::none_of(budgets_, &Budget::stale));
   if (!options_.budgets || p.object->node_name.empty()) return true;
   return std::all_of(budgets_.begin(), budgets_.end(), [&](const Budget& b) {
     if (!b.pods.contains(p.slot) || b.object->disruptions_allowed > 0) return true;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/util/contract.h"
+
 namespace berth::simulate {
 namespace {
 
@@ -28,6 +30,7 @@ void Drains::Roll(Micros back_after, std::vector<std::string> nodes) {
 void Drains::Start(const std::string& node, Micros back_after, std::vector<std::string> next) {
   std::vector<Drain>& all = measures_->counts().drains;
   State& state = nodes_[node];
+  BERTH_REQUIRES(!state.draining);
   state.draining = true;
   state.back_after = back_after;
   state.next = std::move(next);

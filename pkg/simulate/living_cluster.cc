@@ -10,6 +10,7 @@
 #include "pkg/simulate/pod_table.h"
 #include "pkg/simulate/times.h"
 #include "pkg/store/loader.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 #include "pkg/world/kinds.h"
 
@@ -411,6 +412,7 @@ absl::Status CheckLivingInput(const lab::Scenario& scenario, const std::vector<S
 
 absl::StatusOr<Outcome> SimulateLiving(const Case& what, std::unique_ptr<ArrivalSource> arrivals,
                                        const Options& options) {
+  BERTH_REQUIRES(options.controllers);
   LivingCluster cluster(what, std::move(arrivals), options);
   BERTH_RETURN_IF_ERROR(cluster.Start());
   cluster.Run();

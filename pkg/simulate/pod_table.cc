@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
+
 namespace berth::simulate {
 
 bool StaysOnNode(const api::Pod& pod) {
@@ -43,6 +45,7 @@ PodState& PodTable::Add(api::PodPtr object, Micros now) {
 }
 
 void PodTable::Remove(PodState* p) {
+  BERTH_REQUIRES(p->node == nullptr);
   by_uid_.erase(p->object->meta.uid);
   names_.erase(p->object->meta.Key());
   p->object = nullptr;

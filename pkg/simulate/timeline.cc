@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "pkg/util/contract.h"
+
 namespace berth::simulate {
 
 void Timeline::After(Micros delay, std::function<void()> what) {
@@ -22,6 +24,7 @@ void Timeline::After(Micros delay, std::function<void()> what) {
 }
 
 void Timeline::TryAfter(Micros delay, std::function<void()> what) {
+  BERTH_REQUIRES(delay > 0);
   ++tries_;
   After(delay, [this, what = std::move(what)] {
     --tries_;

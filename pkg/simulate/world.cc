@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pkg/simulate/living_cluster.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::simulate {
@@ -184,6 +185,8 @@ void World::DoTo(const Step& step, const std::string& name) {
 }
 
 absl::StatusOr<Outcome> Simulate(const Case& what, std::unique_ptr<ArrivalSource> arrivals, const Options& options) {
+  BERTH_REQUIRES(options.record_dir.empty() ||
+                 (options.guest == nullptr && options.ties.kind == lab::Ties::Kind::kTurn));
   if (options.controllers) return SimulateLiving(what, std::move(arrivals), options);
   World world(what, std::move(arrivals), options);
   BERTH_RETURN_IF_ERROR(world.Start());

@@ -21,6 +21,7 @@
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/ui/source.h"
 #include "pkg/util/clock.h"
+#include "pkg/util/contract.h"
 
 namespace berth::ui {
 
@@ -43,7 +44,10 @@ class ClusterCopy {
   // thread.
   bool Step(const LiveScheduler& live);
   // REQUIRES: Step returned true.
-  std::shared_ptr<const Cluster> Take() { return std::make_shared<Cluster>(cluster_); }
+  std::shared_ptr<const Cluster> Take() {
+    BERTH_REQUIRES(begun_ && steps_ == 0);
+    return std::make_shared<Cluster>(cluster_);
+  }
 
  private:
   void FindChangedRows(const scheduler::Cache& cache);

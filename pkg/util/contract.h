@@ -1,8 +1,8 @@
-// What a function requires of its callers ("REQUIRES: ..." in its header), stated as code where that is cheap to say.
-// BERTH_REQUIRES(condition) checks the condition in builds for debugging and with sanitizers (hack/build/flags.mk
-// defines BERTH_CHECKS_CONTRACTS there). In release builds the condition is compiled but not evaluated, so it costs
-// nothing. A condition must have no side effects. A contract is about our own code: what comes from outside is checked
-// where it enters, in every build.
+// What a function requires of its callers ("REQUIRES: ..." in its header), as a condition without side effects where
+// that is cheap. BERTH_REQUIRES(condition) checks it in builds for debugging and with sanitizers (hack/build/flags.mk
+// defines BERTH_CHECKS_CONTRACTS there); release builds compile it and do not evaluate it. A contract is about our own
+// code: what comes from outside is checked where it enters, in every build. What must outlive what, and which thread
+// calls, is said in other words, because no condition can say it; the address and thread sanitizers see it broken.
 #pragma once
 
 namespace berth::util {

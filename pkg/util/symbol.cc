@@ -13,6 +13,8 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "pkg/util/contract.h"
+
 namespace berth::util {
 namespace {
 
@@ -449,6 +451,7 @@ void FreeSymbolsAtOnceForTest(bool on) {
 }
 
 void LimitSymbolNumbersForTest(uint32_t numbers) {
+  BERTH_REQUIRES(numbers % kChunkSize == 0);
   Table& t = TheTable();
   std::unique_lock lock(t.mutex);
   t.chunk_limit = numbers >> kChunkBits;

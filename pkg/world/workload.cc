@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pkg/api/decode.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 #include "pkg/world/daemon_set.h"
 
@@ -293,6 +294,7 @@ Value ReplicaSetOf(const Value& deployment) {
 }
 
 void CompleteJob(const Rules& rules, Value* job) {
+  BERTH_REQUIRES(job->At({"metadata", "uid"}) != nullptr);
   Value& spec = job->Child("spec");
   auto copy_labels = [&] {
     const Value *own = job->At({"metadata", "labels"}), *labels = job->At({"spec", "template", "metadata", "labels"});
@@ -379,6 +381,7 @@ std::vector<Value> ClaimsOfOrdinal(const Value& set, int64_t ordinal) {
 }
 
 std::vector<Value> EphemeralClaims(const Value& pod) {
+  BERTH_REQUIRES(pod.At({"metadata", "name"}) != nullptr);
   std::vector<Value> claims;
   const Value* volumes = SpecOf(pod).Find("volumes");
   if (volumes == nullptr) return claims;

@@ -16,7 +16,7 @@ class Devices final : public berth::scheduler::PodHooks {
  public:
   static constexpr int64_t kWhole = 1000;  // what one device has of the resource
 
-  // REQUIRES: the cache outlives the devices.
+  // The cache must outlive the devices.
   Devices(const berth::scheduler::Cache* cache, berth::util::Symbol resource) : cache_(cache), resource_(resource) {}
 
   berth::util::Symbol resource() const { return resource_; }

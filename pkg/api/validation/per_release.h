@@ -8,7 +8,7 @@
 
 namespace berth::validation {
 
-// Thread-safe. REQUIRES: T can be made of a Version. The references stay valid.
+// Each table is made of its release. Thread-safe. The references stay valid.
 template <typename T>
 class PerRelease {
  public:

@@ -6,6 +6,7 @@
 #include "pkg/api/labels.h"
 #include "pkg/api/quantity.h"
 #include "pkg/api/validation/validation.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/go_text.h"
 
 namespace berth::validation {
@@ -309,6 +310,7 @@ void NamesOfPod(const Value& spec, const Path& at, Version release, FieldErrors*
 }  // namespace
 
 std::vector<std::string> PortNameProblems(std::string_view name) {
+  BERTH_REQUIRES(!name.empty());
   constexpr size_t kLongestPortName = 15;
   const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto known = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-'; };

@@ -143,7 +143,7 @@ class ColumnCheck;
 
 // A fit predicate that has been prepared for one pod. Each call reads the cache as it is at that moment, so a
 // Simulation may change the cache between calls. A predicate that can say more about many rows at once is a ColumnCheck
-// (column_check.h). REQUIRES: the object is destroyed before its pod.
+// (column_check.h). The pod must outlive the object.
 class FitCheck {
  public:
   virtual ~FitCheck() = default;

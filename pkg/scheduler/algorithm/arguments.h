@@ -21,7 +21,7 @@ namespace berth::scheduler {
 // Parses the arguments and reads their members. Mistakes are reported when the members are read.
 class Arguments {
  public:
-  // REQUIRES: `args` outlives this object, which must not outlive the call of the factory.
+  // `args` must outlive the object, which must not outlive the call of the factory.
   explicit Arguments(const PluginFactoryArgs& args);
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;

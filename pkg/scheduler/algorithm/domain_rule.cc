@@ -1,8 +1,11 @@
 #include "pkg/scheduler/algorithm/domain_rule.h"
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 
 void DomainRule::SumsOf(Row row, std::span<DomainSum> sums) const {
+  BERTH_REQUIRES(sums.size() == channels().size());
   for (DomainSum& s : sums) s = {};
   for (const DomainTerm& t : terms_) {
     DomainSum& sum = sums[t.channel];

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 
 uint32_t NodeFailures::ListOf(const std::vector<FailureReason>& reasons) {
@@ -19,6 +21,7 @@ uint32_t NodeFailures::ListOf(const std::vector<FailureReason>& reasons) {
 
 void NodeFailures::Index() const {
   for (size_t i = index_.size(); i < nodes_.size(); ++i) index_.emplace(nodes_[i].first, static_cast<uint32_t>(i));
+  BERTH_REQUIRES(index_.size() == nodes_.size());  // AddNew has added no node twice
 }
 
 void NodeFailures::AddNew(Symbol node, const std::vector<FailureReason>& reasons) {

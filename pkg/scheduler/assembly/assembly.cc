@@ -1,10 +1,13 @@
 #include "pkg/scheduler/assembly/assembly.h"
 
 #include "pkg/scheduler/pod_fields.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
-Assembly::Assembly(const AssemblyConfig& c) : config(c), cache(c.decides->describe_template, c.decides->cache) {
+Assembly::Assembly(const AssemblyConfig& c)
+    : config((BERTH_REQUIRES(c.decides != nullptr && c.process != nullptr), c)),
+      cache(c.decides->describe_template, c.decides->cache) {
   MakeQueue();
   MakeBinder();
   if (config.decides->sampling != nullptr) {

@@ -197,6 +197,7 @@ std::vector<TemplateInfo*> Cache::TemplatesOf(const PodQuery& query) const {
 // A new count is added to `counted_by` of each template that it matches and gets the pods of these templates from
 // TemplateInfo::rows, so that no pod is looked at. The pods are added up by domain first, as the nodes are.
 std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
+  BERTH_REQUIRES(query.nodes == nullptr || !query.topology_key.empty());
   const size_t hash = HashOf(query);
   if (auto same = counts_by_hash_.find(hash); same != counts_by_hash_.end()) {
     for (uint32_t number : same->second) {
@@ -291,6 +292,9 @@ void Cache::DropUnusedCounts() {
 
 std::shared_ptr<const TermTotals> Cache::SumOf(const TermSum& sum) {
   BERTH_REQUIRES(!sum.terms.empty());
+  const auto key_of = [this](uint32_t t) { return terms_.terms_[t].term.topology_key; };
+  BERTH_REQUIRES(std::ranges::all_of(
+      sum.terms, [&](uint32_t t) { return !key_of(t).empty() && key_of(t) == key_of(sum.terms.front()); }));
   if (auto known = sums_.find(sum); known != sums_.end()) return known->second;
   DropUnusedSums();
   std::shared_ptr<TermTotals> totals(new TermTotals(sum, terms_.terms_[sum.terms.front()].column));

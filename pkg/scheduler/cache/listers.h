@@ -198,7 +198,7 @@ struct Listers {
   ObjectStore<api::ResourceSlice> device_slices;  // stored under the empty namespace
   ObjectStore<api::DeviceClass> device_classes;   // stored under the empty namespace
 
-  // Returns the store of a kind. REQUIRES: T is one of api::StoredKinds.
+  // Returns the store of a kind, one of api::StoredKinds.
   template <typename T>
   auto& Of() {
 #define BERTH_STORE(type, kind, versions, plural, store, ...) \

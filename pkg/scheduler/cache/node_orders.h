@@ -27,7 +27,7 @@ enum class NodeOrder : uint8_t {
 class NodeOrders {
  public:
   // `names` has the name of the node of each row. `keeps_tree`: whether there is a NodeTree, which kZoneTree needs.
-  // REQUIRES: `names` outlives this.
+  // `names` must outlive the object.
   NodeOrders(NodeOrder order, bool keeps_tree, const std::vector<Symbol>* names)
       : names_(names), order_(order), keeps_tree_(keeps_tree) {}
   NodeOrders(const NodeOrders&) = delete;

@@ -8,6 +8,7 @@
 
 #include "pkg/scheduler/configuration/plugin_sets.h"
 #include "pkg/scheduler/configuration/versions.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler::configuration {
 namespace {
@@ -29,6 +30,7 @@ std::set<std::string> EnabledBy(const Plugins& plugins) {
 }  // namespace
 
 std::vector<Plugin> MergedMultiPoint(const PluginSet& custom, const PluginCatalogue& catalogue, const Gates& gates) {
+  BERTH_REQUIRES(catalogue.has_multi_point());
   std::vector<Plugin> merged;
   std::set<size_t> replaced;
   if (!Names(custom.disabled, "*")) {
@@ -64,6 +66,7 @@ std::vector<PluginConfig> DefaultPluginConfig(const Gates& gates) {
 }
 
 Profile Completed(Profile profile, const PluginCatalogue& catalogue, const Gates& gates) {
+  BERTH_REQUIRES(catalogue.has_multi_point());
   profile.plugins.multi_point.enabled = MergedMultiPoint(profile.plugins.multi_point, catalogue, gates);
   const std::set<std::string> enabled = EnabledBy(profile.plugins);
   std::set<std::string> given;

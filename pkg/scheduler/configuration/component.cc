@@ -12,6 +12,7 @@
 #include "pkg/api/member_schema.h"
 #include "pkg/scheduler/configuration/component_fields.h"
 #include "pkg/scheduler/configuration/versions.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/host_port.h"
 #include "pkg/util/status.h"
@@ -183,6 +184,7 @@ void CheckElection(const ComponentConfiguration::LeaderElection& l, std::vector<
 }  // namespace
 
 ComponentDocument ReadComponent(Json document) {
+  BERTH_REQUIRES(document.IsObject());
   ComponentDocument out;
   ComponentReader(&out).Object(document, "", &out.values);
   return out;

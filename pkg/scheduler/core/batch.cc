@@ -7,6 +7,7 @@
 
 #include "pkg/scheduler/cache/image_names.h"
 #include "pkg/scheduler/core/parts.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 namespace {
@@ -130,6 +131,8 @@ void Batch::PlacedByHint(Symbol node, uint64_t cycle) {
 }
 
 void Batch::Placed(Symbol node, uint64_t cycle, std::string signature, ScoredRows* scored, absl::Duration now) {
+  BERTH_REQUIRES(scored->rows.empty() ||
+                 std::ranges::any_of(scored->rows, [&](const auto& r) { return (*scored->names)[r.second] == node; }));
   scored_.rows.clear();
   in_order_ = false;
   last_node_ = node;

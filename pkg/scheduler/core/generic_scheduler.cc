@@ -209,6 +209,7 @@ std::string DifferenceOf(const Decision* incremental, const Decision& reference)
 }
 
 Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
+  BERTH_REQUIRES(mode != DecisionMode::kIncremental || trace == nullptr);
   Decision d;
   timing_ = {};
   d.nodes = cache_->node_count();

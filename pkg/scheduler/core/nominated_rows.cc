@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 
 NominatedRows::Sum NominatedRows::NoSum(Row row) {
@@ -82,6 +84,7 @@ void NominatedRows::Refresh() {
 
 // Usually all pods of a node count or none does, and then their sum is known.
 void NominatedRows::For(const api::Pod& pod, std::vector<Found>* out) const {
+  BERTH_REQUIRES(pods_ == nullptr || (known_ && seen_ == pods_->version()));
   out->clear();
   if (nodes_.empty()) return;
   const int32_t priority = pod.Priority();

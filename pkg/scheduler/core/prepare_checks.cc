@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/core/filtering.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 namespace {
@@ -96,6 +97,7 @@ RuleError Filtering::ErrorOfCheck(const Checks& checks, size_t check, Row row) c
 }
 
 RuleError Filtering::ErrorOf(const Errors& errors) const {
+  BERTH_REQUIRES(!errors.by_text().empty());
   const auto& [first, of_first] = *errors.by_text().begin();
   return {config_->release->reports_first_error_only ? first : JoinCounted(errors), of_first.kind};
 }

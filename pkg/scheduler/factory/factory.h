@@ -74,11 +74,11 @@ using ExtenderFactory = std::function<absl::StatusOr<std::unique_ptr<Extender>>(
 
 // What a scheduler is built from, besides the names of its algorithms.
 struct FactoryArgs {
-  Cache* cache = nullptr;                    // REQUIRES: outlives the scheduler
+  Cache* cache = nullptr;                    // must outlive the scheduler
   const NominatedPods* nominated = nullptr;  // null without the gate PodPriority
   VolumeBinder* volume_binder = nullptr;     // null without the gate VolumeScheduling
   ClaimBinder* claim_binder = nullptr;  // for releases with profiles, shared by all of them; null if nothing is assumed
-  const util::Clock* clock = nullptr;   // REQUIRES: outlives the scheduler; if null, decisions are not timed
+  const util::Clock* clock = nullptr;   // must outlive the scheduler; if null, decisions are not timed
   SchedulerGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // 1..100; a Policy's own value takes precedence unless it is 0
   ExtenderFactory make_extender;               // if null, a Policy with extenders is an error

@@ -12,6 +12,7 @@
 #include "pkg/http/url.h"
 #include "pkg/release/history.h"
 #include "pkg/scheduler/registry/unprepared_plugins.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -222,6 +223,7 @@ std::vector<ArgumentProblem> ArgumentProblemsOf(const Release& release, const Re
 absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const configuration::ResolvedProfile& given,
                                                                     const std::vector<ExtenderConfig>& extenders,
                                                                     FactoryArgs args, EffectiveAlgorithm* effective) {
+  BERTH_REQUIRES(args.cache != nullptr && args.release != nullptr && args.release->plugins != nullptr);
   PluginFactoryArgs rules;
   rules.cache = args.cache;
   rules.claim_binder = args.claim_binder;

@@ -1,10 +1,12 @@
 #include "pkg/scheduler/factory/profile_plugins.h"
 
 #include "pkg/scheduler/factory/factory.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
 configuration::PluginCatalogue PluginsToConfigure(const Release& release) {
+  BERTH_REQUIRES(release.plugins != nullptr);
   using enum configuration::ExtensionPoint;
   configuration::PluginCatalogue catalogue = release.plugins();
   const Registry own = PluginAlgorithms();

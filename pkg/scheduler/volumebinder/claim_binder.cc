@@ -9,6 +9,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 namespace {
@@ -517,6 +518,7 @@ ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim,
 // The volumes are in order of name, and the sort by capacity is stable, so that the smallest name wins among equal
 // sizes.
 std::shared_ptr<const ClaimBinder::Shelf> ClaimBinder::ShelfFor(const PersistentVolumeClaim& claim) const {
+  BERTH_REQUIRES(synced_ && seen_ == cache_->listers().volumes.version());
   constexpr size_t kMostShelves = 64;
   std::string key = absl::StrCat(claim.Class(), "\n", claim.storage_class_name.value_or(""), "\n",
                                  claim.attributes_class, "\n", std::string(ModeOf(claim.volume_mode)), "\n");

@@ -31,7 +31,7 @@ class ClaimBinder {
   using ClaimPtr = std::shared_ptr<const api::PersistentVolumeClaim>;
   using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
 
-  // REQUIRES: the cache outlives the binder.
+  // The cache must outlive the binder.
   explicit ClaimBinder(const Cache* cache, const ClaimRules& rules = {}, const VolumeRules& volume_rules = {})
       : cache_(cache), rules_(rules), volume_rules_(volume_rules) {}
 

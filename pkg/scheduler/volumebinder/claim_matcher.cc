@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/volumebinder/volume_rules.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 namespace {
@@ -94,6 +95,7 @@ absl::StatusOr<std::optional<std::vector<VolumeBinder::Binding>>> ClaimMatcher::
 // Each claim by itself removes the rows where it finds no volume. Only the remaining rows are matched one at a time,
 // and only if claims compete.
 void ClaimMatcher::KeepFitting(const Cache& cache, RowSet* candidates) const {
+  BERTH_REQUIRES(NeverFails());
   for (const auto& v : bound_somewhere_) KeepUsable(cache, *v, candidates);
   for (const Candidates& c : candidates_) {
     if (c.own != nullptr) {

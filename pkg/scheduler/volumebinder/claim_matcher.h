@@ -15,7 +15,7 @@ namespace berth::scheduler {
 
 class ClaimMatcher {
  public:
-  // REQUIRES: the binder outlives the matcher.
+  // The binder must outlive the matcher.
   ClaimMatcher(const VolumeBinder* binder, VolumeBinder::PodClaims claims);
 
   const VolumeBinder::PodClaims& claims() const { return claims_; }

@@ -30,7 +30,7 @@ class VolumeIndex {
   using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
   using Assumed = absl::flat_hash_map<std::string, VolumePtr>;
 
-  // REQUIRES: the cache and `assumed` outlive the index. `assumed` maps names to reserved volumes, which take
+  // The cache and `assumed` must outlive the index. `assumed` maps names to reserved volumes, which take
   // precedence over those of the cache. `lists_by_specification`: ClaimRules.
   VolumeIndex(const Cache* cache, const AlgorithmGates& gates, bool lists_by_specification, const Assumed* assumed)
       : cache_(cache), gates_(gates), lists_by_specification_(lists_by_specification), assumed_(assumed) {}

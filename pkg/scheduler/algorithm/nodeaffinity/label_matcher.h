@@ -10,7 +10,7 @@
 namespace berth::scheduler::nodeaffinity {
 
 // Stores the answer of each requirement for each topology domain (distinct value) of its label. When nodes change, a
-// domain may be reused for another value; Refresh detects that. REQUIRES: `selector` and the cache outlive the matcher.
+// domain may be reused for another value; Refresh detects that. `selector` and the cache must outlive the matcher.
 class LabelMatcher {
  public:
   LabelMatcher(const Cache& cache, const api::Selector& selector);

@@ -93,7 +93,7 @@ constexpr uint64_t kExactAmount = uint64_t{1} << 46;
 // For each value of a block: what is requested of a resource if the pod is added, and what is allocatable, as doubles.
 class ExactAmounts {
  public:
-  // REQUIRES: `buffers` points to two buffers that outlive this object.
+  // `buffers` points to two buffers, which must outlive the object.
   ExactAmounts(const RowBlock& block, const int64_t* used, int64_t wanted, const int64_t* capacity,
                RowBlock::Amounts* buffers)
       : used_(block.Values(used, buffers[0])),
@@ -103,6 +103,7 @@ class ExactAmounts {
   // Returns whether all amounts of both objects are non-negative and below kExactAmount. Amounts from half of it on may
   // be refused. REQUIRES: both are of the same block.
   static bool Exact(const ExactAmounts& a, const ExactAmounts& b) {
+    BERTH_REQUIRES(a.size_ == b.size_);
     uint64_t bits = 0;
     util::RunLoops([&bits, a, b]() BERTH_LOOPS {
       auto all = static_cast<uint64_t>(a.wanted_) | static_cast<uint64_t>(b.wanted_);
@@ -200,6 +201,7 @@ uint64_t Compare(const RowBlock& block, std::span<const Sufficient> resources, R
 // resources.
 template <typename Fits>
 void KeepSufficient(std::span<const Sufficient> resources, std::vector<Row>* rows, Fits fits) {
+  BERTH_REQUIRES(!resources.empty() && resources.size() <= 5);
   if (rows->size() <= kFewRows) {
     std::erase_if(*rows, [&](Row row) { return !fits(row); });
     return;
@@ -244,6 +246,8 @@ void KeepSufficient(std::span<const Sufficient> resources, std::vector<Row>* row
 template <typename NumberOf>
 void NumberLacking(std::span<const Sufficient> resources, std::span<const Row> rows, std::span<uint32_t> numbers,
                    NumberOf number_of) {
+  BERTH_REQUIRES(!resources.empty() && resources.size() <= 5);
+  BERTH_REQUIRES(numbers.size() >= rows.size());
   ForBlocks(rows, [&](const RowBlock& block, size_t at) {
     RowBlock::Amounts found;
     const uint64_t bits = Compare<false>(block, resources, found);

@@ -41,7 +41,7 @@ bool Tolerates(const api::Toleration& toleration, const api::Taint& taint, Toler
 // The tolerations of a pod. Many of them are looked up and not compared one by one.
 class Tolerations {
  public:
-  // REQUIRES: `all` outlives the object.
+  // `all` must outlive the object.
   Tolerations(const std::vector<api::Toleration>& all, TolerationRules rules) : all_(all), rules_(rules) {}
   // Returns whether one of them tolerates the taint.
   bool Tolerate(const api::Taint& taint) const;

@@ -60,7 +60,7 @@ struct AttachedToNode {
 // columns_, mistaken_ and csi_nodes_ describe the cluster as it was at the last call.
 class AttachedVolumes {
  public:
-  // REQUIRES: the cache outlives this object.
+  // The cache must outlive the object.
   explicit AttachedVolumes(const Cache* cache, const VolumeRules& rules = {}) : cache_(cache), rules_(rules) {}
   const VolumeRules& rules() const { return rules_; }
 

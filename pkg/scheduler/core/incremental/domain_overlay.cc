@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -101,6 +103,7 @@ void DomainOverlay::FindTerms() {
 }
 
 void DomainOverlay::SetClass(std::shared_ptr<EquivalenceClass> rows) {
+  BERTH_REQUIRES(rows->nodes().keys() == keys() && rows->nodes().left_out() == left_out());
   if (rows_ == rows) return;
   rows_ = std::move(rows);
   specials_.Invalidate();
@@ -132,6 +135,7 @@ DomainOverlay::Way DomainOverlay::ChooseWay() {
 // ---- deciding by parts --------------------------------------------------------------------------
 
 DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
+  BERTH_REQUIRES(usable_ && found_ && rows_ != nullptr);
   const BorrowedBuffers borrowed;
   Buffers& b = *borrowed;
   rows_->Refresh();

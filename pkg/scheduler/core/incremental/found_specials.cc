@@ -46,6 +46,7 @@ bool FoundSpecials::Find(const Cache& cache, const TermLayout& layout, const Equ
 }
 
 void FoundSpecials::AddParts(PartTable* parts) {
+  BERTH_REQUIRES(rows_ != nullptr);
   const std::vector<EquivalenceClass::Group>& groups = rows_->groups();
   plain_part_.assign(groups.size(), PartTable::kNoPart);
   for (size_t i = 0; i < groups.size(); ++i) {

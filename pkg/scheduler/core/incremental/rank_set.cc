@@ -109,6 +109,7 @@ void RankSet::EraseSorted(uint32_t rank) {
 }
 
 uint32_t RankSet::CountBelow(uint32_t rank) const {
+  BERTH_REQUIRES(rank <= limit_);
   if (bits_.empty()) {
     return sorted_.empty() ? 0 : static_cast<uint32_t>(PlaceIn(sorted_, rank));
   }
@@ -126,6 +127,7 @@ uint32_t RankSet::CountBelow(uint32_t rank) const {
 }
 
 uint32_t RankSet::Any() const {
+  BERTH_REQUIRES(size_ > 0);
   if (bits_.empty()) return sorted_.front();
   size_t word = 0;
   while (block_sizes_[word / (kBlock / 64)] == 0) word += kBlock / 64;
@@ -160,6 +162,7 @@ void RankSet::Flip(Block* words, uint32_t block) const {
 }
 
 void RankSet::FlipAll(std::span<uint64_t> words) const {
+  BERTH_REQUIRES(words.size() >= WordsFor(limit_));
   for (uint32_t rank : sorted_) words[rank / 64] ^= uint64_t{1} << (rank % 64);
   for (size_t w = 0; w < bits_.size(); ++w) words[w] ^= bits_[w];
 }

@@ -51,6 +51,7 @@ class RankSet {
   uint32_t CountBelow(uint32_t rank) const;
   // REQUIRES: `rank` is below the limit.
   bool Has(uint32_t rank) const {
+    BERTH_REQUIRES(rank < limit_);
     if (bits_.empty()) return std::binary_search(sorted_.begin(), sorted_.end(), rank);
     return (bits_[rank / 64] >> (rank % 64) & 1) != 0;
   }

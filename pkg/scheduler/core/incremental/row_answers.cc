@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
 #include "pkg/util/wide_vectors.h"
 
 namespace berth::scheduler {
@@ -102,6 +103,7 @@ void RowAnswers::TakeFromColumn(std::vector<Row>* rows, std::vector<int32_t>* sc
 }
 
 void RowAnswers::KeepFitting(std::vector<Row>* rows, std::vector<int32_t>* scores) {
+  BERTH_REQUIRES(std::ranges::all_of(*rows, [&](Row row) { return cache_->listed().Has(row); }));
   if (!kept_) {
     usable_ = CallRules(rows, scores) && usable_;
     return;

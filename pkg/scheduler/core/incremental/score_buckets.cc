@@ -43,6 +43,7 @@ void ScoreBuckets::AppendBits(int32_t score, std::span<const uint64_t> words) {
 }
 
 void ScoreBuckets::Erase(int32_t score, uint32_t rank) {
+  BERTH_REQUIRES(std::ranges::count(scores_, score) == 1);
   size_t i = Find(score);
   sets_[i].Erase(rank);
   if (sets_[i].size() != 0) return;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -72,6 +74,7 @@ size_t WalkedRows::Take(std::span<const Row> from, States states, const int32_t*
 // Looks at so many rows at a time that none of them comes after the end of the walk.
 void WalkedRows::Walk(const Cache& cache, const EquivalenceClass& of, std::span<const int32_t> signature_of,
                       size_t signatures, SampledWalk* walk, PartTable* parts) {
+  BERTH_REQUIRES(of.built() && signature_of.size() >= cache.row_count());
   const std::vector<Row>& all = cache.in_tree_order();
   Begin(of.nodes().group_count(), signatures, all.size());
   const size_t most = std::min(walk->most + 1, all.size());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pkg/scheduler/reference/plugins/plugin.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler::reference::plugins {
 
@@ -43,7 +44,9 @@ class Scheduler {
  public:
   // `world` must outlive the scheduler. REQUIRES: there is at least one profile.
   Scheduler(World* world, std::vector<configuration::ResolvedProfile> profiles)
-      : world_(world), profiles_(std::move(profiles)) {}
+      : world_(world), profiles_(std::move(profiles)) {
+    BERTH_REQUIRES(!profiles_.empty());
+  }
 
   // Adds a pending pod with status.nominatedNodeName. Ignores pods that would not be attempted.
   void AddNominated(const api::PodPtr& pod);

@@ -1,0 +1,17 @@
+// What callers of this package must ensure. Checked only in builds that check contracts (pkg/util/contract.h).
+#include "pkg/util/contract.h"
+
+#include <catch2/catch.hpp>
+
+#include "cmd/schedsim/ladder.h"
+
+#ifdef BERTH_CHECKS_CONTRACTS
+namespace berth::schedsim {
+
+TEST_CASE("contracts: an upgrade has a trial of each variant") {
+  const util::ThrowBrokenContracts throws;
+  CHECK_THROWS_AS(StepsOfUpgrade({}, {}, {{}}), util::BrokenContractError);
+}
+
+}  // namespace berth::schedsim
+#endif
