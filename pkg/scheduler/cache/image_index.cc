@@ -29,8 +29,11 @@ void ImageIndex::Add(Row r, const api::Node& node) {
       std::vector<ImageNodes::Size>& sizes = nodes.sizes;
       if (sizes.empty()) nodes.first_size = image.size_bytes;
       // When all nodes are indexed at once, rows come in ascending order and belong at the end.
-      auto at = sizes.end();
-      if (!sizes.empty() && sizes.back().row >= r) at = FirstFrom(sizes, r);
+      if (sizes.empty() || sizes.back().row < r) {
+        sizes.push_back({r, image.size_bytes, static_cast<int32_t>(sizes.size()) + 1});
+        continue;
+      }
+      auto at = FirstFrom(sizes, r);
       if (at != sizes.end() && at->row == r) {
         at->bytes = image.size_bytes;
       } else {
