@@ -40,10 +40,13 @@ void DomainRule::SumsOfAll(std::span<const Row> rows, std::vector<DomainSum>* su
     by_domain.assign(limit, 0);
     for (const auto& [domain, number] : numbers) by_domain[domain] = number;
     const bool by_label = t.label != nullptr && t.label != t.totals->column();
+    const DomainChannel channel = channels_[t.channel];
+    const int64_t* const number_of = by_domain.data();
+    const DomainTotals& totals = *t.totals;
     for (size_t i = 0; i < rows.size(); ++i) {
-      const uint32_t domain = t.totals->DomainOf(rows[i]);
+      const uint32_t domain = totals.DomainOf(rows[i]);
       if (domain >= limit || (by_label && t.label->Domain(rows[i]) == LabelColumn::kNoDomain)) continue;
-      AddTo(&to[i * width], channels_[t.channel], t, by_domain[domain]);
+      AddTo(&to[i * width], channel, t, number_of[domain]);
     }
   }
 }

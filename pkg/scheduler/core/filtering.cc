@@ -131,6 +131,23 @@ void ListRows(const RowSet& set, std::vector<Row>* rows) {
   set.ForEach([&](Row row) { (*rows)[i++] = row; });
 }
 
+// Enters the rows whose reasons have a number, and erases them from the candidates. No branch depends on the numbers,
+// which are hard to predict.
+void EnterNumbered(uint32_t check, const std::vector<Row>& rows, const std::vector<uint32_t>& numbers,
+                   RowSet* candidates, std::vector<Filtered::Failed>* out) {
+  size_t failed = out->size();
+  out->resize(failed + rows.size());
+  Filtered::Failed* const to = out->data();
+  uint64_t* const words = candidates->words().data();
+  for (size_t k = 0; k < rows.size(); ++k) {
+    const uint64_t fails = numbers[k] != 0 ? 1 : 0;
+    to[failed] = {rows[k], check, numbers[k], false};
+    failed += fails;
+    words[rows[k] / 64] &= ~(fails << (rows[k] % 64));
+  }
+  out->resize(failed);
+}
+
 }  // namespace
 
 // Lets each check filter all rows that are left, and enters those that fail.
@@ -138,29 +155,21 @@ void Filtering::FilterColumns(Checks& checks, RowSet* candidates, Filtered* out)
   RowSet before, errors;
   std::vector<Row> rows;
   std::vector<uint32_t> numbers;
+  bool listed = false;  // whether `rows` has the candidates
   for (size_t i = 0; i < checks.list.size() && !candidates->empty(); ++i) {
     FitCheck& check = *checks.list[i];
     const auto place = static_cast<uint32_t>(i);
     if (check.FitsAlways()) continue;
     // Numbering the reasons also filters the rows: number 0 means that the row fits.
     if (ReasonBits(check) > 1 && !check.MayError()) {
-      ListRows(*candidates, &rows);
+      if (!listed) ListRows(*candidates, &rows);
       numbers.assign(rows.size(), 0);
       NumberReasons(check, rows, nullptr, numbers);
-      size_t failed = out->failed.size(), left = 0;
-      out->failed.resize(failed + rows.size());
-      for (size_t k = 0; k < rows.size(); ++k) {
-        out->failed[failed] = {rows[k], place, numbers[k], false};
-        rows[left] = rows[k];
-        failed += numbers[k] != 0 ? 1 : 0;
-        left += numbers[k] == 0 ? 1 : 0;
-      }
-      out->failed.resize(failed);
-      if (left == rows.size()) continue;
-      candidates->Clear();
-      for (size_t k = 0; k < left; ++k) candidates->Insert(rows[k]);
+      listed = std::all_of(numbers.begin(), numbers.end(), [](uint32_t n) { return n == 0; });
+      if (!listed) EnterNumbered(place, rows, numbers, candidates, &out->failed);
       continue;
     }
+    listed = false;
     before = *candidates;
     check.Filter(candidates, &errors);
     const uint32_t number = ReasonBits(check) == 1 ? 1 : 0;
@@ -325,9 +334,9 @@ std::shared_ptr<NodeFailures> Filtering::Explain(const api::Pod& pod, Checks& ch
   KnownLists lists;
   // Most rows have the list of the row before.
   uint32_t last_check = 0, last_number = 0, last_list = 0;
-  failures->AddNew(filtered.failed.size(), [&](size_t i) {
-    const Filtered::Failed& f = filtered.failed[i];
-    if (f.number != 0 && f.number == last_number && f.check == last_check) return std::pair(names[f.row], last_list);
+  failures->AddNew(filtered.failed.size(), [&, failed = filtered.failed.data(), name_of = names.data()](size_t i) {
+    const Filtered::Failed& f = failed[i];
+    if (f.number != 0 && f.number == last_number && f.check == last_check) return std::pair(name_of[f.row], last_list);
     auto [list, fresh] = lists.Find(f.check, f.number);
     if (fresh || f.number == 0) {
       reasons.clear();

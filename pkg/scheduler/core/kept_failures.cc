@@ -81,12 +81,12 @@ KeptFailures::KeptFailures(Cache* cache, const AlgorithmConfig* config, const No
   }
 }
 
-KeptFailures::FailedRows::FailedRows(const std::vector<Filtered::Failed>& failed) {
-  rows_.reserve(failed.size());
-  for (const Filtered::Failed& f : failed) {
-    if (checks_.empty() || checks_.back().check != f.check) checks_.push_back({f.check, 0});
-    rows_.push_back(f.row);
-    checks_.back().end = rows_.size();
+KeptFailures::FailedRows::FailedRows(const std::vector<Filtered::Failed>& failed) : rows_(failed.size()) {
+  const size_t size = failed.size();
+  for (size_t i = 0; i < size; ++i) rows_[i] = failed[i].row;
+  for (size_t i = 0; i < size; ++i) {
+    const bool last = i + 1 == size || failed[i + 1].check != failed[i].check;
+    if (last) checks_.push_back({failed[i].check, i + 1});
   }
 }
 

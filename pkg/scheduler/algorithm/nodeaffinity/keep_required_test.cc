@@ -127,6 +127,12 @@ TEST_CASE("what predicates about nodes keep of a list are the rows that they pas
                    [&](Row row) { return check->Check(row) == Verdict::kFits; });
       KeepFitting(*check, &kept);
       CHECK(kept == passed);
+      RowSet filtered, expected, errors;
+      for (const Row row : all) filtered.Insert(row);
+      expected.Resize(static_cast<Row>(filtered.words().size() * 64));
+      for (const Row row : passed) expected.Insert(row);
+      check->Filter(&filtered, &errors);
+      CHECK(filtered.words() == expected.words());
       left[i] += kept.size();
       gone[i] += all.size() - kept.size();
     }

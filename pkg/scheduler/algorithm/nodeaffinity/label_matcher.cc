@@ -104,6 +104,17 @@ void KeepMatching(const std::vector<LabelMatcher>& matchers, std::vector<Row>* r
   KeepRows(rows, [of = matches.data()](size_t i, Row) { return of[i]; });
 }
 
+// A list is narrowed with fewer steps for each row than a set.
+void KeepMatching(const std::vector<LabelMatcher>& matchers, RowSet* rows) {
+  thread_local std::vector<Row> list;
+  list.clear();
+  rows->ForEach([to = &list](Row row) { to->push_back(row); });
+  KeepMatching(matchers, &list);
+  rows->Clear();
+  uint64_t* const words = rows->words().data();
+  for (const Row row : list) words[row / 64] |= uint64_t{1} << (row % 64);
+}
+
 void NarrowToCandidates(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* candidates) {
   std::vector<Row> rows;
   if (CandidatesOf(matchers, &rows)) NarrowToRows(rows, row_count, candidates);

@@ -61,8 +61,9 @@ class LabelMatcher {
 // name label values by which the rows can be found, writes a superset of the matching rows, each row once, and returns
 // true. The first selector must be a nodeSelector, which names each label once. REQUIRES: `matchers` is not empty.
 bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows);
-// Erases the rows that do not match in the same sense and keeps the order of the others.
+// Erases the rows that do not match in the same sense. The order of those in a list stays as it is.
 void KeepMatching(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows);
+void KeepMatching(const std::vector<LabelMatcher>& matchers, RowSet* rows);
 // Removes from `candidates` all rows but those that CandidatesOf names. Does nothing if it names none, because then any
 // of the `row_count` rows may match.
 void NarrowToCandidates(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* candidates);

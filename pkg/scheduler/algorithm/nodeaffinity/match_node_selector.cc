@@ -62,10 +62,9 @@ class NodeSelectorCheck final : public ColumnCheck {
       if (NamedCandidates(required_, cache_, &named)) NarrowToRows(named, cache_.row_count(), candidates);
       return FitCheck::Filter(candidates, errors);
     }
+    if (required_ != nullptr && required_->terms.empty()) return candidates->Clear();
     NarrowToCandidates(matchers_, cache_.row_count(), candidates);
-    candidates->ForEach([&](Row row) {
-      if (!MatchesByValue(row)) candidates->Erase(row);
-    });
+    KeepMatching(matchers_, candidates);
   }
   // Selectors that cannot be answered from the label columns alone are left to Check.
   void KeepFitting(std::vector<Row>* rows) override {

@@ -78,9 +78,7 @@ class AffinityCheck final : public ColumnCheck {
       return FitCheck::Filter(candidates, errors);
     }
     NarrowToCandidates(matchers_, ctx_.cache.row_count(), candidates);
-    candidates->ForEach([&](Row row) {
-      if (!MatchesByValue(row)) candidates->Erase(row);
-    });
+    KeepMatching(matchers_, candidates);
   }
   void KeepFitting(std::vector<Row>* rows) override {
     if (rows->size() < kFewRows || !Compile()) return ColumnCheck::KeepFitting(rows);
@@ -265,11 +263,12 @@ void KeepRequired(const api::PodTemplate& pod, const Cache& cache, RowSet* rows)
     });
     return;
   }
+  if (terms.empty()) return rows->Clear();
+  const api::Selector everything = api::Selector::FromMap({});
   std::vector<LabelMatcher> matchers;
+  matchers.emplace_back(cache, everything);
   for (const auto& t : terms) matchers.emplace_back(cache, t.match.selector);
-  rows->ForEach([&](Row row) {
-    if (std::none_of(matchers.begin(), matchers.end(), [&](const auto& m) { return m.Matches(row); })) rows->Erase(row);
-  });
+  KeepMatching(matchers, rows);
 }
 
 FitPredicate NodeAffinityFilter(const PluginFactoryArgs&, AddedAffinity added) {

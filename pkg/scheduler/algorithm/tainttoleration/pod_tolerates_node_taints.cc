@@ -1,4 +1,5 @@
 #include <absl/container/flat_hash_map.h>
+#include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <charconv>
@@ -52,16 +53,17 @@ class TaintsCheck final : public ColumnCheck {
   int ReasonBits() const override { return NamesTaint() ? 31 : 1; }
   void NumberReasons(std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers) override {
     if (!NamesTaint()) return ColumnCheck::NumberReasons(rows, beside, numbers);
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const api::Taint* taint = FirstOf(rows[i]);
-      if (taint == nullptr) {
-        numbers[i] = 0;
-        continue;
-      }
-      uint32_t& number = first_[cache_.columns().taints[rows[i]]].reason;
-      if (number == 0) number = numbers_.try_emplace({taint->key, taint->value}, numbers_.size() + 1).first->second;
-      numbers[i] = number;
+    const uint32_t* const taints = cache_.columns().taints.data();
+    const size_t limit = cache_.taint_lists().limit();
+    if (limit > rows.size()) {
+      for (size_t i = 0; i < rows.size(); ++i) numbers[i] = NumberOf(taints[rows[i]]);
+      return;
     }
+    // As in KeepFitting.
+    std::vector<uint32_t> number_of(limit);
+    for (uint32_t list = 0; list < limit; ++list) number_of[list] = NumberOf(list);
+    const uint32_t* const of = number_of.data();
+    for (size_t i = 0; i < rows.size(); ++i) numbers[i] = of[taints[rows[i]]];
   }
   bool ReadsOnlyAmounts() const override { return true; }
   void Filter(RowSet* candidates, RowSet*) override {
@@ -89,7 +91,7 @@ class TaintsCheck final : public ColumnCheck {
     if (reason_ == Reason::kPlain) return out->push_back(reasons::kTaintsTolerationsNotMatch);
     if (reason_ == Reason::kOnlyUntolerated) return out->push_back(reasons::kUntoleratedTaints);
     const api::Taint* taint = FirstOf(row);
-    const std::string named = "{" + taint->key.string() + ": " + taint->value.string() + "}";
+    const std::string named = absl::StrCat("{", taint->key.string(), ": ", taint->value.string(), "}");
     out->push_back(
         {Symbol(reason_ == Reason::kNamesTaint ? "node(s) had untolerated taint " + named
                                                : "node(s) had taint " + named + ", that the pod didn't tolerate"),
@@ -99,6 +101,14 @@ class TaintsCheck final : public ColumnCheck {
  private:
   bool NamesTaint() const { return reason_ == Reason::kNamesTaint || reason_ == Reason::kNamesTaintNotTolerated; }
   bool Fits(Row row) { return FirstOf(row) == nullptr; }
+  // Returns the number of the reasons of nodes with this list of taints, or 0 if they fit.
+  uint32_t NumberOf(uint32_t list) {
+    const api::Taint* taint = FirstIn(list);
+    if (taint == nullptr) return 0;
+    uint32_t& number = first_[list].reason;
+    if (number == 0) number = numbers_.try_emplace({taint->key, taint->value}, numbers_.size() + 1).first->second;
+    return number;
+  }
   // Returns the first taint of the node that the pod does not tolerate, or null.
   const api::Taint* FirstOf(Row row) { return FirstIn(cache_.columns().taints[row]); }
   // Returns the first taint in the list with this number that the pod does not tolerate, or null. It is looked for
