@@ -21,6 +21,9 @@ constexpr size_t kFewSpecials = 64, kNodesForOneSpecial = 8;
 // What it costs to bring a special row up to date, and to list one for a decision, where looking whether a changed row
 // may be special costs 1. Estimated from profiles with 100 to 1,000 templates.
 constexpr uint64_t kCostOfUpdate = 64, kCostOfListing = 12;
+// For how many decisions keeping special rows must have been worth while before it begins, and how many if their
+// domains have several rows.
+constexpr uint64_t kDecisionsBefore = 2, kDecisionsBeforeDomains = 6;
 
 // What no decision of this thread uses now: objects of type T.
 template <typename T>
@@ -109,6 +112,11 @@ void DomainOverlay::SetClass(std::shared_ptr<EquivalenceClass> rows) {
   specials_.Invalidate();
 }
 
+bool DomainOverlay::NodesHaveChanged(uint64_t since) const {
+  bool changed = false;
+  return !cache_->NodeChangesSince(since, [&](Row) { changed = true; }) || changed;
+}
+
 // Returns how the special rows are found, and notes that a decision is made now: they are kept if that pays, or if they
 // are kept and easily brought up to date. REQUIRES: the class is up to date.
 DomainOverlay::Way DomainOverlay::ChooseWay() {
@@ -122,13 +130,14 @@ DomainOverlay::Way DomainOverlay::ChooseWay() {
   const auto pays = [&](uint64_t since) {
     return since * (nodes + kCostOfUpdate * counted) <= kCostOfListing * counted * nodes;
   };
-  if (specials_.UpToDateWith(*rows_) && pays(now - specials_.seen())) return Way::kKept;
-  // Keeping begins when it would have cost at most half for the last two decisions, because the special rows must be
-  // found from scratch first. Pods in random order come soon after one another now and then, too.
-  const bool would_have_paid = decided && pays(2 * changes);
-  const bool again = would_have_paid && would_have_paid_;
-  would_have_paid_ = would_have_paid;
-  if (again) return Way::kKept;
+  // Where domains have several rows, a change of a node makes it necessary to find the special rows from scratch.
+  const bool have_domains = !layout_.sparse_columns().empty();
+  const auto stay = [&](uint64_t since) { return !have_domains || !NodesHaveChanged(since); };
+  if (specials_.UpToDateWith(*rows_) && pays(now - specials_.seen()) && stay(specials_.seen())) return Way::kKept;
+  // Keeping begins when it would have cost at most half for the last decisions, because the special rows must be found
+  // from scratch first. Pods in random order come soon after one another now and then, too.
+  would_have_paid_ = decided && pays(2 * changes) && stay(now - changes) ? would_have_paid_ + 1 : 0;
+  if (would_have_paid_ >= (have_domains ? kDecisionsBeforeDomains : kDecisionsBefore)) return Way::kKept;
   return counted > std::max(kFewSpecials, nodes / kNodesForOneSpecial) ? Way::kByRow : Way::kListed;
 }
 
@@ -342,7 +351,7 @@ bool DomainOverlay::ListParts(Buffers& b, const Extra& extra, bool keep) {
     b.list.AppendOneOfEach(groups, &b.answers.rows);
     AskLabelRules(b);
   }
-  b.list.FindParts(groups, &b.parts);
+  b.list.FindParts(rows_->nodes(), &b.parts);
   if (extra.filter != nullptr && !b.list.Filter(*cache_, *extra.filter)) return false;
   if (extra.walk != nullptr) b.list.KeepWalked(*cache_, extra.walk);
   return true;

@@ -96,6 +96,7 @@ class DomainOverlay {
 
   void PrepareRules();
   void FindTerms();
+  bool NodesHaveChanged(uint64_t since) const;
   Way ChooseWay();
   void BeginParts(Buffers& b);
   void AskLabelRules(Buffers& b);
@@ -142,8 +143,8 @@ class DomainOverlay {
   SignatureTable signatures_;  // of the special rows, kept or of the last decision
   KeptSpecials specials_;
   uint64_t decided_ = 0;  // the cache's generation at the last decision by parts
-  // Whether keeping the special rows since the decision before that one would have been worth while (ChooseWay).
-  bool would_have_paid_ = false;
+  // For how many decisions in a row keeping the special rows would have been worth while (ChooseWay).
+  uint64_t would_have_paid_ = 0;
   absl::FunctionRef<void()>* on_filtered_ = nullptr;
 };
 

@@ -229,6 +229,25 @@ TEST_CASE("nodes that come under new names, and go, are scored like others") {
   }
 }
 
+// Nearly every node is alone in its zone, so that the index does not look for nodes that are alike.
+TEST_CASE("nodes that are all different are scored like others, also when they change") {
+  constexpr int kNodes = 120;
+  World world;
+  world.Service("web", "'app':'web'");
+  for (int i = 0; i < kNodes; ++i) world.Nodes({NodeOf(Cat("n", std::to_string(i)), Zone(i))});
+  Pair pair(&world);
+  for (int i = 0; i < 300; ++i) {
+    // Some nodes get a zone that was there before, others a new one, and some go for a while.
+    const std::string name = Cat("n", std::to_string(i * 7 % kNodes));
+    if (i % 5 == 1) world.cache.RemoveNode(name);
+    if (i % 5 != 1) world.Nodes({NodeOf(name, Zone(i % 3 == 0 ? i % 10 : 1000 + i))});
+    const auto pod = PodOf(Cat("p", std::to_string(i)), Asks(i % 4 == 0 ? "'cpu':'50m'" : "'cpu':'1m'"), "'app':'web'");
+    const std::string host = pair.Place(pod);
+    REQUIRE(host.starts_with("n"));
+    world.Place(pod, host);
+  }
+}
+
 TEST_CASE("an error about volumes is reported of a node that would fail a later predicate") {
   World world;
   world.Nodes({NodeOf("a"), NodeOf("b", Zone(1), "", "'cpu':'4','memory':'8Gi','pods':'10'",

@@ -34,6 +34,8 @@ class KeyPartitions {
   // Returns a number for each row of the cache: listed rows have the same one if and only if they are in the same
   // domains of all keys. Numbers lie close together. Valid until the next call. REQUIRES: `keys` is not empty.
   std::span<const uint32_t> Of(const std::vector<GroupKey>& keys);
+  // Returns how many different numbers the last call of Of returned, or a little more.
+  size_t last_sets() const { return partitions_.empty() ? 0 : partitions_.front().sets; }
 
  private:
   struct Partition {

@@ -11,7 +11,8 @@
 namespace berth::scheduler {
 namespace {
 
-// A table of parts by group and signature is made if it has at most this many places, or a few for each row.
+// A table of parts by group and signature is made if it has at most this many places, or a few for each row. If it
+// would have more, most rows differ from all others, and each gets a part of its own.
 constexpr size_t kLeastPlacesOfTable = 4096;
 
 }  // namespace
@@ -59,7 +60,6 @@ void RowList::AppendOneOfEach(size_t groups, std::vector<Row>* out) const {
 // Says that no part was looked for yet. REQUIRES: the special rows are marked.
 void RowList::ForgetParts(size_t groups) {
   plain_part_.assign(groups, kNotLooked);
-  special_part_.clear();
   const size_t places = groups * static_cast<size_t>(signatures_);
   places_ = places <= 4 * signature_of_.size() + kLeastPlacesOfTable ? places : 0;
   for (const size_t place : looked_) part_table_[place] = kNotLooked;
@@ -68,13 +68,11 @@ void RowList::ForgetParts(size_t groups) {
 }
 
 // Returns the index of the part for the rows of a group with this signature, or kNoPart. The part is added at the first
-// call for it.
+// call for it. REQUIRES: if the signature is not 0, there is a table.
 int32_t RowList::PartFor(int32_t group, int32_t signature, PartTable* parts) {
   const auto place = static_cast<size_t>(group) * static_cast<size_t>(signatures_) + static_cast<size_t>(signature);
   if (place < places_ && part_table_[place] != kNotLooked) return part_table_[place];
-  int32_t& part = signature == 0    ? plain_part_[static_cast<size_t>(group)]
-                  : place < places_ ? part_table_[place]
-                                    : special_part_.try_emplace({group, signature}, kNotLooked).first->second;
+  int32_t& part = signature == 0 ? plain_part_[static_cast<size_t>(group)] : part_table_[place];
   if (part == kNotLooked) part = parts->Add(group, signature, nullptr, 0);
   if (place < places_) {
     part_table_[place] = part;
@@ -90,7 +88,13 @@ bool RowList::LookUpParts(PartTable* parts) {
   const EquivalenceClass::RowState* states = states_.data();
   int32_t* const part_of = part_of_.data();
   int32_t least = 0;
-  if (with_signature_.empty()) {
+  if (alone_) {
+    const int32_t* const signature_of = signature_of_.data();
+    for (size_t i = 0; i < size; ++i) {
+      part_of[i] = parts->Add(states[i].group, signature_of[rows_[i]], nullptr, 0);
+      least = std::min(least, part_of[i]);
+    }
+  } else if (with_signature_.empty()) {
     const int32_t* const plain_part = plain_part_.data();
     for (size_t i = 0; i < size; ++i) {
       int32_t part = plain_part[states[i].group];
@@ -109,8 +113,10 @@ bool RowList::LookUpParts(PartTable* parts) {
   return least >= 0;
 }
 
-void RowList::FindParts(size_t groups, PartTable* parts) {
+void RowList::FindParts(const StaticNodeIndex& nodes, PartTable* parts) {
+  const size_t groups = nodes.group_count();
   ForgetParts(groups);
+  alone_ = nodes.alone() || (!with_signature_.empty() && places_ == 0);
   if (groups == 1 && with_signature_.empty()) {
     if (!rows_.empty() && PartFor(0, 0, parts) == PartTable::kNoPart) Resize(0);
     return;

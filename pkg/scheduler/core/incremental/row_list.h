@@ -13,13 +13,11 @@
 //
 // Thread-safety: that of the Cache.
 #pragma once
-#include <absl/container/flat_hash_map.h>
 #include <absl/functional/function_ref.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "pkg/scheduler/core/incremental/equivalence_class.h"
@@ -68,7 +66,7 @@ class RowList {
   // Appends one row of each group that has a listed row.
   void AppendOneOfEach(size_t groups, std::vector<Row>* out) const;
   // Adds the parts of the listed rows to the table and erases rows whose part is not admitted.
-  void FindParts(size_t groups, PartTable* parts);
+  void FindParts(const StaticNodeIndex& nodes, PartTable* parts);
   // Erases the listed rows that `filter` erases. Returns false when the reference scheduler must decide.
   bool Filter(const Cache& cache, const Extra::Filter& filter);
   // Sets Part::nodes.
@@ -108,10 +106,9 @@ class RowList {
   std::vector<int32_t> signature_of_;               // by row; 0 for all rows that are not in with_signature_
   std::vector<Row> with_signature_;
   int32_t signatures_ = 1;  // a number above those of all signatures
-  // The index of the part by group and signature: of the plain rows; of others in the table if few such pairs are
-  // possible, otherwise in the map.
+  bool alone_ = false;      // whether each row has a part of its own
+  // The index of the part by group and signature: of the plain rows; of others in the table.
   std::vector<int32_t> plain_part_, part_table_;
-  absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> special_part_;
   size_t places_ = 0;            // how many places of part_table_ are used
   std::vector<size_t> looked_;   // those of them that have a part
   std::vector<int64_t> totals_;  // by position in rows_

@@ -1,6 +1,12 @@
 #include "pkg/scheduler/core/incremental/sparse_sums.h"
 
 namespace berth::scheduler {
+namespace {
+
+// There are many counted rows if at least one domain in this many rows is counted by a term.
+constexpr size_t kRowsOfCounted = 8;
+
+}  // namespace
 
 std::span<const int64_t> SparseSums::Of(const TermLayout& layout, Row row) {
   signature_.assign(layout.slots().size(), 0);
@@ -26,14 +32,48 @@ int64_t& SparseSums::ValueOf(Row row, size_t slot, size_t width) {
   return values_[(at - 1) * width + slot];
 }
 
+// Adds the numbers of one term to the sums in values_, which have a place for each row.
+void SparseSums::AddToAll(const TermLayout& layout, const TermLayout::Term& t) {
+  const size_t width = layout.slots().size();
+  const bool adds = layout.channels()[t.channel] == DomainChannel::kSum;
+  const int64_t weight = t.term->weight;
+  const LabelColumn* const label = t.term->label;
+  int64_t* const values = values_.data() + t.slot;
+  uint64_t* const words = counted_.words().data();
+  const auto add = [=](Row row, int64_t number) {
+    if (label != nullptr && label->Domain(row) == LabelColumn::kNoDomain) return;
+    int64_t& value = values[row * width];
+    value = adds ? value + weight * number : number > 0 ? 1 : value;
+    words[row / 64] |= uint64_t{1} << (row % 64);
+  };
+  const LabelColumn* const column = t.term->totals->column();
+  for (const auto& [domain, number] : t.term->totals->numbers()) {
+    if (column == nullptr) {
+      add(domain, number);
+    } else {
+      for (const Row row : column->Rows(domain)) add(row, number);
+    }
+  }
+}
+
+// ForEach where a large part of the rows is met, so that a place for each row costs less than to look for one.
+void SparseSums::ForEachOfMany(const TermLayout& layout, size_t rows, Use f) {
+  const size_t width = layout.slots().size();
+  values_.assign(rows * width, 0);
+  counted_.Clear();
+  counted_.Resize(static_cast<Row>(rows));
+  for (const TermLayout::Term& t : layout.sparse()) AddToAll(layout, t);
+  counted_.ForEach([&](Row row) { f(row, {values_.data() + row * width, width}); });
+}
+
 // A single term has each row's signature as soon as it meets the row; the sums of several are collected first.
-void SparseSums::ForEach(const TermLayout& layout, size_t rows,
-                         absl::FunctionRef<void(Row, std::span<const int64_t>)> f) {
+void SparseSums::ForEach(const TermLayout& layout, size_t rows, Use f) {
   if (layout.sparse().empty()) return;
   const size_t width = layout.slots().size();
   const bool single = layout.sparse().size() == 1;
   for (Row row : added_) added_at_[row] = 0;
   added_.clear();
+  if (!single && layout.Counted() * kRowsOfCounted > rows) return ForEachOfMany(layout, rows, f);
   values_.clear();
   if (added_at_.size() < rows) added_at_.resize(rows, 0);
   for (const TermLayout::Term& t : layout.sparse()) {

@@ -22,12 +22,16 @@ class SparseSums {
   void ForEach(const TermLayout& layout, size_t rows, absl::FunctionRef<void(Row, std::span<const int64_t>)> f);
 
  private:
+  using Use = absl::FunctionRef<void(Row, std::span<const int64_t>)>;
   int64_t& ValueOf(Row row, size_t slot, size_t width);
+  void AddToAll(const TermLayout& layout, const TermLayout::Term& term);
+  void ForEachOfMany(const TermLayout& layout, size_t rows, Use f);
 
   std::vector<int64_t> signature_;  // the result of Of
   std::vector<Row> added_;          // the rows that ForEach has met
   std::vector<uint32_t> added_at_;  // by row: 1 + the place of its sums in values_, or 0
   std::vector<int64_t> values_;
+  RowSet counted_;  // the rows that ForEachOfMany has met
 };
 
 }  // namespace berth::scheduler

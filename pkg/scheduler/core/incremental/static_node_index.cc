@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kMostSearches = 24;
 // An index without that table is built anew if more than one in this many nodes has changed.
 constexpr size_t kNodesOfChange = 4;
+// The least number of rows of which each may get a group of its own.
+constexpr size_t kLeastAlone = 64;
 // How many rows a step through a set of all rows passes.
 constexpr size_t kRowsOfWord = 64;
 
@@ -159,40 +161,46 @@ int32_t StaticNodeIndex::GroupOfKey() {
   return static_cast<int32_t>(group_count_++);
 }
 
-// Makes each set of scratch().alike a group of its own. REQUIRES: there are no groups.
-void StaticNodeIndex::MakeGroups() {
+// Adds groups for the rows at the positions first(0), first(1), ... of scratch().fit.
+template <typename First>
+void StaticNodeIndex::AddGroups(size_t count, First first) {
   const Scratch& s = scratch();
-  const size_t size = s.fit.size(), keys = keys_.size(), raws = raw_scores_.size();
-  group_count_ = s.alike.set_count();
+  const size_t size = s.fit.size(), keys = keys_.size(), raws = raw_scores_.size(), before = group_count_;
+  const Row* const fit = s.fit.data();
+  group_count_ += count;
   domains_.resize(group_count_ * keys);
   raw_.resize(group_count_ * raws);
-  for (size_t set = 0; set < group_count_; ++set) {
-    const size_t first = s.alike.first(set);
-    for (size_t k = 0; k < keys; ++k) domains_[set * keys + k] = keys_[k].DomainOf(s.fit[first]);
-    for (size_t i = 0; i < raws; ++i) {
-      const int64_t raw = s.raws[i * size + first];
-      raw_[set * raws + i] = raw;
-      most_raw_[i] = std::max(most_raw_[i], raw);
-    }
+  for (size_t k = 0; k < keys; ++k) {
+    const GroupKey key = keys_[k];
+    uint32_t* to = domains_.data() + before * keys + k;
+    for (size_t i = 0; i < count; ++i, to += keys) *to = key.DomainOf(fit[first(i)]);
   }
-  for (size_t k = 0; k < size; ++k) parts_[s.fit[k]].group = static_cast<int32_t>(s.alike.set(k));
+  for (size_t r = 0; r < raws; ++r) {
+    const int64_t* const of = s.raws.data() + r * size;
+    int64_t* to = raw_.data() + before * raws + r;
+    int64_t most = most_raw_[r];
+    for (size_t i = 0; i < count; ++i, to += raws) {
+      *to = of[first(i)];
+      most = std::max(most, *to);
+    }
+    most_raw_[r] = most;
+  }
 }
 
-// Writes the groups of the rows in scratch().fit to their parts. REQUIRES: scratch().raws has the rows' raw scores by
-// the first priority, then those by the second, ... The rows are divided into sets first, so that a group is looked up
-// once for each set and not for each row. If there are no groups yet, each set is a new one, and is not looked up; the
-// sets that the keys make are then those of all indexes with these keys.
-void StaticNodeIndex::FindGroups() {
+// Divides the rows in scratch().fit into sets of rows that are alike. If there are no groups yet, the sets that the
+// keys make are those of all indexes with these keys, and when it turns out that nearly every row is alone, the
+// division is given up and false returned.
+bool StaticNodeIndex::DivideRows() {
   Scratch& s = scratch();
   const size_t size = s.fit.size();
-  // Searching all groups a few times costs less than entering them into a table that is not used again.
-  if (group_count_ > 0 && !indexed_) {
-    if (searches_ += size; searches_ > kMostSearches) IndexGroups();
-  }
+  const auto most_are_alone = [&](size_t sets, size_t rows) {
+    return group_count_ == 0 && rows >= kLeastAlone && sets * 4 > rows * 3;
+  };
   s.alike.Reset(size);
   s.domains.resize(size);
   if (group_count_ == 0 && !keys_.empty()) {
     const std::span<const uint32_t> set_of = partitions_.Of(keys_);
+    if (most_are_alone(partitions_.last_sets(), set_of.size())) return false;
     for (size_t k = 0; k < size; ++k) s.domains[k] = set_of[s.fit[k]];
     s.alike.Divide(s.domains);
   }
@@ -202,8 +210,35 @@ void StaticNodeIndex::FindGroups() {
     for (size_t k = 0; k < size; ++k) s.domains[k] = key.DomainOf(s.fit[k]) + 1u;
     s.alike.Divide(s.domains);
   }
-  for (size_t i = 0; i < raw_scores_.size(); ++i) s.alike.Divide({s.raws.data() + i * size, size});
-  if (group_count_ == 0) return MakeGroups();
+  for (size_t i = 0; i < raw_scores_.size(); ++i) {
+    if (most_are_alone(s.alike.set_count(), size)) return false;
+    s.alike.Divide({s.raws.data() + i * size, size});
+  }
+  return true;
+}
+
+// Writes the groups of the rows in scratch().fit to their parts. REQUIRES: scratch().raws has the rows' raw scores by
+// the first priority, then those by the second, ... The rows are divided into sets first, so that a group is looked up
+// once for each set and not for each row. If there are no groups yet, each set is a new one, and is not looked up.
+void StaticNodeIndex::FindGroups() {
+  Scratch& s = scratch();
+  const size_t size = s.fit.size();
+  alone_ = alone_ || !DivideRows();
+  if (alone_) {
+    const auto before = static_cast<int32_t>(group_count_);
+    AddGroups(size, [](size_t i) { return i; });
+    for (size_t k = 0; k < size; ++k) parts_[s.fit[k]].group = before + static_cast<int32_t>(k);
+    return;
+  }
+  if (group_count_ == 0) {
+    AddGroups(s.alike.set_count(), [&](size_t set) { return s.alike.first(set); });
+    for (size_t k = 0; k < size; ++k) parts_[s.fit[k]].group = static_cast<int32_t>(s.alike.set(k));
+    return;
+  }
+  // Searching all groups a few times costs less than entering them into a table that is not used again.
+  if (!indexed_) {
+    if (searches_ += size; searches_ > kMostSearches) IndexGroups();
+  }
   key_.resize(keys_.size() + raw_scores_.size());
   s.groups.clear();
   for (size_t set = 0; set < s.alike.set_count(); ++set) {
@@ -251,7 +286,7 @@ void StaticNodeIndex::Drop() {
   checks_.clear();
   scores_.clear();
   raw_scores_.clear();
-  built_ = listed_ = prepared_ = false;
+  built_ = listed_ = prepared_ = alone_ = false;
 }
 
 // Builds the index. If a rule can name candidates cheaply (ColumnCheck::Candidates), only those are evaluated.
@@ -264,7 +299,7 @@ void StaticNodeIndex::Rebuild() {
   raw_.clear();
   most_raw_.assign(normalised_.size(), 0);
   group_table_ = {};
-  indexed_ = false;
+  alone_ = indexed_ = false;
   searches_ = 0;
   if (parts_.capacity() == 0) {
     parts_.swap(scratch().spare_parts);

@@ -11,6 +11,9 @@
 //   1     yes   b               0                1      10000
 //   2     no    -               -               -1      -
 //
+// If nearly every node would be alone in its group, each one gets a group of its own, without a look at whether two are
+// alike.
+//
 // Invariant after Refresh: part() is correct for every row of the cache. Groups are only added; when there are too many
 // that no node belongs to, the index is built anew, epoch() changes, and all group numbers from before are invalid.
 //
@@ -50,6 +53,8 @@ class StaticNodeIndex {
   // Changes when the index is built anew.
   uint64_t epoch() const { return epoch_; }
   size_t group_count() const { return group_count_; }
+  // Returns whether each row has a group of its own.
+  bool alone() const { return alone_; }
   // Return the domains of a group, one for each of keys(), and its raw scores, one for each of normalised(). Valid
   // until the next Refresh.
   const uint32_t* domains(size_t group) const { return domains_.data() + group * keys_.size(); }
@@ -98,7 +103,9 @@ class StaticNodeIndex {
   void IndexGroups();
   bool HasKey(size_t group) const;
   int32_t GroupOfKey();
-  void MakeGroups();
+  template <typename First>
+  void AddGroups(size_t count, First first);
+  bool DivideRows();
   void ListOnce(const std::vector<Row>& rows, std::vector<Row>* once) const;
   void List();
   void ListRanks();
@@ -124,6 +131,7 @@ class StaticNodeIndex {
   // The groups by their domains followed by their raw scores. Only rows that are evaluated after the index was built
   // are looked up, so it is filled when that has happened a few times.
   KeyTable group_table_;
+  bool alone_ = false;        // whether each row has a group of its own
   bool indexed_ = false;      // whether group_table_ has all groups
   size_t searches_ = 0;       // how many groups were looked for without it since the index was built
   std::vector<int64_t> key_;  // the domains and raw scores of the group that is looked up
