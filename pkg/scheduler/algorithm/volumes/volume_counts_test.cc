@@ -1,4 +1,4 @@
-// The limits of volumes on nodes: what is found for all rows at once is what is found for each.
+// The limits of volumes on nodes, and their zones: what is found for all rows at once is what is found for each.
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -76,6 +76,51 @@ TEST_CASE("limits of volumes: all rows at once get the answers of single rows, w
   }
   CHECK(fitting > 500);
   CHECK(not_fitting > 500);
+}
+
+TEST_CASE("zones of volumes: all rows at once get the answers of single rows") {
+  std::mt19937 random(7);
+  World w;
+  const std::vector<const char*> keys = {"failure-domain.beta.kubernetes.io/zone",
+                                         "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/zone",
+                                         "topology.kubernetes.io/region"};
+  const auto labels = [&](unsigned one_in, std::initializer_list<const char*> values) {
+    std::string list;
+    for (const char* key : keys) {
+      if (random() % one_in != 0) continue;
+      list += Cat(list.empty() ? "" : ",", "'", key, "':'", values.begin()[random() % values.size()], "'");
+    }
+    return list;
+  };
+  for (unsigned i = 0; i < 20; ++i) {
+    const std::string n = std::to_string(i);
+    w.Volume(Cat("v", n), "'capacity':{'storage':'1Gi'}", Cat("'labels':{", labels(2, {"a", "b", "a__b", "c"}), "}"));
+    w.Claim(Cat("c", n), Cat("'volumeName':'v", n, "'"));
+  }
+  PluginFactoryArgs args;
+  args.cache = &w.cache;
+  const FitPredicate rule = VolumeZone(args);
+  size_t fitting = 0, not_fitting = 0;
+  for (unsigned round = 0; round < 300; ++round) {
+    // At first every node has a zone; later some have no label at all.
+    const std::string own = round < 100 ? Cat("'topology.kubernetes.io/zone':'", random() % 2 == 0 ? "a" : "b", "'")
+                                        : labels(3, {"a", "b", "c"});
+    w.Nodes({NodeOf(Cat("n", std::to_string(random() % 12)), own)});
+    if (round > 50 && random() % 5 == 0) w.cache.RemoveNode(Cat("n", std::to_string(random() % 12)));
+    const api::PodPtr pod = PodOf("p", Cat("'volumes':[", Claimed(Cat("c", std::to_string(random() % 20))), ",",
+                                           Claimed(Cat("c", std::to_string(random() % 20))), "]"));
+    const PodContext ctx{*pod, *w.cache.Info(pod->tmpl), w.cache};
+    const auto check = rule(ctx);
+    RowSet rows = w.cache.listed(), errors;
+    check->Filter(&rows, &errors);
+    w.cache.listed().ForEach([&](Row row) {
+      const bool fits = check->Check(row) == Verdict::kFits;
+      CHECK(rows.Has(row) == fits);
+      ++(fits ? fitting : not_fitting);
+    });
+  }
+  CHECK(fitting > 300);
+  CHECK(not_fitting > 300);
 }
 
 }  // namespace berth::scheduler::volumes

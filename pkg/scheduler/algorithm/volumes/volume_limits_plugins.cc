@@ -99,7 +99,25 @@ class CsiLimitsCheck final : public FitCheck {
       }
     }
     if (limited[0].empty() && limited[1].empty()) return;
-    candidates->ForEach([&](Row row) {
+    // Few rows are over a limit, and only these are looked at one by one.
+    RowSet over;
+    over.Resize(cache_.row_count());
+    for (const std::vector<Limited>& list : limited) {
+      for (const Limited& l : list) {
+        const int64_t* const attached = l.column->attached.data();
+        const int64_t* const limit = l.column->limit.data();
+        const size_t rows = l.column->attached.size();
+        for (size_t begin = 0; begin < rows; begin += 64) {
+          uint64_t word = 0;
+          for (size_t row = begin, end = std::min(begin + 64, rows); row < end; ++row) {
+            word |= static_cast<uint64_t>(attached[row] + l.count > limit[row]) << (row - begin);
+          }
+          over.words()[begin / 64] |= word;
+        }
+      }
+    }
+    over.IntersectWith(*candidates);
+    over.ForEach([&](Row row) {
       for (const Limited& l : limited[attached_->HasCsiNode(row)]) {
         if (l.column->attached[row] + l.count <= l.column->limit[row]) continue;
         if (Check(row) != Verdict::kFits) candidates->Erase(row);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "pkg/api/decode.h"
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
@@ -25,7 +26,7 @@ const std::array<Symbol, 4> kLabels = {Symbol("failure-domain.beta.kubernetes.io
 // A node fits if its zone and region are among those in the labels of each bound volume of the pod, or if it has none
 // of the four labels. What the volumes demand is collected before any node is examined; a claim whose volume cannot be
 // found rejects the pod.
-class ZoneCheck final : public FitCheck {
+class ZoneCheck final : public ColumnCheck {
  public:
   explicit ZoneCheck(const PodContext& ctx) : cache_(ctx.cache) {
     for (const api::Volume& v : ctx.pod.tmpl->volumes) {
@@ -63,8 +64,42 @@ class ZoneCheck final : public FitCheck {
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeZoneConflict); }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+  int ReasonBits() const override { return 1; }
+  // Finds the rows by the values of their labels.
+  void Filter(RowSet* candidates, RowSet*) override {
+    if (wanted_.empty()) return;
+    const RowSet without = WithoutLabels(*candidates);
+    for (const auto& [index, values] : wanted_) {
+      RowSet with;
+      with.Resize(cache_.row_count());
+      for (const Symbol value : values) {
+        for (const Row row : columns_[index]->RowsWith(value)) with.Insert(row);
+        if (index >= 2) continue;
+        for (const Row row : columns_[index + 2]->RowsWith(value)) {
+          if (columns_[index]->Domain(row) == LabelColumn::kNoDomain) with.Insert(row);
+        }
+      }
+      candidates->IntersectWith(with);
+    }
+    without.ForEach([&](Row row) { candidates->Insert(row); });
+  }
 
  private:
+  // Returns the rows without any of the labels.
+  RowSet WithoutLabels(const RowSet& rows) const {
+    RowSet without;
+    if (std::any_of(columns_.begin(), columns_.end(),
+                    [&](const LabelColumn* c) { return c->rows_with_label() >= cache_.row_count(); })) {
+      return without;
+    }
+    rows.ForEach([&](Row row) {
+      if (std::all_of(columns_.begin(), columns_.end(),
+                      [&](const LabelColumn* c) { return c->Domain(row) == LabelColumn::kNoDomain; })) {
+        without.Insert(row);
+      }
+    });
+    return without;
+  }
   // Finds the volume that a claim is bound to; `volume` stays null if the claim may wait for it. Returns why the pod
   // cannot be placed, or an empty text.
   RuleError FindVolume(const api::PodTemplate& pod, const api::Volume& v,

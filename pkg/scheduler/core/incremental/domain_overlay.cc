@@ -146,8 +146,12 @@ DomainOverlay::Way DomainOverlay::ChooseWay() {
 DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
   BERTH_REQUIRES(usable_ && found_ && rows_ != nullptr);
   const BorrowedBuffers borrowed;
-  Buffers& b = *borrowed;
   rows_->Refresh();
+  return PlaceByParts(*borrowed, last_node_index);
+}
+
+// REQUIRES: the class is up to date.
+DomainOverlay::Answer DomainOverlay::PlaceByParts(Buffers& b, uint64_t* last_node_index) {
   const Way way = ChooseWay();
   if (way == Way::kByRow) return PlaceInRows(b, {}, false, last_node_index);
   if (way == Way::kListed) specials_.Invalidate();
@@ -264,6 +268,7 @@ DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* la
   bool keep = false;
   if (rows_->built()) {
     rows_->Refresh();
+    if (extra.filter != nullptr && extra.walk == nullptr) return PlaceFiltered(*borrowed, extra, last_node_index);
     keep = ChooseWay() == Way::kKept;
     const bool by_row = extra.filter != nullptr || extra.narrow != nullptr || extra.score != nullptr;
     if (extra.walk != nullptr && keep && !by_row && cache_->order() == NodeOrder::kZoneTree) {
@@ -273,10 +278,24 @@ DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* la
   return PlaceInRows(*borrowed, extra, keep, last_node_index);
 }
 
+// Calls the filter for all rows that fit before anything else is found out about them. Often they all stay, and then
+// there is nothing to call for single rows. REQUIRES: the class is up to date; there is a filter, and no walk.
+DomainOverlay::Answer DomainOverlay::PlaceFiltered(Buffers& b, const Extra& extra, uint64_t* last_node_index) {
+  rows_->FittingRows(&b.candidates);
+  const uint32_t fitting = b.candidates.Size();
+  if (!(*extra.filter)(&b.candidates)) return {};
+  Extra rest = extra;
+  rest.filter = nullptr;
+  const bool all_stay = b.candidates.Size() == fitting;
+  if (all_stay && rest.narrow == nullptr && rest.score == nullptr) return PlaceByParts(b, last_node_index);
+  if (!all_stay) rest.among = &b.candidates;
+  return PlaceInRows(b, rest, ChooseWay() == Way::kKept, last_node_index);
+}
+
 // Lists the rows, with the signatures of special rows, which are found anew unless `keep` says that they are kept.
-void DomainOverlay::ListRows(Buffers& b, bool keep) {
+void DomainOverlay::ListRows(Buffers& b, bool keep, const RowSet* among) {
   if (keep) specials_.Refresh(*rows_, &b.sums);
-  b.list.List(*cache_, rows_.get());
+  b.list.List(*cache_, rows_.get(), among);
   MarkSpecials(b, keep);
 }
 
@@ -343,7 +362,7 @@ DomainOverlay::Answer DomainOverlay::ChooseWalked(Buffers& b, uint64_t* last_nod
 // Lists the rows that fit with their parts, also by the rules that have to be called for each. Returns false when the
 // reference scheduler must decide.
 bool DomainOverlay::ListParts(Buffers& b, const Extra& extra, bool keep) {
-  ListRows(b, keep);
+  ListRows(b, keep, extra.among);
   if (!rows_->usable()) return false;
   BeginParts(b);
   const size_t groups = rows_->nodes().group_count();

@@ -78,6 +78,7 @@ class DomainOverlay {
     FoundSpecials found;
     RowList list;
     WalkedRows walked;
+    RowSet candidates;
     std::vector<const RankSet*> in, out;  // arguments of SelectKth
     std::vector<uint32_t> below;          // by bucket in the order of the parts: its rows before the start of a walk
   };
@@ -119,11 +120,13 @@ class DomainOverlay {
   Answer PlaceInWindow(Buffers& b, SampledWalk* walk, uint64_t* last_node_index);
   void AskLabelRulesOfClass(Buffers& b);
   void MarkSpecials(Buffers& b, bool keep);
-  void ListRows(Buffers& b, bool keep);
+  void ListRows(Buffers& b, bool keep, const RowSet* among);
   bool WalkRows(Buffers& b, bool keep, SampledWalk* walk);
   Answer ChooseWalked(Buffers& b, uint64_t* last_node_index);
   bool ListParts(Buffers& b, const Extra& extra, bool keep);
   Answer PlaceInRows(Buffers& b, const Extra& extra, bool keep, uint64_t* last_node_index);
+  Answer PlaceByParts(Buffers& b, uint64_t* last_node_index);
+  Answer PlaceFiltered(Buffers& b, const Extra& extra, uint64_t* last_node_index);
 
   Cache* cache_;
   const RuleSet& rules_;

@@ -268,6 +268,21 @@ void EquivalenceClass::Refresh() {
   Evaluate();
 }
 
+void EquivalenceClass::FittingRows(RowSet* rows) const {
+  rows->Clear();
+  rows->Resize(static_cast<Row>(rows_known_));
+  if (states_.empty()) return;
+  states_.Visit([words = rows->words().data(), size = states_.size()](const auto* states) {
+    for (size_t begin = 0; begin < size; begin += 64) {
+      uint64_t word = 0;
+      for (size_t row = begin, end = std::min(begin + 64, size); row < end; ++row) {
+        word |= static_cast<uint64_t>(RowStates::Read(states[row]).group >= 0) << (row - begin);
+      }
+      words[begin / 64] = word;
+    }
+  });
+}
+
 size_t EquivalenceClass::bytes() const {
   size_t bytes = sizeof(*this) + states_.bytes() + groups_.size() * sizeof(Group);
   for (const Group& g : groups_) bytes += g.buckets.bytes();

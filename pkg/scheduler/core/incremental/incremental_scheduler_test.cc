@@ -248,6 +248,26 @@ TEST_CASE("nodes that are all different are scored like others, also when they c
   }
 }
 
+TEST_CASE("pods of one kind with volumes of their own are placed like others, wherever the volumes are") {
+  World world;
+  world.Service("web", "'app':'web'");
+  for (int i = 0; i < 40; ++i) world.Nodes({NodeOf(Cat("n", std::to_string(i)), Zone(i % 4))});
+  Pair pair(&world);
+  for (int i = 0; i < 60; ++i) {
+    const std::string name = Cat("data-", std::to_string(i));
+    // A volume that is in no zone excludes no node.
+    world.Volume(name, "'capacity':{'storage':'1Gi'}", i % 3 == 0 ? "" : Cat("'labels':{", Zone(i % 4), "}"));
+    world.Claim(name, Cat("'volumeName':'", name, "'"));
+    const auto pod =
+        PodOf(Cat("p", std::to_string(i)),
+              Cat(Asks("'cpu':'10m'"), ",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'", name, "'}}]"),
+              "'app':'web'");
+    const std::string host = pair.Place(pod);
+    REQUIRE(host.starts_with("n"));
+    world.Place(pod, host);
+  }
+}
+
 TEST_CASE("an error about volumes is reported of a node that would fail a later predicate") {
   World world;
   world.Nodes({NodeOf("a"), NodeOf("b", Zone(1), "", "'cpu':'4','memory':'8Gi','pods':'10'",

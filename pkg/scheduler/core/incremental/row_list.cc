@@ -33,19 +33,32 @@ void RowList::Begin(const Cache& cache) {
   if (signature_of_.size() < cache.row_count()) signature_of_.resize(cache.row_count(), 0);
 }
 
-void RowList::List(const Cache& cache, EquivalenceClass* of) {
+void RowList::List(const Cache& cache, EquivalenceClass* of, const RowSet* among) {
   Begin(cache);
   if (!of->built()) return of->List(&rows_, &states_);
+  const RowStates& states = of->states();
+  if (states.empty()) return;
   const std::vector<Row>& all = cache.in_order();
   Resize(all.size());
-  size_t fit = 0;
-  for (Row row : all) {
-    const EquivalenceClass::RowState& state = of->state(row);
-    rows_[fit] = row;
-    states_[fit] = state;
-    fit += state.group >= 0 ? 1 : 0;
-  }
-  Resize(fit);
+  states.Visit([&all, among, rows = rows_.data(), to = states_.data(), this](const auto* of_row) {
+    size_t fit = 0;
+    if (among == nullptr) {
+      for (const Row row : all) {
+        const RowState state = RowStates::Read(of_row[row]);
+        rows[fit] = row;
+        to[fit] = state;
+        fit += state.group >= 0 ? 1 : 0;
+      }
+    } else {
+      const uint64_t* const words = among->words().data();
+      for (const Row row : all) {
+        rows[fit] = row;
+        fit += words[row / 64] >> (row % 64) & 1;
+      }
+      for (size_t i = 0; i < fit; ++i) to[i] = RowStates::Read(of_row[rows[i]]);
+    }
+    Resize(fit);
+  });
 }
 
 void RowList::AppendOneOfEach(size_t groups, std::vector<Row>* out) const {

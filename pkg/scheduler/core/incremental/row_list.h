@@ -41,12 +41,15 @@ class RowList {
     // If not null, only the rows that this walk finds are there. `narrow` is a filter of those.
     SampledWalk* walk = nullptr;
     const Filter* narrow = nullptr;
+    // If not null, only these rows are there. They fit by the rules about nodes and the pods on them.
+    const RowSet* among = nullptr;
   };
 
   // Lists the rows that fit by the rules about nodes and the pods on them, in descending order of names. A class that
-  // is built says which rows these are; for one that is not, all rows are looked at. No row is special yet. REQUIRES: a
-  // class that is built is up to date.
-  void List(const Cache& cache, EquivalenceClass* rows);
+  // is built says which rows these are; for one that is not, all rows are looked at. No row is special yet. If `among`
+  // is not null, only its rows are listed. REQUIRES: a class that is built is up to date; the rows of `among` are some
+  // of those that fit by a class that is built.
+  void List(const Cache& cache, EquivalenceClass* rows, const RowSet* among);
   // Drops all rows. No row is special yet.
   void Begin(const Cache& cache);
   // Lists the rows that a walk has found, for rules that have to be called for each. They are yet to be counted.
