@@ -248,6 +248,13 @@ Decision GenericScheduler::DecideAmongAll(const api::PodPtr& pod, DecisionMode m
   }
   bool fits_nowhere = false;
   if (mode == DecisionMode::kIncremental) {
+    if (config_.sampler == nullptr && guest_ == nullptr && config_.extenders.empty()) {
+      const absl::Duration start = Now();
+      if (std::optional<Decision> unfit = parts_->FindUnfit(*cache_, config_, pod)) {
+        timing_.predicates = Now() - start;
+        return std::move(*unfit);
+      }
+    }
     if (std::optional<Decision> made = ScheduleIncrementally(pod, &round, sampled, &fits_nowhere)) {
       if (walk && walk->walked) config_.sampler->Made(*walk);
       return std::move(*made);
@@ -290,6 +297,33 @@ Decision GenericScheduler::ScheduleBothWays(const api::PodPtr& pod, SampledWalk*
   if (d.difference.empty() && incremental && !SameOrder(scored, parts_->scored)) {
     d.difference = "the incremental scheduler leaves the other nodes in another order for the pods that are alike";
   }
+  return d;
+}
+
+void GenericScheduler::Parts::SayUnfit(const Release& release, const std::shared_ptr<NodeFailures>& why,
+                                       Decision* d) const {
+  d->outcome = Decision::Outcome::kUnfit;
+  d->failures = why;
+  d->error = release.fit_error_text(*why, d->nodes, nullptr);
+  d->rejected_by = why->Rules();
+}
+
+// Makes the decision that ScheduleByReference would make after the incremental scheduler has found no node, so that
+// nodes are gone through once and not twice.
+std::optional<Decision> GenericScheduler::Parts::FindUnfit(Cache& cache, const AlgorithmConfig& config,
+                                                           const api::PodPtr& pod) {
+  if (!incremental.ExpectsUnfit(pod)) return std::nullopt;
+  Decision d;
+  d.nodes = cache.node_count();
+  filtering.FindNominated(*pod);
+  const PodContext ctx{*pod, *cache.Info(pod->tmpl), cache};
+  Checks checks = filtering.PrepareActive(ctx);
+  if (filtering.RejectPod(checks, &d, nullptr)) return d;
+  const Filtered filtered = filtering.All(pod, checks);
+  if (!filtered.feasible.empty() || !filtered.errors.empty()) return std::nullopt;
+  SayUnfit(*config.release, filtering.Explain(*pod, checks, filtered, nullptr), &d);
+  failures.Keep(pod, checks, filtered, d);
+  incremental.NoteUnfit(pod);
   return d;
 }
 
@@ -340,9 +374,7 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
   d.failures = failures;
   if (trace != nullptr) trace->failures = failures;
   if (filtered.feasible.empty()) {
-    d.outcome = Decision::Outcome::kUnfit;
-    d.error = config_.release->fit_error_text(*failures, d.nodes, nullptr);
-    d.rejected_by = failures->Rules();
+    parts_->SayUnfit(*config_.release, failures, &d);
     // An extender may drop nodes without a reason.
     if (fitting > 0 && std::find(d.rejected_by.begin(), d.rejected_by.end(), extender) == d.rejected_by.end()) {
       d.rejected_by.push_back(extender);

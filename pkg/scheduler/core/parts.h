@@ -1,6 +1,8 @@
 // What a GenericScheduler is made of. For its source files only.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "pkg/scheduler/core/batch.h"
@@ -21,6 +23,11 @@ struct GenericScheduler::Parts {
         preemptor(cache, config, nominated, &filtering),
         extenders(cache, &config->extenders) {}
 
+  // Decides for a pod that probably fits nowhere, from nothing that is kept. Returns nothing if it fits somewhere, or
+  // if a rule has an error. REQUIRES: there are no extenders, and all nodes are looked at.
+  std::optional<Decision> FindUnfit(Cache& cache, const AlgorithmConfig& config, const api::PodPtr& pod);
+  // Completes the decision about a pod that fits nowhere.
+  void SayUnfit(const Release& release, const std::shared_ptr<NodeFailures>& why, Decision* d) const;
   // Keeps what a decision scored for the pods that follow.
   void NoteScored(const Cache& cache, std::span<const Row> rows, std::span<const int64_t> totals);
 

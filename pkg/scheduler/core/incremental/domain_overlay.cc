@@ -153,6 +153,7 @@ DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
 // REQUIRES: the class is up to date.
 DomainOverlay::Answer DomainOverlay::PlaceByParts(Buffers& b, uint64_t* last_node_index) {
   const Way way = ChooseWay();
+  went_through_rows_ = way == Way::kByRow;
   if (way == Way::kByRow) return PlaceInRows(b, {}, false, last_node_index);
   if (way == Way::kListed) specials_.Invalidate();
   const bool listed = way == Way::kListed && b.found.Find(*cache_, layout_, *rows_, &signatures_, &b.sums);
@@ -265,6 +266,7 @@ DomainOverlay::Answer DomainOverlay::Choose(Buffers& b, uint64_t feasible, uint6
 
 DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* last_node_index) {
   const BorrowedBuffers borrowed;
+  went_through_rows_ = true;
   bool keep = false;
   if (rows_->built()) {
     rows_->Refresh();

@@ -58,6 +58,8 @@ class DomainOverlay {
   Answer Place(uint64_t* last_node_index);
   // The same by listing the rows that fit. Used for the first pod of a class, and with rules in `extra`.
   Answer PlaceAmong(const Extra& extra, uint64_t* last_node_index);
+  // Returns whether the last decision listed all rows that fit.
+  bool went_through_rows() const { return went_through_rows_; }
 
   size_t bytes() const;
   // Sets a function that Place and PlaceAmong call between filtering and scoring. May be null.
@@ -148,6 +150,7 @@ class DomainOverlay {
   uint64_t decided_ = 0;  // the cache's generation at the last decision by parts
   // For how many decisions in a row keeping the special rows would have been worth while (ChooseWay).
   uint64_t would_have_paid_ = 0;
+  bool went_through_rows_ = false;
   absl::FunctionRef<void()>* on_filtered_ = nullptr;
 };
 

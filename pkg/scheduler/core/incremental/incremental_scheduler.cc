@@ -238,6 +238,19 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
   return kept->overlay->PlaceAmong(extra, last_node_index);
 }
 
+// Most first pods of a template go through all rows, because nothing is kept for it yet.
+bool IncrementalScheduler::ExpectsUnfit(const api::PodPtr& pod) {
+  if (!any_unfit_) return false;
+  const auto known = overlays_.find(WithoutVolumes(pod)->tmpl.get());
+  if (known == overlays_.end()) return first_outcomes_.MostUnfit();
+  return known->second.overlay->went_through_rows() && known->second.outcomes.LastTwoUnfit();
+}
+
+void IncrementalScheduler::NoteUnfit(const api::PodPtr& pod) {
+  const auto known = overlays_.find(WithoutVolumes(pod)->tmpl.get());
+  (known == overlays_.end() ? first_outcomes_ : known->second.outcomes).Note(true);
+}
+
 // Finds what is kept for the pod's template, makes what is missing, and decides. The class is looked up again when the
 // keys or the rules left out have changed, because they are part of what the class depends on.
 IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_pod, const Around& around,
@@ -263,6 +276,12 @@ IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_
   }
   kept->overlay->set_on_filtered(around.on_filtered);
   Answer answer = Decide(the_pod, kept, around, last_node_index);
+  if (answer.outcome != Answer::Outcome::kUndecided) {
+    const bool unfit = answer.outcome == Answer::Outcome::kUnfit;
+    any_unfit_ = any_unfit_ || unfit;
+    if (kept->decisions == 0) first_outcomes_.Note(unfit);
+    kept->outcomes.Note(unfit);
+  }
   kept->overlay->set_on_filtered(nullptr);
   // The memory of an index that will hardly be used again serves the next one at once.
   rows = kept->overlay->rows();

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "pkg/scheduler/core/incremental/domain_overlay.h"
+#include "pkg/scheduler/core/incremental/outcomes.h"
 
 namespace berth::scheduler {
 
@@ -52,6 +53,11 @@ class IncrementalScheduler {
   // Decides where the pod goes. Advances *last_node_index when it has chosen among several nodes, as selectHost of 1.10
   // does.
   Answer Place(const api::PodPtr& pod, const Around& around, uint64_t* last_node_index);
+  // Returns whether Place would go through all rows for this pod, and would probably find that none fits, by what
+  // became of the pods before it. Then the reference scheduler, which must say why, may as well be asked first.
+  bool ExpectsUnfit(const api::PodPtr& pod);
+  // Notes that the pod fits nowhere, which was found without Place.
+  void NoteUnfit(const api::PodPtr& pod);
 
   // Return approximately how many bytes the kept answers take, and how many they may take.
   size_t bytes() const { return bytes_; }
@@ -68,6 +74,7 @@ class IncrementalScheduler {
     std::unique_ptr<DomainOverlay> overlay;
     size_t bytes = 0;  // when they were counted last, with the overlay's share of class, index and answers
     uint64_t decisions = 0;
+    Outcomes outcomes;
     std::list<const api::PodTemplate*>::iterator use;  // its position in uses_
   };
   Kept* OverlayOf(const api::PodPtr& pod);
@@ -128,6 +135,8 @@ class IncrementalScheduler {
   EquivalenceClass::Scratch scratch_;
   size_t bytes_ = 0, max_bytes_ = 0, schedulers_ = 1;
   uint64_t avoided_version_ = 0;
+  Outcomes first_outcomes_;  // of the first pods of templates
+  bool any_unfit_ = false;   // whether any pod has fitted nowhere
   // How many classes were used, and how many of them a second time. The numbers are halved from time to time.
   static constexpr uint32_t kFewClasses = 128;
   uint32_t classes_used_ = 0, classes_used_again_ = 0;

@@ -248,6 +248,26 @@ TEST_CASE("nodes that are all different are scored like others, also when they c
   }
 }
 
+// After some pods that fit nowhere, the reasons are looked for first.
+TEST_CASE("pods of many kinds that fit nowhere are told the same reasons, and others among them are placed") {
+  World world;
+  for (int i = 0; i < 30; ++i) {
+    world.Nodes({NodeOf(Cat("n", std::to_string(i)), Zone(i % 3),
+                        i % 2 == 0 ? "'taints':[{'key':'t','effect':'NoSchedule'}]" : "")});
+  }
+  Pair pair(&world);
+  for (int i = 0; i < 120; ++i) {
+    const int kind = i % 40;
+    const bool fits = kind % 9 == 8;
+    const auto pod = PodOf(Cat("p", std::to_string(i)), Asks(fits ? "'cpu':'1m'" : "'cpu':'1000'"),
+                           Cat("'app':'a", std::to_string(kind), "'"));
+    const std::string host = pair.Place(pod);
+    CHECK(host.starts_with("n") == fits);
+    CHECK(pair.fast->last_node_index() == pair.plain->last_node_index());
+    if (fits) world.Place(pod, host);
+  }
+}
+
 TEST_CASE("pods of one kind with volumes of their own are placed like others, wherever the volumes are") {
   World world;
   world.Service("web", "'app':'web'");
