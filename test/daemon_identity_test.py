@@ -115,6 +115,10 @@ def test_probes_and_pages_of_1_36():
     assert [older.page(p)[0] for p in ("/livez", "/readyz", "/statusz", "/flagz")] == [404] * 4
     assert older.page("/healthz")[0] == 200 and 'name="ping",type="healthz"} 1' in older.page("/metrics/slis")[2]
     assert older.stop() == 0
+    oldest = Scheduler(api.url, "--emulated-version=1.19")
+    assert [oldest.page(p)[0] for p in ("/livez", "/readyz", "/metrics/resources", "/metrics/slis")] == [404] * 4
+    assert oldest.page("/metrics")[0] == 200
+    assert oldest.stop() == 0
 
 
 def configz(release, config):

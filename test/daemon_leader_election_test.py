@@ -217,7 +217,7 @@ def test_a_forbidden_lock_names_the_kind_that_is_allowed():
     s.wait_for_log(
         'error retrieving resource lock kube-system/kube-scheduler: endpoints "kube-scheduler" is forbidden (the lock '
         'is of kind '
-        "endpoints; since Kubernetes 1.20 the role system:kube-scheduler permits leases only: "
+        "endpoints; the role system:kube-scheduler of newer servers permits leases only: "
         "--leader-elect-resource-lock=leases)"
     )
     assert s.stop() == 0

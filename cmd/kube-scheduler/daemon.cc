@@ -77,7 +77,7 @@ class Daemon {
   Daemon(const Configuration& config, const Options& options)
       : config_(config),
         options_(options),
-        log_(config.Form().structured_log, config.Form().command.bare_errors, *config.release),
+        log_(config.Form(), *config.release),
         inbox_(kInboxLimit),
         pods_io_("pods-io"),
         lease_io_("lease-io"),

@@ -18,6 +18,7 @@ client::LeaderElectionOptions LockOptionsOf(const Configuration& config, std::st
   o.identity = std::move(identity);
   o.warns_of_other_kinds = true;
   o.reads_before_release = o.structured_log = config.Form().dialect.reads_lock_to_release;
+  o.two_blanks = config.Form().dialect.two_blanks_before_lock;
   const int part = config.Form().dialect.lock_timeout;
   if (part > 0) o.server_timeout = FormatGoDuration(le.renew_deadline / part);
   return o;

@@ -104,7 +104,7 @@ int Main(int argc, char** argv) {
   }
   const release::Id& release = config.ok() ? *config->release : options.ReleaseOfErrors();
   const releases::DaemonForm& form = releases::DaemonFormOf(release);
-  if (absl::Status s = SetUpLogging(options.logging, argv[0], form.structured_log); !s.ok()) {
+  if (absl::Status s = SetUpLogging(options.logging, argv[0], form.log != releases::LogForm::kSentences); !s.ok()) {
     PrintError(util::Message(s));
     return 1;
   }
@@ -113,7 +113,7 @@ int Main(int argc, char** argv) {
   for (const std::string& w : warnings) LOG(WARNING) << w;
   int status = 1;
   if (!config.ok()) {
-    ProcessLog(form.structured_log, form.command.bare_errors, release).Failed(util::Message(config.status()));
+    ProcessLog(form, release).Failed(util::Message(config.status()));
   } else if (!options.write_config_to.empty()) {
     status = WriteConfiguration(*config, options.write_config_to);
   } else {

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "pkg/util/status.h"
+
 namespace berth::kube_scheduler {
 
 using prometheus::MetricFamily;
@@ -26,9 +28,9 @@ std::array<Part, 4> PartsOf(const scheduler::SchedulerMetrics& m) {
            {"priority_evaluation", &m.priorities}}};
 }
 
-// Returns the help text of a metric that went after 1.19, which says so twice.
-std::string Deprecated(const std::string& help) {
-  const std::string since = "(Deprecated since 1.19.0)";
+// Returns the help text of a metric that went soon after, which says so twice.
+std::string Deprecated(const releases::MetricsForm& form, const std::string& help) {
+  const std::string since = absl::StrCat("(Deprecated since ", util::ToAbsl(form.deprecated_since), ")");
   return absl::StrCat(since, " ", help, " ", since);
 }
 
@@ -114,25 +116,26 @@ void AddBatches(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
 
 }  // namespace
 
-void AddPartsInSeconds(const scheduler::SchedulerMetrics& m, std::vector<MetricFamily>* out) {
+void AddPartsInSeconds(const scheduler::SchedulerMetrics& m, const releases::MetricsForm& form,
+                       std::vector<MetricFamily>* out) {
   const auto add = [&](const char* name, std::string help, const scheduler::LatencyHistogram& took) {
     out->push_back(Family(name, MetricType::Histogram, std::move(help)));
     AddHistogramSample(&out->back(), {}, took, kMicros);
   };
   add("scheduler_binding_duration_seconds", "Binding latency in seconds", m.binding);
   add("scheduler_scheduling_algorithm_predicate_evaluation_seconds",
-      Deprecated("Scheduling algorithm predicate evaluation duration in seconds"), m.predicates);
+      Deprecated(form, "Scheduling algorithm predicate evaluation duration in seconds"), m.predicates);
   add("scheduler_scheduling_algorithm_preemption_evaluation_seconds",
       "Scheduling algorithm preemption evaluation duration in seconds", m.preemption);
   add("scheduler_scheduling_algorithm_priority_evaluation_seconds",
-      Deprecated("Scheduling algorithm priority evaluation duration in seconds"), m.priorities);
+      Deprecated(form, "Scheduling algorithm priority evaluation duration in seconds"), m.priorities);
 }
 
 void AddPartsSummary(const scheduler::SchedulerMetrics& m, const releases::MetricsForm& form,
                      std::vector<MetricFamily>* out) {
   const std::string help = "Scheduling latency in seconds split by sub-parts of the scheduling operation";
   MetricFamily parts =
-      Family(std::string(form.summary_of_parts), MetricType::Summary, form.of_parts ? Deprecated(help) : help);
+      Family(std::string(form.summary_of_parts), MetricType::Summary, form.of_parts ? Deprecated(form, help) : help);
   for (const auto& [operation, took] : PartsOf(m)) {
     if (took->count() == 0) continue;
     prometheus::ClientMetric sample;

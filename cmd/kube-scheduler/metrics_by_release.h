@@ -7,7 +7,8 @@
 namespace berth::kube_scheduler {
 
 // Adds the parts of attempts, each measured apart (1.19): filtering, scoring, preemption and binding.
-void AddPartsInSeconds(const scheduler::SchedulerMetrics& m, std::vector<prometheus::MetricFamily>* out);
+void AddPartsInSeconds(const scheduler::SchedulerMetrics& m, const releases::MetricsForm& form,
+                       std::vector<prometheus::MetricFamily>* out);
 // Adds the same as a summary (1.13, 1.19), if the form names it; it is deprecated beside the parts. Its quantiles are
 // those since the start and at most an eighth away; in the releases they are those of the last five hours.
 void AddPartsSummary(const scheduler::SchedulerMetrics& m, const releases::MetricsForm& form,

@@ -11,6 +11,8 @@
 #include <set>
 #include <string>
 
+#include "pkg/util/status.h"
+
 namespace berth::kube_scheduler {
 
 using prometheus::MetricFamily;
@@ -54,8 +56,9 @@ void AddWaits(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   MetricFamily sli = Family("scheduler_pod_scheduling_sli_duration_seconds", MetricType::Histogram,
                             "E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue "
                             "and might involve multiple scheduling attempts.");
+  const std::string since = absl::StrCat("(Deprecated since ", util::ToAbsl(s.form.deprecated_since), ") ");
   MetricFamily duration = Family("scheduler_pod_scheduling_duration_seconds", MetricType::Histogram,
-                                 absl::StrCat(s.form.of_parts ? "" : "(Deprecated since 1.29.0) ",
+                                 absl::StrCat(s.form.of_parts ? "" : since,
                                               "E2e latency for a pod being scheduled which may include multiple "
                                               "scheduling attempts."));
   for (size_t i = 0; i < m.waits.size(); ++i) {
@@ -226,7 +229,7 @@ void CollectInSeconds(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   }
   AddSample(&pending, {{"queue", "unschedulable"}}, static_cast<double>(s.queue.unschedulable));
   out->push_back(std::move(pending));
-  if (s.form.of_parts) AddPartsInSeconds(m, out);
+  if (s.form.of_parts) AddPartsInSeconds(m, s.form, out);
   if (!s.form.summary_of_parts.empty()) AddPartsSummary(m, s.form, out);
   if (s.form.of_events) AddEventMetrics(s, out);
   AddStability(s.form, out, before);

@@ -40,9 +40,8 @@ absl::StatusOr<std::unique_ptr<Pages>> Pages::New(const Configuration& config, c
   return pages;
 }
 
-// The text is release 1.29's for the secure port, and 1.10's for a plain one.
 std::string Pages::ServingText(std::string_view name) const {
-  if (!form_.structured_log) return absl::StrCat("starting ", util::ToAbsl(name), " server on");
+  if (!form_.says_serving) return absl::StrCat("starting ", util::ToAbsl(name), " server on");
   return name == "secure" ? "Serving securely on" : absl::StrCat("Serving ", util::ToAbsl(name), " insecurely on");
 }
 
@@ -55,6 +54,10 @@ void Pages::AddServers() {
                                        Answer(r, answer, healthz, metrics, /*authorized=*/false);
                                      }));
   };
+  if (form_.warns_of_plain_port && !(h.empty() && m.empty())) {
+    LOG(WARNING) << "Authorization is disabled";
+    LOG(WARNING) << "Authentication is disabled";
+  }
   if (!h.empty()) add("healthz", h, true, h == m);
   if (!m.empty() && h != m) add("metrics", m, false, true);
 }
@@ -183,7 +186,7 @@ LivePage* Pages::ServeUi(Inbox* inbox) {
 
 void Pages::Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized) {
   if (live_page_ != nullptr && ui::Server::Serves(r.path)) return live_page_->Handle(r, answer, authorized);
-  if (form_.has_current_pages && metrics && r.path == "/metrics/resources") return AnswerResources(answer);
+  if (form_.serves_more_metrics && metrics && r.path == "/metrics/resources") return AnswerResources(answer);
   HttpResponse page = Page(r, healthz, metrics);
   if (form_.has_current_pages) page.headers.emplace_back("Cache-Control", "no-cache, private");
   answer.Send(std::move(page));
@@ -232,7 +235,7 @@ HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
     };
     return page;
   }
-  if (metrics && form_.has_current_pages && r.path == "/metrics/slis") {
+  if (metrics && form_.serves_more_metrics && r.path == "/metrics/slis") {
     page.body = results_.Text(absl::ToDoubleSeconds(began_ - absl::UnixEpoch()));
     page.content_type = "text/plain; version=0.0.4; charset=utf-8";
     page.gzip = true;
@@ -306,7 +309,7 @@ HttpResponse Pages::FrontPage(bool healthz, bool metrics) const {
   }
   if (metrics) {
     add("/metrics", "metrics for Prometheus");
-    if (form_.has_current_pages) {
+    if (form_.serves_more_metrics) {
       add("/metrics/resources", "what pods request, for Prometheus");
       add("/metrics/slis", "results of the health checks, for Prometheus");
     }

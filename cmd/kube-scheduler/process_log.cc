@@ -8,22 +8,30 @@
 
 namespace berth::kube_scheduler {
 
+using releases::LogForm;
 using util::LogLine;
 
 void ProcessLog::Starting() const {
-  if (structured_) {
-    LogLine("Starting Kubernetes Scheduler").Add("version", GetBuildInfo(release_).git_version).Info();
-  } else {
-    LOG(INFO) << "Version: " << GetBuildInfo(release_).git_version;
+  const auto& version = GetBuildInfo(release_).git_version;
+  switch (form_.log) {
+    case LogForm::kSentences:
+      LOG(INFO) << "Version: " << version;
+      break;
+    case LogForm::kBoth:
+      VLOG(1) << "Starting Kubernetes Scheduler version " << version;
+      break;
+    case LogForm::kMessages:
+      LogLine("Starting Kubernetes Scheduler").Add("version", version).Info();
   }
 }
 
 void ProcessLog::Failed(std::string_view error) const {
-  structured_ && !bare_errors_ ? LogLine("command failed").Error(error) : PrintError(error, bare_errors_);
+  if (form_.log == LogForm::kMessages) return LogLine("command failed").Error(error);
+  PrintError(error, form_.command.bare_errors);
 }
 
 void ProcessLog::Terminating(std::string_view signal) const {
-  if (structured_) {
+  if (form_.log == LogForm::kMessages) {
     LogLine("Requested to terminate, exiting").Add("signal", signal).Info();
   } else {
     LOG(INFO) << "Received " << signal << ", finishing";
@@ -31,7 +39,7 @@ void ProcessLog::Terminating(std::string_view signal) const {
 }
 
 void ProcessLog::Ended() const {
-  if (structured_) {
+  if (form_.log == LogForm::kMessages) {
     LogLine("Scheduling queue is closed").Info();
   } else {
     LOG(INFO) << "Finished";
@@ -39,12 +47,19 @@ void ProcessLog::Ended() const {
 }
 
 void ProcessLog::LostLease() const {
-  if (!structured_) LOG(ERROR) << "lost master";
+  LOG_IF(ERROR, form_.log == LogForm::kSentences) << "lost master";
 }
 
 void ProcessLog::EndWithoutLease() const {
-  if (!structured_) return PrintError("lost lease", bare_errors_);
-  LogLine(bare_errors_ ? "leaderelection lost" : "Leaderelection lost").Error("");
+  switch (form_.log) {
+    case LogForm::kSentences:
+      return PrintError("lost lease", form_.command.bare_errors);
+    case LogForm::kBoth:
+      LOG(ERROR) << "leaderelection lost";
+      return;
+    case LogForm::kMessages:
+      LogLine("Leaderelection lost").Error("");
+  }
 }
 
 }  // namespace berth::kube_scheduler

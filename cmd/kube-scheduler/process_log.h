@@ -1,17 +1,17 @@
-// Messages about the process itself: its start, failure and end. A final error is written to standard error, as
-// "error: ..." or by itself (releases::CommandForm), or is a line of a structured log.
+// Messages about the process itself: its start, failure and end, as releases::LogForm says. A final error is written to
+// standard error, as "error: ..." or by itself (releases::CommandForm), or is a line of the log.
 #pragma once
 #include <string_view>
 
 #include "pkg/release/release.h"
+#include "pkg/releases/daemon_form.h"
 
 namespace berth::kube_scheduler {
 
 class ProcessLog {
  public:
-  // `bare_errors`: releases::CommandForm.
-  ProcessLog(bool structured, bool bare_errors, const release::Id& release)
-      : structured_(structured), bare_errors_(bare_errors), release_(release) {}
+  // `form` is that of `release`, and must outlive this.
+  ProcessLog(const releases::DaemonForm& form, const release::Id& release) : form_(form), release_(release) {}
 
   void Starting() const;
   void Failed(std::string_view error) const;
@@ -24,7 +24,7 @@ class ProcessLog {
   void EndWithoutLease() const;
 
  private:
-  const bool structured_, bare_errors_;
+  const releases::DaemonForm& form_;
   const release::Id& release_;
 };
 

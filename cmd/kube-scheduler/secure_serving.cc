@@ -161,6 +161,8 @@ absl::StatusOr<http::ServerTls> ServingCertificate(const SecureServingOptions& o
     if (auto s = WriteFile(cert, tls.cert_pem, 0644); !s.ok()) return s;
     if (auto s = WriteFile(key, tls.key_pem, 0600); !s.ok()) return s;
     LOG(INFO) << "Wrote a self-signed certificate to " << cert;
+  } else {
+    LOG(INFO) << "Generated self-signed cert in-memory";
   }
   return tls;
 }

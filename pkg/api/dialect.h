@@ -22,6 +22,8 @@ struct Dialect {
   bool reports_component = false;
   // Requests for the lock carry a timeout, which is this part of the time to renew it: 1 the whole, 2 half; 0: none.
   int lock_timeout = 0;
+  // Whether there are two blanks before the lock's name in the log line that begins an election.
+  bool two_blanks_before_lock = false;
   // Whether the lock is read again before it is released, and log lines about it use named values (client-go 1.36).
   bool reads_lock_to_release = false;
   // Whether log lines about events use named values.

@@ -54,7 +54,7 @@ struct berth_input {
 typedef struct berth_input berth_input;
 
 /* Opens a cluster with the objects of the inputs, which are what `schedsim run` reads: objects, Lists, documents as
- * JSON or YAML, or one Scenario. `options` is a JSON object, or NULL: release "1.29", provider, policy {...} or
+ * JSON or YAML, or one Scenario. `options` is a JSON object, or NULL: release (its name), provider, policy {...} or
  * configuration {...} (objects, or texts in JSON or YAML; a configuration without a release is for the first that reads
  * its version), featureGates {"PodPriority": true}, hardPodAffinitySymmetricWeight 1..100, preempt,
  * percentageOfNodesToScore, ignoreUnknownFields, ties "turn" (as the release), "first" (in the order in which the

@@ -121,8 +121,7 @@ void LeaderElection::SayAttempting() const {
   if (options_.structured_log) {
     util::LogLine("Attempting to acquire leader lease...").Add("lock", Name()).Info();
   } else {
-    LOG(INFO) << "attempting to acquire leader lease " << (options_.server_timeout.empty() ? " " : "") << Name()
-              << "...";
+    LOG(INFO) << "attempting to acquire leader lease " << (options_.two_blanks ? " " : "") << Name() << "...";
   }
 }
 
@@ -159,11 +158,10 @@ LeaderElection::Action LeaderElection::Answer(const ApiResult<std::string>& answ
   return Failed(steady);
 }
 
-// Since Kubernetes 1.20 kube-scheduler has no rights on Endpoints and ConfigMaps.
 std::string LeaderElection::Hint(const ApiError& error) const {
   if (error.code != 403 || options_.lock_type == "leases") return "";
   return absl::StrCat(" (the lock is of kind ", options_.lock_type,
-                      "; since Kubernetes 1.20 the role system:kube-scheduler permits leases only: "
+                      "; the role system:kube-scheduler of newer servers permits leases only: "
                       "--leader-elect-resource-lock=leases)");
 }
 

@@ -45,6 +45,8 @@ struct LeaderElectionOptions {
   std::string server_timeout;
   // Whether the lock is read again before it is released, and its messages in the log carry named values (1.36).
   bool reads_before_release = false, structured_log = false;
+  // Whether the log line that begins the election has two blanks before the lock's name (until 1.19).
+  bool two_blanks = false;
   // Whether a warning is logged at the start if somebody holds a lock of this name and another kind.
   bool warns_of_other_kinds = false;
 };

@@ -411,8 +411,15 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     if (options_.optional) {
       ListAbsent();
     } else {
-      ListFailed(error_.message);
+      ListFailed(absl::StrCat(error_.message, WhoServes()));
     }
+  }
+
+  // Returns what to do about a server that has no version of the resource, which the scheduler cannot do without.
+  std::string WhoServes() const {
+    if (resource_.served_since.empty()) return "";
+    return absl::StrCat("; the server has no ", resource_.name, ", which Kubernetes serves since ",
+                        resource_.served_since, ": for an older server, set --emulated-version to its release");
   }
 
   // Delivers an empty list: the server has no objects of an optional resource, as far as we are permitted to see.

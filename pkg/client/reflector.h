@@ -47,6 +47,8 @@ struct Resource {
   std::string type;  // as client-go's log lines name it
   // in order of preference: "/apis/extensions/v1beta1/replicasets", "/apis/apps/v1/replicasets"
   std::vector<std::string> paths;
+  // The first Kubernetes release with the stable version of the kind, such as "1.17"; empty if all have one.
+  std::string served_since;
   std::string field_selector;  // "" or "status.phase!=Failed,..."
   // Whether requests have the form of client-go 1.29: watches ask for bookmarks and carry their timeout twice, and a
   // list after a failed watch asks for the last version seen instead of any version in the server's cache.

@@ -27,6 +27,7 @@ Resource ResourceOf(const api::KindDescription& kind, const api::Dialect& dialec
   for (const std::string& v : versions) {
     r.paths.push_back(absl::StrCat(absl::StrContains(v, "/") ? "/apis/" : "/api/", v, "/", plural));
   }
+  if (kind.followed_since > 0 && kind.stable_since > 0) r.served_since = absl::StrCat("1.", kind.stable_since);
   r.bookmarks = dialect.bookmarks;
   r.streams_lists = dialect.streams_lists;
   if (plural == "pods") {

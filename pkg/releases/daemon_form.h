@@ -21,6 +21,10 @@ struct OwnFlag {
   std::string_view usage;  // why it has no effect
 };
 
+// What the log of a release is like: sentences; sentences about the process and the lock, and messages with named
+// values about what becomes of pods; or messages wherever there are values.
+enum class LogForm : uint8_t { kSentences, kBoth, kMessages };
+
 // What the scheduler's metrics are called and which of them there are.
 struct MetricsForm {
   // Whether durations count seconds, under the names that 1.14 and later releases use.
@@ -34,6 +38,8 @@ struct MetricsForm {
   bool of_volume_steps = false;
   // Whether there are counters of the equivalence cache.
   bool of_equivalence_cache = false;
+  // The version that help texts name for metrics that went soon after: "1.19.0".
+  std::string_view deprecated_since = {};
   // Whether the size of the cache has its shorter name, and the older one of two durations of pods is gone.
   bool drops_old = false;
   // Whether changes of the cluster, hints, batches and evictions are measured, and more of the metrics are BETA.
@@ -53,6 +59,10 @@ struct CommandForm {
   bool bare_errors = false;
   // Whether --use-legacy-policy-config without a file is an error at once.
   bool legacy_policy_needs_file = false;
+  // The field that an empty --scheduler-name is missing in; empty: that name is taken.
+  std::string_view name_field = {};
+  // Whether a --hard-pod-affinity-symmetric-weight outside of 0-100 is an error before a scheduler is made.
+  bool checks_hard_weight = false;
 };
 
 struct DaemonForm {
@@ -63,19 +73,25 @@ struct DaemonForm {
   // Whether refusals on the secure port are Status objects, only the pages of health as a whole need no permission, and
   // the authorities of clients are read from the cluster. Otherwise they are plain texts.
   bool answers_with_status = false;
-  // Whether pages carry Cache-Control, /metrics/resources is served, and /configz has the content type of JSON.
+  // Whether pages carry Cache-Control, and /configz has the content type of JSON.
   bool has_current_pages = false;
+  // Whether /metrics/resources and /metrics/slis are served.
+  bool serves_more_metrics = false;
   // Whether /livez and /readyz are served, and /statusz and /flagz.
   bool serves_probes = false;
   // Whether /healthz fails when the lease is too old.
   bool checks_lease = false;
   // Whether /configz and --write-config-to show profiles of plugins.
   bool shows_profiles = false;
+  // Whether /configz without profiles shows disablePreemption, percentageOfNodesToScore and bindTimeoutSeconds (1.13).
+  bool shows_search = false;
   // Whether /configz shows them as a document of v1 does, and not with the names of Go's fields.
   bool shows_document = false;
 
-  // Whether log lines carry named values instead of sentences.
-  bool structured_log = false;
+  LogForm log = LogForm::kSentences;
+  // Whether the log says that ports are "Serving healthz insecurely on" instead of "starting healthz server on", and
+  // whether it warns that a plain port is open to everybody.
+  bool says_serving = false, warns_of_plain_port = false;
   MetricsForm metrics;
 
   CommandForm command;

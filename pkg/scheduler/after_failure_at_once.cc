@@ -45,7 +45,10 @@ void AtOnce::NotPlaced(PendingPod& p, std::unique_ptr<Attempt> attempt, const De
   Rejection r{
       .message = d.error, .reason = "Unschedulable", .why = WhyFailed(d), .plugins = d.rejected_by, .nomination = {}};
   const bool unfit = d.outcome == Decision::Outcome::kUnfit;
-  if (d.outcome == Decision::Outcome::kError) r.reason = s_.process.error_reason;
+  if (d.outcome == Decision::Outcome::kError) {
+    s_.log.NoDecision(*p.pod, d.error);
+    r.reason = s_.process.error_reason;
+  }
   if (!unfit && s_.process.errors_end_nominations) r.nomination = Symbol();
   attempt->rejection = std::move(r);
   p.attempt = std::move(attempt);
@@ -105,7 +108,7 @@ void AtOnce::PreemptIfEligible(PendingPod& p) {
 // Goes on with the pod as the API server has it (1.19). If it cannot be read, nobody is evicted.
 void AtOnce::PreemptorRead(PendingPod& p, const Answer& a, const api::PodPtr& fresh) {
   if (!a.ok() || fresh == nullptr || fresh->meta.uid != p.pod->meta.uid) {
-    s_.log.NotPreempting(*p.pod, a.ok() ? "the pod is another one now" : std::string_view(a.message));
+    s_.log.NotPreempting(*p.pod, a.ok() ? "the pod is another one now" : std::string_view(a.message), true);
     return Finish(p);
   }
   PreemptIfEligible(p);
@@ -121,7 +124,7 @@ void AtOnce::MakeRoom(PendingPod& p, const NodeFailures& failures) {
   Attempt& t = *p.attempt;
   s_.ChoosePreemption(p, failures);
   if (!t.preemption.error.empty()) {
-    s_.log.NotPreempting(*p.pod, t.preemption.error);
+    s_.log.NotPreempting(*p.pod, t.preemption.error, t.preemption.outcome == Preemption::Outcome::kFailed);
     TellOfPreemption(p, t.preemption.error);
     // A pod that must not preempt now keeps its nomination.
     if (t.preemption.outcome == Preemption::Outcome::kHelpsNowhere) t.rejection.nomination = Symbol();

@@ -94,6 +94,8 @@ void Scheduler::PodAssigned(const api::PodPtr& pod) {
   const api::PodPtr known = s_.cache->GetPod(pod->meta.uid);
   const bool assumed = known != nullptr && s_.cache->IsAssumed(pod->meta.uid);
   if (known == nullptr || assumed) {
+    if (pending_.Find(*pod) != nullptr) s_.log.PodRemoved(*pod, /*assigned=*/false);
+    s_.log.PodAdded(*pod, /*assigned=*/true);
     if (auto s = s_.cache->AddPod(pod); !s.ok()) s_.log.CacheFailed("AddPod", *pod, util::Message(s));
     s_.ClusterChanged<api::Pod>(ClusterEvent::Kind::kAssignedPodAdd, {nullptr, pod});
   } else {
@@ -139,6 +141,7 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
       Verify(pending_.Add(pod, Place::kVerifying, s_.clock->Steady()));
       return;
     }
+    s_.log.PodAdded(*pod, /*assigned=*/false);
     s_.fields.CountIgnored(*pod->tmpl);
     s_.Enqueue(pending_.Add(pod, Place::kQueued, s_.clock->Steady()));
     return;
@@ -193,11 +196,12 @@ void Scheduler::PodGone(const api::Pod& pod) {
     return;
   }
   const api::PodPtr known = s_.cache->GetPod(pod.meta.uid);
+  PendingPod* p = pending_.Find(pod);
+  if (known != nullptr || p != nullptr) s_.log.PodRemoved(pod, /*assigned=*/p == nullptr || p->confirmed);
   if (known != nullptr) {
     if (auto s = s_.cache->RemovePod(*known); !s.ok()) s_.log.CacheFailed("RemovePod", *known, util::Message(s));
     s_.ClusterChanged<api::Pod>(ClusterEvent::Kind::kAssignedPodDelete, {known, nullptr});
   }
-  PendingPod* p = pending_.Find(pod);
   if (p != nullptr && p->place == Place::kBinding) {
     p->gone = true;  // BindAnswered does the rest
     return;

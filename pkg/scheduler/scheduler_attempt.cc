@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/claim_writes.h"
 #include "pkg/util/contract.h"
 #include "pkg/util/status.h"
@@ -40,7 +41,8 @@ constexpr absl::Duration kMaxBindRetry = absl::Seconds(5);
 SchedulerLog::Failure WhyFailed(const Decision& d) {
   BERTH_REQUIRES(d.outcome != Decision::Outcome::kPlaced);
   if (d.outcome == Decision::Outcome::kNoNodes) return SchedulerLog::Failure::kNoNodes;
-  return d.outcome == Decision::Outcome::kUnfit ? SchedulerLog::Failure::kUnfit : SchedulerLog::Failure::kError;
+  if (d.outcome == Decision::Outcome::kUnfit) return SchedulerLog::Failure::kUnfit;
+  return d.error_kind == reasons::kNoClaim ? SchedulerLog::Failure::kNotFound : SchedulerLog::Failure::kError;
 }
 
 // Decides about a pod. Which decisions are made both ways follows from counting and not from chance, so that a run can

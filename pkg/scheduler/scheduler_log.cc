@@ -1,5 +1,5 @@
-// The texts, their levels and the names of values are those of Kubernetes 1.10 and 1.29, because users search their
-// logs for them.
+// The texts, their levels and the names of values are those of Kubernetes 1.10, 1.19 and 1.29, because users search
+// their logs for them.
 #include "pkg/scheduler/scheduler_log.h"
 
 #include <absl/strings/str_cat.h>
@@ -15,7 +15,7 @@
 namespace berth::scheduler {
 namespace {
 
-// Returns the name of the node's zone in the log of 1.29 (component-helpers GetZoneKey).
+// Returns the name of the node's zone in the log of 1.19 and later (component-helpers GetZoneKey).
 std::string ZoneKey(const api::Node& node) {
   const std::string zone = api::ZoneOf(node.labels).string(), region = api::RegionOf(node.labels).string();
   if (zone.empty() && region.empty()) return {};
@@ -50,6 +50,7 @@ class SentenceLog final : public SchedulerLog {
       Retrying(pod, error);
     }
   }
+  void NoDecision(const api::Pod&, std::string_view) const override {}
   void UpdatingCondition(const api::Pod& pod, std::string_view) const override {
     VLOG(2) << "Updating pod condition for " << pod.meta.Key() << " to (PodScheduled==False)";
   }
@@ -63,11 +64,13 @@ class SentenceLog final : public SchedulerLog {
   void CacheFailed(std::string_view operation, const api::Pod&, std::string_view error) const override {
     LOG(ERROR) << "scheduler cache " << operation << " failed: " << error;
   }
+  void PodAdded(const api::Pod&, bool) const override {}
+  void PodRemoved(const api::Pod&, bool) const override {}
   void NodeChanged(const api::Node*, const api::Node*) const override {}
   void BoundAlready(const api::Pod&, std::string_view) const override {}
   void GoneMeanwhile(const api::Pod&) const override {}
   void VolumeClaimed(const api::Pod&, const api::PersistentVolume&, const api::PersistentVolumeClaim&) const override {}
-  void NotPreempting(const api::Pod&, std::string_view) const override {}
+  void NotPreempting(const api::Pod&, std::string_view, bool) const override {}
   void VolumesFailed(const api::Pod& assumed, std::string_view error) const override {
     VLOG(1) << "Failed to bind volumes for pod \"" << assumed.meta.Key() << "\"";
     Retrying(assumed, error);
@@ -81,7 +84,7 @@ class SentenceLog final : public SchedulerLog {
   }
 };
 
-class MessageLog final : public SchedulerLog {
+class MessageLog : public SchedulerLog {
  public:
   void Gated(const api::Pod& pod) const override {
     if (!VLOG_IS_ON(2)) return;
@@ -125,6 +128,9 @@ class MessageLog final : public SchedulerLog {
         return Of("Unable to schedule pod, possibly due to node not found; waiting", pod).Add("err", error).Info(2);
     }
   }
+  void NoDecision(const api::Pod& pod, std::string_view error) const override {
+    Of("Error selecting node for pod", pod).Error(error);
+  }
   void UpdatingCondition(const api::Pod& pod, std::string_view reason) const override {
     if (!VLOG_IS_ON(3)) return;
     Of("Updating pod condition", pod)
@@ -152,8 +158,17 @@ class MessageLog final : public SchedulerLog {
     const std::string_view scheduler = operation == "ForgetPod" ? "scheduler" : "Scheduler";
     Of(absl::StrCat(util::ToAbsl(scheduler), " cache ", util::ToAbsl(operation), " failed"), pod).Error(error);
   }
+  void PodAdded(const api::Pod& pod, bool assigned) const override {
+    if (VLOG_IS_ON(3)) Of(assigned ? "Add event for scheduled pod" : "Add event for unscheduled pod", pod).Info(3);
+  }
+  void PodRemoved(const api::Pod& pod, bool assigned) const override {
+    if (VLOG_IS_ON(3))
+      Of(assigned ? "Delete event for scheduled pod" : "Delete event for unscheduled pod", pod).Info(3);
+  }
   void NodeChanged(const api::Node* before, const api::Node* after) const override {
     if (!VLOG_IS_ON(2)) return;
+    if (before == nullptr && VLOG_IS_ON(3)) Watched("Add event for node", *after);
+    if (after == nullptr && VLOG_IS_ON(3)) Watched("Delete event for node", *before);
     const std::string from = before != nullptr ? ZoneKey(*before) : "", to = after != nullptr ? ZoneKey(*after) : "";
     if (before != nullptr && after != nullptr && from == to) return;
     if (before != nullptr) InTree("Removed node in listed group from NodeTree", *before, from);
@@ -175,8 +190,10 @@ class MessageLog final : public SchedulerLog {
         .AddObject("PVC", claim.meta.ns.str(), claim.meta.name)
         .Info(2);
   }
-  void NotPreempting(const api::Pod& pod, std::string_view why) const override {
-    if (VLOG_IS_ON(5)) Of("Status after running PostFilter plugins for pod", pod).Add("status", why).Info(5);
+  void NotPreempting(const api::Pod& pod, std::string_view why, bool failed) const override {
+    constexpr std::string_view kStatus = "Status after running PostFilter plugins for pod";
+    if (failed) return Of(kStatus, pod).Add("status", why).Error({});
+    if (VLOG_IS_ON(5)) Of(kStatus, pod).Add("status", why).Info(5);
   }
   void VolumesFailed(const api::Pod& assumed, std::string_view error) const override {
     util::LogLine("Plugin failed")
@@ -193,12 +210,95 @@ class MessageLog final : public SchedulerLog {
   static void InTree(std::string_view message, const api::Node& node, std::string_view zone) {
     util::LogLine(message).AddObject("node", "", node.meta.name).Add("zone", zone).Info(2);
   }
+  static void Watched(std::string_view message, const api::Node& node) {
+    util::LogLine(message).AddObject("node", "", node.meta.name).Info(3);
+  }
   static util::LogLine Of(std::string_view message, const api::Pod& pod,
                           util::LogOrigin where = util::LogOrigin::Current()) {
     util::LogLine line(message, where);
     line.AddObject("pod", pod.meta.ns.str(), pod.meta.name);
     return line;
   }
+};
+
+class BothLog final : public MessageLog {
+ public:
+  void Attempting(const api::Pod& pod) const override { VLOG(3) << "Attempting to schedule pod: " << pod.meta.Key(); }
+  void SkippedDeleting(const api::Pod& pod) const override {
+    VLOG(3) << "Skip schedule deleting pod: " << pod.meta.Key();
+  }
+  void Binding(const api::Pod& assumed) const override {
+    VLOG(3) << "Attempting to bind " << assumed.meta.Key() << " to " << assumed.node_name.str();
+  }
+  void BindFailed(const api::Pod& assumed, Failure, std::string_view error) const override {
+    LOG(ERROR) << "plugin \"DefaultBinder\" failed to bind pod \"" << assumed.meta.Key() << "\": " << error;
+    VLOG(1) << "Failed to bind pod: " << assumed.meta.Key();
+  }
+  void AttemptFailed(const api::Pod& pod, Failure why, std::string_view error) const override {
+    if (why != Failure::kNotFound) return MessageLog::AttemptFailed(pod, why, error);
+    VLOG(2) << "Unable to schedule " << pod.meta.Key() << ": possibly due to node not found: " << error << "; waiting";
+  }
+  void UpdatingCondition(const api::Pod& pod, std::string_view reason) const override {
+    VLOG(3) << "Updating pod condition for " << pod.meta.Key() << " to (PodScheduled==False, Reason=" << reason << ")";
+  }
+  void StatusNotUpdated(std::string_view ns, std::string_view name, std::string_view error) const override {
+    LOG(ERROR) << "Error updating pod " << ns << "/" << name << ": " << error;
+  }
+  void Preempted(const api::Pod&, const api::Pod&, std::string_view) const override {}  // the event tells of it
+  void VictimNotEvicted(const api::Pod&, const api::Pod& victim, std::string_view error) const override {
+    LOG(ERROR) << "Error preempting pod " << victim.meta.Key() << ": " << error;
+  }
+  void CacheFailed(std::string_view operation, const api::Pod&, std::string_view error) const override {
+    LOG(ERROR) << "scheduler cache " << operation << " failed: " << error;
+  }
+  // The blank at the end of lines about pods with a node is the release's own.
+  void PodAdded(const api::Pod& pod, bool assigned) const override {
+    VLOG(3) << "add event for " << State(assigned) << " pod " << pod.meta.Key() << (assigned ? " " : "");
+  }
+  void PodRemoved(const api::Pod& pod, bool assigned) const override {
+    VLOG(3) << "delete event for " << State(assigned) << " pod " << pod.meta.Key() << (assigned ? " " : "");
+  }
+  void NodeChanged(const api::Node* before, const api::Node* after) const override {
+    if (!VLOG_IS_ON(2)) return;
+    if (before == nullptr) VLOG(3) << "add event for node " << util::GoQuoted(after->meta.name);
+    if (after == nullptr) VLOG(3) << "delete event for node " << util::GoQuoted(before->meta.name);
+    const std::string from = before != nullptr ? ZoneKey(*before) : "", to = after != nullptr ? ZoneKey(*after) : "";
+    if (before != nullptr && after != nullptr && from == to) return;
+    if (before != nullptr) {
+      VLOG(2) << "Removed node " << util::GoQuoted(before->meta.name) << " in group " << util::GoQuoted(from)
+              << " from NodeTree";
+    }
+    if (after != nullptr) {
+      VLOG(2) << "Added node " << util::GoQuoted(after->meta.name) << " in group " << util::GoQuoted(to)
+              << " to NodeTree";
+    }
+  }
+  void BoundAlready(const api::Pod& pod, std::string_view node) const override {
+    LOG(WARNING) << "Pod " << pod.meta.Key() << " has been assigned to " << node << ". Abort adding it back to queue.";
+  }
+  void GoneMeanwhile(const api::Pod& pod) const override {
+    LOG(WARNING) << "Pod " << pod.meta.Key() << " doesn't exist in informer cache: pod "
+                 << util::GoQuoted(pod.meta.name) << " not found";
+  }
+  void VolumeClaimed(const api::Pod&, const api::PersistentVolume& volume,
+                     const api::PersistentVolumeClaim& claim) const override {
+    VLOG(4) << "updating PersistentVolume[" << volume.meta.name << "]: bound to " << util::GoQuoted(claim.meta.Key());
+  }
+  void NotPreempting(const api::Pod& pod, std::string_view why, bool failed) const override {
+    constexpr std::string_view kStatus = "Status after running PostFilter plugins for pod ";
+    LOG_IF(ERROR, failed) << kStatus << pod.meta.Key() << ": " << why;
+    if (!failed) VLOG(5) << kStatus << pod.meta.Key() << ": " << why;
+  }
+  void VolumesFailed(const api::Pod& assumed, std::string_view error) const override {
+    LOG(ERROR) << "error while running \"VolumeBinding\" prebind plugin for pod " << util::GoQuoted(assumed.meta.name)
+               << ": " << error;
+  }
+  void VolumesBound(const api::Pod& pod) const override {
+    VLOG(4) << "All PVCs for pod " << util::GoQuoted(pod.meta.Key()) << " are bound";
+  }
+
+ private:
+  static std::string_view State(bool assigned) { return assigned ? "scheduled" : "unscheduled"; }
 };
 
 }  // namespace
@@ -210,6 +310,11 @@ const SchedulerLog& SchedulerLogInSentences() {
 
 const SchedulerLog& SchedulerLogInMessages() {
   static const MessageLog kLog;
+  return kLog;
+}
+
+const SchedulerLog& SchedulerLogInBoth() {
+  static const BothLog kLog;
   return kLog;
 }
 

@@ -1,5 +1,6 @@
 // The log lines of a release's scheduler, with its texts and at its verbosity: sentences in 1.10, messages with named
-// values in 1.29. Lines that no release has are written as util::LogLine where they occur.
+// values in 1.29, and in between some of either. Lines that no release has are written as util::LogLine where they
+// occur.
 #pragma once
 #include <string_view>
 
@@ -30,12 +31,18 @@ class SchedulerLog {
   virtual void Bound(const api::Pod& assumed, Nodes nodes) const = 0;
   virtual void BindFailed(const api::Pod& assumed, Failure why, std::string_view error) const = 0;
   virtual void AttemptFailed(const api::Pod& pod, Failure why, std::string_view error) const = 0;
+  // The decision itself ended with an error. AttemptFailed() follows.
+  virtual void NoDecision(const api::Pod& pod, std::string_view error) const = 0;
   virtual void UpdatingCondition(const api::Pod& pod, std::string_view reason) const = 0;
   virtual void StatusNotUpdated(std::string_view ns, std::string_view name, std::string_view error) const = 0;
   virtual void Preempted(const api::Pod& preemptor, const api::Pod& victim, std::string_view node) const = 0;
   virtual void VictimNotEvicted(const api::Pod& preemptor, const api::Pod& victim, std::string_view error) const = 0;
   // `operation` is the function of the cache that failed, such as "AddPod".
   virtual void CacheFailed(std::string_view operation, const api::Pod& pod, std::string_view error) const = 0;
+  // A watch has shown a pod that the scheduler did not know in this state, or no longer shows it: `assigned` says
+  // whether the pod has a node. A pod that gets one is removed in one state and added in the other.
+  virtual void PodAdded(const api::Pod& pod, bool assigned) const = 0;
+  virtual void PodRemoved(const api::Pod& pod, bool assigned) const = 0;
   // `before` is null for a new node, and `after` is null for a node that is gone.
   virtual void NodeChanged(const api::Node* before, const api::Node* after) const = 0;
   // The bind failed, but the pod has a node.
@@ -44,12 +51,15 @@ class SchedulerLog {
   virtual void GoneMeanwhile(const api::Pod& pod) const = 0;
   virtual void VolumeClaimed(const api::Pod& pod, const api::PersistentVolume& volume,
                              const api::PersistentVolumeClaim& claim) const = 0;
-  virtual void NotPreempting(const api::Pod& pod, std::string_view why) const = 0;
+  // `failed`: preemption itself ended with an error.
+  virtual void NotPreempting(const api::Pod& pod, std::string_view why, bool failed) const = 0;
   virtual void VolumesFailed(const api::Pod& assumed, std::string_view error) const = 0;
   virtual void VolumesBound(const api::Pod& pod) const = 0;
 };
 
 const SchedulerLog& SchedulerLogInSentences();
 const SchedulerLog& SchedulerLogInMessages();
+// What 1.29 says about decisions and their ends in messages, and sentences for the rest (1.19).
+const SchedulerLog& SchedulerLogInBoth();
 
 }  // namespace berth::scheduler

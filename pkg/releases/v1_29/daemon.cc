@@ -12,9 +12,14 @@ const DaemonForm& Serves() {
     f.dialect.reports_component = true;
     f.dialect.lock = "leases";
     f.dialect.lock_timeout = 2;
+    f.dialect.two_blanks_before_lock = false;
+    f.log = LogForm::kMessages;
+    f.warns_of_plain_port = false;
     f.metrics.of_parts = false;
     f.metrics.summary_of_parts = {};
+    f.metrics.deprecated_since = "1.29.0";
     f.plain_port = 0;
+    f.serves_more_metrics = true;
     f.command = {.words = CommandForm::Words::kNamed};
     f.unschedulable_limit = absl::Minutes(5);
     return f;
