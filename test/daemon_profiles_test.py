@@ -3,7 +3,7 @@
 import json
 
 import harness
-from harness import Api, Proxy, Scheduler, all_placed, node, pod, scratch, wait_until, write_objects
+from harness import Api, Proxy, Scheduler, all_placed, free_port, node, pod, scratch, wait_until, write_objects
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -442,6 +442,38 @@ def test_claims_that_are_not_bound_in_time():
         == 'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded',
     )
     assert scheduled(api, "waits")["reason"] == "SchedulerError"
+    assert s.stop() == 0
+
+
+def test_claims_of_1_13_that_are_not_bound_in_time():
+    """The event has the error, and the condition its reason alone."""
+    address = f"127.0.0.1:{free_port()}"
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1alpha1",
+        "kind": "KubeSchedulerConfiguration",
+        "leaderElection": {"leaderElect": False},
+        "healthzBindAddress": address,
+        "metricsBindAddress": address,
+        "bindTimeoutSeconds": 1,
+    }
+    path = scratch("timeout-1.13.yaml")
+    with open(path, "w") as f:
+        json.dump(config, f)
+    api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.13"])
+    s = Scheduler(api.url, f"--config={path}", "--secure-port=0", bare=True)
+    add_classes(api)
+    add_claimed_pod(api, "slow", "made")
+
+    def reason():
+        return (scheduled(api, "uses-slow") or {}).get("reason") == "VolumeBindingFailed"
+
+    wait_until("the pod says that it is not bound", reason)
+    assert "message" not in scheduled(api, "uses-slow"), scheduled(api, "uses-slow")
+    wait_until(
+        "the event",
+        lambda: "timed out waiting for the condition"
+        in [e["message"] for e in api.get("/api/v1/namespaces/default/events")["items"]],
+    )
     assert s.stop() == 0
 
 

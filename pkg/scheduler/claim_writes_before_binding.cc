@@ -8,6 +8,7 @@
 
 #include "pkg/scheduler/claim_writes.h"
 #include "pkg/util/contract.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
@@ -16,8 +17,6 @@ using Place = PendingPlace;
 
 // The default of bindTimeoutSeconds of the plugin VolumeBinding.
 constexpr absl::Duration kBindTimeout = absl::Minutes(10);
-
-constexpr char kPreBind[] = "running PreBind plugin \"VolumeBinding\": ";
 
 class BeforeBindingWrites : public ClaimWrites {
  public:
@@ -31,7 +30,7 @@ class BeforeBindingWrites : public ClaimWrites {
   bool BeforeAssuming(PendingPod&, const api::PodPtr&) override { return true; }
   bool AfterAssuming(PendingPod& p) override;
   void Written(PendingPod& p, const Answer& a) override;
-  void TimeUp(PendingPod& p) override { Fail(p, absl::StrCat(kPreBind, "binding volumes: context deadline exceeded")); }
+  void TimeUp(PendingPod& p) override { WaitFailed(p, s_.process.volume_failure.timeout); }
   void VolumeChanged(const Change<api::PersistentVolume>& c) override {
     binder_.VolumeChanged((c.after ? c.after : c.before)->meta.name);
     for (const auto& v : {c.before, c.after}) {
@@ -52,6 +51,9 @@ class BeforeBindingWrites : public ClaimWrites {
     for (PendingPod* p : pending_.UsersOf(claim)) {
       if (p->place == Place::kWritingVolumes) LookAtClaims(*p);
     }
+  }
+  void WaitFailed(PendingPod& p, std::string_view error) {
+    Fail(p, absl::StrCat(util::ToAbsl(s_.process.volume_failure.before_wait), util::ToAbsl(error)));
   }
   void Fail(PendingPod& p, const std::string& error);
 
@@ -110,7 +112,7 @@ void BeforeBindingWrites::WriteNext(PendingPod& p) {
 }
 
 void BeforeBindingWrites::Written(PendingPod& p, const Answer& a) {
-  if (!a.ok()) return Fail(p, absl::StrCat(kPreBind, a.message));
+  if (!a.ok()) return Fail(p, absl::StrCat(util::ToAbsl(s_.process.volume_failure.before_error), a.message));
   const Attempt& t = *p.attempt;
   if (t.next_volume < t.reserved.bindings.size()) {
     const ClaimBinder::Assumed::Binding& b = t.reserved.bindings[t.next_volume];
@@ -127,7 +129,7 @@ void BeforeBindingWrites::LookAtClaims(PendingPod& p) {
   if (t.next_volume < t.reserved.bindings.size() + t.reserved.provisions.size()) return;
   std::string error;
   const bool completed = binder_.Completed(t.reserved, t.assumed->node_name, &error);
-  if (!error.empty()) return Fail(p, absl::StrCat(kPreBind, "binding volumes: ", error));
+  if (!error.empty()) return WaitFailed(p, error);
   if (!completed) return;
   s_.log.VolumesBound(*p.pod);
   s_.metrics.volumes.bind.took.Observe(s_.now - t.volumes_begun.value_or(s_.now));
@@ -150,7 +152,11 @@ void BeforeBindingWrites::Fail(PendingPod& p, const std::string& error) {
   binder_.Forget(p.attempt->reserved);
   s_.ForgetAssumed(p.attempt->assumed);
   p.attempt.reset();
-  failures_.Fail(p, {.event = error, .reason = "SchedulerError", .message = error, .keeps_nomination = true});
+  const VolumeFailure& texts = s_.process.volume_failure;
+  failures_.Fail(p, {.event = error,
+                     .reason = texts.condition_reason,
+                     .message = texts.in_condition ? error : "",
+                     .keeps_nomination = true});
 }
 
 }  // namespace

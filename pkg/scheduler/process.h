@@ -9,6 +9,15 @@
 
 namespace berth::scheduler {
 
+// What is said of a pod that is not bound because of its volumes.
+struct VolumeFailure {
+  std::string_view before_error;      // precedes the error of a write
+  std::string_view before_wait;       // precedes what was wrong while claims were waited for
+  std::string_view timeout;           // the error of claims that were not bound in time
+  std::string_view condition_reason;  // the reason of the PodScheduled condition
+  bool in_condition = true;           // whether the condition has the error as its message
+};
+
 struct Process {
   // The order of steps after a failed attempt. If true (1.29), preemption is part of the attempt, the nomination is
   // written together with the condition, and the pod goes back into the queue at once, as last received. If false
@@ -44,6 +53,8 @@ struct Process {
   // The reason of the PodScheduled condition after a failed bind, and whether its message is the error of the bind.
   std::string_view bind_failed_reason;
   bool condition_has_bind_error = false;
+
+  VolumeFailure volume_failure;
 
   // Return the messages of events. `assumed` has the node in spec.nodeName.
   std::string (*scheduled_note)(const api::Pod& assumed) = nullptr;

@@ -14,6 +14,7 @@ const Process& Proceeds() {
       .reads_pod_after_conflict = false,
       .bind_failed_reason = "BindingRejected",
       .condition_has_bind_error = false,
+      .volume_failure = {},  // volumes are written before the pod is assumed
       .scheduled_note =
           [](const api::Pod& p) {
             return absl::StrCat("Successfully assigned ", p.meta.name, " to ", p.node_name.string());

@@ -12,6 +12,11 @@ const Process& Proceeds() {
     Process p = v1_10::Proceeds();
     p.scheduled_note = scheduler::AssignedNote;
     p.notes_probe_time = true;
+    p.volume_failure = {.before_error = "",
+                        .before_wait = "",
+                        .timeout = "timed out waiting for the condition",
+                        .condition_reason = "VolumeBindingFailed",
+                        .in_condition = false};
     return p;
   }();
   return kProcess;

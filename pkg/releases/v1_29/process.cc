@@ -14,6 +14,10 @@ const Process& Proceeds() {
       .reads_pod_after_conflict = true,
       .bind_failed_reason = "SchedulerError",
       .condition_has_bind_error = true,
+      .volume_failure = {.before_error = "running PreBind plugin \"VolumeBinding\": ",
+                         .before_wait = "running PreBind plugin \"VolumeBinding\": binding volumes: ",
+                         .timeout = "context deadline exceeded",
+                         .condition_reason = "SchedulerError"},
       .scheduled_note = scheduler::AssignedNote,
       .bind_failed_note =
           [](std::string_view error) {

@@ -8,8 +8,9 @@
 //     the attempt began make the pod active again.
 //   - A pod that has waited for a minute is tried again without a change.
 // In 1.13 (QueueRules::backs_off) pods do not back off: a failed pod is active again at once if anything has moved pods
-// since its attempt began. Those of one priority go by the times of their last tries (orders_by_last_try), and those of
-// one second by arrival.
+// since its attempt began, or if its condition does not say that it is Unschedulable, which an error of its attempt
+// says, too. Those of one priority go by the times of their last tries (orders_by_last_try), and those of one second by
+// arrival.
 #include <absl/container/btree_map.h>
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
@@ -28,6 +29,12 @@
 
 namespace berth::scheduler {
 namespace {
+
+// Returns whether the pod's condition is that of an attempt that placed it nowhere, whether nothing fitted or an error
+// ended it.
+bool SaysUnschedulable(const api::Pod& pod) {
+  return pod.scheduled && pod.scheduled->status == "False" && pod.scheduled->reason == "Unschedulable";
+}
 
 bool HasRequiredAffinity(const api::Pod& pod) {
   const auto& affinity = pod.tmpl->affinity.pod;
@@ -104,7 +111,8 @@ class PriorityQueue final : public SchedulingQueue {
     // In 1.13 a placed pod counts as a move for every pod, whether its affinity selects it or not.
     const bool both = !options_.wakes.queue.backs_off || HasRequiredAffinity(*pod);
     const uint64_t outdated_by = both ? std::max(last_move_, last_assigned_) : last_move_;
-    if (why == Requeue::kUnschedulable && outdated_by <= cycle) {
+    const bool waits = why == Requeue::kUnschedulable || (!options_.wakes.queue.backs_off && SaysUnschedulable(*pod));
+    if (waits && outdated_by <= cycle) {
       Put(e, Place::kUnschedulable, now);
     } else if (!options_.wakes.queue.backs_off) {
       Put(e, Place::kActive, now);

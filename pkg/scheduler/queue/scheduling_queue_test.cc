@@ -152,6 +152,25 @@ TEST_CASE("PriorityQueue: equals by their last tries or creation where the relea
   CHECK(PopAll(*q) == "b a");
 }
 
+TEST_CASE("PriorityQueue: without back-offs a pod waits if its condition says so, also after an error") {
+  QueueOptions options;
+  options.wakes.queue.backs_off = false;
+  auto q = NewPriorityQueue(options);
+  auto with = [](const std::string& reason) {
+    auto p = std::make_shared<api::Pod>(*MakePod("a"));
+    p->scheduled = api::PodCondition{"False", reason, "", "", "2026-01-01T00:00:00Z"};
+    return p;
+  };
+  q->Add(MakePod("a"));
+  REQUIRE(q->Pop() != nullptr);
+  q->AddUnschedulableIfNotPresent(with("Unschedulable"), Requeue::kRetry, q->cycle(), At(0));
+  CHECK(q->depth().unschedulable == 1);
+  q->MoveAllToActiveQueue(At(1));
+  REQUIRE(q->Pop() != nullptr);
+  q->AddUnschedulableIfNotPresent(with("BindingRejected"), Requeue::kRetry, q->cycle(), At(2));
+  CHECK(q->Pop() != nullptr);
+}
+
 TEST_CASE("PriorityQueue: replaced in place, moved when the priority changes") {
   auto q = NewPriorityQueue();
   q->Add(MakePod("a"));
