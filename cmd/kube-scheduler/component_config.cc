@@ -178,9 +178,12 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
         absl::StrCat("couldn't decode as KubeSchedulerConfiguration, got /", version, ", Kind=Policy: "));
   }
   if ((version != kComponentConfig && reader == nullptr) || kind != kKind) {
-    return absl::InvalidArgumentError(absl::StrCat("no kind \"", kind, "\" is registered for version \"", version,
-                                                   "\" (the only one is ", std::string(kKind), " in ",
-                                                   std::string(kComponentConfig), ")"));
+    const std::string scheme = asked == nullptr ? "" : std::string(configuration::SchemeOf(asked->version));
+    const std::string only =
+        asked == nullptr ? std::string(kComponentConfig) : configuration::NameOfPlain(asked->version);
+    return absl::InvalidArgumentError(absl::StrCat("no kind \"", kind, "\" is registered for version \"", version, "\"",
+                                                   scheme, " (the only one is ", std::string(kKind), " in ", only,
+                                                   ")"));
   }
 
   if (warnings != nullptr) warnings->insert(warnings->end(), read.warnings.begin(), read.warnings.end());
@@ -380,16 +383,24 @@ std::string ConfigurationToConfigz(const Configuration& c) {
   absl::StrAppend(&out, "\",\"RenewDeadline\":\"", FormatGoDuration(le.renew_deadline), "\",\"RetryPeriod\":\"",
                   FormatGoDuration(le.retry_period), "\",\"ResourceLock\":", api::JsonString(le.resource_lock));
   absl::StrAppend(&out, ",\"LockObjectNamespace\":", api::JsonString(le.lock_object_namespace),
-                  ",\"LockObjectName\":", api::JsonString(le.lock_object_name),
-                  "},\"ClientConnection\":{\"KubeConfigFile\":", api::JsonString(cc.kubeconfig));
+                  ",\"LockObjectName\":", api::JsonString(le.lock_object_name), "},\"ClientConnection\":{\"",
+                  c.Form().shows_search ? "Kubeconfig" : "KubeConfigFile", "\":", api::JsonString(cc.kubeconfig));
   absl::StrAppend(&out, ",\"AcceptContentTypes\":", api::JsonString(cc.accept_content_types),
                   ",\"ContentType\":", api::JsonString(cc.content_type), ",\"QPS\":", JsonFloat32(cc.qps),
                   ",\"Burst\":", cc.burst);
   absl::StrAppend(&out, "},\"HealthzBindAddress\":", api::JsonString(c.healthz_bind_address),
                   ",\"MetricsBindAddress\":", api::JsonString(c.metrics_bind_address),
                   ",\"EnableProfiling\":", Text(c.enable_profiling));
-  absl::StrAppend(&out, ",\"EnableContentionProfiling\":", Text(c.enable_contention_profiling),
-                  ",\"FailureDomains\":", api::JsonString(c.failure_domains));
+  absl::StrAppend(&out, ",\"EnableContentionProfiling\":", Text(c.enable_contention_profiling));
+  if (c.Form().shows_search) {
+    const scheduler::SamplingRules* sampling = c.Release().decides.sampling;
+    const int64_t share = c.percentage_of_nodes_to_score != 0 || sampling == nullptr ? c.percentage_of_nodes_to_score
+                                                                                     : sampling->default_percentage;
+    absl::StrAppend(&out, ",\"DisablePreemption\":", Text(c.disable_preemption),
+                    ",\"PercentageOfNodesToScore\":", share);
+  }
+  absl::StrAppend(&out, ",\"FailureDomains\":", api::JsonString(c.failure_domains));
+  if (c.Form().shows_search) absl::StrAppend(&out, ",\"BindTimeoutSeconds\":", c.bind_timeout / absl::Seconds(1));
   // Fields that 1.10 does not have are shown only if they are used.
   if (!c.profiles.empty()) {
     out += ",\"Profiles\":[";

@@ -195,7 +195,7 @@ std::vector<const Flag*> FlagSet::Sorted() const {
   return out;
 }
 
-std::string FlagSet::Usage() const {
+std::string FlagSet::Usage(const std::function<bool(util::HelpEntry*)>& edit) const {
   std::vector<std::string> sections;
   std::map<std::string, std::vector<util::HelpEntry>> by_section;
   for (const Flag& f : flags_) {
@@ -203,10 +203,12 @@ std::string FlagSet::Usage() const {
   }
   for (const Flag* f : Sorted()) {
     if (!f->deprecated.empty()) continue;
-    by_section[f->section].push_back({f->shorthand, f->name, f->type, f->usage, f->default_text});
+    util::HelpEntry entry = {f->shorthand, f->name, f->type, f->usage, f->default_text};
+    if (!edit || edit(&entry)) by_section[f->section].push_back(std::move(entry));
   }
   std::string out;
   for (const std::string& section : sections) {
+    if (by_section[section].empty()) continue;
     absl::StrAppend(&out, out.empty() ? "" : "\n", section, ":\n", util::HelpOf(by_section[section]));
   }
   return out;

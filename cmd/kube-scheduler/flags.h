@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/util/help_text.h"
+
 namespace berth::kube_scheduler {
 
 struct Flag {
@@ -56,8 +58,8 @@ class FlagSet {
   bool Changed(std::string_view name) const;
   // Returns the flags sorted by name.
   std::vector<const Flag*> Sorted() const;
-  // Returns the flags by section, as help shows them.
-  std::string Usage() const;
+  // Returns the flags by section, as help shows them. `edit` may change an entry, and leaves it out by returning false.
+  std::string Usage(const std::function<bool(util::HelpEntry*)>& edit = {}) const;
 
  private:
   Flag* Lookup(std::string name);

@@ -18,6 +18,7 @@
 #include "pkg/api/stream.h"
 #include "pkg/releases/gates.h"
 #include "pkg/releases/releases.h"
+#include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/configuration/versions.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/feature_gates.h"
@@ -34,30 +35,6 @@ constexpr char kDescription[] =
 
 constexpr std::string_view kFileRequired =
     "policyConfigFile: Required value: required when --use-legacy-policy-config is true";
-
-std::string GatesUsage() {
-  std::string out =
-      "A set of key=value pairs that describe feature gates for alpha/experimental features. Options are:";
-  for (const util::FeatureGate& g : releases::DefaultGates()) {
-    const char* on = g.on ? "true" : "false";
-    std::string_view stage;
-    switch (g.stage) {
-      case util::GateStage::kAlpha:
-        stage = "ALPHA - ";
-        break;
-      case util::GateStage::kBeta:
-        stage = "BETA - ";
-        break;
-      case util::GateStage::kDeprecated:
-        stage = "DEPRECATED - ";
-        break;
-      case util::GateStage::kGA:
-        break;
-    }
-    absl::StrAppend(&out, "\n", std::string(g.name), "=true|false (", std::string(stage), "default=", on, ")");
-  }
-  return out;
-}
 
 // Returns a heading with names below it.
 std::string NameList(std::string_view heading, const std::vector<std::string>& names) {
@@ -164,7 +141,8 @@ Options::Options() {
   flags_.Float32(&cc.qps, "kube-api-qps", "QPS to use while talking with kubernetes apiserver");
   flags_.Int32(&cc.burst, "kube-api-burst", "Burst to use while talking with kubernetes apiserver");
   flags_.Custom(
-      "feature-gates", "mapStringBool", GatesUsage(), "", [this](const std::string& s) { return SetGates(s); },
+      "feature-gates", "mapStringBool", GatesUsage(releases::DefaultGates()), "",
+      [this](const std::string& s) { return SetGates(s); },
       [this] {
         std::string out;
         for (const auto& [name, on] : gates_)
@@ -497,7 +475,7 @@ absl::Status Options::CheckPlainServing() const {
     return absl::InvalidArgumentError(absl::StrCat("--address: invalid value ", GoQuoted(address_),
                                                    ": must be an IP address or a host's name, without a port"));
   }
-  if (greatest != 0 && (port_ < 0 || port_ > 65535)) {
+  if (greatest != 0 && (port_ < 0 || port_ > greatest)) {
     return absl::InvalidArgumentError(absl::StrCat("--port ", port_, " must be between 0 and ", greatest,
                                                    ", inclusive. 0 for turning off insecure (HTTP) port"));
   }
@@ -525,6 +503,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     if (legacy_policy_ && policy_file_.empty() && Command().legacy_policy_needs_file) {
       return absl::InvalidArgumentError(std::string(kFileRequired));
     }
+    BERTH_RETURN_IF_ERROR(CheckNameAndWeight(Command(), flag_config_));
     if (legacy_policy_ || (!policy_file_.empty() && policy_map_.empty())) {
       c.algorithm.policy.emplace().file = policy_file_;
     } else if (!policy_map_.empty()) {
@@ -624,6 +603,8 @@ absl::Status Options::UsePolicyFlags(Configuration* c) const {
 }
 
 absl::Status Options::CheckPercentage(const Configuration& c, std::vector<std::string>* warnings) const {
+  const std::string notice(scheduler::configuration::kPercentageNotice);
+  std::erase(*warnings, notice);
   if (!percentage_) {
     const bool samples = c.Release().decides.sampling != nullptr && c.percentage_of_nodes_to_score % 100 != 0;
     if (samples) {
@@ -678,15 +659,18 @@ SecureServingOptions Options::SecureServing(const Configuration& c) const {
 }
 
 std::string Options::Usage() const {
-  return absl::StrCat("Usage:\n  kube-scheduler [flags]\n\n", flags_.Usage());
+  const auto emulated = release::Named(emulated_version_);
+  const bool named = !emulated_version_.empty() && emulated.ok();
+  return absl::StrCat("Usage:\n  kube-scheduler [flags]\n\n", UsageOf(flags_, named ? *emulated : nullptr));
 }
 
 std::string Options::Help() const {
-  return absl::StrCat(util::Wrapped(kDescription), "\n\n", Usage(),
-                      NameList("Predicates that a Policy may name",
-                               scheduler::ListRegisteredFitPredicates(releases::Of(release::Default()).decides)),
-                      NameList("Priorities that a Policy may name",
-                               scheduler::ListRegisteredPriorityFunctions(releases::Of(release::Default()).decides)));
+  const auto emulated = release::Named(emulated_version_);
+  const auto& rules = releases::Of(emulated.ok() ? **emulated : release::Default()).decides;
+  const std::string out = absl::StrCat(util::Wrapped(kDescription), "\n\n", Usage());
+  if (rules.plugins != nullptr) return out;
+  return absl::StrCat(out, NameList("Predicates that a Policy may name", scheduler::ListRegisteredFitPredicates(rules)),
+                      NameList("Priorities that a Policy may name", scheduler::ListRegisteredPriorityFunctions(rules)));
 }
 
 }  // namespace berth::kube_scheduler

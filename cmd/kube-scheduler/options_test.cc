@@ -120,6 +120,45 @@ TEST_CASE("flags: defaults are 1.10's") {
       R"(failure-domain.beta.kubernetes.io/zone,failure-domain.beta.kubernetes.io/region"}})");
 }
 
+TEST_CASE("options: --help of a release has its flags, defaults and gates") {
+  const auto help_of = [](const std::string& release) {
+    Options o;
+    REQUIRE(o.Parse({"--emulated-version=" + release}).ok());
+    return o.Help();
+  };
+  const auto has = [](const std::string& help, const std::string& text) {
+    return help.find(text) != std::string::npos;
+  };
+  const std::string old = help_of("1.13"), middle = help_of("1.19"), modern = help_of("1.29");
+  CHECK(has(old, "--log-file"));
+  CHECK(has(middle, "--one-output"));
+  CHECK_FALSE(has(old, "--one-output"));
+  CHECK_FALSE(has(middle, "--tls-curve-preferences"));
+  CHECK(has(middle, "--policy-config-file"));
+  CHECK_FALSE(has(modern, "--policy-config-file"));
+  CHECK(has(middle, "endpointsleases"));
+  CHECK_FALSE(has(old, "endpointsleases"));
+  CHECK(has(old, "EnableEquivalenceClassCache=true|false"));
+  CHECK(has(middle, "DefaultPodTopologySpread=true|false (ALPHA - default=false)"));
+  CHECK(has(old, "CheckNodeUnschedulable"));
+  CHECK_FALSE(has(middle, "Predicates that a Policy may name"));
+}
+
+TEST_CASE("options: what /configz shows of 1.13") {
+  Options o;
+  REQUIRE(o.Parse({"--emulated-version=1.13", "--kubeconfig=k"}).ok());
+  std::vector<std::string> warnings;
+  const auto c = o.Complete(&warnings);
+  REQUIRE(c.ok());
+  CHECK(warnings.empty());
+  const std::string shown = ConfigurationToConfigz(*c);
+  CHECK_THAT(shown, Catch::Matchers::Contains(R"("ClientConnection":{"Kubeconfig":"k",)"));
+  CHECK_THAT(shown, Catch::Matchers::Contains(
+                        R"("EnableContentionProfiling":false,"DisablePreemption":false,"PercentageOfNodesToScore":50,)"
+                        R"("FailureDomains":"kubernetes.io/hostname,)"));
+  CHECK_THAT(shown, Catch::Matchers::EndsWith(R"(,"BindTimeoutSeconds":600}})"));
+}
+
 TEST_CASE("flags: where the algorithm comes from") {
   const auto source = [](std::vector<std::string> args) {
     Completed c = Complete(std::move(args));

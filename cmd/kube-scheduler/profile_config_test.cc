@@ -1,5 +1,8 @@
 #include "cmd/kube-scheduler/profile_config.h"
 
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/configuration/load.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -24,8 +27,7 @@ TEST_CASE("A configuration of kubescheduler.config.k8s.io chooses release 1.29 a
   REQUIRE(c->plugin_profiles.size() == 2);
   CHECK(c->plugin_profiles[1].scheduler_name == "b");
   CHECK(c->extenders.size() == 1);
-  CHECK(warnings ==
-        std::vector<std::string>{"percentageOfNodesToScore has no effect: every node is filtered and scored"});
+  CHECK(warnings == std::vector<std::string>{std::string(scheduler::configuration::kPercentageNotice)});
 }
 
 TEST_CASE("A profile has the plugins of the emulated release") {

@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "cmd/kube-scheduler/go_text.h"
 #include "pkg/api/quantity.h"
 #include "pkg/http/tls.h"
 #include "pkg/releases/daemon_form.h"
+#include "pkg/releases/releases.h"
+#include "pkg/util/help_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -25,7 +28,7 @@ enum class Shape : uint8_t {
   kInt,
   kQuantity,
   kKeyAndValue,    // "a=b"
-  kPreviousMinor,  // "1.28" in release 1.29
+  kPreviousMinor,  // the release before the emulated one
 };
 
 using release::Since;
@@ -52,7 +55,7 @@ constexpr Row kRows[] = {
     {"policy-configmap", Until(23), Shape::kActs, {}},
     {"policy-configmap-namespace", Until(23), Shape::kActs, {}},
     {"use-legacy-policy-config", Until(23), Shape::kActs, {}},
-    {"failure-domains", Until(23), Shape::kActs, {}},
+    {"failure-domains", Until(19), Shape::kActs, {}},
     {"hard-pod-affinity-symmetric-weight", Until(22), Shape::kActs, {}},
     {"scheduler-name", Until(22), Shape::kActs, {}},
     {"lock-object-name", Until(28), Shape::kActs, {}},
@@ -101,7 +104,7 @@ constexpr Row kRows[] = {
     {"add-dir-header", {.since = {15}, .until = {26}}, Shape::kBool, kKlog},
     {"log-file", {.since = {13}, .until = {26}}, Shape::kText, kKlog},
     {"log-file-max-size", {.since = {13}, .until = {26}}, Shape::kInt, kKlog},
-    {"one-output", {.since = {20}, .until = {26}}, Shape::kBool, kKlog},
+    {"one-output", {.since = {19}, .until = {26}}, Shape::kBool, kKlog},
     {"skip-headers", {.since = {13}, .until = {26}}, Shape::kBool, kKlog},
     {"skip-log-headers", {.since = {14}, .until = {26}}, Shape::kBool, kKlog},
     {"azure-container-registry-config", Until(24), Shape::kText, "Without effect: no images are pulled."},
@@ -258,7 +261,59 @@ void AddTls(FlagSet* flags, SecureServingOptions* s) {
       });
 }
 
+// Returns the default of a flag in a release where that is the release's own, and otherwise `text`.
+std::string DefaultIn(const releases::DaemonForm& form, const std::string& flag, const std::string& text) {
+  const auto yes = [](bool on) { return std::string(on ? "true" : ""); };
+  if (flag == "leader-elect") return yes(form.elects_leader);
+  if (flag == "leader-elect-resource-lock") return std::string(form.dialect.lock);
+  if (flag == "profiling") return yes(form.serves_profiles);
+  if (flag == "contention-profiling") return yes(form.profiles_contention);
+  if (flag == "secure-port") return form.secure_port == 0 ? "" : absl::StrCat(form.secure_port);
+  if (flag == "pod-max-in-unschedulable-pods-duration") return FormatGoDuration(form.unschedulable_limit);
+  return text;
+}
+
 }  // namespace
+
+std::string GatesUsage(std::span<const util::FeatureGate> gates) {
+  std::string out =
+      "A set of key=value pairs that describe feature gates for alpha/experimental features. Options are:";
+  for (const util::FeatureGate& g : gates) {
+    const char* on = g.on ? "true" : "false";
+    std::string_view stage;
+    switch (g.stage) {
+      case util::GateStage::kAlpha:
+        stage = "ALPHA - ";
+        break;
+      case util::GateStage::kBeta:
+        stage = "BETA - ";
+        break;
+      case util::GateStage::kDeprecated:
+        stage = "DEPRECATED - ";
+        break;
+      case util::GateStage::kGA:
+        break;
+    }
+    absl::StrAppend(&out, "\n", std::string(g.name), "=true|false (", std::string(stage), "default=", on, ")");
+  }
+  return out;
+}
+
+std::string UsageOf(const FlagSet& flags, const release::Id* release) {
+  if (release == nullptr) return flags.Usage();
+  std::set<std::string_view> absent;
+  const std::vector<Row> rows = AllRows();
+  for (const Row& row : rows) {
+    if (!row.span.Has(release->version) && !row.kept) absent.insert(row.name);
+  }
+  const releases::DaemonForm& form = releases::DaemonFormOf(*release);
+  return flags.Usage([&](util::HelpEntry* e) {
+    if (absent.contains(e->name)) return false;
+    e->otherwise = DefaultIn(form, e->name, e->otherwise);
+    if (e->name == "feature-gates") e->purpose = GatesUsage(releases::Of(*release).decides.gates);
+    return true;
+  });
+}
 
 void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure) {
   AddAuthentication(flags, secure);
@@ -301,6 +356,16 @@ absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& releas
                                      " does not have them: ", absl::StrJoin(kept, ", ")));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckNameAndWeight(const releases::CommandForm& form, const Configuration& flags) {
+  const int weight = flags.hard_pod_affinity_symmetric_weight;
+  if (form.checks_hard_weight && (weight < 0 || weight > 100)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("hardPodAffinitySymmetricWeight: Invalid value: ", weight, ": not in valid range 0-100"));
+  }
+  if (form.name_field.empty() || !flags.scheduler_name.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(util::ToAbsl(form.name_field), ": Required value"));
 }
 
 }  // namespace berth::kube_scheduler

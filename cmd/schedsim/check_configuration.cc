@@ -111,6 +111,10 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
     return r;
   }
   if (before_groups || !scheduler::configuration::ReadsProfiles(version)) {
+    if (root.FindExact("kind").Text() != "KubeSchedulerConfiguration") {
+      r.errors.push_back(absl::StrCat("kind ", root.FindExact("kind").Brief(), " is not KubeSchedulerConfiguration"));
+      return r;
+    }
     const release::Id* first =
         before_groups ? &release::Default() : scheduler::configuration::ReaderOf(version, algorithm.release);
     ExamineComponent(root, text, strictly ? *algorithm.release : *first, algorithm, &r);

@@ -206,6 +206,7 @@ const Rules& Decides() {
       .describe_template = DescribeTemplateWithScalarGpu,
       .fit_error_text = FitErrorText,
       .gates = Gates(),
+      .gates_without_effect = GatesWithoutEffect(),
       .checks_claims_first = true,
       .wakes = kWakes,
       .cache = {.order = NodeOrder::kZoneTree, .keeps_tree = true, .notes_image_spread = true},

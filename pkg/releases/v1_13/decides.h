@@ -15,5 +15,7 @@ const scheduler::Process& Proceeds();
 const DaemonForm& Serves();
 // Returns the feature gates with their defaults, sorted by name.
 std::span<const util::FeatureGate> Gates();
+// Those that its scheduler reads, and that are accepted here without effect.
+std::span<const std::string_view> GatesWithoutEffect();
 
 }  // namespace berth::releases::v1_13

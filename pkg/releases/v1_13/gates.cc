@@ -1,7 +1,5 @@
 // Source: pkg/features/kube_features.go and the gates of the API server's libraries (1.13). Those of other components
 // are accepted and have no effect here.
-#include <array>
-
 #include "pkg/releases/v1_13/decides.h"
 
 namespace berth::releases::v1_13 {
@@ -10,7 +8,7 @@ namespace {
 using util::FeatureGate;
 using util::GateStage;
 
-constexpr auto kGates = std::to_array<FeatureGate>({
+constexpr FeatureGate kGates[] = {
     {"APIListChunking", GateStage::kBeta, true},
     {"APIResponseCompression", GateStage::kAlpha, false},
     {"AdvancedAuditing", GateStage::kGA, true},
@@ -46,6 +44,7 @@ constexpr auto kGates = std::to_array<FeatureGate>({
     {"HyperVContainer", GateStage::kAlpha, false},
     {"Initializers", GateStage::kAlpha, false},
     {"KubeletPluginsWatcher", GateStage::kGA, true},
+    {"KubeletPodResources", GateStage::kAlpha, false},
     {"LocalStorageCapacityIsolation", GateStage::kBeta, true},
     {"MountContainers", GateStage::kAlpha, false},
     {"MountPropagation", GateStage::kGA, true},
@@ -75,16 +74,24 @@ constexpr auto kGates = std::to_array<FeatureGate>({
     {"TaintNodesByCondition", GateStage::kBeta, true},
     {"TokenRequest", GateStage::kBeta, true},
     {"TokenRequestProjection", GateStage::kBeta, true},
+    {"ValidateProxyRedirects", GateStage::kAlpha, false},
     {"VolumeScheduling", GateStage::kGA, true},
     {"VolumeSnapshotDataSource", GateStage::kAlpha, false},
     {"VolumeSubpath", GateStage::kGA, true},
     {"VolumeSubpathEnvExpansion", GateStage::kAlpha, false},
-});
+};
+
+// What the scheduler of the release reads, and this one does not.
+constexpr std::string_view kWithoutEffect[] = {"EnableEquivalenceClassCache", "LocalStorageCapacityIsolation"};
 
 }  // namespace
 
 std::span<const FeatureGate> Gates() {
   return kGates;
+}
+
+std::span<const std::string_view> GatesWithoutEffect() {
+  return kWithoutEffect;
 }
 
 }  // namespace berth::releases::v1_13

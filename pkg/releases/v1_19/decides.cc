@@ -292,6 +292,7 @@ const Rules& Decides() {
       .describe_template = DescribeTemplateWithOverhead,
       .fit_error_text = FitErrorText,
       .gates = Gates(),
+      .gates_without_effect = GatesWithoutEffect(),
       .checks_claims_first = true,
       .reports_first_error_only = true,
       .error_text = ErrorText,

@@ -23,6 +23,7 @@ constexpr FeatureGate kGates[] = {
     {"BlockVolume", GateStage::kGA, true},
     {"BoundServiceAccountTokenVolume", GateStage::kAlpha, false},
     {"CPUManager", GateStage::kBeta, true},
+    {"CRIContainerLogRotation", GateStage::kBeta, true},
     {"CSIBlockVolume", GateStage::kGA, true},
     {"CSIDriverRegistry", GateStage::kGA, true},
     {"CSIInlineVolume", GateStage::kBeta, true},
@@ -39,7 +40,7 @@ constexpr FeatureGate kGates[] = {
     {"CSIMigrationOpenStackComplete", GateStage::kAlpha, false},
     {"CSIMigrationvSphere", GateStage::kBeta, false},
     {"CSIMigrationvSphereComplete", GateStage::kBeta, false},
-    {"CSINodeInfo", GateStage::kGA, true},
+    {"CSINodeInfo", GateStage::kGA, true, true},
     {"CSIPersistentVolume", GateStage::kGA, true},
     {"CSIStorageCapacity", GateStage::kAlpha, false},
     {"CSIVolumeFSGroupPolicy", GateStage::kAlpha, false},
@@ -55,7 +56,7 @@ constexpr FeatureGate kGates[] = {
     {"EndpointSlice", GateStage::kBeta, true},
     {"EndpointSliceProxying", GateStage::kBeta, true},
     {"EphemeralContainers", GateStage::kAlpha, false},
-    {"EvenPodsSpread", GateStage::kGA, true},
+    {"EvenPodsSpread", GateStage::kGA, true, true},
     {"ExpandCSIVolumes", GateStage::kBeta, true},
     {"ExpandInUsePersistentVolumes", GateStage::kBeta, true},
     {"ExpandPersistentVolumes", GateStage::kBeta, true},
@@ -64,6 +65,7 @@ constexpr FeatureGate kGates[] = {
     {"HPAScaleToZero", GateStage::kAlpha, false},
     {"HugePageStorageMediumSize", GateStage::kBeta, true},
     {"HugePages", GateStage::kGA, true},
+    {"HyperVContainer", GateStage::kAlpha, false},
     {"IPv6DualStack", GateStage::kAlpha, false},
     {"ImmutableEphemeralVolumes", GateStage::kBeta, true},
     {"KubeletPodResources", GateStage::kBeta, true},
@@ -106,7 +108,7 @@ constexpr FeatureGate kGates[] = {
     {"Sysctls", GateStage::kBeta, true},
     {"TTLAfterFinished", GateStage::kAlpha, false},
     {"TaintBasedEvictions", GateStage::kGA, true},
-    {"TaintNodesByCondition", GateStage::kGA, true},
+    {"TaintNodesByCondition", GateStage::kGA, true, true},
     {"TokenRequest", GateStage::kBeta, true},
     {"TokenRequestProjection", GateStage::kBeta, true},
     {"TopologyManager", GateStage::kBeta, true},
@@ -125,10 +127,32 @@ constexpr FeatureGate kGates[] = {
     {"WindowsRunAsUserName", GateStage::kGA, true},
 };
 
+// What the scheduler of the release reads, and this one does not.
+constexpr std::string_view kWithoutEffect[] = {
+    "BalanceAttachedNodeVolumes",
+    "CSIMigration",
+    "CSIMigrationAWS",
+    "CSIMigrationAzureDisk",
+    "CSIMigrationGCE",
+    "CSIMigrationOpenStack",
+    "CSIMigrationvSphere",
+    "CSIStorageCapacity",
+    "DefaultPodTopologySpread",
+    "GenericEphemeralVolume",
+    "LocalStorageCapacityIsolation",
+    "NonPreemptingPriority",
+    "PodDisruptionBudget",
+    "PodOverhead",
+};
+
 }  // namespace
 
 std::span<const FeatureGate> Gates() {
   return kGates;
+}
+
+std::span<const std::string_view> GatesWithoutEffect() {
+  return kWithoutEffect;
 }
 
 }  // namespace berth::releases::v1_19

@@ -221,7 +221,8 @@ TEST_CASE("What is named to no effect is noted") {
       Texts{"profiles[0].plugins.score.disabled[0].name: there is no plugin \"ImageLocalty\" to disable (did you mean "
             "\"ImageLocality\"?)",
             "profiles[0].pluginConfig[0].name: there is no plugin \"Mine\", so its arguments have no effect",
-            "percentageOfNodesToScore has no effect: every node is filtered and scored",
+            "percentageOfNodesToScore counts with --percentage-of-nodes-to-score=release; without it all nodes are "
+            "looked at",
             "parallelism has no effect: a decision takes one core"});
 }
 

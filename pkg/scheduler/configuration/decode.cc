@@ -304,17 +304,22 @@ class Decoder {
   bool in_args_ = false;
 };
 
-// An empty list becomes cpu and memory, and a missing weight becomes 1.
-void DefaultWeights(std::vector<ResourceSpec>* resources) {
+// An empty list becomes cpu and memory.
+void DefaultResources(std::vector<ResourceSpec>* resources) {
   if (resources->empty()) *resources = {{"cpu", 1}, {"memory", 1}};
+}
+// A missing weight becomes 1, too.
+void DefaultWeights(std::vector<ResourceSpec>* resources) {
+  DefaultResources(resources);
   for (ResourceSpec& r : *resources) {
     if (r.weight == 0) r.weight = 1;
   }
 }
+// The arguments of v1beta1, where a resource without a weight is an error.
 void DefaultOlderArgs(PluginArgs::Typed* args) {
-  if (auto* a = std::get_if<NodeResourcesLeastAllocatedArgs>(args)) DefaultWeights(&a->resources);
-  if (auto* a = std::get_if<NodeResourcesMostAllocatedArgs>(args)) DefaultWeights(&a->resources);
-  if (auto* a = std::get_if<RequestedToCapacityRatioArgs>(args)) DefaultWeights(&a->resources);
+  if (auto* a = std::get_if<NodeResourcesLeastAllocatedArgs>(args)) DefaultResources(&a->resources);
+  if (auto* a = std::get_if<NodeResourcesMostAllocatedArgs>(args)) DefaultResources(&a->resources);
+  if (auto* a = std::get_if<RequestedToCapacityRatioArgs>(args)) DefaultResources(&a->resources);
 }
 
 // What is different in a document of v1beta1.

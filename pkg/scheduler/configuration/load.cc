@@ -11,9 +11,12 @@ namespace {
 
 // Notes settings that 1.29 honours and this scheduler accepts without effect.
 void NoteWhatHasNoEffect(const KubeSchedulerConfiguration& c, std::vector<std::string>* notices) {
-  bool percentage = c.percentage_of_nodes_to_score != 0;
-  for (const Profile& p : c.profiles) percentage |= p.percentage_of_nodes_to_score.value_or(0) != 0;
-  if (percentage) notices->emplace_back("percentageOfNodesToScore has no effect: every node is filtered and scored");
+  if (c.percentage_of_nodes_to_score % 100 != 0) notices->emplace_back(kPercentageNotice);
+  for (const Profile& p : c.profiles) {
+    if (p.percentage_of_nodes_to_score.value_or(0) % 100 == 0) continue;
+    notices->push_back("percentageOfNodesToScore of profile " + p.scheduler_name.value_or("default-scheduler") +
+                       " has no effect: that of all profiles counts, if any");
+  }
   if (c.parallelism > 0 && c.parallelism != KubeSchedulerConfiguration().parallelism) {
     notices->emplace_back("parallelism has no effect: a decision takes one core");
   }

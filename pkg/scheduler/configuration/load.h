@@ -11,6 +11,10 @@
 
 namespace berth::scheduler::configuration {
 
+// The notice about a percentageOfNodesToScore that is less than all.
+inline constexpr std::string_view kPercentageNotice =
+    "percentageOfNodesToScore counts with --percentage-of-nodes-to-score=release; without it all nodes are looked at";
+
 // The result of reading a document.
 struct LoadedConfiguration {
   KubeSchedulerConfiguration configuration;

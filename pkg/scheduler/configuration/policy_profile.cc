@@ -261,6 +261,13 @@ absl::StatusOr<ResolvedProfile> ProfileOfProvider(std::string_view provider, int
                                        util::SuggestionFor(std::string(provider), catalogue.ProviderNames())));
   }
   ResolvedProfile profile = DefaultProfile(catalogue);
+  if (hard_pod_affinity_weight < 0 || hard_pod_affinity_weight > 100) {
+    return util::InvalidArgument(absl::StrCat("initializing profiles: creating profile for scheduler name ",
+                                              profile.scheduler_name,
+                                              ": error initializing plugin \"InterPodAffinity\": "
+                                              "hardPodAffinityWeight: Invalid value: ",
+                                              hard_pod_affinity_weight, ": not in valid range [0-100]"));
+  }
   profile.args[std::string(kInterPodAffinity)].typed = InterPodAffinityArgs{hard_pod_affinity_weight};
   return profile;
 }

@@ -148,6 +148,10 @@ TEST_CASE("a provider is a profile, and an unknown one an error") {
   CHECK(packs->Args<InterPodAffinityArgs>("InterPodAffinity").hard_pod_affinity_weight == 9);
   CHECK(util::Message(ProfileOfProvider("Nope", 1, releases::v1_19::Plugins()).status()) ==
         "algorithm provider \"Nope\" is not registered");
+  CHECK(ProfileOfProvider("DefaultProvider", 0, releases::v1_19::Plugins()).ok());
+  CHECK(util::Message(ProfileOfProvider("DefaultProvider", 101, releases::v1_19::Plugins()).status()) ==
+        "initializing profiles: creating profile for scheduler name default-scheduler: error initializing plugin "
+        "\"InterPodAffinity\": hardPodAffinityWeight: Invalid value: 101: not in valid range [0-100]");
 }
 
 TEST_CASE("a profile of v1beta1 appends what it enables to the default list") {
@@ -201,6 +205,13 @@ TEST_CASE("arguments in v1beta1 are checked when their plugin is created, with t
   CHECK(with("PodTopologySpread", "defaultConstraints: [{maxSkew: 0, topologyKey: a, whenUnsatisfiable: X}]") ==
         Strings{creating + "error initializing plugin \"PodTopologySpread\": defaultConstraints[0].maxSkew: Invalid "
                            "value: 0: must be greater than zero"});
+  CHECK(with("NodeResourcesLeastAllocated", "resources: [{name: cpu}]") ==
+        Strings{creating +
+                "error initializing plugin \"NodeResourcesLeastAllocated\": resource Weight of cpu should be "
+                "a positive value, got 0"});
+  CHECK(with("RequestedToCapacityRatio", "shape: [{utilization: 10, score: 1}], resources: [{name: cpu}]") ==
+        Strings{creating + "error initializing plugin \"RequestedToCapacityRatio\": resource cpu weight 0 must not be "
+                           "less than 1"});
   CHECK(with("NodeResourcesMostAllocated", "resources: [{name: cpu, weight: 101}]") ==
         Strings{creating + "error initializing plugin \"NodeResourcesMostAllocated\": resource Weight of cpu should be "
                            "less than 100, got 101"});

@@ -89,18 +89,20 @@ std::string WhoReads(std::string_view api_version) {
 
 std::string WhyNotRead(const release::Id& release, std::string_view api_version) {
   const VersionRow* row = FindAnyVersion(api_version);
-  if (row == nullptr || row->read_by.Has(release.version)) return {};
-  std::string read = VersionsOf(release.version);
-  if (!read.empty()) {
-    read = absl::StrCat("kubescheduler.config.k8s.io", read);
-  } else if (const VersionRow* newest = NewestReadBy(release.version); newest != nullptr) {
-    read = NameOf(*newest);
-  } else {
-    read = std::string(kComponentConfig);
-  }
+  const std::string with_profiles = VersionsOf(release.version);
+  // What is no version at all is an error of the decoder where documents have profiles.
+  const bool leave = row != nullptr ? row->read_by.Has(release.version) : api_version.empty() || !with_profiles.empty();
+  if (leave) return {};
+  const std::string read =
+      with_profiles.empty() ? NameOfPlain(release.version) : absl::StrCat("kubescheduler.config.k8s.io", with_profiles);
   return absl::StrCat("no kind \"KubeSchedulerConfiguration\" is registered for version ", util::GoQuoted(api_version),
                       util::ToAbsl(SchemeOf(release.version)), " (supported are KubeSchedulerConfiguration of ", read,
-                      "; ", WhoReads(api_version), ")");
+                      row == nullptr ? "" : "; ", WhoReads(api_version), ")");
+}
+
+std::string NameOfPlain(release::Version release) {
+  const VersionRow* newest = NewestReadBy(release);
+  return newest == nullptr ? std::string(kComponentConfig) : NameOf(*newest);
 }
 
 std::string_view SchemeOf(release::Version release) {

@@ -41,8 +41,10 @@ std::string ReadersOf(const VersionRow& row);
 std::string WhoReads(std::string_view api_version);
 // Returns what a release says to a KubeSchedulerConfiguration of this apiVersion if it does not read it: that the kind
 // is not registered, which version the release reads, and WhoReads(). Returns an empty text if the release reads it, or
-// if there is no such version.
+// if there is no such version and the release reads profiles, whose decoder says so.
 std::string WhyNotRead(const release::Id& release, std::string_view api_version);
+// Returns the newest version that a release reads, by its full name, where documents have no profiles.
+std::string NameOfPlain(release::Version release);
 // Returns the place in the source that a release names where a kind is not registered: " in scheme \"k8s.io/...\"".
 std::string_view SchemeOf(release::Version release);
 // Returns the apiVersions that a release reads, for messages, the newest first: "/v1 and /v1beta3" after the group.
