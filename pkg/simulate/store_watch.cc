@@ -13,14 +13,6 @@ namespace {
 
 using apiserver::ResourceInfo;
 
-// The version in which objects are decoded: the stable one.
-size_t StableVersionOf(const ResourceInfo& r) {
-  for (size_t i = 0; i < r.versions.size(); ++i) {
-    if (r.versions[i].version == "v1" && r.versions[i].group != "extensions") return i;
-  }
-  return 0;
-}
-
 // Returns whether a pod that fits nowhere may fit when an object of the kind changes. Kinds that only count in scores,
 // and budgets, which their controller writes all the time, are none.
 template <typename T>
@@ -35,7 +27,7 @@ constexpr bool MayHelp() {
 // The objects of one resource.
 class StoreWatch::Followed : public apiserver::EventListener {
  public:
-  Followed(StoreWatch* watch, const ResourceInfo& r) : watch_(watch), r_(r), version_(StableVersionOf(r)) {
+  Followed(StoreWatch* watch, const ResourceInfo& r) : watch_(watch), r_(r), version_(apiserver::StableVersionOf(r)) {
     watch_->registry_->store().AddListener(r_, this);
   }
   ~Followed() override { watch_->registry_->store().RemoveListener(r_, this); }

@@ -93,7 +93,7 @@ std::optional<ApiError> Registry::CheckBudget(const ResourceInfo& budgets, const
     status.Set("disruptionsAllowed", Value::Int(allowed - 1));
     status.Child("disruptedPods").Set(world::NameOf(pod), Value::String(NowText()));
     ObjectPtr old = store_->Get(budgets, budget.ns, budget.name);
-    StoreUpdate(budgets, v, old);
+    StoreUpdate(budgets, std::move(v), old);
     return std::nullopt;
   }
   int64_t expected = 0, healthy = 0;
@@ -153,7 +153,7 @@ std::optional<ApiError> Registry::Evict(std::string_view ns, std::string_view na
   if (!deleting && !how.resource_version && validation::kDisruptionTargets.Has(catalog().release())) {
     world::living::SetCondition({"DisruptionTarget", "True", "EvictionByEvictionAPI", "Eviction API: evicting"},
                                 clock_->Wall(), &pod);
-    if (!how.dry_run) StoreUpdate(pods, pod, old);
+    if (!how.dry_run) StoreUpdate(pods, std::move(pod), old);
   }
   auto gone = Delete(pods, 0, ns, name, how);
   if (auto* error = std::get_if<ApiError>(&gone)) return *error;

@@ -122,6 +122,13 @@ std::string SelfLink(const ResourceInfo& r, size_t version, std::string_view ns,
   return link;
 }
 
+size_t StableVersionOf(const ResourceInfo& r) {
+  for (size_t i = 0; i < r.versions.size(); ++i) {
+    if (r.versions[i].version == "v1" && r.versions[i].group != "extensions") return i;
+  }
+  return 0;
+}
+
 ObjectPtr MakeObject(const ResourceInfo& r, Value& v, uint64_t rv) {
   auto o = Begin(r, v, rv);
   std::string text;
@@ -163,6 +170,7 @@ ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv) {
 ObjectPtr WithResourceVersion(const Object& o, uint64_t rv) {
   auto copy = std::make_shared<Object>(o);
   copy->added_frames.clear();
+  copy->value.reset();
   copy->rv = rv;
   std::string text = std::to_string(rv);
   copy->body.replace(o.rv_begin, o.rv_end - o.rv_begin, text);

@@ -30,6 +30,9 @@ struct Object {
   // The watch event ADDED in each version of the resource, as long as some watcher has not read it yet. Filled in by
   // watch.cc.
   mutable std::vector<std::weak_ptr<const std::string>> added_frames;
+  // The object as a value, in which version, as long as somebody holds it. Filled in by the store.
+  mutable std::weak_ptr<const Value> value;
+  mutable size_t value_version = 0;
 
   // Returns "namespace/name", or the name of a cluster-wide object. Lists are sorted by it.
   std::string Key() const { return ns.empty() ? name : ns + "/" + name; }
@@ -44,6 +47,9 @@ ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv);
 
 // Returns the object with another resource version in its text.
 ObjectPtr WithResourceVersion(const Object& o, uint64_t rv);
+
+// Returns the version in which everybody reads objects who need not ask for one: the stable one.
+size_t StableVersionOf(const ResourceInfo& r);
 
 // Returns "/api/v1/namespaces/ns/pods/name".
 std::string SelfLink(const ResourceInfo& r, size_t version, std::string_view ns, std::string_view name);

@@ -142,8 +142,8 @@ std::optional<ApiError> Registry::AdmitToNamespace(const ResourceInfo& r, size_t
   const ResourceInfo& namespaces = catalog().Core("namespaces");
   ObjectPtr found = store_->Get(namespaces, "", ns);
   if (found == nullptr) return NotFound({"", "namespaces"}, ns);
-  Value space = ToValue(namespaces, 0, *found);
-  const Value* deletion = space.At({"metadata", "deletionTimestamp"});
+  const auto space = store_->Read(namespaces, 0, *found);
+  const Value* deletion = space->At({"metadata", "deletionTimestamp"});
   if (deletion == nullptr || deletion->IsNull()) return std::nullopt;
   const Value* meta = v.Find("metadata");
   return ForbiddenError(
@@ -248,16 +248,18 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
   ObjectPtr o = MakeObject(r, v, dry_run_ ? 0 : store_->rv() + 1);
   if (o->body.size() > kMostObjectBytes) return TooLarge(o->body.size());
   NextRv();
+  if (!dry_run_) store_->NoteValue(r, *o, std::move(v));
   Put(r, o);
   return o;
 }
 
 // Stores the new state unless it equals the old one; so a write without a change causes no event.
-ObjectPtr Registry::StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr& old) {
+ObjectPtr Registry::StoreUpdate(const ResourceInfo& r, Value v, const ObjectPtr& old) {
   ObjectPtr same = MakeObject(r, v, old->rv);
   if (same->body == old->body) return old;
   if (dry_run_) return same;
   ObjectPtr o = WithResourceVersion(*same, NextRv());
+  store_->NoteValue(r, *o, std::move(v));
   Put(r, o);
   return o;
 }
@@ -300,7 +302,7 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
                          {InvalidRaw("metadata.resourceVersion", "0x0", "must be specified for an update")});
   }
   size_t stored = r.other_type == nullptr ? version : 0;
-  Value before = ToValue(r, stored, *old);
+  Value before = store_->ReadCopy(r, stored, *old);
   const Value& old_meta = *before.Find("metadata");
 
   ApplyDefaults(r, r.versions[version], &v);
@@ -374,7 +376,7 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
     Remove(r, Last(*old));
     return last;
   }
-  return StoreUpdate(r, v, old);
+  return StoreUpdate(r, std::move(v), old);
 }
 
 std::optional<ApiError> Registry::Replace(const ResourceInfo& r, Value v) {
@@ -386,11 +388,11 @@ std::optional<ApiError> Registry::Replace(const ResourceInfo& r, Value v) {
   const bool pending = meta.Find("deletionTimestamp") != nullptr && r.kind != "Namespace";
   const Value* grace = meta.Find("deletionGracePeriodSeconds");
   if (pending && grace != nullptr && grace->AsInt() == 0 && !HasFinalizers(meta) &&
-      HasFinalizers(*ToValue(r, 0, *old).Find("metadata"))) {
+      HasFinalizers(*store_->Read(r, StableVersionOf(r), *old)->Find("metadata"))) {
     Remove(r, Last(*old));
     return std::nullopt;
   }
-  StoreUpdate(r, v, old);
+  StoreUpdate(r, std::move(v), old);
   return std::nullopt;
 }
 
@@ -433,7 +435,7 @@ Result<Deleted> Registry::DeleteNamespace(const ResourceInfo& r, const ObjectPtr
   if (deletion == nullptr || deletion->IsNull()) {
     meta.Set("deletionTimestamp", Value::String(NowText()));
     v.Child("status").Set("phase", Value::String("Terminating"));
-    return Deleted{StoreUpdate(r, v, old), false};
+    return Deleted{StoreUpdate(r, std::move(v), old), false};
   }
   const Value* finalizers = v.At({"spec", "finalizers"});
   if (finalizers != nullptr && !finalizers->empty()) {
@@ -465,7 +467,7 @@ Result<Deleted> Registry::Delete(const ResourceInfo& r, size_t version, std::str
   }
   if (r.kind == "Namespace") return DeleteNamespace(r, old);
 
-  Value v = ToValue(r, r.other_type == nullptr ? version : 0, *old);
+  Value v = store_->ReadCopy(r, r.other_type == nullptr ? version : 0, *old);
   Value& meta = *v.Find("metadata");
   const Value* deletion = meta.Find("deletionTimestamp");
   bool deleting = deletion != nullptr && !deletion->IsNull();
@@ -507,7 +509,7 @@ Result<Deleted> Registry::Delete(const ResourceInfo& r, size_t version, std::str
     BumpGeneration(&meta);
   }
   ObjectPtr last = old;
-  if (graceful || pending || finalizers_changed) last = StoreUpdate(r, v, old);
+  if (graceful || pending || finalizers_changed) last = StoreUpdate(r, std::move(v), old);
   if (pending || period > 0) return Deleted{last, false};
   Remove(r, Last(*last));
   return Deleted{last, !r.answers_object};
@@ -536,7 +538,7 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
   const bool compares_uid = validation::kUidsOfBindings.Has(catalog().release());
   if (compares_uid && !uid.empty() && uid != old->uid)
     return Conflict({"", "pods"}, pod, UidMismatch(*pods, *old, uid));
-  Value v = ToValue(*pods, 0, *old);
+  Value v = store_->ReadCopy(*pods, 0, *old);
   const Value* deletion = v.At({"metadata", "deletionTimestamp"});
   GroupResource binding{"", "pods/binding"};
   if (deletion != nullptr && !deletion->IsNull()) {
@@ -577,7 +579,10 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
   } else {
     *same = std::move(condition);
   }
-  if (!dry_run_) Put(*pods, MakeObject(*pods, v, NextRv()));
+  if (dry_run_) return std::nullopt;
+  const ObjectPtr bound = MakeObject(*pods, v, NextRv());
+  store_->NoteValue(*pods, *bound, std::move(v));
+  Put(*pods, bound);
   return std::nullopt;
 }
 

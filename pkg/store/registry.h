@@ -123,7 +123,7 @@ class Registry {
   void CountInQuotas(const ResourceInfo& r, const Object* before, const Object* after);
   std::optional<ApiError> AdmitToNamespace(const ResourceInfo& r, size_t version, std::string_view ns, const Value& v);
   void PrepareForCreate(const ResourceInfo& r, size_t version, Value* v);
-  ObjectPtr StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr& old);
+  ObjectPtr StoreUpdate(const ResourceInfo& r, Value v, const ObjectPtr& old);
   // PUT and PATCH pods/NAME/resize: takes from `wanted` what its containers ask for, and nothing else.
   Result<ObjectPtr> Resize(const ResourceInfo& r, const Value& wanted, Value pod, const ObjectPtr& old);
   Result<Deleted> DeleteNamespace(const ResourceInfo& r, const ObjectPtr& old);

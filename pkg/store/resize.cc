@@ -41,7 +41,7 @@ Result<ObjectPtr> Registry::Resize(const ResourceInfo& r, const Value& wanted, V
   if (MakeObject(r, pod, old->rv)->body == old->body) return old;
   Value& meta = *pod.Find("metadata");
   meta.Set("generation", Value::Int(world::living::NumberAt(meta, {"generation"}) + 1));
-  return StoreUpdate(r, pod, old);
+  return StoreUpdate(r, std::move(pod), old);
 }
 
 }  // namespace berth::apiserver

@@ -21,6 +21,9 @@ Written ErrorOf(const ApiError& e) {
   return Failed{e.code, e.message};
 }
 
+// Actors mostly read what somebody has just written.
+constexpr size_t kHeldValues = 256;
+
 std::string MicroTimeText(absl::Time t) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", t, absl::UTCTimeZone());
 }
@@ -41,25 +44,18 @@ class Simulation::Access final : public world::living::Cluster {
     auto it = kinds_.find(util::ToAbsl(kind));
     return it == kinds_.end() ? nullptr : it->second;
   }
-  // Returns the object as the newest version of its kind.
-  static Value Read(const ResourceInfo& r, const Object& o) { return ToValue(r, VersionOf(r), o); }
-  static size_t VersionOf(const ResourceInfo& r) {
-    for (size_t i = 0; i < r.versions.size(); ++i) {
-      if (r.versions[i].version == "v1" && r.versions[i].group != "extensions") return i;
-    }
-    return 0;
-  }
+  world::ValuePtr Read(const ResourceInfo& r, const Object& o) const { return Store().Read(r, StableVersionOf(r), o); }
 
   world::ValuePtr Get(std::string_view kind, std::string_view ns, std::string_view name) const override {
     const ResourceInfo* r = Of(kind);
     const ObjectPtr o = r == nullptr ? nullptr : Store().Get(*r, ns, name);
-    return o == nullptr ? nullptr : std::make_shared<const Value>(Read(*r, *o));
+    return o == nullptr ? nullptr : Read(*r, *o);
   }
   void Each(std::string_view kind, std::string_view ns, const std::function<void(const Value&)>& f) const override {
     const ResourceInfo* r = Of(kind);
     if (r == nullptr || Store().size(*r) == 0) return;
     Store().Scan(*r, ns, "", [&](const ObjectPtr& o) {
-      f(Read(*r, *o));
+      f(*Read(*r, *o));
       return true;
     });
   }
@@ -71,16 +67,16 @@ class Simulation::Access final : public world::living::Cluster {
     if (r == nullptr) return Failed{404, absl::StrCat("the server does not serve ", util::ToAbsl(kind))};
     if (auto refused = Refused(kind, true)) return refused;
     const std::string ns(world::NamespaceOf(object));
-    auto made = registry_->Create(*r, VersionOf(*r), ns, std::move(object));
+    auto made = registry_->Create(*r, StableVersionOf(*r), ns, std::move(object));
     if (auto* error = std::get_if<ApiError>(&made)) return ErrorOf(*error);
-    if (stored != nullptr) *stored = Read(*r, *std::get<ObjectPtr>(made));
+    if (stored != nullptr) *stored = *Read(*r, *std::get<ObjectPtr>(made));
     return std::nullopt;
   }
   Written Update(std::string_view kind, Value object) override {
     if (auto refused = Refused(kind)) return refused;
     const ResourceInfo& r = *Of(kind);
     const std::string ns(world::NamespaceOf(object)), name(world::NameOf(object));
-    auto changed = registry_->Update(r, VersionOf(r), ns, name, std::move(object), {});
+    auto changed = registry_->Update(r, StableVersionOf(r), ns, name, std::move(object), {});
     if (auto* error = std::get_if<ApiError>(&changed)) return ErrorOf(*error);
     return std::nullopt;
   }
@@ -96,7 +92,7 @@ class Simulation::Access final : public world::living::Cluster {
     request.grace_seconds = how.grace_seconds;
     if (!how.uid.empty()) request.uid = how.uid;
     request.propagation = how.propagation;
-    auto gone = registry_->Delete(r, VersionOf(r), ns, name, request);
+    auto gone = registry_->Delete(r, StableVersionOf(r), ns, name, request);
     if (auto* error = std::get_if<ApiError>(&gone)) return ErrorOf(*error);
     return std::nullopt;
   }
@@ -150,19 +146,18 @@ class Simulation::Access final : public world::living::Cluster {
 // Tells the world of the changes of one resource.
 class Simulation::Follower final : public EventListener {
  public:
-  Follower(Registry* registry, const ResourceInfo& r, world::living::World* world)
-      : store_(&registry->store()), r_(r), world_(world) {
+  Follower(Registry* registry, const ResourceInfo& r, const Access* access, world::living::World* world)
+      : store_(&registry->store()), r_(r), access_(access), world_(world) {
     store_->AddListener(r_, this);
   }
   ~Follower() override { store_->RemoveListener(r_, this); }
   void OnEvent(const EventPtr& e) override { Tell(*e->object, e->type == EventType::kDeleted); }
-  void Tell(const Object& o, bool gone) {
-    world_->Changed(r_.kind, std::make_shared<const Value>(Access::Read(r_, o)), gone);
-  }
+  void Tell(const Object& o, bool gone) { world_->Changed(r_.kind, access_->Read(r_, o), gone); }
 
  private:
   Store* store_;
   const ResourceInfo& r_;
+  const Access* access_;
   world::living::World* world_;
 };
 
@@ -170,10 +165,12 @@ Simulation::Simulation(Registry* registry, const util::Clock* clock, SimulationO
     : access_(std::make_unique<Access>(registry, clock, std::move(options.refuses))),
       world_(
           std::make_unique<world::living::World>(access_.get(), clock, world::RulesOf(registry->catalog().release()))) {
+  registry->store().HoldValues(kHeldValues);
   if (options.controllers) {
     AddControllers(
         world_.get(),
-        {.grace = options.node_grace, .expects_kubelets = options.kubelets, .kubelets_report = !options.quiet});
+        {.grace = options.node_grace, .expects_kubelets = options.kubelets, .kubelets_report = !options.quiet},
+        !options.quiet);
   }
   if (options.quiet) world_->WriteNoEvents();
   if (options.quiet) options.kubelet.reports = false;
@@ -182,7 +179,7 @@ Simulation::Simulation(Registry* registry, const util::Clock* clock, SimulationO
   for (std::string_view kind : world::living::kFollowedKinds) {
     const ResourceInfo* r = access_->Of(kind);
     if (r == nullptr) continue;
-    followers_.push_back(std::make_unique<Follower>(registry, *r, world_.get()));
+    followers_.push_back(std::make_unique<Follower>(registry, *r, access_.get(), world_.get()));
     std::vector<ObjectPtr> there;
     registry->store().Scan(*r, "", "", [&](const ObjectPtr& o) {
       there.push_back(o);

@@ -18,8 +18,8 @@ namespace berth::apiserver {
 struct SimulationOptions {
   bool kubelets = false, controllers = false;
   world::living::KubeletOptions kubelet;
-  // In simulated time: nodes report nothing that has not changed, and no events are written, so that a time in which
-  // nothing happens costs nothing.
+  // In simulated time: nodes report nothing that has not changed, no events are written, and services have no
+  // endpoints, so that a time in which nothing happens costs nothing.
   bool quiet = false;
   std::optional<absl::Duration> node_grace{};  // how long a node may be silent; none: as long as in the release
   // Asked before each write of a kind by controllers and kubelets, whether it creates an object or not: what it returns

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
+
 namespace berth::apiserver {
 namespace {
 
@@ -31,6 +33,47 @@ ObjectPtr Store::Get(const ResourceInfo& r, std::string_view ns, std::string_vie
   const Collection& c = At(r);
   auto it = c.objects.find(KeyOf(r.namespaced ? ns : std::string_view(), name));
   return it == c.objects.end() ? nullptr : it->second;
+}
+
+void Store::HoldValues(size_t most) {
+  held_.assign(most, nullptr);
+  next_held_ = 0;
+}
+
+void Store::Hold(const Object& o, size_t version, const std::shared_ptr<const Value>& v) const {
+  o.value = v;
+  o.value_version = version;
+  held_[next_held_] = v;
+  next_held_ = (next_held_ + 1) % held_.size();
+}
+
+std::shared_ptr<const Value> Store::Read(const ResourceInfo& r, size_t version, const Object& o) const {
+  if (o.value_version == version) {
+    if (auto known = o.value.lock()) return known;
+  }
+  auto v = std::make_shared<const Value>(ToValue(r, version, o));
+  if (!held_.empty()) Hold(o, version, v);
+  return v;
+}
+
+Value Store::ReadCopy(const ResourceInfo& r, size_t version, const Object& o) const {
+  if (o.value_version == version) {
+    if (const auto known = o.value.lock()) return *known;
+  }
+  return ToValue(r, version, o);
+}
+
+void Store::NoteValue(const ResourceInfo& r, const Object& o, Value v) const {
+  const size_t version = StableVersionOf(r);
+  // Other versions are made of the text (ToValue), and so are selfLinks of another version than the stored one.
+  const bool is_stored_so = version == 0 || (r.other_type == nullptr && o.self_end == o.self_begin);
+  if (held_.empty() || !is_stored_so) return;
+  validation::Normalize(*r.type, &v);
+  v.Find("metadata")->Set("resourceVersion", Value::String(std::to_string(o.rv)));
+  v.keys.insert(v.keys.begin(), {"kind", "apiVersion"});
+  v.items.insert(v.items.begin(), {Value::String(r.kind), Value::String(r.versions[version].Text())});
+  BERTH_REQUIRES(validation::ToJson(v) == validation::ToJson(ToValue(r, version, o)));
+  Hold(o, version, std::make_shared<const Value>(std::move(v)));
 }
 
 void Store::Put(const ResourceInfo& r, ObjectPtr o) {

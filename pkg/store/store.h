@@ -63,6 +63,16 @@ class Store {
 
   ObjectPtr Get(const ResourceInfo& r, std::string_view ns, std::string_view name) const;
 
+  // ---- objects as values ----
+  // Holds the values of so many objects that were read or written last, for those who read them next; 0 at first.
+  void HoldValues(size_t most);
+  // Returns the object as a value of the version (ToValue), shared by everybody who reads it while it is held.
+  std::shared_ptr<const Value> Read(const ResourceInfo& r, size_t version, const Object& o) const;
+  // Returns the same as a copy to be changed.
+  Value ReadCopy(const ResourceInfo& r, size_t version, const Object& o) const;
+  // Spares readers the parsing of an object that has just been made of `v`. To be called before it is put.
+  void NoteValue(const ResourceInfo& r, const Object& o, Value v) const;
+
   // Adds or replaces an object, whose rv must come from NextRv. Listeners are called before this returns.
   void Put(const ResourceInfo& r, ObjectPtr o);
   // Removes the object with the key of `last`. The event carries `last`, whose rv must come from NextRv.
@@ -114,12 +124,15 @@ class Store {
     return collections_[static_cast<size_t>(&r - catalog_.resources().data())];
   }
   void Publish(Collection& c, EventPtr e);
+  void Hold(const Object& o, size_t version, const std::shared_ptr<const Value>& v) const;
   template <typename F>
   void ForEachListener(Collection& c, F call);
 
   const Catalog& catalog_;
   std::vector<Collection> collections_;
   uint64_t rv_ = 0;
+  mutable std::vector<std::shared_ptr<const Value>> held_;  // a ring
+  mutable size_t next_held_ = 0;
 };
 
 }  // namespace berth::apiserver

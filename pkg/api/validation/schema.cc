@@ -433,6 +433,55 @@ bool LeftOut(const Value& v, const FieldDef& f) {
   }
 }
 
+void NormalizeOne(const FieldDef& f, Value* v) {
+  if (f.kind == Kind::kStruct) {
+    Normalize(*f.type, v);
+  } else if (v->IsNull()) {
+    switch (f.kind) {
+      case Kind::kString:
+        *v = Value::String("");
+        break;
+      case Kind::kBool:
+        *v = Value::Bool(false);
+        break;
+      case Kind::kInt32:
+      case Kind::kInt64:
+      case Kind::kIntOrString:
+        *v = Value::Int(0);
+        break;
+      case Kind::kQuantity:
+        *v = Value::String("0");
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void NormalizeMap(const FieldDef& f, Value* v) {
+  if (!v->IsObject()) *v = Value::Object();
+  if (!std::is_sorted(v->keys.begin(), v->keys.end())) {
+    std::vector<size_t> order(v->keys.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return v->keys[a] < v->keys[b]; });
+    Value sorted = Value::Object();
+    for (size_t i : order) {
+      sorted.keys.push_back(std::move(v->keys[i]));
+      sorted.items.push_back(std::move(v->items[i]));
+    }
+    *v = std::move(sorted);
+  }
+  for (Value& member : v->items) NormalizeOne(f, &member);
+}
+
+void NormalizeField(const FieldDef& f, Value* v) {
+  if (f.shape == Shape::kOne) return NormalizeOne(f, v);
+  if (v->IsNull()) return;
+  if (f.shape == Shape::kMap) return NormalizeMap(f, v);
+  if (!v->IsArray()) *v = Value::Array();
+  for (Value& element : v->items) NormalizeOne(f, &element);
+}
+
 }  // namespace
 
 const FieldDef* TypeDef::Find(std::string_view member) const {
@@ -500,6 +549,36 @@ void Encode(const Value& v, const TypeDef& type, std::string* out) {
     }
   }
   out->push_back('}');
+}
+
+void Normalize(const TypeDef& type, Value* v) {
+  constexpr size_t kAbsent = SIZE_MAX;
+  std::vector<std::pair<const FieldDef*, size_t>> written;  // where their values stand
+  written.reserve(type.fields.size());
+  size_t hint = 0;
+  bool in_place = v->IsObject();
+  for (const FieldDef& f : type.fields) {
+    size_t at = hint < v->keys.size() && v->keys[hint] == f.name ? hint : kAbsent;
+    if (at == kAbsent) {
+      const Value* member = v->Find(f.name);
+      if (member != nullptr) at = static_cast<size_t>(member - v->items.data());
+    }
+    if (at != kAbsent) hint = at + 1;
+    if (LeftOut(at == kAbsent ? kNull : v->items[at], f)) continue;
+    in_place = in_place && at == written.size();
+    written.emplace_back(&f, at);
+  }
+  if (!in_place || written.size() != v->keys.size()) {
+    Value ordered = Value::Object();
+    ordered.keys.reserve(written.size());
+    ordered.items.reserve(written.size());
+    for (const auto& [f, at] : written) {
+      ordered.keys.push_back(f->name);
+      ordered.items.push_back(at == kAbsent ? Value() : std::move(v->items[at]));
+    }
+    *v = std::move(ordered);
+  }
+  for (size_t i = 0; i < written.size(); ++i) NormalizeField(*written[i].first, &v->items[i]);
 }
 
 absl::StatusOr<std::string> CanonicalQuantity(std::string_view text) {

@@ -15,6 +15,12 @@ std::string Canonical(std::string_view json, std::string_view type) {
   if (!decoded.ok()) return util::Message(decoded.status());
   std::string out;
   Encode(*decoded, TypeOf(type, Version{10}), &out);
+  // Normalize gives what is read again from the text that is written.
+  Value normal = *decoded;
+  Normalize(TypeOf(type, Version{10}), &normal);
+  CHECK(ToJson(normal) == out);
+  Normalize(TypeOf(type, Version{10}), &normal);
+  CHECK(ToJson(normal) == out);
   return out;
 }
 
@@ -30,6 +36,19 @@ TEST_CASE("a decoded object is written with the type's members, in the type's or
 TEST_CASE("null is absent, another letter case is accepted, the last duplicate wins") {
   CHECK(Canonical(R"({"name":null,"Value":"x","KEY":"k","value":"y","effect":"e","effect":"f"})", "Taint") ==
         R"({"key":"k","value":"y","effect":"f"})");
+}
+
+TEST_CASE("a value that was changed is normalized as it is written") {
+  const TypeDef& type = TypeOf("Pod", Version{10});
+  auto v =
+      ParseJson(R"({"status":{"conditions":[{"status":"True","type":"Ready"}],"phase":""},"spec":{"containers":null,
+      "nodeName":"n","priority":0,"tolerations":[]},"unknown":1,"metadata":{"labels":{"b":"2","a":null},"name":"p",
+      "annotations":{},"uid":null,"ownerReferences":[{"uid":"u","controller":false}]}})");
+  REQUIRE(v.ok());
+  std::string text;
+  Encode(*v, type, &text);
+  Normalize(type, &*v);
+  CHECK(ToJson(*v) == text);
 }
 
 TEST_CASE("quantities get their canonical form") {

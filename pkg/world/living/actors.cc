@@ -2,7 +2,7 @@
 
 namespace berth::world::living {
 
-void AddControllers(World* world, const NodeLifecycleOptions& nodes) {
+void AddControllers(World* world, const NodeLifecycleOptions& nodes, bool services_are_read) {
   for (std::string_view kind : {"ReplicaSet", "ReplicationController"}) {
     world->Add(NewReplicaSetController(world, kind));
   }
@@ -15,7 +15,7 @@ void AddControllers(World* world, const NodeLifecycleOptions& nodes) {
   world->Add(NewVolumeController(world));
   world->Add(NewVolumeProtection(world));
   world->Add(NewServiceAccounts(world));
-  world->Add(NewEndpointsController(world));
+  if (services_are_read) world->Add(NewEndpointsController(world));
   world->Add(NewNodeLifecycle(world, nodes));
   world->Add(NewTaintEviction(world));
   world->Add(NewPodCollector(world));

@@ -30,7 +30,7 @@ std::unique_ptr<Actor> NewEndpointsController(World* world);
 // Makes the service account "default" of each namespace.
 std::unique_ptr<Actor> NewServiceAccounts(World* world);
 
-// Adds all controllers of the release.
-void AddControllers(World* world, const NodeLifecycleOptions& nodes);
+// Adds all controllers of the release. `services_are_read`: whether anybody reads the addresses behind services.
+void AddControllers(World* world, const NodeLifecycleOptions& nodes, bool services_are_read = true);
 
 }  // namespace berth::world::living

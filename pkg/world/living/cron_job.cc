@@ -37,14 +37,16 @@ class CronJobs final : public Actor {
     const ValuePtr found = world_->cluster().Get("CronJob", what.ns, what.name);
     if (found == nullptr || IsTerminating(*found)) return;
     Value cron = *found;
-    std::vector<Value> jobs;
-    world_->cluster().Each("Job", what.ns, [&](const Value& job) {
-      const Value* owner = ControllerOf(job);
+    std::vector<ValuePtr> jobs;
+    for (const ObjectName& dependent : world_->Dependents(UidOf(cron))) {
+      if (dependent.kind != "Job" || dependent.ns != what.ns) continue;
+      const ValuePtr job = world_->cluster().Get("Job", dependent.ns, dependent.name);
+      const Value* owner = job == nullptr ? nullptr : ControllerOf(*job);
       if (owner != nullptr && owner->Str("uid") == UidOf(cron)) jobs.push_back(job);
-    });
-    std::sort(jobs.begin(), jobs.end(), [](const Value& a, const Value& b) {
-      return std::pair(TextAt(a, {"metadata", "creationTimestamp"}), NameOf(a)) <
-             std::pair(TextAt(b, {"metadata", "creationTimestamp"}), NameOf(b));
+    }
+    std::sort(jobs.begin(), jobs.end(), [](const ValuePtr& a, const ValuePtr& b) {
+      return std::pair(TextAt(*a, {"metadata", "creationTimestamp"}), NameOf(*a)) <
+             std::pair(TextAt(*b, {"metadata", "creationTimestamp"}), NameOf(*b));
     });
     Start(what, &jobs, &cron);
     Report(jobs, &cron);
@@ -59,7 +61,7 @@ class CronJobs final : public Actor {
   }
 
   // Makes the Job of the latest time that has come, and comes back at the next one.
-  void Start(const ObjectName& what, std::vector<Value>* jobs, Value* cron) {
+  void Start(const ObjectName& what, std::vector<ValuePtr>* jobs, Value* cron) {
     if (TrueAt(*cron, {"spec", "suspend"})) return;
     const auto schedule = Schedule::Parse(TextAt(*cron, {"spec", "schedule"}));
     absl::TimeZone zone = absl::UTCTimeZone();
@@ -81,7 +83,7 @@ class CronJobs final : public Actor {
     if (!time || (late >= 0 && *time <= world_->Now() - absl::Seconds(late))) return;
     Value job = JobOfCronJob(*cron, absl::ToUnixSeconds(*time), world_->rules());
     // The Job of this time may be there, and the status that says so could not be written.
-    const auto is_it = [&](const Value& other) { return NameOf(other) == NameOf(job); };
+    const auto is_it = [&](const ValuePtr& other) { return NameOf(*other) == NameOf(job); };
     if (std::any_of(jobs->begin(), jobs->end(), is_it)) {
       cron->Child("status").Set("lastScheduleTime", Value::String(TimeText(*time)));
       return;
@@ -105,22 +107,22 @@ class CronJobs final : public Actor {
     } else {
       world_->Record(*cron, kCronComponent, "", "Normal", "SuccessfulCreate",
                      absl::StrCat("Created job ", util::ToAbsl(NameOf(stored))));
-      jobs->push_back(std::move(stored));
+      jobs->push_back(std::make_shared<const Value>(std::move(stored)));
     }
     cron->Child("status").Set("lastScheduleTime", Value::String(TimeText(*time)));
   }
 
   // Applies the concurrency policy to the Jobs that run.
-  bool MayStart(const std::vector<Value>& jobs, const Value& cron) {
+  bool MayStart(const std::vector<ValuePtr>& jobs, const Value& cron) {
     const std::string_view policy = TextAt(cron, {"spec", "concurrencyPolicy"});
-    for (const Value& job : jobs) {
-      if (IsOver(job) || IsTerminating(job)) continue;
+    for (const ValuePtr& job : jobs) {
+      if (IsOver(*job) || IsTerminating(*job)) continue;
       if (policy == "Forbid") {
         world_->Record(cron, kCronComponent, "", "Normal", "JobAlreadyActive",
                        "Not starting job because prior execution is running and concurrency policy is Forbid");
         return false;
       }
-      if (policy == "Replace") Delete(job, cron);
+      if (policy == "Replace") Delete(*job, cron);
     }
     return true;
   }
@@ -134,10 +136,11 @@ class CronJobs final : public Actor {
                    absl::StrCat("Deleted job ", util::ToAbsl(NameOf(job))));
   }
 
-  void Report(const std::vector<Value>& jobs, Value* cron) {
+  void Report(const std::vector<ValuePtr>& jobs, Value* cron) {
     Value active = Value::Array();
     absl::Time last = TimeAt(*cron, {"status", "lastSuccessfulTime"});
-    for (const Value& job : jobs) {
+    for (const ValuePtr& known : jobs) {
+      const Value& job = *known;
       if (IsConditionTrue(job, "Complete")) last = std::max(last, TimeAt(job, {"status", "completionTime"}));
       const ValuePtr now = world_->cluster().Get("Job", NamespaceOf(job), NameOf(job));
       if (now == nullptr || IsOver(*now) || IsTerminating(*now)) continue;
@@ -160,11 +163,11 @@ class CronJobs final : public Actor {
   }
 
   // Deletes the oldest Jobs that ended so, beyond the limit.
-  void Trim(const std::vector<Value>& jobs, const Value& cron, std::string_view as, std::string_view limit,
+  void Trim(const std::vector<ValuePtr>& jobs, const Value& cron, std::string_view as, std::string_view limit,
             int64_t usual) {
     std::vector<const Value*> over;
-    for (const Value& job : jobs) {
-      if (IsConditionTrue(job, as) && !IsTerminating(job)) over.push_back(&job);
+    for (const ValuePtr& job : jobs) {
+      if (IsConditionTrue(*job, as) && !IsTerminating(*job)) over.push_back(job.get());
     }
     const int64_t many = static_cast<int64_t>(over.size()) - NumberAt(cron, {"spec", limit}, usual);
     for (int64_t i = 0; i < many; ++i) Delete(*over[static_cast<size_t>(i)], cron);
