@@ -218,6 +218,32 @@ def test_bad_input():
         assert message in err and not out, message
 
 
+def test_what_controllers_do_not_do():
+    # Nothing measures load, CronJobs of v1beta1 are not simulated, workloads are no templates of arrivals: all said.
+    hpa = {
+        "apiVersion": "autoscaling/v1",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web"},
+        "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "maxReplicas": 9},
+    }
+    scaled = write_documents("scaled.json", NODES + [workload("Deployment", "web"), hpa])
+    for mode in ("on", "off"):
+        _, err = simulate(scaled, "--controllers", mode, "--emulated-version=1.29")
+        assert "HorizontalPodAutoscaler default/web does nothing, because no load is simulated" in err, err
+    early = write_documents("early.json", NODES + [cron_job("c", "@hourly", "1m"), pod("p", cpu="1")])
+    for release in ("1.10", "1.19"):
+        words = (early, "--until", "1d", "--emulated-version", release)
+        out, err = simulate(*words, "--controllers=on", ok=False)
+        assert "objects of this kind are not simulated in this release" in err and not out, err
+        _, err = simulate(*words)
+        assert "CronJob default/c makes pods only at its times, so none is made of it" in err, err
+    rows = write_file("copies.csv", "time,duration,name,template\n0,1m,p,Deployment default/web\n")
+    out, err = simulate(scaled, "--controllers=on", "--arrivals", rows, "--emulated-version=1.29", ok=False)
+    assert (
+        'copies.csv:2: column template: "Deployment default/web" is no pod of the input: with controllers' in err
+    ), err
+
+
 def test_snapshots_without_controllers():
     """Pods that a server has stored, with owners that are not in the input, later than the simulation begins."""
     stored = pod("web-1", cpu="1", on="n0", owner="ReplicaSet")

@@ -114,6 +114,10 @@ def test_axes_have_round_times():
     time, waits = [t for _, t in labels if re.fullmatch(r"\d+h", t)], [t for _, t in labels]
     assert {"1h", "2h", "3h"} <= set(time), "whole hours: %s" % labels
     assert not any(re.fullmatch(r"\d+h\d+m.*|\d+m\d+s", t) for t in waits), "no odd times: %s" % labels
+    few = write_file("few.csv", "time,duration,name,cpu\n0,8000,first,10m\n")
+    simulate(cluster, "--arrivals", few, "--svg", drawn, "--emulated-version=1.29")
+    shares = re.findall(r'text-anchor="end">([^<]*%)<', open(drawn).read())
+    assert len(shares) > 2 and len(set(shares)) == len(shares), "shares below 1 %% differ: %s" % shares
 
 
 def first_attempts_of(rows):
@@ -319,6 +323,10 @@ def test_pods_that_evict_each_other_do_not_stop_the_clock():
     for release in ("1.29", "1.36"):
         result = json.loads(simulate(*words, "--emulated-version=" + release)[0])
         assert 5 < result["evictions"] < 1000, (release + ": evictions", result["evictions"])
+    # Nobody says when to end: for as long as they do nothing else, that is an error.
+    words = (cluster, "--arrivals", rows, "--only-arrivals", "--emulated-version=1.29", "-o", "json")
+    out, err = simulate(*words, ok=False)
+    assert "pods evict one another for ever: since 1m" in err and '"default/low"' in err and "--until" in err, err
 
 
 def test_a_deployment_is_scaled():
@@ -536,6 +544,41 @@ def test_annotations():
     rows = placements(cluster)
     assert [(r["arrived"], r["placed"]) for r in rows] == [("90", "90")], "it arrives when it says"
     assert json.loads(simulate(cluster, "-o", "json")[0])["makespanSeconds"] == 3600, "it ends"
+
+
+def test_annotations_that_mean_nothing():
+    # File, line and column, the object, the path and the value, and what would be right; nothing is made.
+    def of(kind, annotations):
+        metadata = {"name": "w", "annotations": annotations}
+        template = {"metadata": metadata, "spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}}
+        jobs = {"schedule": "@daily", "jobTemplate": {"spec": {"template": template}}}
+        spec = jobs if kind == "CronJob" else {"template": template}
+        version = "apps/v1" if kind == "Deployment" else "batch/v1"
+        return {"apiVersion": version, "kind": kind, "metadata": {"name": "w", "namespace": "a"}, "spec": spec}
+
+    def alone(annotations):
+        return pod("p", meta={"annotations": annotations})
+
+    path = "spec.template.metadata.annotations[schedsim/time]: "
+    cron = "spec.jobTemplate.spec.template.metadata.annotations[schedsim/duration]: "
+    own = "metadata.annotations[simulate.berth/exit-code]: "
+    kwok = "metadata.annotations[pod-complete.stage.kwok.x-k8s.io/delay]: "
+    for obj, message in (
+        (alone({"schedsim/duration": "-5m"}), 'Pod "default/p": metadata.annotations[schedsim/duration]: "-5m" is not'),
+        (alone({"schedsim/time": 7}), 'Pod "default/p": metadata.annotations[schedsim/time]: must be a string'),
+        (alone({"simulate.berth/exit-code": "no"}), 'Pod "default/p": %s"no" is not a number from 0 to 255' % own),
+        (alone({"pod-complete.stage.kwok.x-k8s.io/delay": "5"}), 'Pod "default/p": %s"5" is not a duration' % kwok),
+        (of("Deployment", {"schedsim/time": "9 parsecs"}), 'Deployment "a/w": %s"9 parsecs" is not a time' % path),
+        (of("Job", {"schedsim/time": "soon"}), 'Job "a/w": %s"soon" is not a time' % path),
+        (of("CronJob", {"schedsim/duration": "1 h"}), 'CronJob "a/w": %s"1 h" is not a time' % cron),
+    ):
+        cluster = write_file("odd.json", json.dumps(node("n0")) + "\n" + json.dumps(obj) + "\n")
+        kept = scratch("kept")
+        for mode in ("off", "on"):
+            words = ("--controllers", mode, "--until", "1h", "--record-dir", kept, "--emulated-version=1.29")
+            out, err = simulate(cluster, *words, "--validate=off", ok=False)
+            assert re.search(r"odd\.json:2:\d+: " + re.escape(message), err) and not out, err
+            assert not os.path.exists(kept), "no recording"
 
 
 def test_annotations_of_workloads():

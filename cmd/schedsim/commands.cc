@@ -78,6 +78,7 @@ std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* ex
   lab::ReadOptions options = ReadOptionsOf(invocation);
   options.keep_raw = how.whole;
   options.keep_given = how.given;
+  options.annotations = std::move(how.annotations);
   options.more_pods = options.more_pods || how.given;
   auto input = lab::ReadInputs(invocation.files, options);
   if (!input.ok()) {

@@ -137,6 +137,7 @@ absl::Status PrepareArrivals(const Invocation& options, ToSimulate* s, simulate:
   auto pods = simulate::PodsOf(s->scenario());
   if (!pods.ok()) return pods.status();
   s->pods = *std::move(pods);
+  s->pods.known.workloads_act = s->controllers;
   if (s->controllers) simulate::AddWorkloads(s->scenario(), &s->pods.workload_pods);
   absl::flat_hash_set<const api::Pod*> named;
   if (options.Has("arrivals")) {
@@ -191,7 +192,9 @@ bool ReadToSimulate(const Invocation& options, bool has_end, ToSimulate* s, int*
   const auto read = [&](bool controllers) {
     *s = {};
     s->controllers = controllers;
-    s->input = ReadOneCluster(options, exit_status, {.whole = true, .given = controllers, .quiet = true});
+    s->input =
+        ReadOneCluster(options, exit_status,
+                       {.whole = true, .given = controllers, .quiet = true, .annotations = simulate::PodAnnotations()});
     if (s->input == nullptr) return false;
     const absl::Status prepared = Prepare(options, s);
     if (prepared.ok()) return true;
@@ -215,6 +218,21 @@ bool ReadToSimulate(const Invocation& options, bool has_end, ToSimulate* s, int*
   return true;
 }
 
+// Says that no autoscaler acts, if the input has some.
+void NoteAutoscalers(ToSimulate* s) {
+  if (s->scenario().manifests == nullptr) return;
+  std::string first;
+  int64_t others = -1;
+  s->scenario().manifests->table().EachOf("HorizontalPodAutoscaler", [&](const world::Value& hpa) {
+    if (++others == 0)
+      first = absl::StrCat(util::ToAbsl(world::NamespaceOf(hpa)), "/", util::ToAbsl(world::NameOf(hpa)));
+  });
+  if (others < 0) return;
+  s->notes.push_back(absl::StrCat("HorizontalPodAutoscaler ", first,
+                                  others == 0 ? " does" : absl::StrCat(" and ", others, " more do"),
+                                  " nothing, because no load is simulated: --events says when a workload is scaled"));
+}
+
 absl::StatusOr<Micros> TimeFlag(const Invocation& options, const char* flag, Micros otherwise) {
   if (!options.Has(flag)) return otherwise;
   auto time = simulate::ParseTime(options.Get<std::string>(flag));
@@ -231,6 +249,7 @@ absl::StatusOr<simulate::Options> OptionsOf(const Invocation& options) {
     if (!time.ok()) return time.status();
     *out = *time;
   }
+  o.ends_by_itself = o.until == simulate::kNever;
   o.budgets = !options.Get<bool>("ignore-budgets");
   o.seed = options.Get<uint64_t>("seed");
   o.cut = &interrupted;
@@ -383,6 +402,7 @@ int RunSimulate(const Invocation& options, std::ostream& out) {
   if (!common.ok()) return complain(common.status());
   ToSimulate what;
   if (!ReadToSimulate(options, common->until != simulate::kNever, &what, &exit_status)) return exit_status;
+  NoteAutoscalers(&what);
   SayOfInput(*what.input);
   auto variants = VariantsToSimulate(options, what.scenario());
   if (!variants.ok()) return complain(variants.status());

@@ -34,15 +34,15 @@ struct Diagram {
   double step_x = 0, step_y = 0;  // from one line of the grid to the next
 };
 
-std::string PercentText(double share) {
-  return absl::StrFormat("%.0f%%", 100 * share);
-}
 std::string SecondsAsTime(double seconds) {
   return simulate::TimeText(static_cast<Micros>(seconds * simulate::kSecond));
 }
 std::string NumberText(double number) {
   return number >= 10 || number == std::floor(number) ? absl::StrFormat("%.0f", number)
                                                       : absl::StrFormat("%.2g", number);
+}
+std::string PercentText(double share) {
+  return NumberText(100 * share) + "%";
 }
 
 // Returns a number that is not smaller, and looks round.

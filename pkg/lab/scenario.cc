@@ -420,6 +420,8 @@ class Collector final : public api::JsonSink {
                                                 ": is an event of a watch (kubectl get --watch --output-watch-events): "
                                                 "give the objects that kubectl get -o json prints"));
     }
+    BERTH_RETURN_IF_ERROR(
+        CheckAnnotations(j, name, options_.annotations, [&](size_t at) { return lines_.LineAndColumnAt(at); }));
     const bool noted = plain && NoteWorldObject(j, name, stored);
     if (options_.keep_given) Keep(j, name, stored || (!plain && !world::IsWorkload(name)), to);
     auto object = api::DecodeObject(j, kind, options);

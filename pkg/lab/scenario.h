@@ -12,6 +12,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/lab/algorithm.h"
+#include "pkg/lab/annotations.h"
 #include "pkg/lab/expand.h"
 #include "pkg/lab/manifests.h"
 #include "pkg/lab/validate.h"
@@ -82,7 +83,8 @@ struct ReadOptions {
   bool as_queue = false;    // whether pending pods are put into the order of the scheduler's queue
   bool queued = false;      // whether the scheduler's queue will order them, so that their order by priority is no matter
   bool recursive = false;   // whether folders are read with the folders in them
-  bool more_pods = false;   // whether pods come from elsewhere, so that an input without pending pods is no mistake
+  std::vector<AnnotationCheck> annotations;  // which are checked; an error names file, line and column
+  bool more_pods = false;  // whether pods come from elsewhere, so that an input without pending pods is no mistake
 };
 
 // Reads files ("-" is standard input) and folders: Kubernetes objects as JSON or YAML, one or several documents, Lists,

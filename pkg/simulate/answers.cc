@@ -170,8 +170,10 @@ void Answers::Decided(const api::PodPtr& pod, const scheduler::Decision& decisio
   if (p->attempts.Note(decision, reasons_.Of(decision), session_->changes(), timeline_->now())) session_->NoteTried();
 }
 
-void Answers::PreemptionChosen(const api::PodPtr& /*pod*/, const scheduler::Preemption& preemption) {
-  if (!preemption.victims.empty()) ++measures_->counts().preemptions;
+void Answers::PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& preemption) {
+  if (preemption.victims.empty()) return;
+  ++measures_->counts().preemptions;
+  session_->evictions().Note(*pod, preemption, timeline_->now());
 }
 
 }  // namespace berth::simulate

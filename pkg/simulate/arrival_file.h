@@ -33,6 +33,7 @@ struct KnownPods {
   absl::flat_hash_map<std::string, api::PodPtr> templates;
   // The resource in which GPUs are counted in thousandths, and the one in which they are counted; empty: none.
   std::string gpu_milli, gpus;
+  bool workloads_act = false;  // they make their pods themselves, so that none of these is there to be copied
 };
 
 class ArrivalFile {

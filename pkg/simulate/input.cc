@@ -1,11 +1,14 @@
 #include "pkg/simulate/input.h"
 
 #include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/time/time.h>
 
 #include "pkg/api/json.h"
 #include "pkg/lab/expand.h"
 #include "pkg/simulate/times.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::simulate {
@@ -74,7 +77,42 @@ void FindGpus(const lab::Scenario& s, KnownPods* known) {
   if (known->gpu_milli.empty() && known->gpus.empty()) known->gpu_milli = "example.com/gpu-milli";
 }
 
+absl::Status CheckTime(std::string_view text) {
+  return ParseTime(text).status();
+}
+
+// As kubelets read it (pkg/world/living/kubelets.h).
+absl::Status CheckDuration(std::string_view text) {
+  absl::Duration d;
+  if (absl::ParseDuration(util::ToAbsl(text), &d) && d >= absl::ZeroDuration()) return absl::OkStatus();
+  return util::InvalidArgument(
+      absl::StrCat(util::GoQuoted(text), " is not a duration of 0 or more, such as 90s, 1h30m or 250ms"));
+}
+
+absl::Status CheckExitCode(std::string_view text) {
+  int64_t code = 0;
+  constexpr int64_t kMost = 255;
+  if (absl::SimpleAtoi(util::ToAbsl(text), &code) && code >= 0 && code <= kMost) return absl::OkStatus();
+  return util::InvalidArgument(absl::StrCat(util::GoQuoted(text), " is not a number from 0 to 255"));
+}
+
+absl::Status CheckTruth(std::string_view text) {
+  if (text == "true" || text == "false") return absl::OkStatus();
+  return util::InvalidArgument(absl::StrCat(util::GoQuoted(text), " is neither true nor false"));
+}
+
 }  // namespace
+
+std::vector<lab::AnnotationCheck> PodAnnotations() {
+  return {{kTimeAnnotation, CheckTime},
+          {kDurationAnnotation, CheckTime},
+          {"simulate.berth/start-delay", CheckDuration},
+          {"simulate.berth/stop-delay", CheckDuration},
+          {"simulate.berth/runs-for", CheckDuration},
+          {"pod-complete.stage.kwok.x-k8s.io/delay", CheckDuration},
+          {"simulate.berth/exit-code", CheckExitCode},
+          {"simulate.berth/unready", CheckTruth}};
+}
 
 absl::StatusOr<InputPods> PodsOf(const lab::Scenario& scenario) {
   InputPods out;

@@ -14,9 +14,11 @@
 
 namespace berth::simulate {
 
-// The annotations that say when a pod arrives and for how long it runs, as times (times.h). Those in
-// the template of a workload are not read.
+// The annotations that say when a pod arrives and for how long it runs, as times (times.h).
 inline constexpr char kTimeAnnotation[] = "schedsim/time", kDurationAnnotation[] = "schedsim/duration";
+
+// Returns the checks of all annotations of pods and templates that say something to a simulation.
+std::vector<lab::AnnotationCheck> PodAnnotations();
 
 // The pending pods of an input, and what others are copied from.
 struct InputPods {

@@ -178,8 +178,10 @@ void LivingAnswers::Decided(const api::PodPtr& pod, const scheduler::Decision& d
   if (p->attempts.Note(decision, reasons_.Of(decision), session_->changes(), timeline_->now())) session_->NoteTried();
 }
 
-void LivingAnswers::PreemptionChosen(const api::PodPtr& /*pod*/, const scheduler::Preemption& preemption) {
-  if (!preemption.victims.empty()) ++measures_->counts().preemptions;
+void LivingAnswers::PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& preemption) {
+  if (preemption.victims.empty()) return;
+  ++measures_->counts().preemptions;
+  session_->evictions().Note(*pod, preemption, timeline_->now());
 }
 
 }  // namespace berth::simulate

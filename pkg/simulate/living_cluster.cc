@@ -81,9 +81,9 @@ class LivingCluster::JobWatch final : public apiserver::EventListener {
   // Returns 1: it is complete, -1: it has failed, 0: neither.
   int HowItEnded(const apiserver::Object& job) const {
     if (!absl::StrContains(job.body, R"("Complete")") && !absl::StrContains(job.body, R"("Failed")")) return 0;
-    const Value v = apiserver::ToValue(r_, 0, job);
-    if (world::living::IsConditionTrue(v, "Complete")) return 1;
-    return world::living::IsConditionTrue(v, "Failed") ? -1 : 0;
+    const auto v = store_->Read(r_, apiserver::StableVersionOf(r_), job);
+    if (world::living::IsConditionTrue(*v, "Complete")) return 1;
+    return world::living::IsConditionTrue(*v, "Failed") ? -1 : 0;
   }
 
   apiserver::Store* const store_;
@@ -236,6 +236,7 @@ absl::StatusOr<Outcome> LivingCluster::Finish() {
 // ---- pods ---------------------------------------------------------------------------------------
 
 void LivingCluster::Arrive(const Arrival& a) {
+  session_.evictions().Reset();
   // Pods of the input are there before controllers look, and others come after what controllers have made by then.
   if (!a.as_is) Settle();
   bool verbatim = false;
@@ -311,6 +312,7 @@ Drainable::Eviction LivingCluster::Evict(const std::string& node, const std::str
 // ---- steps --------------------------------------------------------------------------------------
 
 void LivingCluster::Do(const Step& step) {
+  session_.evictions().Reset();
   switch (step.kind) {
     case Step::Kind::kJoin:
       return Join(step);

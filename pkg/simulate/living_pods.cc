@@ -24,6 +24,7 @@ LivingPod* LivingPods::Find(const std::string& uid) {
 
 void LivingPods::See(const std::string& uid, const api::PodPtr& now) {
   LivingPod* p = Find(uid);
+  if (now != nullptr && now->phase == api::PodPhase::kSucceeded) session_->evictions().Reset();
   if (now == nullptr || now->Finished()) {
     if (p != nullptr) Remove(uid, p);
     return;

@@ -13,6 +13,7 @@ bool RunToTheEnd(const Options& options, Surroundings* surroundings, Session* se
     }
     surroundings->Deliver();
     session->Decide();
+    if (session->EvictsForEver()) return true;
     if (timeline->HasSoon()) continue;
     if (surroundings->NothingWillHappen()) return false;
     const Micros next = std::min(session->NextTime(), surroundings->NextTime());

@@ -37,6 +37,7 @@ void Pods::Place(PodState* p, NodeState* node) {
 }
 
 void Pods::Arrive(const Arrival& a) {
+  session_->evictions().Reset();
   auto pod = std::make_shared<api::Pod>();
   if (a.as_is) {
     *pod = *a.pod;
@@ -109,6 +110,7 @@ void Pods::Started(PodState* p) {
 void Pods::Remove(PodState* p) {
   NodeState* const node = p->node;
   const bool ended = !p->leaving;
+  if (ended) session_->evictions().Reset();
   const PodState gone = *p;
   if (!p->object->node_name.empty()) measures_->Use(p->object->tmpl, -1);
   table_->Unplace(p);

@@ -132,7 +132,12 @@ class Draft {
       }
       case Role::kTemplate: {
         auto found = known_.templates.find(std::string(field));
-        if (found == known_.templates.end()) return Bad(field, "is no pod and no workload with pods in the input");
+        if (found == known_.templates.end()) {
+          return Bad(field, known_.workloads_act
+                                ? "is no pod of the input: with controllers, workloads make their pods "
+                                  "themselves (--controllers=off copies those of workloads)"
+                                : "is no pod and no workload with pods in the input");
+        }
         if (found->second == nullptr) return Bad(field, "is the name of several in the input: say KIND NAMESPACE/NAME");
         like_ = found->second;
         break;

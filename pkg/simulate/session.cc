@@ -103,7 +103,11 @@ absl::Status Session::Finish() {
   if (recorder_ != nullptr && recorder_->stats().errors > 0) {
     return util::InvalidArgument(absl::StrCat("cannot write to ", options_.record_dir));
   }
-  return absl::OkStatus();
+  return evictions_.status();
+}
+
+bool Session::EvictsForEver() {
+  return options_.ends_by_itself && evictions_.Found(core_->cache.pod_count() + scheduler_->pending_pods());
 }
 
 bool Session::HasTriedAll() const {

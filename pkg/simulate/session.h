@@ -8,6 +8,7 @@
 #include "pkg/recording/core.h"
 #include "pkg/recording/recorder.h"
 #include "pkg/recording/tap.h"
+#include "pkg/simulate/endless_evictions.h"
 #include "pkg/simulate/simulate.h"
 #include "pkg/simulate/timeline.h"
 
@@ -47,6 +48,10 @@ class Session {
   bool HasTriedAll() const;
   // Returns when the scheduler has something to do, later than now; kNever: it waits for changes.
   Micros NextTime() const;
+  // The evictions for more important pods.
+  EndlessEvictions& evictions() { return evictions_; }
+  // Returns whether pods evict one another for ever, and nobody has said when to end. Finish returns the error.
+  bool EvictsForEver();
   bool IsCut() const { return options_.cut != nullptr && options_.cut->load(std::memory_order_relaxed); }
 
   // Prepares which of several best nodes the next decision takes.
@@ -66,6 +71,7 @@ class Session {
   std::unique_ptr<recording::Tap> tap_;  // null without a recording
   std::unique_ptr<recording::Core> core_;
   scheduler::Scheduler* scheduler_ = nullptr;
+  EndlessEvictions evictions_;
   int64_t changes_ = 0, tried_ = 0, decided_ = 0;
 };
 

@@ -45,9 +45,11 @@ struct Options {
   // its pods. REQUIRES: the scenario was read with its objects kept. `seed`: of uids and the ends of names.
   bool controllers = false;
   uint64_t seed = 1;
-  bool budgets = true;                              // whether drains respect PodDisruptionBudgets
-  std::string record_dir;                           // empty: no recording
-  Micros until = kNever;                            // when to cut it
+  bool budgets = true;     // whether drains respect PodDisruptionBudgets
+  std::string record_dir;  // empty: no recording
+  Micros until = kNever;   // when to cut it
+  // Whether it is an error if pods evict one another for ever: nobody has said when to cut it.
+  bool ends_by_itself = false;
   std::function<void(const Placement&)> placement;  // may be empty
   const std::atomic<bool>* cut = nullptr;           // ends it as soon as it is true; may be null
   std::atomic<Micros>* now = nullptr;               // gets the simulated time now and then; may be null

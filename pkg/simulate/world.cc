@@ -152,6 +152,7 @@ Drainable::Eviction World::Evict(const std::string& node, const std::string& uid
 // ---- steps --------------------------------------------------------------------------------------
 
 void World::Do(const Step& step) {
+  session_.evictions().Reset();
   switch (step.kind) {
     case Step::Kind::kJoin:
       if (NodeState* node = nodes_.Join(step.joins)) controllers_.StartDaemons(node);
