@@ -15,6 +15,7 @@
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/status.h"
+#include "pkg/util/wide_vectors.h"
 
 namespace berth::scheduler::volumes {
 namespace {
@@ -104,16 +105,18 @@ class CsiLimitsCheck final : public FitCheck {
     over.Resize(cache_.row_count());
     for (const std::vector<Limited>& list : limited) {
       for (const Limited& l : list) {
-        const int64_t* const attached = l.column->attached.data();
-        const int64_t* const limit = l.column->limit.data();
-        const size_t rows = l.column->attached.size();
-        for (size_t begin = 0; begin < rows; begin += 64) {
-          uint64_t word = 0;
-          for (size_t row = begin, end = std::min(begin + 64, rows); row < end; ++row) {
-            word |= static_cast<uint64_t>(attached[row] + l.count > limit[row]) << (row - begin);
+        util::RunLoops([attached = l.column->attached.data(), limit = l.column->limit.data(), count = l.count,
+                        rows = l.column->attached.size(), words = over.words().data()]() BERTH_LOOPS {
+          for (size_t begin = 0; begin < rows; begin += 64) {
+            const size_t size = std::min<size_t>(64, rows - begin);
+            int64_t any = 0;
+            for (size_t i = 0; i < size; ++i) any |= attached[begin + i] + count > limit[begin + i] ? 1 : 0;
+            if (any == 0) continue;
+            for (size_t i = 0; i < size; ++i) {
+              words[begin / 64] |= static_cast<uint64_t>(attached[begin + i] + count > limit[begin + i]) << i;
+            }
           }
-          over.words()[begin / 64] |= word;
-        }
+        });
       }
     }
     over.IntersectWith(*candidates);
