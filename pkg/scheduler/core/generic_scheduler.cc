@@ -159,26 +159,30 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   if (extended || GuestChooses() || parts_->wants_totals) around.score = &score_ref;
   if (clock_ != nullptr) around.on_filtered = &note_ref;
   const IncrementalScheduler::Answer answer = parts_->incremental.Place(pod, around, &last_node_index_);
-  Decision d;
+  std::optional<Decision> made(std::in_place);  // all ways return it, so that it is made where the caller wants it
+  Decision& d = *made;
   d.nodes = cache_->node_count();
   if (walk != nullptr) d.evaluated = walk->looked;
   if (!round->error.empty()) {
     d.error = round->error;
-    return d;
+    return made;
   }
   if (guest_ != nullptr && !guest_->Error().empty()) {
     d.error = guest_->Error();
-    return d;
+    return made;
   }
   if (found_unfit != nullptr) *found_unfit = answer.outcome == IncrementalScheduler::Answer::Outcome::kUnfit;
-  if (answer.outcome != IncrementalScheduler::Answer::Outcome::kPlaced) return std::nullopt;
+  if (answer.outcome != IncrementalScheduler::Answer::Outcome::kPlaced) {
+    made.reset();
+    return made;
+  }
   d.outcome = Decision::Outcome::kPlaced;
   d.host = answer.host;
   d.feasible = answer.feasible;
   d.ties = guests_ties != 0 ? guests_ties : answer.ties;
   if (answer.feasible == 1 && config_.release->scores_single_node) ++last_node_index_;
   timing_ = {filtered - start, Now() - filtered};
-  return d;
+  return made;
 }
 
 std::string DifferenceOf(const Decision* incremental, const Decision& reference) {
@@ -248,7 +252,8 @@ Decision GenericScheduler::DecideAmongAll(const api::PodPtr& pod, DecisionMode m
   }
   bool fits_nowhere = false;
   if (mode == DecisionMode::kIncremental) {
-    if (config_.sampler == nullptr && guest_ == nullptr && config_.extenders.empty()) {
+    if (config_.sampler == nullptr && guest_ == nullptr && config_.extenders.empty() &&
+        parts_->incremental.ExpectsUnfit(pod)) {
       const absl::Duration start = Now();
       if (std::optional<Decision> unfit = parts_->FindUnfit(*cache_, config_, pod)) {
         timing_.predicates = Now() - start;
@@ -312,7 +317,6 @@ void GenericScheduler::Parts::SayUnfit(const Release& release, const std::shared
 // nodes are gone through once and not twice.
 std::optional<Decision> GenericScheduler::Parts::FindUnfit(Cache& cache, const AlgorithmConfig& config,
                                                            const api::PodPtr& pod) {
-  if (!incremental.ExpectsUnfit(pod)) return std::nullopt;
   Decision d;
   d.nodes = cache.node_count();
   filtering.FindNominated(*pod);
