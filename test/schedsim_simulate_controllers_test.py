@@ -210,7 +210,7 @@ def test_bad_input():
         assert code != 0 and message in err and not out, message
     for objects, message in (
         ([cron_job("c", "61 * * * *", "1m")], 'bad4.json:7: CronJob "default/c": spec.schedule: Invalid value'),
-        ([job("j", "1 parsec")], 'bad4.json:7: Job "default/j": spec.template.metadata.annotations[schedsim/duration]'),
+        ([job("j", "1 parsec")], 'Job "default/j": spec.template.metadata.annotations[schedsim/duration]'),
         ([job("j", "1m"), job("j", "1m")], 'bad4.json:8: Job "j": Job "default/j" is there twice'),
     ):
         bad = write_documents("bad4.json", NODES + objects)

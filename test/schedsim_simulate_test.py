@@ -578,6 +578,7 @@ def test_annotations_that_mean_nothing():
             words = ("--controllers", mode, "--until", "1h", "--record-dir", kept, "--emulated-version=1.29")
             out, err = simulate(cluster, *words, "--validate=off", ok=False)
             assert re.search(r"odd\.json:2:\d+: " + re.escape(message), err) and not out, err
+            assert "odd.json: " not in err, "the place stands there once"
             assert not os.path.exists(kept), "no recording"
 
 

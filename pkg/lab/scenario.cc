@@ -624,7 +624,9 @@ absl::Status ReadOne(const std::string& shown, api::InputText& text, Collector& 
       absl::Status s = api::ReadDocuments(document, collector);
       size_t taken = document.size();
       if (!s.ok()) {
-        std::string error = absl::StrCat(shown, ": ", MoveDown(util::Message(s), line));
+        std::string error = util::Message(s);
+        // Some name their place themselves.
+        if (!error.starts_with(shown + ":")) error = absl::StrCat(shown, ": ", MoveDown(error, line));
         if (std::string what = WhyUnreadable(document); !what.empty()) error = absl::StrCat(shown, ": ", what);
         if (!collector.Broken(document, error)) return absl::Status(s.code(), error);
         taken = NextScenarioLine(document);
