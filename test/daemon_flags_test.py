@@ -325,7 +325,7 @@ def test_what_old_releases_do_without_flags():
         ("1.8", True, True, False),
         ("1.9", False, False, True),
         ("1.10", False, True, True),
-        ("1.13", False, True, True),
+        ("1.13", False, True, False),
         ("1.19", True, True, False),
         ("1.29", True, True, False),
     ):

@@ -7,6 +7,7 @@ const DaemonForm& Serves() {
   static const DaemonForm kForm = [] {
     DaemonForm f = v1_10::Serves();
     f.dialect.version = {13};
+    f.dialect.writes_claims = true;
     f.secure_port = 10259;
     f.checks_lease = true;
     f.deprecates_flags = false;
