@@ -148,7 +148,7 @@ TEST_CASE("contracts of configuration and reasons: only a failure has a decisive
   CHECK_THROWS_AS(DecisiveReason(NodeFailures()), BrokenContractError);
   CHECK_THROWS_AS(FailureReasonText(FailureReasonCount()), BrokenContractError);
   CHECK_THROWS_AS(BlockedText({}), BrokenContractError);
-  CHECK_THROWS_AS(configuration::CheckComponentMembers(api::Json()), BrokenContractError);
+  CHECK_THROWS_AS(configuration::ReadComponent(api::Json()), BrokenContractError);
   CHECK_THROWS_AS(configuration::PluginCatalogue({}, {}, std::span<const configuration::PluginCatalogue::Provider>()),
                   BrokenContractError);
 }

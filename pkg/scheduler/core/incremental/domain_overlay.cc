@@ -270,18 +270,21 @@ DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* la
   bool keep = false;
   if (rows_->built()) {
     rows_->Refresh();
-    if (extra.filter != nullptr && extra.walk == nullptr) return PlaceFiltered(*borrowed, extra, last_node_index);
+    if (extra.filter != nullptr) return PlaceFiltered(*borrowed, extra, last_node_index);
     keep = ChooseWay() == Way::kKept;
-    const bool by_row = extra.filter != nullptr || extra.narrow != nullptr || extra.score != nullptr;
-    if (extra.walk != nullptr && keep && !by_row && cache_->order() == NodeOrder::kZoneTree) {
-      return PlaceInWindow(*borrowed, extra.walk, last_node_index);
-    }
+    const bool by_row = extra.narrow != nullptr || extra.score != nullptr;
+    if (InWindow(extra, keep, by_row)) return PlaceInWindow(*borrowed, extra.walk, last_node_index);
   }
   return PlaceInRows(*borrowed, extra, keep, last_node_index);
 }
 
+// Returns whether the rows of a walk can be counted, so that none of them is listed.
+bool DomainOverlay::InWindow(const Extra& extra, bool keep, bool by_row) const {
+  return extra.walk != nullptr && keep && !by_row && cache_->order() == NodeOrder::kZoneTree;
+}
+
 // Calls the filter for all rows that fit before anything else is found out about them. Often they all stay, and then
-// there is nothing to call for single rows. REQUIRES: the class is up to date; there is a filter, and no walk.
+// there is nothing to call for single rows. REQUIRES: the class is up to date; there is a filter.
 DomainOverlay::Answer DomainOverlay::PlaceFiltered(Buffers& b, const Extra& extra, uint64_t* last_node_index) {
   rows_->FittingRows(&b.candidates);
   const uint32_t fitting = b.candidates.Size();
@@ -289,9 +292,12 @@ DomainOverlay::Answer DomainOverlay::PlaceFiltered(Buffers& b, const Extra& extr
   Extra rest = extra;
   rest.filter = nullptr;
   const bool all_stay = b.candidates.Size() == fitting;
-  if (all_stay && rest.narrow == nullptr && rest.score == nullptr) return PlaceByParts(b, last_node_index);
+  const bool by_row = !all_stay || rest.narrow != nullptr || rest.score != nullptr;
+  if (rest.walk == nullptr && !by_row) return PlaceByParts(b, last_node_index);
   if (!all_stay) rest.among = &b.candidates;
-  return PlaceInRows(b, rest, ChooseWay() == Way::kKept, last_node_index);
+  const bool keep = ChooseWay() == Way::kKept;
+  if (InWindow(rest, keep, by_row)) return PlaceInWindow(b, rest.walk, last_node_index);
+  return PlaceInRows(b, rest, keep, last_node_index);
 }
 
 // Lists the rows, with the signatures of special rows, which are found anew unless `keep` says that they are kept.
@@ -316,7 +322,7 @@ void DomainOverlay::MarkSpecials(Buffers& b, bool keep) {
 
 // PlaceAmong, with the special rows kept or found anew. REQUIRES: a class that is built is up to date.
 DomainOverlay::Answer DomainOverlay::PlaceInRows(Buffers& b, const Extra& extra, bool keep, uint64_t* last_node_index) {
-  if (extra.walk != nullptr && extra.filter == nullptr && rows_->built()) {
+  if (extra.walk != nullptr && extra.filter == nullptr && extra.among == nullptr && rows_->built()) {
     if (!WalkRows(b, keep, extra.walk)) return {};
     if (extra.narrow == nullptr && extra.score == nullptr) return ChooseWalked(b, last_node_index);
     b.list.Take(b.walked, &b.parts);

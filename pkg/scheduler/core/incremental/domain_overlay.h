@@ -128,6 +128,7 @@ class DomainOverlay {
   bool ListParts(Buffers& b, const Extra& extra, bool keep);
   Answer PlaceInRows(Buffers& b, const Extra& extra, bool keep, uint64_t* last_node_index);
   Answer PlaceByParts(Buffers& b, uint64_t* last_node_index);
+  bool InWindow(const Extra& extra, bool keep, bool by_row) const;
   Answer PlaceFiltered(Buffers& b, const Extra& extra, uint64_t* last_node_index);
 
   Cache* cache_;

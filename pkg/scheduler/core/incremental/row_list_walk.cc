@@ -21,8 +21,10 @@ void RowList::KeepWalked(const Cache& cache, SampledWalk* walk) {
   for (size_t i = 0; i < rows_.size(); ++i) place_of[rows_[i]] = static_cast<uint32_t>(i + 1);
   std::vector<uint32_t> places;
   *walk = {.start = walk->start, .most = walk->most, .walked = true};
+  size_t next = all.empty() ? 0 : walk->start % all.size();
   for (; walk->looked < all.size() && !walk->stopped; ++walk->looked) {
-    const uint32_t place = place_of[all[(walk->start + walk->looked) % all.size()]];
+    const uint32_t place = place_of[all[next]];
+    if (++next == all.size()) next = 0;
     if (place == 0) continue;
     walk->stopped = walk->found == walk->most;
     if (walk->stopped) continue;
