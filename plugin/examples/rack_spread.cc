@@ -73,7 +73,7 @@ FitPredicate RackSpread(const PluginFactoryArgs& args) {
   const Symbol rack(arguments.Text("label", /*otherwise=*/"rack"));
   arguments.Finish();
   auto racks = std::make_shared<const NodeFilter>(NodeFilter{
-      "nodes with label " + rack.string(), [rack](const berth::api::Node& node) { return node.labels.Has(rack); }});
+      "nodes with label " + rack.string(), [rack](const berth::api::Node& node) { return node.labels.Has(rack); }, {}});
   return [cache = args.cache, max_skew, rack, racks](const PodContext& ctx) {
     return std::make_unique<RackSpreadCheck>(ctx, cache, max_skew, rack, racks);
   };
