@@ -157,6 +157,38 @@ def test_policy_from_a_config_map():
     assert s.stop() == 0
 
 
+def test_policy_from_a_config_map_in_later_releases():
+    """The Policy has no predicate for resources, so a pod that is too large for the node is placed."""
+    maps = "/api/v1/namespaces/kube-system/configmaps"
+    policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "HostName"}], "priorities": []}
+    for release in ("1.13", "1.19"):
+        as_release = f"--emulated-version={release}"
+        api = Api.start(write_objects("cluster.json", [node("n0")]), flags=[as_release])
+        ends(
+            1,
+            as_release,
+            f"--master={api.url}",
+            "--port=0",
+            "--secure-port=0",
+            "--leader-elect=false",
+            "--policy-configmap=p",
+            err="couldn't get policy config map kube-system/p: configmaps \"p\" not found\n",
+        )
+        api.post(
+            maps,
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "p"},
+                "data": {"policy.cfg": json.dumps(policy)},
+            },
+        )
+        s = Scheduler(api.url, as_release, "--policy-configmap=p", name=release, bare=True)
+        api.add_pod("large", cpu="1000")
+        api.wait_placed("large")
+        assert s.stop() == 0
+
+
 def test_configuration_is_written_and_read_back():
     path = scratch("written.yaml")
     ends(
