@@ -22,7 +22,7 @@ bool PlacedAsBefore(const api::Pod& a, const api::Pod& b) {
 
 template <typename T>
 bool InRelease(const ClusterWatch::Options& o) {
-  return o.dialect->version.minor >= api::KindOf<T>::kDescription.followed_since;
+  return api::KindOf<T>::kDescription.followed.Has(o.dialect->version);
 }
 
 // Returns how objects of a kind are decoded.

@@ -22,8 +22,8 @@ class ClusterWatch {
     // generator.
     std::function<double()> random = {};
   };
-  // All arguments must outlive the object. It is created and destroyed on the I/O thread, or while that does
-  // not run.
+  // All arguments must outlive the object. It is created and destroyed on the I/O thread, or while that does not
+  // run.
   ClusterWatch(client::Executor* executor, client::HttpClient* client, Inbox* inbox, Options options);
   ~ClusterWatch();
 

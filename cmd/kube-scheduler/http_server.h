@@ -22,8 +22,7 @@ using http::NotFoundPage;
 // reserve for clients on this host such as the kubelet's probe.
 http::ServerOptions PageLimits();
 
-// One address with its pages. Created and destroyed while the loop is not running, or on any thread before
-// Start().
+// One address with its pages. Created and destroyed while the loop is not running, or on any thread before Start().
 class HttpServer {
  public:
   // `name` is for log lines and metrics: "healthz". `serving` precedes the address in the log: "starting healthz server

@@ -17,7 +17,7 @@ void ProcessLog::Starting() const {
     case LogForm::kSentences:
       LOG(INFO) << "Version: " << version;
       break;
-    case LogForm::kBoth:
+    case LogForm::kMixed:
       VLOG(1) << "Starting Kubernetes Scheduler version " << version;
       break;
     case LogForm::kMessages:
@@ -54,7 +54,7 @@ void ProcessLog::EndWithoutLease() const {
   switch (form_.log) {
     case LogForm::kSentences:
       return PrintError("lost lease", form_.command.bare_errors);
-    case LogForm::kBoth:
+    case LogForm::kMixed:
       LOG(ERROR) << "leaderelection lost";
       return;
     case LogForm::kMessages:

@@ -85,10 +85,12 @@ lab::ReadOptions ReadOptionsOf(const Invocation& invocation);
 
 // How an input is read.
 struct ReadHow {
-  bool whole = false;                                  // objects keep their JSON, as for extenders
-  bool given = false;                                  // all objects are kept (lab::ReadOptions::keep_given)
-  bool quiet = false;                                  // warnings are not printed; see SayOfInput
-  std::vector<lab::AnnotationCheck> annotations = {};  // which are checked
+  bool whole = false;   // objects keep their JSON, as for extenders
+  bool given = false;   // all objects are kept (lab::ReadOptions::keep_given)
+  bool quiet = false;   // warnings are not printed; see SayOfInput
+  bool queued = false;  // the scheduler's queue orders the pods (lab::ReadOptions::queued)
+  // The annotations whose values are checked.
+  std::vector<lab::AnnotationCheck> annotations = {};
 };
 // Reads the files that the command line names, and prints warnings and errors to standard error. Returns null if the
 // input cannot be used, with *exit_status set.

@@ -53,7 +53,6 @@ lab::ReadOptions ReadOptionsOf(const Invocation& invocation) {
   options.expand = expand == "on" ? lab::Expand::kMissing : expand == "off" ? lab::Expand::kOff : lab::Expand::kAuto;
   options.autoscaled = invocation.Get<bool>("autoscaled");
   options.as_queue = invocation.Get<std::string>("order") == "queue";
-  options.queued = invocation.command->name == "simulate";
   options.recursive = invocation.Get<bool>("recursive");
   // Of pods that arrive later, are given by --pod-spec, or leave nodes that are drained.
   options.more_pods =
@@ -78,6 +77,7 @@ std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* ex
   lab::ReadOptions options = ReadOptionsOf(invocation);
   options.keep_raw = how.whole;
   options.keep_given = how.given;
+  options.queued = how.queued;
   options.annotations = std::move(how.annotations);
   options.more_pods = options.more_pods || how.given;
   auto input = lab::ReadInputs(invocation.files, options);

@@ -192,9 +192,12 @@ bool ReadToSimulate(const Invocation& options, bool has_end, ToSimulate* s, int*
   const auto read = [&](bool controllers) {
     *s = {};
     s->controllers = controllers;
-    s->input =
-        ReadOneCluster(options, exit_status,
-                       {.whole = true, .given = controllers, .quiet = true, .annotations = simulate::PodAnnotations()});
+    s->input = ReadOneCluster(options, exit_status,
+                              {.whole = true,
+                               .given = controllers,
+                               .quiet = true,
+                               .queued = true,
+                               .annotations = simulate::PodAnnotations()});
     if (s->input == nullptr) return false;
     const absl::Status prepared = Prepare(options, s);
     if (prepared.ok()) return true;
@@ -224,8 +227,8 @@ void NoteAutoscalers(ToSimulate* s) {
   std::string first;
   int64_t others = -1;
   s->scenario().manifests->table().EachOf("HorizontalPodAutoscaler", [&](const world::Value& hpa) {
-    if (++others == 0)
-      first = absl::StrCat(util::ToAbsl(world::NamespaceOf(hpa)), "/", util::ToAbsl(world::NameOf(hpa)));
+    if (++others > 0) return;
+    first = absl::StrCat(util::ToAbsl(world::NamespaceOf(hpa)), "/", util::ToAbsl(world::NameOf(hpa)));
   });
   if (others < 0) return;
   s->notes.push_back(absl::StrCat("HorizontalPodAutoscaler ", first,

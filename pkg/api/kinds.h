@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "pkg/api/types.h"
+#include "pkg/release/release.h"
 
 // X(type, kind, versions, plural, store, followed_since, stable_since)
 //   type          in types.h
@@ -89,14 +90,16 @@ using StoredKinds = internal::StoredKinds;
 // The entry of a kind in the list.
 struct KindDescription {
   std::string_view kind, versions, plural;
-  uint8_t followed_since = 0, stable_since = 0;  // minor versions
+  // The releases that follow the kind, and those that ask for its stable version first.
+  release::Span followed = {}, stable = {};
 };
 template <typename T>
 struct KindOf;
-#define BERTH_DESCRIBED(type, kind, versions, plural, store, followed, stable)                  \
-  template <>                                                                                   \
-  struct KindOf<type> {                                                                         \
-    static constexpr KindDescription kDescription = {kind, versions, plural, followed, stable}; \
+#define BERTH_DESCRIBED(type, kind, versions, plural, store, followed_since, stable_since)                   \
+  template <>                                                                                                \
+  struct KindOf<type> {                                                                                      \
+    static constexpr KindDescription kDescription = {kind, versions, plural, release::Since(followed_since), \
+                                                     release::Since(stable_since)};                          \
   };
 BERTH_WATCHED_KINDS(BERTH_DESCRIBED)
 #undef BERTH_DESCRIBED

@@ -16,7 +16,7 @@ Resource ResourceOf(const api::KindDescription& kind, const api::Dialect& dialec
   std::vector<std::string> versions = {all.front()};
   if (all.size() > 1) versions.push_back(all.back());
   const auto beta = [](const std::string& v) { return absl::StrContains(v, "beta"); };
-  if (dialect.version.minor >= kind.stable_since && beta(versions.front()) && !beta(versions.back())) {
+  if (kind.stable.Has(dialect.version) && beta(versions.front()) && !beta(versions.back())) {
     std::swap(versions.front(), versions.back());
   }
   const std::string plural(kind.plural);
@@ -27,7 +27,9 @@ Resource ResourceOf(const api::KindDescription& kind, const api::Dialect& dialec
   for (const std::string& v : versions) {
     r.paths.push_back(absl::StrCat(absl::StrContains(v, "/") ? "/apis/" : "/api/", v, "/", plural));
   }
-  if (kind.followed_since > 0 && kind.stable_since > 0) r.served_since = absl::StrCat("1.", kind.stable_since);
+  if (kind.followed.since.minor > 0 && kind.stable.since.minor > 0) {
+    r.served_since = release::NameOf(kind.stable.since);
+  }
   r.bookmarks = dialect.bookmarks;
   r.streams_lists = dialect.streams_lists;
   if (plural == "pods") {

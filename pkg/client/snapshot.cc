@@ -32,7 +32,7 @@ std::vector<Resource> ResourcesOf(release::Version version) {
   std::vector<Resource> all;
   api::WatchedKinds::ForEach([&]<typename T>() {
     // Releases before CSINodes set pods aside whose volumes a CSINode limits, so it is read for them too.
-    const bool read = version.minor >= api::KindOf<T>::kDescription.followed_since || std::is_same_v<T, api::CsiNode>;
+    const bool read = api::KindOf<T>::kDescription.followed.Has(version) || std::is_same_v<T, api::CsiNode>;
     if (read) all.push_back(ResourceOf<T>(kStableVersions));
   });
   return all;

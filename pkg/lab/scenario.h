@@ -81,7 +81,7 @@ struct ReadOptions {
   bool keep_given = false;
   bool autoscaled = false;  // whether targets of HorizontalPodAutoscalers have at least their minReplicas
   bool as_queue = false;    // whether pending pods are put into the order of the scheduler's queue
-  bool queued = false;      // whether the scheduler's queue will order them, so that their order by priority is no matter
+  bool queued = false;      // whether the scheduler's queue orders the pods, so that nothing is said of their order
   bool recursive = false;   // whether folders are read with the folders in them
   std::vector<AnnotationCheck> annotations;  // which are checked; an error names file, line and column
   bool more_pods = false;  // whether pods come from elsewhere, so that an input without pending pods is no mistake

@@ -23,7 +23,7 @@ struct OwnFlag {
 
 // What the log of a release is like: sentences; sentences about the process and the lock, and messages with named
 // values about what becomes of pods; or messages wherever there are values.
-enum class LogForm : uint8_t { kSentences, kBoth, kMessages };
+enum class LogForm : uint8_t { kSentences, kMixed, kMessages };
 
 // What the scheduler's metrics are called and which of them there are.
 struct MetricsForm {

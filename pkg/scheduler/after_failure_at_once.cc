@@ -108,7 +108,8 @@ void AtOnce::PreemptIfEligible(PendingPod& p) {
 // Goes on with the pod as the API server has it (1.19). If it cannot be read, nobody is evicted.
 void AtOnce::PreemptorRead(PendingPod& p, const Answer& a, const api::PodPtr& fresh) {
   if (!a.ok() || fresh == nullptr || fresh->meta.uid != p.pod->meta.uid) {
-    s_.log.NotPreempting(*p.pod, a.ok() ? "the pod is another one now" : std::string_view(a.message), true);
+    s_.log.NotPreempting(*p.pod, a.ok() ? "the pod is another one now" : std::string_view(a.message),
+                         /*failed=*/true);
     return Finish(p);
   }
   PreemptIfEligible(p);

@@ -167,12 +167,12 @@ class MessageLog : public SchedulerLog {
   }
   void NodeChanged(const api::Node* before, const api::Node* after) const override {
     if (!VLOG_IS_ON(2)) return;
-    if (before == nullptr && VLOG_IS_ON(3)) Watched("Add event for node", *after);
-    if (after == nullptr && VLOG_IS_ON(3)) Watched("Delete event for node", *before);
+    if (before == nullptr && VLOG_IS_ON(3)) Watched(/*added=*/true, *after);
+    if (after == nullptr && VLOG_IS_ON(3)) Watched(/*added=*/false, *before);
     const std::string from = before != nullptr ? ZoneKey(*before) : "", to = after != nullptr ? ZoneKey(*after) : "";
     if (before != nullptr && after != nullptr && from == to) return;
-    if (before != nullptr) InTree("Removed node in listed group from NodeTree", *before, from);
-    if (after != nullptr) InTree("Added node in listed group to NodeTree", *after, to);
+    if (before != nullptr) InTree(/*added=*/false, *before, from);
+    if (after != nullptr) InTree(/*added=*/true, *after, to);
   }
   void BoundAlready(const api::Pod& pod, std::string_view node) const override {
     Of("Pod has been assigned to node. Abort adding it back to queue.", pod).Add("node", node).Info();
@@ -207,11 +207,16 @@ class MessageLog : public SchedulerLog {
   }
 
  private:
-  static void InTree(std::string_view message, const api::Node& node, std::string_view zone) {
-    util::LogLine(message).AddObject("node", "", node.meta.name).Add("zone", zone).Info(2);
+  // A watch has shown a node for the first time, or for the last.
+  virtual void Watched(bool added, const api::Node& node) const {
+    util::LogLine(added ? "Add event for node" : "Delete event for node").AddObject("node", "", node.meta.name).Info(3);
   }
-  static void Watched(std::string_view message, const api::Node& node) {
-    util::LogLine(message).AddObject("node", "", node.meta.name).Info(3);
+  // The node has become one of its zone, or no longer is.
+  virtual void InTree(bool added, const api::Node& node, std::string_view zone) const {
+    util::LogLine(added ? "Added node in listed group to NodeTree" : "Removed node in listed group from NodeTree")
+        .AddObject("node", "", node.meta.name)
+        .Add("zone", zone)
+        .Info(2);
   }
   static util::LogLine Of(std::string_view message, const api::Pod& pod,
                           util::LogOrigin where = util::LogOrigin::Current()) {
@@ -221,7 +226,7 @@ class MessageLog : public SchedulerLog {
   }
 };
 
-class BothLog final : public MessageLog {
+class MixedLog final : public MessageLog {
  public:
   void Attempting(const api::Pod& pod) const override { VLOG(3) << "Attempting to schedule pod: " << pod.meta.Key(); }
   void SkippedDeleting(const api::Pod& pod) const override {
@@ -258,21 +263,6 @@ class BothLog final : public MessageLog {
   void PodRemoved(const api::Pod& pod, bool assigned) const override {
     VLOG(3) << "delete event for " << State(assigned) << " pod " << pod.meta.Key() << (assigned ? " " : "");
   }
-  void NodeChanged(const api::Node* before, const api::Node* after) const override {
-    if (!VLOG_IS_ON(2)) return;
-    if (before == nullptr) VLOG(3) << "add event for node " << util::GoQuoted(after->meta.name);
-    if (after == nullptr) VLOG(3) << "delete event for node " << util::GoQuoted(before->meta.name);
-    const std::string from = before != nullptr ? ZoneKey(*before) : "", to = after != nullptr ? ZoneKey(*after) : "";
-    if (before != nullptr && after != nullptr && from == to) return;
-    if (before != nullptr) {
-      VLOG(2) << "Removed node " << util::GoQuoted(before->meta.name) << " in group " << util::GoQuoted(from)
-              << " from NodeTree";
-    }
-    if (after != nullptr) {
-      VLOG(2) << "Added node " << util::GoQuoted(after->meta.name) << " in group " << util::GoQuoted(to)
-              << " to NodeTree";
-    }
-  }
   void BoundAlready(const api::Pod& pod, std::string_view node) const override {
     LOG(WARNING) << "Pod " << pod.meta.Key() << " has been assigned to " << node << ". Abort adding it back to queue.";
   }
@@ -298,6 +288,13 @@ class BothLog final : public MessageLog {
   }
 
  private:
+  void Watched(bool added, const api::Node& node) const override {
+    VLOG(3) << (added ? "add" : "delete") << " event for node " << util::GoQuoted(node.meta.name);
+  }
+  void InTree(bool added, const api::Node& node, std::string_view zone) const override {
+    VLOG(2) << (added ? "Added" : "Removed") << " node " << util::GoQuoted(node.meta.name) << " in group "
+            << util::GoQuoted(zone) << (added ? " to" : " from") << " NodeTree";
+  }
   static std::string_view State(bool assigned) { return assigned ? "scheduled" : "unscheduled"; }
 };
 
@@ -313,8 +310,8 @@ const SchedulerLog& SchedulerLogInMessages() {
   return kLog;
 }
 
-const SchedulerLog& SchedulerLogInBoth() {
-  static const BothLog kLog;
+const SchedulerLog& SchedulerLogMixed() {
+  static const MixedLog kLog;
   return kLog;
 }
 

@@ -60,6 +60,6 @@ class SchedulerLog {
 const SchedulerLog& SchedulerLogInSentences();
 const SchedulerLog& SchedulerLogInMessages();
 // What 1.29 says about decisions and their ends in messages, and sentences for the rest (1.19).
-const SchedulerLog& SchedulerLogInBoth();
+const SchedulerLog& SchedulerLogMixed();
 
 }  // namespace berth::scheduler

@@ -115,7 +115,7 @@ StoreWatch::StoreWatch(apiserver::Registry* registry, Session* session, std::str
       budget_seen_(std::move(budget_seen)) {
   api::WatchedKinds::ForEach([&]<typename T>() {
     const api::KindDescription& kind = api::KindOf<T>::kDescription;
-    if (kind.followed_since > registry_->catalog().release().minor) return;
+    if (!kind.followed.Has(registry_->catalog().release())) return;
     for (const ResourceInfo& r : registry_->catalog().resources()) {
       if (r.kind != kind.kind) continue;
       if constexpr (std::is_same_v<T, api::Pod>) {

@@ -52,14 +52,10 @@ bool IsBytes(std::string_view resource) {
          resource.starts_with("hugepages-");
 }
 
-std::string MinorName(Version version) {
-  return absl::StrCat("1.", static_cast<int>(version.minor));
-}
-
 // Returns "1.16 and later", or "before 1.24".
 std::string ReleasesOf(const release::Span& span) {
-  return span.since.minor > 0 ? absl::StrCat(MinorName(span.since), " and later")
-                              : absl::StrCat("before ", MinorName(span.until));
+  return span.since.minor > 0 ? absl::StrCat(release::NameOf(span.since), " and later")
+                              : absl::StrCat("before ", release::NameOf(span.until));
 }
 
 // Finds fields that are unknown, of another release, or of a wrong type.
@@ -81,7 +77,7 @@ class Walker {
         Field(v.items[i], *f, there == nullptr ? *f : *there, at);
       } else if (there != nullptr) {
         Add(Problem::Kind::kIgnoredField, at,
-            absl::StrCat("is a field of Kubernetes ", ReleasesOf(there->span), "; release ", MinorName(release_),
+            absl::StrCat("is a field of Kubernetes ", ReleasesOf(there->span), "; release ", release::NameOf(release_),
                          " does not have it"));
       } else {
         Add(Problem::Kind::kUnknownField, at, absl::StrCat("unknown field", Suggestion(key, type)));

@@ -39,7 +39,8 @@ std::string ServedIn(Version release, std::string_view versions) {
     int since = 0, until = 255;
     CHECK(span.first.empty() || absl::SimpleAtoi(span.first, &since));
     CHECK(span.second.empty() || absl::SimpleAtoi(span.second, &until));
-    if (release.minor >= since && release.minor < until) absl::StrAppend(&out, out.empty() ? "" : " ", parts.first);
+    const release::Span served = {{static_cast<uint8_t>(since)}, {static_cast<uint8_t>(until)}};
+    if (served.Has(release)) absl::StrAppend(&out, out.empty() ? "" : " ", parts.first);
   }
   return out;
 }

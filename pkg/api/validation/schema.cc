@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include "pkg/api/json.h"
 #include "pkg/api/quantity.h"
@@ -371,38 +372,44 @@ class Decoder {
 
 const Value kNull;
 
+// Returns what Go writes of a value that was never set; null: it has a form of its own for that.
+const Value& ZeroOf(Kind kind) {
+  static const Value text = Value::String(""), no = Value::Bool(false), number = Value::Int(0),
+                     quantity = Value::String("0");
+  switch (kind) {
+    case Kind::kString:
+      return text;
+    case Kind::kBool:
+      return no;
+    case Kind::kInt32:
+    case Kind::kInt64:
+    case Kind::kIntOrString:
+      return number;
+    case Kind::kQuantity:
+      return quantity;
+    default:
+      return kNull;
+  }
+}
+
+// Returns the places of the members in bytewise order of their keys, in which Go writes maps.
+std::vector<size_t> OrderOfKeys(const Value& v) {
+  std::vector<size_t> order(v.keys.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return v.keys[a] < v.keys[b]; });
+  return order;
+}
+
 void EncodeOne(const Value& v, const FieldDef& f, std::string* out) {
   if (f.kind == Kind::kStruct) {
     Encode(v, *f.type, out);
-  } else if (v.IsNull()) {
-    switch (f.kind) {
-      case Kind::kString:
-        *out += "\"\"";
-        break;
-      case Kind::kBool:
-        *out += "false";
-        break;
-      case Kind::kInt32:
-      case Kind::kInt64:
-      case Kind::kIntOrString:
-        *out += "0";
-        break;
-      case Kind::kQuantity:
-        *out += "\"0\"";
-        break;
-      default:
-        *out += "null";
-    }
   } else {
-    AppendJson(v, out);
+    AppendJson(v.IsNull() ? ZeroOf(f.kind) : v, out);
   }
 }
 
 void EncodeMap(const Value& v, const FieldDef& f, std::string* out) {
-  // Go writes maps in bytewise order of their keys. Most are small and already sorted.
-  std::vector<size_t> order(v.keys.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return v.keys[a] < v.keys[b]; });
+  const std::vector<size_t> order = OrderOfKeys(v);
   out->push_back('{');
   for (size_t n = 0; n < order.size(); ++n) {
     if (n > 0) out->push_back(',');
@@ -437,35 +444,15 @@ void NormalizeOne(const FieldDef& f, Value* v) {
   if (f.kind == Kind::kStruct) {
     Normalize(*f.type, v);
   } else if (v->IsNull()) {
-    switch (f.kind) {
-      case Kind::kString:
-        *v = Value::String("");
-        break;
-      case Kind::kBool:
-        *v = Value::Bool(false);
-        break;
-      case Kind::kInt32:
-      case Kind::kInt64:
-      case Kind::kIntOrString:
-        *v = Value::Int(0);
-        break;
-      case Kind::kQuantity:
-        *v = Value::String("0");
-        break;
-      default:
-        break;
-    }
+    *v = ZeroOf(f.kind);
   }
 }
 
 void NormalizeMap(const FieldDef& f, Value* v) {
   if (!v->IsObject()) *v = Value::Object();
   if (!std::is_sorted(v->keys.begin(), v->keys.end())) {
-    std::vector<size_t> order(v->keys.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return v->keys[a] < v->keys[b]; });
     Value sorted = Value::Object();
-    for (size_t i : order) {
+    for (size_t i : OrderOfKeys(*v)) {
       sorted.keys.push_back(std::move(v->keys[i]));
       sorted.items.push_back(std::move(v->items[i]));
     }

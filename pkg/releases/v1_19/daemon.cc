@@ -28,7 +28,7 @@ const DaemonForm& Serves() {
     f.checks_lease = true;
     f.shows_profiles = true;
     f.serves_profiles = f.profiles_contention = true;
-    f.log = LogForm::kBoth;
+    f.log = LogForm::kMixed;
     f.says_serving = f.warns_of_plain_port = true;
     f.metrics.in_seconds = f.metrics.of_parts = true;
     f.metrics.summary_of_parts = "scheduler_scheduling_duration_seconds";

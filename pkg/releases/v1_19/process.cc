@@ -21,7 +21,7 @@ const Process& Proceeds() {
     p.marks_victims = false;
     p.bind_failed_note = v1_10::Proceeds().bind_failed_note;
     p.extender_bind_error_is_bare = false;
-    p.log = &scheduler::SchedulerLogInBoth();
+    p.log = &scheduler::SchedulerLogMixed();
     p.preempted_note = [](const api::Pod& preemptor, std::string_view node) {
       return absl::StrCat("Preempted by ", preemptor.meta.Key(), " on node ", std::string(node));
     };

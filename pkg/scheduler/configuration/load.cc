@@ -11,9 +11,10 @@ namespace {
 
 // Notes settings that 1.29 honours and this scheduler accepts without effect.
 void NoteWhatHasNoEffect(const KubeSchedulerConfiguration& c, std::vector<std::string>* notices) {
-  if (c.percentage_of_nodes_to_score % 100 != 0) notices->emplace_back(kPercentageNotice);
+  const auto means_fewer = [](int64_t percentage) { return percentage != 0 && percentage != 100; };
+  if (means_fewer(c.percentage_of_nodes_to_score)) notices->emplace_back(kPercentageNotice);
   for (const Profile& p : c.profiles) {
-    if (p.percentage_of_nodes_to_score.value_or(0) % 100 == 0) continue;
+    if (!means_fewer(p.percentage_of_nodes_to_score.value_or(0))) continue;
     notices->push_back("percentageOfNodesToScore of profile " + p.scheduler_name.value_or("default-scheduler") +
                        " has no effect: that of all profiles counts, if any");
   }

@@ -21,6 +21,17 @@ std::string Disk(unsigned number) {
   return Cat("{'name':'d", id, "','awsElasticBlockStore':{'volumeID':'d", id, "'}}");
 }
 
+// Checks that Filter leaves the rows that Check admits, and counts these and the others.
+void FilterAndCheck(const Cache& cache, FitCheck& check, size_t* fitting, size_t* not_fitting) {
+  RowSet rows = cache.listed(), errors;
+  check.Filter(&rows, &errors);
+  cache.listed().ForEach([&](Row row) {
+    const bool fits = check.Check(row) == Verdict::kFits;
+    CHECK(rows.Has(row) == fits);
+    ++*(fits ? fitting : not_fitting);
+  });
+}
+
 }  // namespace
 
 TEST_CASE("limits of volumes: all rows at once get the answers of single rows, while nodes and pods change") {
@@ -64,14 +75,7 @@ TEST_CASE("limits of volumes: all rows at once get the answers of single rows, w
     const api::PodPtr pod = PodOf("p", volumes());
     const PodContext ctx{*pod, *w.cache.Info(pod->tmpl), w.cache};
     for (const FitPredicate& rule : rules) {
-      const auto check = rule(ctx);
-      RowSet rows = w.cache.listed(), errors;
-      check->Filter(&rows, &errors);
-      w.cache.listed().ForEach([&](Row row) {
-        const bool fits = check->Check(row) == Verdict::kFits;
-        CHECK(rows.Has(row) == fits);
-        ++(fits ? fitting : not_fitting);
-      });
+      FilterAndCheck(w.cache, *rule(ctx), &fitting, &not_fitting);
     }
   }
   CHECK(fitting > 500);
@@ -110,14 +114,7 @@ TEST_CASE("zones of volumes: all rows at once get the answers of single rows") {
     const api::PodPtr pod = PodOf("p", Cat("'volumes':[", Claimed(Cat("c", std::to_string(random() % 20))), ",",
                                            Claimed(Cat("c", std::to_string(random() % 20))), "]"));
     const PodContext ctx{*pod, *w.cache.Info(pod->tmpl), w.cache};
-    const auto check = rule(ctx);
-    RowSet rows = w.cache.listed(), errors;
-    check->Filter(&rows, &errors);
-    w.cache.listed().ForEach([&](Row row) {
-      const bool fits = check->Check(row) == Verdict::kFits;
-      CHECK(rows.Has(row) == fits);
-      ++(fits ? fitting : not_fitting);
-    });
+    FilterAndCheck(w.cache, *rule(ctx), &fitting, &not_fitting);
   }
   CHECK(fitting > 300);
   CHECK(not_fitting > 300);
