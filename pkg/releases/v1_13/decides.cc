@@ -214,6 +214,7 @@ const Rules& Decides() {
       .claims = {.selected_node_is_immediate = true,
                  .lists_by_specification = true,
                  .names_are_empty = true,
+                 .waits_for_claims_alone = true,
                  .knows_csi_drivers = false},
       .provisions_claims = true,
       .service_anti_affinity = serviceaffinity::ServiceAntiAffinityOfLivePods,

@@ -85,8 +85,8 @@ class ClaimBinder {
   // Reserves the volumes and provisions that Find chooses for the pod on the node.
   Assumed Assume(const api::Pod& pod, const api::Node& node);
   // Returns whether everything that was written for a pod on the node is bound by now. Sets *error if that cannot
-  // happen any more: the node, a volume or a claim is gone, a volume is not usable on the node, or its reservation or
-  // the choice of the node for provisioning was taken back.
+  // happen any more: a volume or a claim is gone, a reservation or the choice of the node for provisioning was taken
+  // back, or, where the release looks at the node again, that is gone or cannot use a volume.
   bool Completed(const Assumed& written, Symbol node_name, std::string* error) const;
   // Releases what was assumed.
   void Forget(const Assumed& assumed);
@@ -134,6 +134,9 @@ class ClaimBinder {
   // Clears provisionable_ if anything that it depends on has changed.
   void DropOldProvisionable() const;
   const RowSet& ProvisionableRows(const api::PersistentVolumeClaim& claim) const;
+  // Implement Completed: see ClaimRules::waits_for_claims_alone.
+  bool CompletedClaims(const Assumed& written, Symbol node_name, std::string* error) const;
+  bool CompletedOnNode(const Assumed& written, Symbol node_name, std::string* error) const;
   // Implements KeepFitting for delayed claims that could get existing volumes.
   bool KeepMatching(const PodClaims& claims, RowSet* rows) const;
 

@@ -138,4 +138,151 @@ TEST_CASE("claim binder: all nodes at once get the answers of single nodes, by t
   CHECK(not_fitting > 200);
 }
 
+namespace {
+
+// A pod on node "a" that waits for two claims: volume "v" is reserved for claim "c", and claim "d" is provisioned
+// there.
+struct WaitingForClaims : World {
+  std::unique_ptr<ClaimBinder> binder;
+  ClaimBinder::Assumed written;
+
+  explicit WaitingForClaims(const ClaimRules& rules) {
+    Nodes({NodeOf("a", "")});
+    Class("late", "'volumeBindingMode':'WaitForFirstConsumer','provisioner':'kubernetes.io/no-provisioner'");
+    Class("made", "'volumeBindingMode':'WaitForFirstConsumer','provisioner':'x'");
+    const auto of_class = [](std::string_view name) {
+      return Cat("'resources':{'requests':{'storage':'1Gi'}},'accessModes':['ReadWriteOnce'],'storageClassName':'",
+                 name, "'");
+    };
+    Volume("v", Cat("'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],'storageClassName':'late'"));
+    ChangeVolume([](auto* v) { v->phase = "Available"; });
+    Claim("c", of_class("late"));
+    Claim("d", of_class("made"));
+    ChangeClaim("c", [](auto* c) { c->meta.uid = "uid-c"; });
+    binder = std::make_unique<ClaimBinder>(&cache, rules);
+    const api::PodPtr pod = PodOf("p",
+                                  "'volumes':[{'name':'c','persistentVolumeClaim':{'claimName':'c'}},"
+                                  "{'name':'d','persistentVolumeClaim':{'claimName':'d'}}]");
+    written = binder->Assume(*pod, *cache.row(cache.FindRow(Symbol("a"))).node);
+    REQUIRE(written.bindings.size() == 1);
+    REQUIRE(written.provisions.size() == 1);
+    cache.listers().volumes.Set(written.bindings[0].volume);
+    ChangeVolume([](auto*) {});
+    cache.listers().claims.Set(written.provisions[0]);
+  }
+
+  // As the server stores it: with another version.
+  template <typename Change>
+  void ChangeVolume(const Change& change) {
+    auto v = std::make_shared<api::PersistentVolume>(*cache.listers().volumes.Get(Symbol(), "v"));
+    v->meta.resource_version += "1";
+    change(v.get());
+    cache.listers().volumes.Set(v);
+  }
+  template <typename Change>
+  void ChangeClaim(const std::string& name, const Change& change) {
+    auto c = std::make_shared<api::PersistentVolumeClaim>(*cache.listers().claims.Get(Symbol("default"), name));
+    c->meta.resource_version += "1";
+    change(c.get());
+    cache.listers().claims.Set(c);
+  }
+  void Bind(const std::string& name, const char* volume) {
+    ChangeClaim(name, [&](auto* c) {
+      c->volume_name = volume;
+      c->bind_completed = true;
+    });
+  }
+  // "waits", "done", or the error.
+  std::string Outcome() const {
+    std::string error;
+    const bool done = binder->Completed(written, Symbol("a"), &error);
+    return !error.empty() ? error : done ? "done" : "waits";
+  }
+};
+
+void TakeReservation(WaitingForClaims* w) {
+  w->ChangeVolume([](auto* v) { v->claim_ref.reset(); });
+}
+
+void MoveVolume(WaitingForClaims* w) {
+  w->Volume("v",
+            "'capacity':{'storage':'1Gi'},'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':"
+            "[{'key':'at','operator':'Exists'}]}]}}");
+  w->ChangeVolume([](auto* v) { v->claim_ref = api::PersistentVolume::ClaimRef{"default", "c", "uid-c"}; });
+}
+
+void ResetNode(WaitingForClaims* w) {
+  w->Bind("c", "v");
+  w->ChangeClaim("d", [](auto* c) {
+    c->selected_node.reset();
+    c->raw = std::make_shared<const std::string>("{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}");
+  });
+}
+
+void ResetAnnotations(WaitingForClaims* w) {
+  ResetNode(w);
+  w->ChangeClaim("d", [](auto* c) { c->raw = std::make_shared<const std::string>("{\"metadata\":{}}"); });
+}
+
+void LoseClaim(WaitingForClaims* w) {
+  w->cache.listers().claims.Remove(Symbol("default"), "c");
+}
+
+void LoseProvisionedClaim(WaitingForClaims* w) {
+  w->Bind("c", "v");
+  w->cache.listers().claims.Remove(Symbol("default"), "d");
+}
+
+void LoseVolume(WaitingForClaims* w) {
+  w->cache.listers().volumes.Remove(Symbol(), "v");
+}
+
+void LoseNode(WaitingForClaims* w) {
+  w->cache.RemoveNode("a");
+}
+
+void BindAll(WaitingForClaims* w) {
+  w->Volume("made", "'capacity':{'storage':'1Gi'}");
+  w->Bind("c", "v");
+  w->Bind("d", "made");
+}
+
+}  // namespace
+
+TEST_CASE("claim binder: what is said of claims that cannot be bound any more, by the rules of releases") {
+  struct Case {
+    const char* name;
+    void (*change)(WaitingForClaims*);
+    const char *later, *earlier;
+  };
+  const Case cases[] = {
+      {"nothing", [](WaitingForClaims*) {}, "waits", "waits"},
+      {"all bound", BindAll, "done", "done"},
+      {"node is gone", LoseNode, "failed to get node \"a\": node \"a\" not found", "waits"},
+      {"volume cannot be used", MoveVolume,
+       "pv \"v\" node affinity doesn't match node \"a\": no matching NodeSelectorTerms", "waits"},
+      {"reservation was taken", TakeReservation, "ClaimRef got reset for pv \"v\"", "ClaimRef got reset for pv \"v\""},
+      {"volume is gone", LoseVolume, "failed to check binding: could not find v1.PersistentVolume \"v\"",
+       "failed to check pv binding: could not find v1.PersistentVolume \"v\""},
+      {"claim is gone", LoseClaim, "failed to check binding: could not find v1.PersistentVolumeClaim \"default/c\"",
+       "error getting PVC \"default/c\": could not find v1.PersistentVolumeClaim \"default/c\""},
+      {"provisioned claim is gone", LoseProvisionedClaim,
+       "failed to check provisioning pvc: could not find v1.PersistentVolumeClaim \"default/d\"",
+       "failed to check pvc binding: error getting PVC \"default/d\": could not find v1.PersistentVolumeClaim "
+       "\"default/d\""},
+      {"node was taken back", ResetNode, "provisioning failed for PVC \"d\"",
+       "selectedNode annotation value \"\" not set to scheduled node \"a\""},
+      {"annotations are gone", ResetAnnotations, "selectedNode annotation reset for PVC \"d\"",
+       "selectedNode annotation reset for PVC \"d\""},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    WaitingForClaims later({}), earlier({.waits_for_claims_alone = true});
+    c.change(&later);
+    c.change(&earlier);
+    CHECK(later.Outcome() == c.later);
+    CHECK(earlier.Outcome() == c.earlier);
+  }
+}
+
 }  // namespace berth::scheduler

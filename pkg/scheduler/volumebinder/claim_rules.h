@@ -14,6 +14,9 @@ struct ClaimRules {
   // Whether nodes are looked at by labels alone: a term of a volume's node affinity that names nodes in matchFields is
   // compared with an empty name. Otherwise matchFields are ignored.
   bool names_are_empty = false;
+  // Whether a pod that waits for its claims only waits until they are bound (1.13). Otherwise its node is looked at
+  // again, and so is whether the volumes can be used there.
+  bool waits_for_claims_alone = false;
   // Whether CSI drivers may replace in-tree plugins and publish storage capacities.
   bool knows_csi_drivers = true;
   // Whether volumeMode of claim and volume must be the same.
