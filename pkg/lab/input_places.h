@@ -61,6 +61,31 @@ struct Place {
   uint32_t file, line;
 };
 
+// Where each object of an input begins.
+class ObjectPlaces {
+ public:
+  // Must be called before the objects of a file are noted.
+  void StartFile(const std::string& name) {
+    if (files_.empty() || files_.back() != name) files_.push_back(name);
+  }
+  void Note(const void* object, uint32_t line) {
+    places_.push_back({object, {static_cast<uint32_t>(files_.size() - 1), line}});
+  }
+  // Returns "FILE:LINE".
+  std::string PlaceOf(const api::Object& object) const {
+    const void* p = std::visit([](const auto& o) -> const void* { return o.get(); }, object);
+    // An object that was not kept may have had the same address before.
+    auto it = std::find_if(places_.rbegin(), places_.rend(), [p](const auto& known) { return known.first == p; });
+    if (it == places_.rend()) return "made from a workload";
+    return absl::StrCat(files_[it->second.file], ":", it->second.line);
+  }
+
+ private:
+  std::vector<std::string> files_;  // the names of the files read so far
+  // In the order of reading. They are looked for only when one of them is an error.
+  std::vector<std::pair<const void*, Place>> places_;
+};
+
 // Compares objects as CheckUnique does: those of one kind, namespace and name are equal.
 struct SameName {
   static std::tuple<size_t, util::Symbol, std::string_view> Of(const api::Object* object) {

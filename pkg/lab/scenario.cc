@@ -18,6 +18,8 @@
 #include "pkg/lab/input_places.h"
 #include "pkg/lab/nominations.h"
 #include "pkg/lab/order.h"
+#include "pkg/lab/plain_objects.h"
+#include "pkg/lab/stray_pods.h"
 #include "pkg/util/status.h"
 #include "pkg/world/kinds.h"
 #include "pkg/world/workload.h"
@@ -34,7 +36,7 @@ std::string DescriptionOf(const api::Object& object) {
 }
 
 // Builds Scenarios from the values that the reader finds. `current_` is the value that is being read; `plain_` collects
-// the plain objects of all inputs.
+// the objects of all inputs that stand outside of Scenarios.
 class Collector final : public api::JsonSink {
  public:
   Collector(const ReadOptions& options, Input* out)
@@ -42,8 +44,7 @@ class Collector final : public api::JsonSink {
         defaults_(options_.defaults),
         out_(out),
         validator_(options.validate, options.defaults.release->version),
-        manifests_(std::make_shared<Manifests>(options.defaults.release->version, RulesOf(options.defaults))) {
-    plain_.algorithm = defaults_;
+        plain_(&options_, out) {
     Restart();
   }
 
@@ -53,7 +54,7 @@ class Collector final : public api::JsonSink {
     lines_.Start(file, text, lines);
     input_ = input;
     before_ = static_cast<size_t>(text.data() - input->text().data());
-    if (files_.empty() || files_.back() != file) files_.push_back(file);
+    places_.StartFile(file);
   }
 
   bool Split(std::string_view inside, std::string_view key) override {
@@ -87,24 +88,14 @@ class Collector final : public api::JsonSink {
       list_version_ = rest.root().Find("apiVersion").Text();
       TakeKindless(kind.substr(0, kind.size() - 4), From::kList);
       BERTH_RETURN_IF_ERROR(first_error_);
-      const size_t before = plain_.cluster.size();
-      for (auto& o : current_.cluster) plain_.cluster.push_back(std::move(o));
-      plain_.pod_notes.insert(current_.pod_notes.begin(), current_.pod_notes.end());
-      plain_.budgets.merge(current_.budgets);
-      std::move(current_.given.begin(), current_.given.end(), std::back_inserter(plain_.given));
-      for (size_t i = 0; i < current_.pending.size(); ++i) {
-        plain_.AddPending(std::move(current_.pending[i]), before + current_.pending_after[i]);
-      }
-      plain_workloads_.Append(std::move(workloads_));
-      has_plain_ = true;
+      plain_.AppendList(&current_);
+      plain_.AppendWorkloads(std::move(workloads_));
     } else if (simulator_export_ && kind.empty()) {
       BERTH_RETURN_IF_ERROR(TakeExport(rest.root()));
-      plain_workloads_.Append(std::move(workloads_));
-      has_plain_ = true;
+      plain_.AppendWorkloads(std::move(workloads_));
     } else {
-      BERTH_RETURN_IF_ERROR(Take(rest.root(), "", From::kDocument, &plain_));
-      plain_workloads_.Append(std::move(workloads_));
-      has_plain_ = true;
+      BERTH_RETURN_IF_ERROR(Take(rest.root(), "", From::kDocument, plain_.scenario()));
+      plain_.AppendWorkloads(std::move(workloads_));
     }
     Restart();
     return absl::OkStatus();
@@ -112,7 +103,7 @@ class Collector final : public api::JsonSink {
 
   // Takes a document that is not valid JSON. Among Scenarios, only that document fails.
   bool Broken(std::string_view document, const std::string& error) {
-    if (has_plain_ || (out_->scenarios.empty() && !LooksLikeScenario(document))) return false;
+    if (!plain_.empty() || (out_->scenarios.empty() && !LooksLikeScenario(document))) return false;
     current_.error = error;
     current_.is_scenario = true;
     out_->scenarios.push_back(std::move(current_));
@@ -131,33 +122,10 @@ class Collector final : public api::JsonSink {
  private:
   // Completes the scenario of the plain objects.
   absl::Status FinishPlain() {
-    if (!has_plain_ && !out_->scenarios.empty()) return absl::OkStatus();
+    if (plain_.empty() && !out_->scenarios.empty()) return absl::OkStatus();
     nominations_.SettlePlain(*defaults_.release);
-    BERTH_RETURN_IF_ERROR(CheckUnique(plain_));
-    BERTH_RETURN_IF_ERROR(manifests_->Admit(plain_.cluster));
-    TakeAwayRefused();
-    if (options_.validate != Validate::kOff) NoteStrayPods();
-    BERTH_RETURN_IF_ERROR(TakeExpanded());
-    if (options_.validate != Validate::kOff) {
-      for (const std::string& sentence : WhatIsMissing(plain_)) out_->warnings.push_back(sentence);
-    }
-    if (deleted_ > 0) {
-      out_->warnings.push_back(absl::StrCat("left out ", explain::Counted(deleted_, "pending pod"),
-                                            deleted_ == 1 ? " that is" : " that are",
-                                            " being deleted, as the daemon does"));
-    }
-    NoteNothingToPlace();
-    FillInBudgets(&plain_);
-    const bool by_priority = ByPriority(defaults_);
-    if (options_.as_queue) {
-      OrderAsQueue(by_priority, &plain_);
-    } else if (!(options_.queued && by_priority) && QueueOrderDiffers(by_priority, plain_)) {
-      out_->warnings.push_back(
-          absl::StrCat("the pods are tried in the order of the input; the scheduler's queue has them ",
-                       by_priority ? "by priority and age" : "by age", " (--order=queue)"));
-    }
-    out_->scenarios.push_back(std::move(plain_));
-    return absl::OkStatus();
+    BERTH_RETURN_IF_ERROR(CheckUnique(*plain_.scenario()));
+    return plain_.Finish(places_, strays_, &validator_);
   }
   void NoteReplaced() {
     const char* flag = defaults_.profiles ? "--config"
@@ -168,17 +136,6 @@ class Collector final : public api::JsonSink {
           absl::StrCat(flag, " replaces ", what, " of ",
                        r.scenarios == 1 ? absl::StrCat("Scenario ", r.first.empty() ? "without a name" : r.first)
                                         : absl::StrCat(r.scenarios, " Scenarios, the first of which is ", r.first)));
-    }
-  }
-  // Objects that an API server refuses do not exist.
-  void TakeAwayRefused() {
-    std::erase_if(plain_.cluster, [&](const api::Object& o) {
-      return std::visit([&](const auto& p) { return manifests_->Refused(p.get()); }, o);
-    });
-    std::vector<api::PodPtr> pending = std::exchange(plain_.pending, {});
-    const std::vector<size_t> after = std::exchange(plain_.pending_after, {});
-    for (size_t i = 0; i < pending.size(); ++i) {
-      if (!manifests_->Refused(pending[i].get())) plain_.AddPending(std::move(pending[i]), after[i]);
     }
   }
   void Restart() {
@@ -192,139 +149,6 @@ class Collector final : public api::JsonSink {
   void Note(const absl::Status& s) {
     if (first_error_.ok()) first_error_ = s;
   }
-  // Adds the pods that the workloads of the input lack.
-  absl::Status TakeExpanded() {
-    auto made = plain_workloads_.Make(options_.keep_given ? Expand::kOff : options_.expand, options_.autoscaled,
-                                      plain_.cluster, plain_.pending, manifests_.get());
-    if (!made.ok()) return made.status();
-    for (const auto& [kind, pods] : made->by) {
-      if (pods == 0) continue;
-      out_->warnings.push_back(absl::StrCat("made ", explain::Counted(pods, "pod"), " of objects of kind ", kind,
-                                            ", as their controllers would (--expand=off leaves them out)"));
-    }
-    for (std::string& w : made->warnings) out_->warnings.push_back(std::move(w));
-    if (!options_.keep_given) NoteCronJobs();
-    plain_.goes_on = plain_workloads_.FirstThatGoesOn();
-    manifests_->table().EachOf("CronJob", [&](const world::Value& cron) {
-      const world::Value* suspended = cron.At({"spec", "suspend"});
-      if (plain_.repeats.empty() && (suspended == nullptr || !suspended->AsBool())) {
-        plain_.repeats = ObjectKey("CronJob", world::NamespaceOf(cron), world::NameOf(cron));
-      }
-    });
-    for (api::Object& o : made->objects) plain_.cluster.push_back(std::move(o));
-    for (api::Object& o : manifests_->TakeMade()) plain_.cluster.push_back(std::move(o));
-    for (api::PodPtr& p : made->pods) plain_.AddPending(std::move(p));
-    plain_.bound_by_controller = std::move(made->bound_by_controller);
-    auto daemons = plain_workloads_.Daemons(manifests_.get());
-    if (!daemons.ok()) return daemons.status();
-    plain_.daemons = std::move(*daemons);
-    plain_.manifests = manifests_;
-    plain_.scales = plain_workloads_.Scales();
-    plain_.scales.merge(made->scales);
-    NoteAutoscalersWithoutTarget();
-    BERTH_RETURN_IF_ERROR(manifests_->BindClaims(&plain_.cluster));
-    for (std::string& w : manifests_->Changes()) out_->warnings.push_back(std::move(w));
-    for (std::string& w : manifests_->Refusals()) {
-      (options_.validate == Validate::kStrict ? out_->mistakes : out_->warnings).push_back(std::move(w));
-    }
-    plain_.origins = std::make_shared<const Origins>(manifests_->TakeOrigins());
-    return absl::OkStatus();
-  }
-
-  void NoteCronJobs() {
-    manifests_->table().EachOf("CronJob", [&](const world::Value& cron) {
-      const int64_t pods =
-          world::PodsWantedBy("Job", world::JobOfCronJob(cron, 0, manifests_->rules()), manifests_->rules()).count;
-      const world::Value* suspended = cron.At({"spec", "suspend"});
-      out_->warnings.push_back(absl::StrCat(
-          "CronJob ", util::ToAbsl(world::NamespaceOf(cron)), "/", util::ToAbsl(world::NameOf(cron)),
-          suspended != nullptr && suspended->AsBool() ? " is suspended, so none is made of it ("
-                                                      : " makes pods only at its times, so none is made of it (",
-          explain::Counted(pods, "pod"), " a run)"));
-    });
-  }
-
-  void NoteAutoscalersWithoutTarget() {
-    if (options_.expand == Expand::kOff) return;
-    manifests_->table().EachOf("HorizontalPodAutoscaler", [&](const world::Value& hpa) {
-      const world::Value* target = hpa.At({"spec", "scaleTargetRef"});
-      const std::string_view kind = target == nullptr ? "" : target->Str("kind");
-      if (world::WasStored(hpa) || !world::IsWorkload(kind)) return;
-      const std::string key = ObjectKey(kind, world::NamespaceOf(hpa), target->Str("name"));
-      if (plain_.scales.contains(key)) return;
-      out_->warnings.push_back(absl::StrCat("warning: the input has no ", key, ", which HorizontalPodAutoscaler ",
-                                            util::ToAbsl(world::NamespaceOf(hpa)), "/",
-                                            util::ToAbsl(world::NameOf(hpa)), " names"));
-    });
-  }
-
-  // Notes bound pods whose node is missing, and pending pods that another scheduler should place.
-  void NoteStrayPods() {
-    for (const api::Object& o : plain_.cluster) {
-      const auto* pod = std::get_if<api::PodPtr>(&o);
-      if (pod == nullptr || (*pod)->Finished() || nodes_.contains(util::ToAbsl((*pod)->node_name.str()))) continue;
-      validator_.Add(FieldPlaceOf(*pod), "no node",
-                     absl::StrCat("Pod \"", (*pod)->meta.Key(), "\": spec.nodeName: the input has no node \"",
-                                  (*pod)->node_name.string(), "\""));
-    }
-    for (const api::PodPtr& pod : plain_.pending) {
-      std::string_view name = pod->tmpl->scheduler_name.str();
-      if (name.empty() || name == "default-scheduler") continue;
-      validator_.Add(FieldPlaceOf(pod), "other scheduler",
-                     absl::StrCat("Pod \"", pod->meta.Key(), "\": spec.schedulerName: \"", util::ToAbsl(name),
-                                  "\" is not default-scheduler: in a cluster another scheduler places it"));
-    }
-  }
-
-  // Warns of inputs with which nothing can happen, which are usually mistakes.
-  void NoteNothingToPlace() {
-    int64_t nodes = 0, bound = 0;
-    for (const api::Object& o : plain_.cluster) {
-      nodes += std::holds_alternative<api::NodePtr>(o);
-      bound += std::holds_alternative<api::PodPtr>(o);
-    }
-    if (nodes == 0) out_->warnings.push_back("the input has no node");
-    if (plain_.pending.empty() && !options_.more_pods) {
-      out_->warnings.push_back(absl::StrCat("nothing to place: the input has ", explain::Counted(nodes, "node"), ", ",
-                                            explain::Counted(bound, "pod"), " with a node, and no pending pod"));
-    }
-  }
-
-  static world::Rules RulesOf(const Algorithm& algorithm) {
-    world::Rules rules = world::RulesOf(algorithm.release->version);
-    rules.priority = ByPriority(algorithm);
-    return rules;
-  }
-  // Returns whether priorities of pods count: in release 1.10 by a gate only.
-  static bool ByPriority(const Algorithm& algorithm) {
-    return world::RulesOf(algorithm.release->version).priority || algorithm.Gates().algorithm.pod_priority;
-  }
-
-  void NotePlace(const void* object, Json j) {
-    places_.push_back({object, {static_cast<uint32_t>(files_.size() - 1), lines_.LineAt(j.begin_offset())}});
-  }
-  // Records the exact place of the field that NoteStrayPods may mention.
-  void NoteField(const api::Pod& pod, Json j) {
-    if (options_.validate == Validate::kOff) return;
-    std::string_view scheduler = pod.tmpl->scheduler_name.str();
-    const bool foreign = !scheduler.empty() && scheduler != "default-scheduler";
-    const bool stray = !pod.node_name.empty() && !nodes_.contains(util::ToAbsl(pod.node_name.str()));
-    if (!foreign && !stray) return;
-    Json field = j.Find("spec").Find(stray ? "nodeName" : "schedulerName");
-    field_places_[&pod] = lines_.LineAndColumnAt(field.begin_offset());
-  }
-  std::string FieldPlaceOf(const api::PodPtr& pod) const {
-    auto it = field_places_.find(pod.get());
-    return it == field_places_.end() ? PlaceOf(pod) : it->second;
-  }
-  std::string PlaceOf(const api::Object& object) const {
-    const void* p = std::visit([](const auto& o) -> const void* { return o.get(); }, object);
-    // An object that was not kept may have had the same address before.
-    auto it = std::find_if(places_.rbegin(), places_.rend(), [p](const auto& known) { return known.first == p; });
-    if (it == places_.rend()) return "made from a workload";
-    return absl::StrCat(files_[it->second.file], ":", it->second.line);
-  }
-
   // Where an object comes from.
   enum class From {
     kDocument,      // it is a document of its own
@@ -350,7 +174,7 @@ class Collector final : public api::JsonSink {
       const auto [kind, version] = KindOfExported(member);
       list_version_ = version;
       for (auto item : value.Children()) {
-        if (!kind.empty()) BERTH_RETURN_IF_ERROR(Take(item.value, kind, From::kList, &plain_));
+        if (!kind.empty()) BERTH_RETURN_IF_ERROR(Take(item.value, kind, From::kList, plain_.scenario()));
       }
     }
     return absl::OkStatus();
@@ -376,7 +200,7 @@ class Collector final : public api::JsonSink {
   // is such a one.
   bool NoteWorldObject(Json j, std::string_view kind, bool stored) {
     const std::string_view version = VersionOf(j);
-    if (!world::IsWorkload(kind)) return manifests_->Note(j, kind, version);
+    if (!world::IsWorkload(kind)) return plain_.manifests()->Note(j, kind, version);
     if (!world::IsOwnGroup(kind, version)) return false;
     if (options_.expand != Expand::kOff || kind == "DaemonSet") workloads_.Add(j, kind, stored);
     return true;
@@ -438,8 +262,8 @@ class Collector final : public api::JsonSink {
     }
     if (auto* pod = std::get_if<api::PodPtr>(&*object)) {
       api::PodPtr p = admit ? WithUid(*pod) : nominations_.Note(WithUid(*pod), j);
-      NotePlace(p.get(), j);
-      NoteField(*p, j);
+      places_.Note(p.get(), lines_.LineAt(j.begin_offset()));
+      if (options_.validate != Validate::kOff) strays_.Note(*p, j, &lines_);
       if (pods) {
         to->AddPending(p);
         return absl::OkStatus();
@@ -451,7 +275,7 @@ class Collector final : public api::JsonSink {
         }
         if (p->Finished()) return absl::OkStatus();
         if (p->meta.deleting()) {
-          ++deleted_;
+          plain_.CountDeleted();
         } else {
           to->AddPending(p, to->cluster.size());
         }
@@ -462,11 +286,10 @@ class Collector final : public api::JsonSink {
     } else if (pods) {
       return util::InvalidArgument(absl::StrCat(DescriptionOf(*object), " among pods: only pods go there"));
     }
-    std::visit([&](const auto& o) { NotePlace(o.get(), j); }, *object);
+    std::visit([&](const auto& o) { places_.Note(o.get(), lines_.LineAt(j.begin_offset())); }, *object);
     NoteForEdits(*object, j, to);
-    // Only NoteField and NoteStrayPods ask for them.
     const auto* node = options_.validate != Validate::kOff ? std::get_if<api::NodePtr>(&*object) : nullptr;
-    if (node != nullptr) nodes_.insert((*node)->meta.name);
+    if (node != nullptr) strays_.AddNode((*node)->meta.name);
     to->cluster.push_back(std::move(*object));
     return absl::OkStatus();
   }
@@ -513,15 +336,15 @@ class Collector final : public api::JsonSink {
       if ((*pod)->Finished()) return;
       auto own = std::make_shared<api::Pod>(**pod);
       *pod = own;
-      manifests_->AddPod(std::move(own), j);
+      plain_.manifests()->AddPod(std::move(own), j);
     } else if (auto* claim = std::get_if<api::Ptr<api::PersistentVolumeClaim>>(object)) {
       auto own = std::make_shared<api::PersistentVolumeClaim>(**claim);
       *claim = own;
-      manifests_->AddClaim(std::move(own), j);
+      plain_.manifests()->AddClaim(std::move(own), j);
     } else if (auto* volume = std::get_if<api::Ptr<api::PersistentVolume>>(object)) {
       auto own = std::make_shared<api::PersistentVolume>(**volume);
       *volume = own;
-      manifests_->AddVolume(std::move(own));
+      plain_.manifests()->AddVolume(std::move(own));
     }
   }
 
@@ -543,14 +366,15 @@ class Collector final : public api::JsonSink {
       auto [first, is_first] = names.insert(&o);
       if (!is_first) {
         return util::InvalidArgument(
-            absl::StrCat(DescriptionOf(o), " is there twice: ", PlaceOf(**first), " and ", PlaceOf(o)));
+            absl::StrCat(DescriptionOf(o), " is there twice: ", places_.PlaceOf(**first), " and ", places_.PlaceOf(o)));
       }
       const auto* pod = std::get_if<api::PodPtr>(&o);
       if (pod == nullptr) return absl::OkStatus();
       auto [other, is_new] = uids.insert(pod);
       if (is_new) return absl::OkStatus();
-      return util::InvalidArgument(absl::StrCat(DescriptionOf(o), " (", PlaceOf(o), "): metadata.uid \"",
-                                                (*pod)->meta.uid, "\" is another pod's (", PlaceOf(**other), ")"));
+      return util::InvalidArgument(absl::StrCat(DescriptionOf(o), " (", places_.PlaceOf(o), "): metadata.uid \"",
+                                                (*pod)->meta.uid, "\" is another pod's (", places_.PlaceOf(**other),
+                                                ")"));
     };
     for (const api::Object& o : s.cluster) BERTH_RETURN_IF_ERROR(check(o));
     std::vector<api::Object> pending(s.pending.begin(), s.pending.end());  // `names` points to its elements
@@ -586,18 +410,13 @@ class Collector final : public api::JsonSink {
   api::PodTemplateMemory templates_, loose_templates_;
   api::InputText* input_ = nullptr;  // what is being read
   size_t before_ = 0;                // bytes of input_ that precede the text being read
-  std::vector<std::string> files_;   // the names of the files read so far
-  // Of objects, in the order of reading. They are looked for only when one of them is an error.
-  std::vector<std::pair<const void*, Place>> places_;
-  absl::flat_hash_map<const api::Pod*, std::string> field_places_;  // pods to "FILE:LINE:COLUMN"
-  absl::flat_hash_set<std::string> nodes_;  // the names of all nodes read so far, unless nothing is validated
-  Expander workloads_, plain_workloads_;    // of the value being read; of all plain objects
-  std::shared_ptr<Manifests> manifests_;
+  ObjectPlaces places_;
+  StrayPods strays_;    // of all plain objects, unless nothing is validated
+  Expander workloads_;  // of the value being read
+  PlainObjects plain_;
   Nominations nominations_;
   bool simulator_export_ = false;  // whether the text that is being read is one
-  int64_t deleted_ = 0;
-  Scenario plain_, current_;
-  bool has_plain_ = false;
+  Scenario current_;
   // The Scenarios of which a flag replaces the same.
   struct Replaced {
     int64_t scenarios = 0;
