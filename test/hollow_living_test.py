@@ -9,6 +9,7 @@ import signal
 import socket
 import struct
 import threading
+import time
 
 import harness
 from harness import Api, Kubectl, Proxy, Scheduler, node, wait_until
@@ -148,6 +149,27 @@ def test_workloads():
     kubectl("delete", "namespace", "passing", SECONDS, out="deleted")
     assert kubectl("get", "pods", "-n", "passing") == "", "the namespace is empty and gone"
     kubectl("get", "lease", "-n", "kube-node-lease", out=["n1", "n2"])
+
+
+def test_a_deployment_that_is_being_deleted():
+    """Until its finalizers are gone, its pods count as updated if they are of its present template."""
+    _, kubectl, _ = begin()
+    kubectl("create", "deployment", "web", "--image=nginx", "--replicas=2")
+    kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
+    began = int(time.time())
+    wait_until("another second, so that the first set is the older one", lambda: int(time.time()) > began)
+    kubectl("set", "image", "deployment/web", "nginx=nginx:2")
+    kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
+    kubectl("patch", "deployment", "web", "--type=merge", '-p={"metadata": {"finalizers": ["example.com/kept"]}}')
+    kubectl("delete", "deployment", "web", "--wait=false")
+
+    def looked_at():
+        web = json.loads(kubectl("get", "deployment", "web", "-o", "json"))
+        return web["status"]["observedGeneration"] == web["metadata"]["generation"] and web
+
+    web = wait_until("the controller has seen it", looked_at)
+    assert "deletionTimestamp" in web["metadata"]
+    assert (web["status"]["replicas"], web["status"]["updatedReplicas"]) == (2, 2), web["status"]
 
 
 def test_rejected_by_the_kubelet():

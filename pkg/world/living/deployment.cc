@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,18 +36,108 @@ int64_t Replicas(const Value& v) {
 int64_t Counted(const Value& v, std::string_view member) {
   return NumberAt(v, {"status", member});
 }
-template <typename F>
-int64_t Sum(const std::vector<Value>& sets, F&& f) {
-  int64_t sum = 0;
-  for (const Value& s : sets) sum += f(s);
-  return sum;
-}
+
+// The ReplicaSets of a Deployment, oldest first.
+class OwnedSets {
+ public:
+  OwnedSets(World* world, std::string ns) : world_(world), ns_(std::move(ns)) {}
+
+  // Finds the sets, adopts those that match and have no owner, and releases those that no longer match.
+  void Claim(const Value& deployment) {
+    const Value* selector = deployment.At({"spec", "selector"});
+    world_->cluster().Each("ReplicaSet", ns_, [&](const Value& set) {
+      const Value* owner = ControllerOf(set);
+      const Value* labels = set.At({"metadata", "labels"});
+      const bool matches = Selects(selector, labels, false);
+      if (owner == nullptr ? matches && !IsTerminating(deployment) && !IsTerminating(set)
+                           : owner->Str("uid") == UidOf(deployment)) {
+        all_.push_back(set);
+      }
+    });
+    for (Value& set : all_) {
+      const bool owned = ControllerOf(set) != nullptr;
+      const bool matches = Selects(selector, set.At({"metadata", "labels"}), false);
+      if (owned && matches) continue;
+      if (owned && !IsTerminating(deployment)) {
+        RemoveOwner(UidOf(deployment), &set);
+      } else if (!owned) {
+        Value& meta = set.Child("metadata");
+        if (meta.Find("ownerReferences") == nullptr) meta.Set("ownerReferences", Value::Array());
+        meta.Find("ownerReferences")->Append(ControllerReference(deployment));
+      }
+      world_->cluster().UpdateStatus("ReplicaSet", set);
+      Refresh(&set);
+    }
+    std::erase_if(all_, [&](const Value& set) { return ControllerOf(set) == nullptr; });
+    std::sort(all_.begin(), all_.end(), [](const Value& a, const Value& b) {
+      return std::pair(TextAt(a, {"metadata", "creationTimestamp"}), NameOf(a)) <
+             std::pair(TextAt(b, {"metadata", "creationTimestamp"}), NameOf(b));
+    });
+  }
+  // Finds the new set: the one of the Deployment's present template.
+  void FindNew(const Value& deployment) {
+    const std::string wanted = TemplateText(deployment);
+    new_ = 0;
+    while (HasNew() && TemplateText(all_[new_]) != wanted) ++new_;
+  }
+  // Adds the set of the present template, which has just been created.
+  void AddNew(Value set) {
+    new_ = all_.size();
+    all_.push_back(std::move(set));
+    Refresh(&all_.back());
+  }
+  // Reads a set again that has been written.
+  void Refresh(size_t i) { Refresh(&all_[i]); }
+
+  size_t size() const { return all_.size(); }
+  const Value& operator[](size_t i) const { return all_[i]; }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+  bool HasNew() const { return new_ < all_.size(); }
+  size_t new_index() const { return new_; }           // not below size(): there is none
+  const Value& New() const { return all_.at(new_); }  // there must be one
+  std::string NewName() const { return HasNew() ? std::string(NameOf(New())) : std::string(); }
+  std::vector<size_t> Old() const {
+    std::vector<size_t> old;
+    for (size_t i = 0; i < all_.size(); ++i) {
+      if (i != new_) old.push_back(i);
+    }
+    return old;
+  }
+  template <typename F>
+  int64_t Sum(F&& f) const {
+    int64_t sum = 0;
+    for (const Value& s : all_) sum += f(s);
+    return sum;
+  }
+  int64_t SumOfReplicas() const { return Sum(Replicas); }
+
+ private:
+  static std::string TemplateText(const Value& workload) {
+    Value t = validation::OrEmpty(workload.At({"spec", "template"}));
+    if (Value* labels = t.At({"metadata", "labels"})) {
+      labels->Erase(kHash);
+      if (labels->empty()) t.Find("metadata")->Erase("labels");
+    }
+    t.Child("metadata").Erase("creationTimestamp");
+    return validation::ToSortedJson(t);
+  }
+
+  void Refresh(Value* set) {
+    if (const ValuePtr now = world_->cluster().Get("ReplicaSet", ns_, NameOf(*set))) *set = *now;
+  }
+
+  World* world_;
+  const std::string ns_;
+  std::vector<Value> all_;
+  size_t new_ = std::numeric_limits<size_t>::max();  // unknown until FindNew
+};
 
 // One look at a Deployment: what it is and what it has.
 class Rollout {
  public:
   Rollout(World* world, Actor* actor, const ObjectName& what, Value deployment)
-      : world_(world), actor_(actor), what_(what), d_(std::move(deployment)) {
+      : world_(world), actor_(actor), what_(what), d_(std::move(deployment)), sets_(world, what.ns) {
     replicas_ = Replicas(d_);
     const Value* rolling = d_.At({"spec", "strategy", "rollingUpdate"});
     is_rolling_ = TextAt(d_, {"spec", "strategy", "type"}) != "Recreate";
@@ -63,7 +154,7 @@ class Rollout {
   }
 
   void Run() {
-    ClaimSets();
+    sets_.Claim(d_);
     // One that does not select its own sets would make them for ever.
     const bool is_sound =
         Selects(d_.At({"spec", "selector"}), d_.At({"spec", "template", "metadata", "labels"}), false);
@@ -87,78 +178,26 @@ class Rollout {
  private:
   static constexpr char kComponent[] = "deployment-controller";
 
-  void ClaimSets() {
-    const Value* selector = d_.At({"spec", "selector"});
-    std::vector<std::string> names;
-    world_->cluster().Each("ReplicaSet", what_.ns, [&](const Value& set) {
-      const Value* owner = ControllerOf(set);
-      const Value* labels = set.At({"metadata", "labels"});
-      const bool matches = Selects(selector, labels, false);
-      if (owner == nullptr ? matches && !IsTerminating(d_) && !IsTerminating(set) : owner->Str("uid") == UidOf(d_)) {
-        all_.push_back(set);
-      }
-    });
-    for (Value& set : all_) {
-      const bool owned = ControllerOf(set) != nullptr;
-      const bool matches = Selects(selector, set.At({"metadata", "labels"}), false);
-      if (owned && matches) continue;
-      if (owned && !IsTerminating(d_)) {
-        RemoveOwner(UidOf(d_), &set);
-      } else if (!owned) {
-        Value& meta = set.Child("metadata");
-        if (meta.Find("ownerReferences") == nullptr) meta.Set("ownerReferences", Value::Array());
-        meta.Find("ownerReferences")->Append(ControllerReference(d_));
-      }
-      world_->cluster().UpdateStatus("ReplicaSet", set);
-      Refresh(&set);
-    }
-    std::erase_if(all_, [&](const Value& set) { return ControllerOf(set) == nullptr; });
-    std::sort(all_.begin(), all_.end(), [](const Value& a, const Value& b) {
-      return std::pair(TextAt(a, {"metadata", "creationTimestamp"}), NameOf(a)) <
-             std::pair(TextAt(b, {"metadata", "creationTimestamp"}), NameOf(b));
-    });
-  }
-
-  void Refresh(Value* set) {
-    if (const ValuePtr now = world_->cluster().Get("ReplicaSet", what_.ns, NameOf(*set))) *set = *now;
-  }
   void RefreshDeployment() {
     if (const ValuePtr now = world_->cluster().Get("Deployment", what_.ns, what_.name)) d_ = *now;
   }
 
-  static std::string TemplateText(const Value& workload) {
-    Value t = validation::OrEmpty(workload.At({"spec", "template"}));
-    if (Value* labels = t.At({"metadata", "labels"})) {
-      labels->Erase(kHash);
-      if (labels->empty()) t.Find("metadata")->Erase("labels");
-    }
-    t.Child("metadata").Erase("creationTimestamp");
-    return validation::ToSortedJson(t);
-  }
-
   // Splits the sets into the one of the present template and the others; makes the former if `create`.
   void FindSets(bool create) {
-    const std::string wanted = TemplateText(d_);
-    new_ = all_.size();
-    for (size_t i = 0; i < all_.size() && new_ == all_.size(); ++i) {
-      if (TemplateText(all_[i]) == wanted) new_ = i;
-    }
+    sets_.FindNew(d_);
     int64_t last = 0;
-    for (size_t i = 0; i < all_.size(); ++i) {
-      if (i != new_) last = std::max(last, AnnotationNumber(all_[i], kRevision));
-    }
-    if (HasNew()) {
-      Value set = all_[new_];
+    for (size_t i : sets_.Old()) last = std::max(last, AnnotationNumber(sets_[i], kRevision));
+    if (sets_.HasNew()) {
+      Value set = sets_.New();
       if (AnnotateSet(last + 1, &set)) {
         world_->cluster().Update("ReplicaSet", set);
-        Refresh(&all_[new_]);
+        sets_.Refresh(sets_.new_index());
       }
-      NoteRevision(AnnotationNumber(all_[new_], kRevision), "FoundNewReplicaSet", "Found new replica set", false);
+      NoteRevision(AnnotationNumber(sets_.New(), kRevision), "FoundNewReplicaSet", "Found new replica set", false);
     } else if (create) {
       MakeNew(last + 1);
     }
   }
-  bool HasNew() const { return new_ < all_.size(); }
 
   // Writes the annotations of the set of the present template. Returns whether that changed anything.
   bool AnnotateSet(int64_t revision, Value* set) {
@@ -190,7 +229,9 @@ class Rollout {
     const bool other = AnnotationOf(d, kRevision) != number;
     if (other) Annotate(kRevision, number, &d);
     const bool first = Deadline() != kNoDeadline && (is_new || ConditionOf(d, "Progressing") == nullptr);
-    if (first) Progress("True", reason, absl::StrCat(util::ToAbsl(text), " \"", util::ToAbsl(NewName()), "\""), &d);
+    if (first) {
+      Progress("True", reason, absl::StrCat(util::ToAbsl(text), " \"", util::ToAbsl(sets_.NewName()), "\""), &d);
+    }
     if (!other && !first) return;
     world_->cluster().UpdateStatus("Deployment", std::move(d));
     RefreshDeployment();
@@ -198,7 +239,7 @@ class Rollout {
 
   void MakeNew(int64_t revision) {
     Value set = ReplicaSetOf(d_);
-    const int64_t total = Sum(all_, Replicas);
+    const int64_t total = sets_.SumOfReplicas();
     const int64_t size =
         is_rolling_ ? std::min(std::max<int64_t>(replicas_ + surge_ - total, 0), replicas_) : replicas_;
     set.Child("spec").Set("replicas", Value::Int(size));
@@ -213,10 +254,8 @@ class Rollout {
       world_->cluster().UpdateStatus("Deployment", std::move(d));
       return RefreshDeployment();
     }
-    new_ = all_.size();
-    all_.push_back(std::move(set));
-    Refresh(&all_.back());
-    if (size > 0) TellScaled(all_.back(), 0, size);
+    sets_.AddNew(std::move(set));
+    if (size > 0) TellScaled(sets_.New(), 0, size);
     NoteRevision(revision, "NewReplicaSetCreated", "Created new replica set", true);
   }
 
@@ -233,27 +272,19 @@ class Rollout {
 
   // Returns whether anything was written.
   bool ScaleTo(size_t i, int64_t size) {
-    Value set = all_[i];
+    Value set = sets_[i];
     const int64_t from = Replicas(set);
     set.Child("spec").Set("replicas", Value::Int(size));
     AnnotateSize(&set);
-    if (set == all_[i]) return false;
+    if (set == sets_[i]) return false;
     if (world_->cluster().Update("ReplicaSet", set)) return true;
-    Refresh(&all_[i]);
-    if (from != size) TellScaled(all_[i], from, size);
+    sets_.Refresh(i);
+    if (from != size) TellScaled(sets_[i], from, size);
     return from != size;
   }
 
-  std::vector<size_t> OldSets() const {
-    std::vector<size_t> old;
-    for (size_t i = 0; i < all_.size(); ++i) {
-      if (i != new_) old.push_back(i);
-    }
-    return old;
-  }
-
   bool IsScaling() const {
-    return std::any_of(all_.begin(), all_.end(), [&](const Value& s) {
+    return std::any_of(sets_.begin(), sets_.end(), [&](const Value& s) {
       return Replicas(s) > 0 && !AnnotationOf(s, kDesired).empty() && AnnotationNumber(s, kDesired) != replicas_;
     });
   }
@@ -261,17 +292,17 @@ class Rollout {
   // Spreads a change of replicas over the sets.
   void Scale() {
     std::vector<size_t> active;
-    for (size_t i = 0; i < all_.size(); ++i) {
-      if (Replicas(all_[i]) > 0) active.push_back(i);
+    for (size_t i = 0; i < sets_.size(); ++i) {
+      if (Replicas(sets_[i]) > 0) active.push_back(i);
     }
     if (active.size() <= 1) {
-      if (active.empty() && !HasNew() && all_.empty()) return;
-      ScaleTo(!active.empty() ? active[0] : HasNew() ? new_ : all_.size() - 1, replicas_);
+      if (active.empty() && !sets_.HasNew() && sets_.size() == 0) return;
+      ScaleTo(!active.empty() ? active[0] : sets_.HasNew() ? sets_.new_index() : sets_.size() - 1, replicas_);
       return;
     }
-    if (HasNew() && Replicas(all_[new_]) == replicas_ && AnnotationNumber(all_[new_], kDesired) == replicas_ &&
-        Counted(all_[new_], "availableReplicas") == replicas_) {
-      for (size_t i : OldSets()) ScaleTo(i, 0);
+    if (sets_.HasNew() && Replicas(sets_.New()) == replicas_ && AnnotationNumber(sets_.New(), kDesired) == replicas_ &&
+        Counted(sets_.New(), "availableReplicas") == replicas_) {
+      for (size_t i : sets_.Old()) ScaleTo(i, 0);
       return;
     }
     if (!is_rolling_) return;
@@ -280,16 +311,16 @@ class Rollout {
 
   void ScaleInProportion(std::vector<size_t> active) {
     const int64_t allowed = replicas_ > 0 ? replicas_ + surge_ : 0;
-    const int64_t change = allowed - Sum(all_, Replicas);
+    const int64_t change = allowed - sets_.SumOfReplicas();
     std::stable_sort(active.begin(), active.end(), [&](size_t a, size_t b) {
-      const int64_t size_a = Replicas(all_[a]), size_b = Replicas(all_[b]);
+      const int64_t size_a = Replicas(sets_[a]), size_b = Replicas(sets_[b]);
       if (size_a != size_b) return size_a > size_b;
       return change > 0 ? a > b : a < b;
     });
     int64_t done = 0;
     std::vector<int64_t> sizes;
     for (size_t i : active) {
-      const int64_t size = Replicas(all_[i]), most = AnnotationNumber(all_[i], kMost);
+      const int64_t size = Replicas(sets_[i]), most = AnnotationNumber(sets_[i], kMost);
       int64_t share = -size;
       if (replicas_ > 0) {
         const double whole = most > 0 ? static_cast<double>(most) : static_cast<double>(Counted(d_, "replicas"));
@@ -306,39 +337,39 @@ class Rollout {
 
   void Roll() {
     FindSets(true);
-    if (!HasNew()) return;
-    const int64_t now = Replicas(all_[new_]), total = Sum(all_, Replicas);
+    if (!sets_.HasNew()) return;
+    const int64_t now = Replicas(sets_.New()), total = sets_.SumOfReplicas();
     int64_t size = now;
     if (now > replicas_) {
       size = replicas_;
     } else if (now < replicas_ && total < replicas_ + surge_) {
       size = now + std::min(replicas_ + surge_ - total, replicas_ - now);
     }
-    if (ScaleTo(new_, size)) return;
+    if (ScaleTo(sets_.new_index(), size)) return;
     if (ShrinkOld(total)) return;
     if (IsComplete(d_)) CleanUp();
   }
 
   // Returns whether an old set became smaller: first by its pods that are not available, then by others.
   bool ShrinkOld(int64_t total) {
-    const std::vector<size_t> old = OldSets();
+    const std::vector<size_t> old = sets_.Old();
     const int64_t least = replicas_ - unavailable_;
-    const int64_t new_missing = Replicas(all_[new_]) - Counted(all_[new_], "availableReplicas");
+    const int64_t new_missing = Replicas(sets_.New()) - Counted(sets_.New(), "availableReplicas");
     int64_t room = total - least - new_missing;
     if (room <= 0) return false;
     bool any = false;
     for (size_t i : old) {
-      const int64_t sick = Replicas(all_[i]) - Counted(all_[i], "availableReplicas");
+      const int64_t sick = Replicas(sets_[i]) - Counted(sets_[i], "availableReplicas");
       const int64_t less = std::min(room, sick);
       if (less <= 0) continue;
-      any |= ScaleTo(i, Replicas(all_[i]) - less);
+      any |= ScaleTo(i, Replicas(sets_[i]) - less);
       room -= less;
     }
-    int64_t spare = Sum(all_, [](const Value& s) { return Counted(s, "availableReplicas"); }) - least;
+    int64_t spare = sets_.Sum([](const Value& s) { return Counted(s, "availableReplicas"); }) - least;
     for (size_t i : old) {
-      const int64_t less = std::min(spare, Replicas(all_[i]));
+      const int64_t less = std::min(spare, Replicas(sets_[i]));
       if (less <= 0) continue;
-      any |= ScaleTo(i, Replicas(all_[i]) - less);
+      any |= ScaleTo(i, Replicas(sets_[i]) - less);
       spare -= less;
     }
     return any;
@@ -347,33 +378,33 @@ class Rollout {
   void Recreate() {
     FindSets(false);
     bool shrank = false;
-    for (size_t i : OldSets()) {
-      if (Replicas(all_[i]) > 0) shrank |= ScaleTo(i, 0);
+    for (size_t i : sets_.Old()) {
+      if (Replicas(sets_[i]) > 0) shrank |= ScaleTo(i, 0);
     }
     if (shrank) return;
-    for (size_t i : OldSets()) {
-      for (const auto& [uid, pod] : world_->PodsOfController(UidOf(all_[i]))) {
+    for (size_t i : sets_.Old()) {
+      for (const auto& [uid, pod] : world_->PodsOfController(UidOf(sets_[i]))) {
         if (!pod->IsFinished()) return;
       }
     }
-    if (!HasNew()) FindSets(true);
-    if (!HasNew()) return;
-    ScaleTo(new_, replicas_);
+    if (!sets_.HasNew()) FindSets(true);
+    if (!sets_.HasNew()) return;
+    ScaleTo(sets_.new_index(), replicas_);
     if (IsComplete(d_)) CleanUp();
   }
 
   // Deletes old sets beyond the limit of history.
   void CleanUp() {
     const int64_t limit = NumberAt(d_, {"spec", "revisionHistoryLimit"}, kNoDeadline);
-    std::vector<size_t> old = OldSets();
-    std::erase_if(old, [&](size_t i) { return IsTerminating(all_[i]); });
+    std::vector<size_t> old = sets_.Old();
+    std::erase_if(old, [&](size_t i) { return IsTerminating(sets_[i]); });
     const int64_t many = static_cast<int64_t>(old.size()) - limit;
     if (many <= 0) return;
     std::sort(old.begin(), old.end(), [&](size_t a, size_t b) {
-      return AnnotationNumber(all_[a], kRevision) < AnnotationNumber(all_[b], kRevision);
+      return AnnotationNumber(sets_[a], kRevision) < AnnotationNumber(sets_[b], kRevision);
     });
     for (int64_t k = 0; k < many; ++k) {
-      const Value& set = all_[old[static_cast<size_t>(k)]];
+      const Value& set = sets_[old[static_cast<size_t>(k)]];
       if (Counted(set, "replicas") != 0 || Replicas(set) != 0) continue;
       world_->cluster().Delete("ReplicaSet", what_.ns, NameOf(set),
                                {.grace_seconds = {}, .uid = "", .propagation = "Background"});
@@ -382,7 +413,6 @@ class Rollout {
 
   // ---- status ----
   int64_t Deadline() const { return NumberAt(d_, {"spec", "progressDeadlineSeconds"}, kNoDeadline); }
-  std::string NewName() const { return HasNew() ? std::string(NameOf(all_[new_])) : std::string(); }
 
   bool IsComplete(const Value& d) const {
     return Counted(d, "updatedReplicas") == replicas_ && Counted(d, "replicas") == replicas_ &&
@@ -412,19 +442,19 @@ class Rollout {
   }
 
   void CountInto(Value* d) {
-    const int64_t total = Sum(all_, [](const Value& s) { return Counted(s, "replicas"); });
-    const int64_t available = Sum(all_, [](const Value& s) { return Counted(s, "availableReplicas"); });
+    const int64_t total = sets_.Sum([](const Value& s) { return Counted(s, "replicas"); });
+    const int64_t available = sets_.Sum([](const Value& s) { return Counted(s, "availableReplicas"); });
     Value& status = d->Child("status");
     status.Set("observedGeneration", Value::Int(NumberAt(*d, {"metadata", "generation"})));
     SetCount("replicas", total, &status);
-    SetCount("updatedReplicas", HasNew() ? Counted(all_[new_], "replicas") : 0, &status);
-    SetCount("readyReplicas", Sum(all_, [](const Value& s) { return Counted(s, "readyReplicas"); }), &status);
+    SetCount("updatedReplicas", sets_.HasNew() ? Counted(sets_.New(), "replicas") : 0, &status);
+    SetCount("readyReplicas", sets_.Sum([](const Value& s) { return Counted(s, "readyReplicas"); }), &status);
     SetCount("availableReplicas", available, &status);
     // Of pods that are wanted, also while they are being deleted with the Deployment.
-    const int64_t wanted = Sum(all_, [](const Value& s) { return NumberAt(s, {"spec", "replicas"}, 1); });
+    const int64_t wanted = sets_.Sum([](const Value& s) { return NumberAt(s, {"spec", "replicas"}, 1); });
     SetCount("unavailableReplicas", std::max<int64_t>(0, wanted - available), &status);
     status.Set("terminatingReplicas",
-               Value::Int(Sum(all_, [](const Value& s) { return Counted(s, "terminatingReplicas"); })));
+               Value::Int(sets_.Sum([](const Value& s) { return Counted(s, "terminatingReplicas"); })));
     if (available >= replicas_ - unavailable_) {
       SetCondition({"Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.", true},
                    world_->Now(), d);
@@ -433,7 +463,7 @@ class Rollout {
           {"Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.", true},
           world_->Now(), d);
     }
-    const Value* failure = HasNew() ? ConditionOf(all_[new_], "ReplicaFailure") : nullptr;
+    const Value* failure = sets_.HasNew() ? ConditionOf(sets_.New(), "ReplicaFailure") : nullptr;
     if (failure != nullptr) {
       SetCondition({"ReplicaFailure", "True", failure->Str("reason"), failure->Str("message"), true}, world_->Now(), d);
     } else {
@@ -442,7 +472,7 @@ class Rollout {
   }
 
   void Report(bool rolls) {
-    if (!HasNew()) FindSets(false);
+    if (!sets_.HasNew()) FindSets(false);
     Value d = d_;
     CountInto(&d);
     if (rolls && Deadline() != kNoDeadline) JudgeProgress(&d);
@@ -454,8 +484,8 @@ class Rollout {
     const Value condition = validation::OrEmpty(found);
     const std::string_view reason = condition.Str("reason");
     if (Counted(*d, "replicas") == Counted(*d, "updatedReplicas") && reason == "NewReplicaSetAvailable") return;
-    const std::string who = HasNew() ? absl::StrCat("ReplicaSet \"", util::ToAbsl(NewName()), "\"")
-                                     : absl::StrCat("Deployment \"", what_.name, "\"");
+    const std::string who = sets_.HasNew() ? absl::StrCat("ReplicaSet \"", util::ToAbsl(sets_.NewName()), "\"")
+                                           : absl::StrCat("Deployment \"", what_.name, "\"");
     auto old_left = [](const Value& v) { return Counted(v, "replicas") - Counted(v, "updatedReplicas"); };
     const absl::Time since = TimeAt(condition, {"lastUpdateTime"});
     if (IsComplete(*d)) {
@@ -481,8 +511,7 @@ class Rollout {
   Actor* actor_;
   const ObjectName what_;
   Value d_;
-  std::vector<Value> all_;  // oldest first
-  size_t new_ = 0;          // the set of the present template; all_.size(): none
+  OwnedSets sets_;
   int64_t replicas_ = 0, surge_ = 0, unavailable_ = 0;
   bool is_rolling_ = true;
 };
