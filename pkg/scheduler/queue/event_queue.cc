@@ -6,8 +6,7 @@
 //   active          ready to be tried
 //   backoff         becomes active when its back-off of 1 s to 10 s, counted from its last attempt, has ended
 //   unschedulable   waits for an event that wakes the pods of a rule that rejected it (EventQueueOptions::wakes), or
-//   for
-//                   5 minutes
+//                   for 5 minutes
 //
 //       Add                         Pop
 //   ----------->      active      ------>   attempt
@@ -17,22 +16,20 @@
 //                 backoff <----- unschedulable (or backoff, when no plugin rejected the pod or an event was missed)
 //                         event
 #include <absl/container/btree_map.h>
-#include <absl/container/btree_set.h>
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
-#include <array>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "pkg/scheduler/queue/events_in_flight.h"
 #include "pkg/scheduler/queue/pods_by_name.h"
+#include "pkg/scheduler/queue/queue_counters.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/queue/waiting_pods.h"
 
@@ -42,93 +39,9 @@ namespace {
 using util::Symbol;
 using Kind = ClusterEvent::Kind;
 
-// What brings a pod into a part of the queue, for the metrics: a ClusterEvent::Kind or one of these.
-enum Cause : size_t {
-  kPodAdd = static_cast<size_t>(Kind::kUnschedulableTimeout) + 1,
-  kPodUpdate,
-  kAttemptFailed,
-  kBackoffOver,
-  kPoppedEarly,  // from the pods that back off, because none was active
-  kCauses,
-};
-
-// Returns the name of a Kind or Cause as in Kubernetes 1.29 internal/queue/events.go.
-// NOLINT(readability-function-size): one case for each name.
-std::string_view NameOf(size_t cause) {
-  switch (cause) {
-    case kPoppedEarly:
-      return "PopFromBackoffQ";
-    case kPodAdd:
-      return "PodAdd";
-    case kPodUpdate:
-      return "PodUpdate";
-    case kAttemptFailed:
-      return "ScheduleAttemptFailure";
-    case kBackoffOver:
-      return "BackoffComplete";
-    default:
-      break;
-  }
-  switch (static_cast<Kind>(cause)) {
-    case Kind::kAssignedPodAdd:
-      return "AssignedPodAdd";
-    case Kind::kAssignedPodUpdate:
-    case Kind::kAssignedPodScaleDown:
-      return "AssignedPodUpdate";
-    case Kind::kAssignedPodDelete:
-      return "AssignedPodDelete";
-    case Kind::kNodeAdd:
-      return "NodeAdd";
-    case Kind::kNodeBecameSchedulable:
-      return "NodeSpecUnschedulableChange";
-    case Kind::kNodeAllocatable:
-      return "NodeAllocatableChange";
-    case Kind::kNodeLabels:
-      return "NodeLabelChange";
-    case Kind::kNodeTaints:
-      return "NodeTaintChange";
-    case Kind::kNodeConditions:
-      return "NodeConditionChange";
-    case Kind::kPersistentVolumeAdd:
-      return "PvAdd";
-    case Kind::kPersistentVolumeUpdate:
-      return "PvUpdate";
-    case Kind::kPersistentVolumeClaimAdd:
-      return "PvcAdd";
-    case Kind::kPersistentVolumeClaimUpdate:
-      return "PvcUpdate";
-    case Kind::kStorageClassAdd:
-      return "StorageClassAdd";
-    case Kind::kStorageClassUpdate:
-      return "StorageClassUpdate";
-    case Kind::kCsiNodeAdd:
-      return "CSINodeAdd";
-    case Kind::kCsiNodeUpdate:
-      return "CSINodeUpdate";
-    case Kind::kCsiDriverAdd:
-      return "CSIDriverAdd";
-    case Kind::kCsiDriverUpdate:
-      return "CSIDriverUpdate";
-    case Kind::kCsiStorageCapacityAdd:
-      return "CSIStorageCapacityAdd";
-    case Kind::kCsiStorageCapacityUpdate:
-      return "CSIStorageCapacityUpdate";
-    case Kind::kServiceAdd:
-      return "ServiceAdd";
-    case Kind::kServiceUpdate:
-      return "ServiceUpdate";
-    case Kind::kServiceDelete:
-      return "ServiceDelete";
-    case Kind::kUnschedulableTimeout:
-      return "UnschedulableTimeout";
-    default:
-      return "WildCardEvent";
-  }
-}
-
 class EventQueue final : public SchedulingQueue {
  public:
-  explicit EventQueue(const EventQueueOptions& o) : options_(o), rules_(o.wakes.queue) {
+  explicit EventQueue(const EventQueueOptions& o) : options_(o), rules_(o.wakes.queue), events_(rules_.asks_hints) {
     for (const berth::scheduler::Wake& w : options_.wakes.rules) wakes_[Symbol(w.rule)] = w;
   }
 
@@ -141,7 +54,7 @@ class EventQueue final : public SchedulingQueue {
       e->pod = pod;
     }
     Put(*e, Place::kActive);
-    if (added) Count(e->failed == Failed() ? kPodAdd : kPodUpdate, e->where);
+    if (added) Count(e->failed == Failed() ? QueueCounters::kPodAdd : QueueCounters::kPodUpdate, e->where);
     nominated_.Add(pod);
   }
 
@@ -171,22 +84,22 @@ class EventQueue final : public SchedulingQueue {
     e.rejected_by = plugins;
     const bool waits_for_none = plugins.empty() && !rules_.errors_wait_for_events;
     Put(e, waits_for_none || MissedAnEvent(e, cycle) ? Place::kBackoff : Place::kUnschedulable);
-    DropEvents();
-    Count(kAttemptFailed, e.where);
+    events_.DropOld();
+    Count(QueueCounters::kAttemptFailed, e.where);
     CountRejected(e, 1);
     nominated_.Add(pod);
   }
 
   api::PodPtr Pop() override {
     if (active_.empty() && !PopsEarly()) return nullptr;
-    if (active_.empty()) Count(kPoppedEarly, Place::kActive);
+    if (active_.empty()) Count(QueueCounters::kPoppedEarly, Place::kActive);
     Entry* e = active_.empty() ? backoff_.begin()->second : active_.begin()->second;
     Take(*e);
     CountRejected(*e, -1);
     TakeFailedOfAnother(*e->pod);  // of another attempt of the same pod, which was never given back
     e->where = Place::kTried;
     e->cycle = ++cycle_;
-    open_cycles_.insert(cycle_);
+    events_.BeginAttempt(cycle_);
     nominated_.Remove(*e->pod);
     last_tried_ = e;
     return e->pod;
@@ -194,7 +107,7 @@ class EventQueue final : public SchedulingQueue {
   uint64_t cycle() const override { return cycle_; }
   void Done(const api::Pod& pod) override {
     TakeFailed(pod);
-    DropEvents();
+    events_.DropOld();
   }
   bool WasFlushed(const api::Pod& pod) const override {
     if (const Entry* e = Find(pod); e != nullptr && IsTried(*e, pod)) return e->flushed;
@@ -215,7 +128,7 @@ class EventQueue final : public SchedulingQueue {
         changed && (e.where == Place::kUnschedulable || (rules_.updates_end_backoff && e.where == Place::kBackoff));
     const bool waits = BackoffEnd(e) > now && !rules_.updates_end_backoff;
     Put(e, !moves ? e.where : waits ? Place::kBackoff : Place::kActive);
-    if (moves) Count(kPodUpdate, e.where);
+    if (moves) Count(QueueCounters::kPodUpdate, e.where);
     nominated_.Add(pod);
   }
 
@@ -263,7 +176,7 @@ class EventQueue final : public SchedulingQueue {
           Entry& e = *index->begin()->second;
           Take(e);
           Put(e, Place::kActive);
-          Count(kBackoffOver, e.where);
+          Count(QueueCounters::kBackoffOver, e.where);
         }
       }
     }
@@ -291,34 +204,17 @@ class EventQueue final : public SchedulingQueue {
     return {active_.size(), backoff_.size() + error_backoff_.size(), unschedulable_.size()};
   }
   QueueCounts counts() const override {
-    static constexpr std::array<std::string_view, 3> kQueues = {"active", "backoff", "unschedulable"};
-    QueueCounts counts;
-    for (size_t cause = 0; cause < kCauses; ++cause) {
-      for (size_t place = 0; place < kQueues.size(); ++place) {
-        const uint64_t pods = incoming_[cause][place];
-        if (pods == 0) continue;
-        const bool kind = rules_.names_resources && cause <= static_cast<size_t>(Kind::kUnschedulableTimeout);
-        std::string_view name = kind ? LabelOf(static_cast<Kind>(cause)) : std::string_view();
-        if (rules_.names_resources && cause == kPodAdd) name = "UnschedulablePodAdd";
-        if (rules_.names_resources && cause == kPodUpdate) name = "UnschedulablePodUpdate";
-        counts.incoming.push_back({name.empty() ? NameOf(cause) : name, kQueues[place], pods});
-      }
+    QueueCounts counts = counters_.Counts(rules_.names_resources);
+    events_.ForEachKind([&](Kind kind, int64_t events) { counts.in_flight.push_back({LabelOf(kind), events}); });
+    if (rules_.asks_hints && cycle_ > 0) {
+      counts.in_flight.push_back({"PodPopped", static_cast<int64_t>(events_.attempts())});
     }
-    for (const auto& [key, pods] : rejected_) counts.rejected.push_back({key.first, key.second, pods});
-    for (const auto& [key, took] : hints_) {
-      const auto& [plugin, event, may_help] = key;
-      counts.hints.push_back({plugin, event, may_help, took});
-    }
-    for (size_t kind = 0; kind < kept_of_kind_.size(); ++kind) {
-      if (kept_of_kind_[kind]) counts.in_flight.push_back({LabelOf(static_cast<Kind>(kind)), *kept_of_kind_[kind]});
-    }
-    if (rules_.asks_hints && cycle_ > 0)
-      counts.in_flight.push_back({"PodPopped", static_cast<int64_t>(open_cycles_.size())});
     return counts;
   }
 
  private:
-  enum class Place : uint8_t { kActive, kBackoff, kUnschedulable, kTried };  // kTried: popped, and not given back
+  // In the order of QueueCounters::Part; kTried: popped, and not given back.
+  enum class Place : uint8_t { kActive, kBackoff, kUnschedulable, kTried };
   // The attempts of a pod that failed. Errors in a row stand for the rejections while they last, if they count apart;
   // otherwise all count as rejections.
   struct Failed {
@@ -371,7 +267,7 @@ class EventQueue final : public SchedulingQueue {
       return;
     }
     moved_in_cycle_ = cycle_;
-    KeepEvent(event);
+    events_.Note(event, cycle_);
     const bool placed = event.kind == Kind::kAssignedPodAdd || event.kind == Kind::kAssignedPodUpdate;
     if (placed && !rules_.asks_hints) {
       const api::Pod* other = event.pod();
@@ -410,33 +306,7 @@ class EventQueue final : public SchedulingQueue {
   // one. By default, any event since the last Pop is; where hints are asked, it is one that wakes the pod.
   bool MissedAnEvent(const Entry& e, uint64_t cycle) const {
     if (!rules_.asks_hints) return moved_in_cycle_ >= cycle_;
-    for (auto kept = kept_.rbegin(); kept != kept_.rend() && kept->cycle >= cycle; ++kept) {
-      if (IsWoken(kept->event, e)) return true;
-    }
-    // What was dropped counts by its kind.
-    for (size_t kind = 0; cycle <= dropped_to_ && kind < last_of_kind_.size(); ++kind) {
-      if (last_of_kind_[kind] > cycle && IsWoken({static_cast<Kind>(kind)}, e)) return true;
-    }
-    return false;
-  }
-  // Keeps an event while pods are being tried that may have needed it.
-  void KeepEvent(const ClusterEvent& event) {
-    last_of_kind_[static_cast<size_t>(event.kind)] = cycle_ + 1;
-    if (!rules_.asks_hints || open_cycles_.empty()) return;
-    kept_.push_back({event, cycle_});
-    std::optional<int64_t>& of_kind = kept_of_kind_[static_cast<size_t>(event.kind)];
-    of_kind = of_kind.value_or(0) + 1;
-    if (kept_.size() <= kMostEvents) return;
-    dropped_to_ = kept_.front().cycle;
-    DropFirstEvent();
-  }
-  void DropFirstEvent() {
-    --*kept_of_kind_[static_cast<size_t>(kept_.front().event.kind)];
-    kept_.pop_front();
-  }
-  // Drops the events that came before the attempt that has been under way for the longest time.
-  void DropEvents() {
-    while (!kept_.empty() && (open_cycles_.empty() || kept_.front().cycle < *open_cycles_.begin())) DropFirstEvent();
+    return events_.AnySince(cycle, [&](const ClusterEvent& event) { return IsWoken(event, e); });
   }
 
   // Returns the entry of a pod of this name, in the queue or tried, or null.
@@ -470,7 +340,7 @@ class EventQueue final : public SchedulingQueue {
       e = entries_.Add(pod).first;
     } else if (IsTried(*e, *pod)) {
       failed = e->failed;
-      open_cycles_.erase(e->cycle);
+      events_.EndAttempt(e->cycle);
     } else {
       in_flight_[e->pod->meta.uid] = {e->failed, e->cycle, e->flushed};
       failed = TakeFailedOfAnother(*pod);
@@ -489,7 +359,7 @@ class EventQueue final : public SchedulingQueue {
     Entry* const e = Find(pod);
     if (e == nullptr || !IsTried(*e, pod)) return TakeFailedOfAnother(pod);
     const Failed failed = e->failed;
-    open_cycles_.erase(e->cycle);
+    events_.EndAttempt(e->cycle);
     Remove(e);
     return failed;
   }
@@ -499,7 +369,7 @@ class EventQueue final : public SchedulingQueue {
     auto it = in_flight_.find(pod.meta.uid);
     if (it == in_flight_.end()) return {};
     const Failed failed = it->second.failed;
-    open_cycles_.erase(it->second.cycle);
+    events_.EndAttempt(it->second.cycle);
     in_flight_.erase(it);
     return failed;
   }
@@ -547,12 +417,8 @@ class EventQueue final : public SchedulingQueue {
     Count(static_cast<size_t>(kind), e.where);
   }
 
-  void Count(size_t cause, Place place) { ++incoming_[cause][static_cast<size_t>(place)]; }
-  void CountRejected(const Entry& e, int64_t by) {
-    for (Symbol plugin : e.rejected_by) {
-      rejected_[{plugin, e.pod->tmpl->scheduler_name}] += by;
-    }
-  }
+  void Count(size_t cause, Place place) { counters_.Came(cause, static_cast<QueueCounters::Part>(place)); }
+  void CountRejected(const Entry& e, int64_t by) { counters_.Rejected(e.rejected_by, e.pod->tmpl->scheduler_name, by); }
 
   // Returns the events that may wake the pod: all, if a rule of which nothing is known has rejected it.
   WaitsFor WaitsForOf(const Entry& e) const {
@@ -582,7 +448,7 @@ class EventQueue final : public SchedulingQueue {
     const auto now = [&] { return options_.read_clock ? options_.read_clock() : absl::ZeroDuration(); };
     const absl::Duration begun = now();
     const bool may_help = !options_.may_help || options_.may_help(pod, rule, event);
-    hints_[{rule, LabelOf(event.kind), may_help}].Observe((now() - begun) / static_cast<int64_t>(pods), pods);
+    counters_.CountHint(rule, event.kind, may_help, (now() - begun) / static_cast<int64_t>(pods), pods);
     return may_help;
   }
 
@@ -644,32 +510,18 @@ class EventQueue final : public SchedulingQueue {
   WaitingPods<Entry> unschedulable_;
   // Of the unschedulable pods, none failed before.
   absl::Duration earliest_failed_ = absl::InfiniteDuration();
-  // Of the pods being tried whose name another pod has got, by uid. The numbers of the Pops of all are in open_cycles_.
+  // Of the pods being tried whose name another pod has got, by uid. The attempts of all are in events_.
   struct InFlight {
     Failed failed;
     uint64_t cycle = 0;
     bool flushed = false;  // Entry::flushed
   };
   absl::flat_hash_map<std::string, InFlight> in_flight_;
-  absl::btree_set<uint64_t> open_cycles_;
-  // With hints, the events since the first of these attempts, the newest last, each with cycle_ when it came. The
-  // oldest are dropped when there are too many; then dropped_to_ is the cycle of the last one dropped.
-  static constexpr size_t kMostEvents = 10000;
-  struct KeptEvent {
-    ClusterEvent event;
-    uint64_t cycle;
-  };
-  std::deque<KeptEvent> kept_;
-  std::array<std::optional<int64_t>, kPodAdd> kept_of_kind_;  // number of elements of kept_ by kind, once there was one
-  uint64_t dropped_to_ = 0;
-  std::array<std::array<uint64_t, 3>, kCauses> incoming_{};           // by Cause or Kind, and by Place
-  absl::flat_hash_map<std::pair<Symbol, Symbol>, int64_t> rejected_;  // by plugin and profile
-  // By rule, label of the event, and whether it may help. What is asked does not change the queue.
-  mutable absl::flat_hash_map<std::tuple<Symbol, std::string_view, bool>, util::SecondsHistogram<10, 15, 20>> hints_;
+  EventsInFlight events_;
+  mutable QueueCounters counters_;  // what is asked of hints does not change the queue
   uint64_t seq_ = 0;
-  uint64_t cycle_ = 0;                            // number of pods popped so far
-  uint64_t moved_in_cycle_ = 0;                   // cycle_ at the last event
-  std::array<uint64_t, kPodAdd> last_of_kind_{};  // cycle_ + 1 at the last event of each kind
+  uint64_t cycle_ = 0;           // number of pods popped so far
+  uint64_t moved_in_cycle_ = 0;  // cycle_ at the last event
   absl::Duration next_backoff_flush_, next_long_flush_;
 };
 
