@@ -1,9 +1,7 @@
-// One stream, a list or a watch, is open at a time. `turn_` is its number: handlers of earlier streams, which may still
-// be called while a stream is being closed, compare their number and do nothing.
+// One stream, a list or a watch, is open at a time (CurrentStream).
 //
 // Invariant: the sink has been shown nothing newer than `newest_`. A list from a server's cache is only accepted if it
-// is not older, so that the sink never goes back in time without the store's word. Versions are compared as numbers,
-// which the API does not promise but every server does; a version that is no number skips those checks.
+// is not older, so that the sink never goes back in time without the store's word.
 #include "pkg/client/reflector.h"
 
 #include <absl/random/random.h>
@@ -11,12 +9,15 @@
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "pkg/client/api_error.h"
+#include "pkg/client/current_stream.h"
 #include "pkg/client/framing.h"
+#include "pkg/client/newest_version.h"
+#include "pkg/client/served_path.h"
+#include "pkg/client/version_probe.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -25,22 +26,12 @@ namespace {
 
 constexpr absl::Duration kShortWatch = absl::Seconds(1);
 constexpr absl::Duration kWatchGrace = absl::Seconds(30);  // after timeoutSeconds, before the connection counts as dead
-// If a watch broke off and was opened again, a probe reads the server's current version after this time. The time is
-// short, so that the loss of the server's data is detected before the server reaches the old versions again.
-constexpr absl::Duration kProbeAfter = absl::Milliseconds(200);
 constexpr absl::Duration kListSilence = absl::Seconds(60);
 constexpr absl::Duration kAbsentRetry = absl::Minutes(5);
 // A server that does not know streaming lists may take one for a watch, whose list never ends. After this time without
 // an event it is asked for a list.
 constexpr absl::Duration kStreamSilence = absl::Seconds(30);
 constexpr std::string_view kEndOfList = "k8s.io/initial-events-end";  // annotation of the bookmark behind a list
-
-std::optional<uint64_t> Number(std::string_view s) {
-  uint64_t n = 0;
-  auto r = std::from_chars(s.data(), s.data() + s.size(), n);
-  if (s.empty() || r.ec != std::errc() || r.ptr != s.data() + s.size()) return std::nullopt;
-  return n;
-}
 
 std::string_view VersionOf(api::Json object) {
   return object.Find("metadata").Find("resourceVersion").Text();
@@ -52,60 +43,34 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
  public:
   Impl(Executor* executor, HttpClient* client, Resource resource, ReflectorSink* sink, ReflectorOptions options)
       : executor_(executor),
-        client_(client),
         resource_(std::move(resource)),
         sink_(sink),
-        options_(std::move(options)) {
+        options_(std::move(options)),
+        stream_(executor, client),
+        path_(&resource_),
+        probe_(client, &stream_, options_.max_retry) {
     if (!options_.random) {
       options_.random = [g = std::make_shared<absl::BitGen>()] { return absl::Uniform(*g, 0.0, 1.0); };
     }
   }
 
-  void Start() { List(); }
+  void Start() {
+    stream_.SetOwner(weak_from_this());
+    List();
+  }
 
   void Stop() {
     stopped_ = true;
-    stream_.reset();
-    executor_->Cancel(timer_);
-    timer_ = 0;
+    stream_.Stop();
   }
 
   const ReflectorStats& stats() const { return stats_; }
   const std::string& version() const { return version_; }
 
  private:
-  // Returns handlers for the stream that is about to be opened. They do nothing once another stream has been opened.
-  StreamHandlers Handlers(void (Impl::*head)(const Reply&), void (Impl::*data)(std::string_view),
-                          void (Impl::*end)(const std::string&)) {
-    uint64_t turn = ++turn_;
-    auto current = [w = weak_from_this(), turn]() -> std::shared_ptr<Impl> {
-      auto self = w.lock();
-      return self != nullptr && !self->stopped_ && self->turn_ == turn ? self : nullptr;
-    };
-    StreamHandlers h;
-    h.on_head = [current, head](const Reply& r) {
-      if (auto self = current()) (self.get()->*head)(r);
-    };
-    h.on_data = [current, data](std::string_view d) {
-      if (auto self = current()) (self.get()->*data)(d);
-    };
-    h.on_end = [current, end](const std::string& e) {
-      if (auto self = current()) (self.get()->*end)(e);
-    };
-    return h;
-  }
-
-  void CloseStream() {
-    ++turn_;
-    // We may be inside one of the stream's handlers, so the stream is destroyed later.
-    if (stream_ != nullptr) {
-      executor_->Post([s = std::shared_ptr<Stream>(std::move(stream_))] {});
-    }
-  }
-
   // Calls `next` after the delay that the server demanded, or else after one that grows with each consecutive failure.
   void Later(void (Impl::*next)()) {
-    CloseStream();
+    stream_.Close();
     stats_.watching = false;
     if (retry_after_) {
       wait_ = std::max(*retry_after_, options_.retry);
@@ -115,25 +80,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
       for (int i = 1; i < failures_ && wait_ < options_.max_retry; ++i) wait_ *= 2;
       wait_ = std::min(wait_, options_.max_retry) * (1 + 0.2 * options_.random());
     }
-    After(wait_, next);
+    stream_.After(wait_, [this, next] { (this->*next)(); });
   }
-
-  void After(absl::Duration wait, void (Impl::*next)()) {
-    executor_->Cancel(timer_);
-    timer_ = executor_->After(wait, [w = weak_from_this(), next] {
-      if (auto self = w.lock(); self != nullptr && !self->stopped_) {
-        self->timer_ = 0;
-        (self.get()->*next)();
-      }
-    });
-  }
-
-  std::string Selector() const {
-    return resource_.field_selector.empty()
-               ? ""
-               : absl::StrCat("fieldSelector=", PercentEncode(resource_.field_selector), "&");
-  }
-  const std::string& Path() const { return resource_.paths[path_]; }
 
   // ---- list ----
 
@@ -162,33 +110,27 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   // Gives up a stream that has been silent for too long before its list has ended.
   void AwaitStream() {
     stream_heard_ = false;
-    After(kStreamSilence, &Impl::StreamSilent);
-  }
-  void StreamSilent() {
-    if (!listing_) return;
-    if (stream_heard_) {
-      AwaitStream();
-      return;
-    }
-    LOG(WARNING) << options_.name << ": the server does not end the list of " << resource_.type
-                 << " that begins a watch; asking for a list";
-    ListInstead();
+    stream_.After(kStreamSilence, [this] {
+      if (!listing_) return;
+      if (stream_heard_) return AwaitStream();
+      LOG(WARNING) << options_.name << ": the server does not end the list of " << resource_.type
+                   << " that begins a watch; asking for a list";
+      ListInstead();
+    });
   }
 
   // Asks for a list, because the server does not stream it.
   void ListInstead() {
-    CloseStream();
+    stream_.Close();
     listing_ = false;
-    executor_->Cancel(timer_);
-    timer_ = 0;
+    stream_.CancelTimer();
     OpenList();
   }
 
   // The server refused a streaming list, or it ended before its bookmark.
   void StreamFailed(const std::string& why) {
     listing_ = false;
-    executor_->Cancel(timer_);
-    timer_ = 0;
+    stream_.CancelTimer();
     if (error_.code == 404) {
       NextPath();
     } else if (VersionRefused()) {
@@ -209,8 +151,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
 
   void StreamedListEnded(std::string_view version) {
     listing_ = false;
-    executor_->Cancel(timer_);
-    timer_ = 0;
+    stream_.CancelTimer();
     stats_.streamed_lists.fetch_add(1, std::memory_order_relaxed);
     ListEnded(std::string(version));
     failures_ = 0;
@@ -222,10 +163,10 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     // A list from the last version seen is answered from the server's cache and in one piece (client-go 1.29).
     const bool resume = resource_.bookmarks && !version_.empty() && !consistent_ && !whole_;
     const bool pages = resource_.bookmarks ? !whole_ && !resume : !whole_ && !consistent_;
-    request_.target =
-        absl::StrCat(Path(), "?", continue_.empty() ? "" : absl::StrCat("continue=", PercentEncode(continue_), "&"),
-                     Selector(), pages ? absl::StrCat("limit=", options_.page_size, "&") : "",
-                     consistent_ ? "" : absl::StrCat("resourceVersion=", resume ? version_ : "0"));
+    request_.target = absl::StrCat(path_.path(), "?",
+                                   continue_.empty() ? "" : absl::StrCat("continue=", PercentEncode(continue_), "&"),
+                                   path_.Selector(), pages ? absl::StrCat("limit=", options_.page_size, "&") : "",
+                                   consistent_ ? "" : absl::StrCat("resourceVersion=", resume ? version_ : "0"));
     request_.accepts_gzip = true;
     if (request_.target.back() == '&' || request_.target.back() == '?') request_.target.pop_back();
     framer_.emplace();
@@ -238,12 +179,14 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     StreamOptions o;
     o.head_timeout = kListSilence;
     o.idle_timeout = kListSilence;
-    auto handlers = Handlers(&Impl::OnHead, &Impl::OnListData, &Impl::OnListEnd);
-    stream_ = client_->Open(request_, o, std::move(handlers));
+    stream_.Open(request_, o,
+                 {.on_head = [this](const Reply& head) { OnHead(head); },
+                  .on_data = [this](std::string_view piece) { OnListData(piece); },
+                  .on_end = [this](const std::string& error) { OnListEnd(error); }});
   }
 
   void OnHead(const Reply& head) {
-    Active();
+    stats_.Heard(executor_->clock().Steady());
     if (!head.ok()) error_ = ErrorFrom(request_, head, resource_.name);
     if (const auto delay = RetryDelay(head)) retry_after_ = delay;
     if (head.ok() && !framer_) {
@@ -255,24 +198,22 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   // Objects go to the sink while the list arrives. Whether the list is stale is checked when its first item arrives, if
   // its version precedes the items; otherwise at its end.
   void OnListData(std::string_view piece) {
-    Active();
+    stats_.Heard(executor_->clock().Steady());
     absl::Status s = framer_->Feed(piece, [this](std::string_view text) {
       if (first_item_) {
-        first_item_ = false;
+        first_item_ = version_first_ = false;
         // The list's own resourceVersion usually precedes its items.
         api::Document head;
-        std::optional<uint64_t> version;
-        if (head.Parse(absl::StrCat(util::ToAbsl(framer_->rest()), "]}")).ok())
-          version = Number(VersionOf(head.root()));
-        if (version && IsStale(*version)) {
-          stale_ = true;
-          return false;
+        if (head.Parse(absl::StrCat(util::ToAbsl(framer_->rest()), "]}")).ok()) {
+          const std::string_view version = VersionOf(head.root());
+          stale_ = IsStale(version);
+          if (stale_) return false;
+          version_first_ = NewestVersion::Number(version).has_value();
+          newest_.Saw(version);
         }
-        version_first_ = version.has_value();
-        newest_ = std::max(newest_, version.value_or(0));
       }
       absl::Status decoded = doc_.Parse(text, sink_->known_arrays());
-      if (decoded.ok() && !version_first_) newest_ = std::max(newest_, Number(VersionOf(doc_.root())).value_or(0));
+      if (decoded.ok() && !version_first_) newest_.Saw(VersionOf(doc_.root()));
       if (decoded.ok()) decoded = sink_->Listed(doc_.root());
       if (!decoded.ok()) Undecodable("an object of the list", decoded);
       return !stopped_;
@@ -286,7 +227,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   }
 
   void OnListEnd(const std::string& end_error) {
-    stream_.reset();
+    stream_.Ended();
     if (!error_.ok()) {
       if (error_.code == 410 && !continue_.empty()) {
         LOG(INFO) << options_.name << ": the rest of a list of " << resource_.type
@@ -331,7 +272,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
       ListFailed("the answer is not a list: it has no metadata.resourceVersion");
       return;
     }
-    if (const auto n = Number(version); n && IsStale(*n)) {
+    if (IsStale(version)) {
       ListAgainConsistently();
       return;
     }
@@ -347,20 +288,20 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
 
   void ListEnded(std::string version) {
     version_ = std::move(version);
-    newest_ = Number(version_).value_or(0);
-    tried_paths_ = 0;
+    newest_.Reset(version_);
+    path_.Found();
     torn_ = false;
     stats_.absent = false;
     sink_->EndList();
     if (resource_.bookmarks) VLOG(2) << "Caches populated for " << resource_.type << " from " << options_.name;
   }
 
-  bool IsStale(uint64_t version) const { return !consistent_ && version < newest_; }
+  bool IsStale(std::string_view version) const { return !consistent_ && newest_.IsNewerThan(version); }
 
   void ListAgainConsistently() {
     stats_.stale_lists.fetch_add(1, std::memory_order_relaxed);
     LOG(WARNING) << options_.name << ": a list of " << resource_.type << " is older than what was seen before ("
-                 << newest_ << "); reading it again from the store";
+                 << newest_.number() << "); reading it again from the store";
     ListFromStore();
   }
 
@@ -373,7 +314,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   }
 
   void ListFromStore() {
-    CloseStream();
+    stream_.Close();
     continue_.clear();
     consistent_ = true;
     if (resource_.streams_lists) {
@@ -396,30 +337,21 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
 
   // The resource is not served under this path, so tries the next one.
   void NextPath() {
-    const std::string from = Path();
-    path_ = (path_ + 1) % resource_.paths.size();
-    if (++tried_paths_ < resource_.paths.size()) {
+    const std::string from = path_.path();
+    if (path_.Next()) {
       if (!options_.optional) {
         LOG(WARNING) << options_.name << ": " << error_.message << "; the server does not have " << from << ", trying "
-                     << Path();
+                     << path_.path();
       }
-      CloseStream();
+      stream_.Close();
       List();
       return;
     }
-    tried_paths_ = 0;
     if (options_.optional) {
       ListAbsent();
     } else {
-      ListFailed(absl::StrCat(error_.message, WhoServes()));
+      ListFailed(absl::StrCat(error_.message, path_.Advice()));
     }
-  }
-
-  // Returns what to do about a server that has no version of the resource, which the scheduler cannot do without.
-  std::string WhoServes() const {
-    if (resource_.served_since.empty()) return "";
-    return absl::StrCat("; the server has no ", resource_.name, ", which Kubernetes serves since ",
-                        resource_.served_since, ": for an older server, set --emulated-version to its release");
   }
 
   // Delivers an empty list: the server has no objects of an optional resource, as far as we are permitted to see.
@@ -428,10 +360,10 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
       LOG(INFO) << options_.name << ": " << error_.message << "; assuming that there are no " << resource_.name
                 << " until a list succeeds";
     }
-    CloseStream();
+    stream_.Close();
     sink_->BeginList();
     sink_->EndList();
-    if (!stopped_) After(kAbsentRetry, &Impl::List);
+    if (!stopped_) stream_.After(kAbsentRetry, [this] { List(); });
   }
 
   // ---- watch ----
@@ -440,9 +372,11 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     listing_ = false;
     OpenWatch(absl::StrCat("resourceVersion=", version_, "&"));
     if (torn_) {
-      resumed_at_ = newest_;
-      probe_wait_ = kProbeAfter;
-      After(probe_wait_, &Impl::Probe);
+      // Until a probe has told how far the server is, the watch may be silent because its data is lost.
+      probe_.Start(absl::StrCat(path_.path(), "?", path_.Selector(), "limit=1"), newest_.number(), [this](bool behind) {
+        torn_ = false;
+        if (behind) ListAgainConsistently();
+      });
     }
   }
 
@@ -453,8 +387,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     request_.throttled = false;
     const std::string twice =
         resource_.bookmarks ? absl::StrCat("timeout=", util::FormatGoDuration(absl::Seconds(seconds)), "&") : "";
-    request_.target = absl::StrCat(Path(), "?", resource_.bookmarks ? "allowWatchBookmarks=true&" : "", Selector(),
-                                   from, twice, "timeoutSeconds=", seconds, "&watch=true");
+    request_.target = absl::StrCat(path_.path(), "?", resource_.bookmarks ? "allowWatchBookmarks=true&" : "",
+                                   path_.Selector(), from, twice, "timeoutSeconds=", seconds, "&watch=true");
     framer_.reset();
     values_ = ValueFramer();
     error_ = ApiError{};
@@ -466,36 +400,16 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     stats_.watches.fetch_add(1, std::memory_order_relaxed);
     StreamOptions o;
     o.idle_timeout = absl::Seconds(seconds) + kWatchGrace;
-    auto handlers = Handlers(&Impl::OnHead, &Impl::OnWatchData, &Impl::OnWatchEnd);
-    stream_ = client_->Open(request_, o, std::move(handlers));
-  }
-
-  // A server that was restarted without its data counts versions from the beginning. A watch from a version that it has
-  // not reached yet stays silent and misses everything until then. Any list contains the version that the server has
-  // reached.
-  void Probe() {
-    Request probe;
-    probe.throttled = false;
-    probe.target = absl::StrCat(Path(), "?", Selector(), "limit=1");
-    client_->Do(std::move(probe), [w = weak_from_this(), turn = turn_](const Reply& r) {
-      auto self = w.lock();
-      if (self == nullptr || self->stopped_ || self->turn_ != turn) return;
-      std::optional<uint64_t> version;
-      if (r.ok() && self->doc_.Parse(r.body).ok()) version = Number(VersionOf(self->doc_.root()));
-      if (!version) {
-        self->probe_wait_ = std::min(2 * self->probe_wait_, self->options_.max_retry);
-        self->After(self->probe_wait_, &Impl::Probe);
-        return;
-      }
-      self->torn_ = false;
-      if (*version < self->resumed_at_) self->ListAgainConsistently();
-    });
+    stream_.Open(request_, o,
+                 {.on_head = [this](const Reply& head) { OnHead(head); },
+                  .on_data = [this](std::string_view piece) { OnWatchData(piece); },
+                  .on_end = [this](const std::string& error) { OnWatchEnd(error); }});
   }
 
   // A piece may contain many events or a part of one. The sink is flushed after each piece, so events that arrive
   // together are passed on together.
   void OnWatchData(std::string_view piece) {
-    Active();
+    stats_.Heard(executor_->clock().Steady());
     absl::Status s = values_.Feed(piece, [this](std::string_view text) {
       ++watch_events_;
       stats_.events.fetch_add(1, std::memory_order_relaxed);
@@ -506,7 +420,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     if (!listing_) sink_->Flush();
     if (stopped_) return;
     if (!problem_.empty() && listing_) {
-      CloseStream();
+      stream_.Close();
       StreamFailed(problem_);
     } else if (!problem_.empty()) {
       stats_.watch_failures.fetch_add(1, std::memory_order_relaxed);
@@ -515,7 +429,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
       Later(&Impl::List);
     } else if (!s.ok()) {
       LOG(ERROR) << options_.name << ": Unable to decode an event from the watch stream: " << util::Message(s);
-      CloseStream();
+      stream_.Close();
       if (listing_) {
         StreamFailed(util::Message(s));
       } else {
@@ -537,7 +451,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     if (type == "ERROR") {
       problem_ = std::string(object.Find("message").Text());
       if (problem_.empty()) problem_ = object.Brief();
-      if (listing_) error_.code = static_cast<int>(Number(object.Find("code").Text()).value_or(0));
+      if (listing_) error_.code = static_cast<int>(NewestVersion::Number(object.Find("code").Text()).value_or(0));
       return;
     }
     std::string_view version = VersionOf(object);
@@ -559,19 +473,15 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
       Undecodable("an event",
                   util::InvalidArgument(absl::StrCat("unknown event type ", doc_.root().Find("type").Brief())));
     }
+    newest_.Saw(version);
     // Objects of a list come in the order of their names, so the last one's version says nothing.
-    if (!version.empty() && listing_) newest_ = std::max(newest_, Number(version).value_or(0));
-    if (!version.empty() && !listing_) {
-      version_ = std::string(version);
-      newest_ = std::max(newest_, Number(version_).value_or(0));
-    }
+    if (!version.empty() && !listing_) version_ = std::string(version);
   }
 
   void OnWatchEnd(const std::string& end_error) {
-    stream_.reset();
     // A probe that is still open belongs to this watch. If it failed after the next step was put off, its own timer
     // would replace the one of that step, and the resource would never be read again.
-    ++turn_;
+    stream_.Ended();
     stats_.watching = false;
     if (listing_) {
       StreamFailed(!error_.ok() ? error_.message : end_error.empty() ? "the watch ended inside its list" : end_error);
@@ -614,7 +524,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     } else {
       // Watches that end at once are opened once per second. If the stream broke off, a different server may have taken
       // over meanwhile and reached the same version with other contents, so the resource is listed again.
-      After(kShortWatch - lived, torn ? &Impl::List : &Impl::Watch);
+      stream_.After(kShortWatch - lived, [this, torn] { torn ? List() : Watch(); });
     }
   }
 
@@ -626,24 +536,18 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
                << " that cannot be decoded: " << util::Message(s);
   }
 
-  void Active() {
-    stats_.last_activity_nanos.store(absl::ToInt64Nanoseconds(executor_->clock().Steady()), std::memory_order_relaxed);
-  }
-
   Executor* executor_;
-  HttpClient* client_;
   const Resource resource_;
   ReflectorSink* sink_;
   ReflectorOptions options_;
   ReflectorStats stats_;
   bool stopped_ = false;
 
-  std::unique_ptr<Stream> stream_;
-  uint64_t turn_ = 0;
-  Executor::TimerId timer_ = 0;
+  CurrentStream stream_;
   int failures_ = 0;  // consecutive ones
   absl::Duration wait_;
-  size_t path_ = 0, tried_paths_ = 0;
+  ServedPath path_;
+  VersionProbe probe_;
 
   Request request_;                            // the current request
   ApiError error_;                             // its error, if it has failed,
@@ -665,14 +569,12 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   std::string problem_;  // message of an ERROR event
   bool opened_ = false;
   bool torn_ = false;  // a watch broke off, and the server has not been asked since then which version it has reached
-  uint64_t resumed_at_ = 0;    // newest_ when the following watch was opened
-  absl::Duration probe_wait_;  // before the next probe
   int64_t watch_events_ = 0;
   absl::Duration watch_began_;
   std::string version_;
   // The sink has been shown nothing newer than this version. Lists count while they arrive, because the objects of a
   // list that fails later have been shown. Only a complete list from the store may lower it.
-  uint64_t newest_ = 0;
+  NewestVersion newest_;
 };
 
 Reflector::Reflector(Executor* executor, HttpClient* client, Resource resource, ReflectorSink* sink,

@@ -84,6 +84,9 @@ struct ReflectorStats {
   std::atomic<bool> watching{false};
   std::atomic<bool> absent{false};  // the resource is optional and the last list found it not served or not permitted
   std::atomic<int64_t> last_activity_nanos{0};  // steady clock: when the server last sent something
+  void Heard(absl::Duration now) {
+    last_activity_nanos.store(absl::ToInt64Nanoseconds(now), std::memory_order_relaxed);
+  }
 };
 
 struct ReflectorOptions {
