@@ -53,6 +53,21 @@ util::SharedSymbol ZoneByEitherLabel(const api::Labels& labels) {
   return ZoneOf(either(kRegionLabel, kNewRegionLabel), either(kZoneLabel, kNewZoneLabel));
 }
 
+void CountLabels(const api::Labels& labels, int sign, KeyCounts<Symbol>* keys) {
+  for (const auto& [key, value] : labels) keys->Count(key, sign);
+}
+
+// Returns whether the node avoids any controller.
+bool CountAvoided(const api::Node& node, int sign, KeyCounts<std::pair<Symbol, std::string>>* avoided) {
+  bool any = false;
+  for (const api::AvoidPods& a : node.avoid_pods) {
+    if (!a.has_controller) continue;
+    avoided->Count({a.kind, a.uid}, sign);
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 const Symbol Cache::kNoValue = LabelColumn::no_value();
@@ -207,18 +222,8 @@ void Cache::SetFlags(Row r) {
   taint_lists_.Release(std::exchange(columns_.taints[r], taints));
 }
 
-void Cache::CountAvoided(const api::Node& node, int sign) {
-  for (const api::AvoidPods& a : node.avoid_pods) {
-    if (!a.has_controller) continue;
-    auto it = avoided_.try_emplace({a.kind, a.uid}, 0).first;
-    it->second += sign;
-    if (it->second == 0) avoided_.erase(it);
-    ++avoided_version_;
-  }
-}
-
 bool Cache::IsAvoided(const api::OwnerReference& controller) const {
-  return !avoided_.empty() && avoided_.contains({controller.kind, controller.uid});
+  return !avoided_.empty() && avoided_.Has(std::pair(controller.kind, controller.uid));
 }
 
 // Replaces the node object of a row; null removes it. What did not change is left alone, because most updates are
@@ -230,19 +235,17 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   bool same_labels = was_listed && node != nullptr && row.node->labels == node->labels;
   if (!same_labels) {
     for (const PlacedPod& p : row.pods) CountInDomains(r, p, -1, Why::kPlaced);
-    if (was_listed) CountLabels(row.node->labels, -1);
-    if (node != nullptr) CountLabels(node->labels, +1);
+    if (was_listed) CountLabels(row.node->labels, -1, &label_keys_);
+    if (node != nullptr) CountLabels(node->labels, +1, &label_keys_);
   }
   // Node filters read labels, taints and the name (NodeFilter), and the name of a row never changes.
   const bool same_for_filters = same_labels && row.node->taints == node->taints;
   if (!same_for_filters) DismissFromCounts(r);
-  if (row.node != nullptr) {
-    CountAvoided(*row.node, -1);
-  }
+  if (was_listed && CountAvoided(*row.node, -1, &avoided_)) ++avoided_version_;
   const util::SharedSymbol zone_before = TreeZone(r);
   images_.Replace(r, row.node.get(), node.get());
   row.node = std::move(node);
-  if (row.node != nullptr) CountAvoided(*row.node, +1);
+  if (row.node != nullptr && CountAvoided(*row.node, +1, &avoided_)) ++avoided_version_;
   Resource allocatable;
   if (row.node != nullptr) {
     if (!allocatable.Add(row.node->allocatable, IsScalarOrPrefixedName)) {
@@ -302,14 +305,6 @@ Symbol Cache::LabelOf(Row r, Symbol key) const {
   return zone.empty() ? kNoValue : zone.get();
 }
 
-void Cache::CountLabels(const api::Labels& labels, int sign) {
-  for (const auto& [key, value] : labels) {
-    auto it = nodes_with_label_.try_emplace(key, 0).first;
-    it->second += static_cast<uint32_t>(sign);
-    if (it->second == 0) nodes_with_label_.erase(it);
-  }
-}
-
 const Cache::ImageNodes* Cache::Image(Symbol name) const {
   return images_.Find(name, [this](const auto& add) { listed().ForEach([&](Row r) { add(r, *rows_[r].node); }); });
 }
@@ -319,7 +314,7 @@ const Cache::LabelColumn& Cache::Label(Symbol key) const {
   if (column == nullptr) {
     column = std::make_unique<LabelColumn>();
     // Pods may name any number of labels that no node has.
-    if (key == ZoneKey() || key == ZoneByEitherLabelKey() || nodes_with_label_.contains(key)) {
+    if (key == ZoneKey() || key == ZoneByEitherLabelKey() || label_keys_.Has(key)) {
       listed().ForEach([&](Row r) { column->Set(r, LabelOf(r, key)); });
     }
   }

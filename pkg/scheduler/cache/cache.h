@@ -30,6 +30,7 @@
 #include "pkg/scheduler/cache/change_log.h"
 #include "pkg/scheduler/cache/counts.h"
 #include "pkg/scheduler/cache/image_index.h"
+#include "pkg/scheduler/cache/key_counts.h"
 #include "pkg/scheduler/cache/label_column.h"
 #include "pkg/scheduler/cache/listers.h"
 #include "pkg/scheduler/cache/node_orders.h"
@@ -335,16 +336,14 @@ class Cache {
   void CountInDomains(Row r, const PlacedPod& p, int sign, Why why);  // the counts that depend on the node's labels
   static bool Counts(const PodCount& c, const PlacedPod& p, Why why);
   Symbol LabelOf(Row r, Symbol key) const;
-  void CountLabels(const api::Labels& labels, int sign);  // in nodes_with_label_
-  void AdmitToCounts(Row r);                              // called after a node object changes
-  void DismissFromCounts(Row r);                          // called before a node object changes
+  void AdmitToCounts(Row r);      // called after a node object changes
+  void DismissFromCounts(Row r);  // called before a node object changes
   absl::flat_hash_map<const PodCount*, int32_t> FilteredOnRow(Row r) const;
   void AdmitAll(PodCount* count, const PodCount* like);
   std::vector<TemplateInfo*> TemplatesOf(const PodQuery& query) const;
   void Recount(Row r);
   void SetNode(Row r, api::NodePtr node);
   void SetFlags(Row r);
-  void CountAvoided(const api::Node& node, int sign);
   void DropUnusedCounts();
   void DropUnusedSums();
   void ReleaseTerm(uint32_t term);
@@ -357,13 +356,12 @@ class Cache {
   Columns columns_;
   TaintLists taint_lists_;
   mutable absl::flat_hash_map<Symbol, std::unique_ptr<ScalarColumns>> scalar_columns_;
-  // By kind and uid of a controller, how many preferAvoidPods entries of nodes name it; never 0.
-  absl::flat_hash_map<std::pair<Symbol, std::string>, int32_t> avoided_;
+  KeyCounts<std::pair<Symbol, std::string>> avoided_;  // kinds and uids of the controllers that nodes avoid
   uint64_t avoided_version_ = 0;
   absl::flat_hash_map<Symbol, Row> row_by_name_;
   std::map<int32_t, int64_t> pods_with_priority_;  // number of pods on rows, without nominated pods
   mutable absl::flat_hash_map<Symbol, std::unique_ptr<LabelColumn>> label_columns_;
-  absl::flat_hash_map<Symbol, uint32_t> nodes_with_label_;  // number of nodes by label key, never 0
+  KeyCounts<Symbol> label_keys_;  // of nodes
   mutable ImageIndex images_;
   NodeOrders orders_;
   const util::SharedSymbol& TreeZone(Row r) const {
