@@ -290,7 +290,7 @@ class LineRenamer {
     }
   }
   void Header(Json h) {
-    out_ = "{";
+    out_.assign(1, '{');
     for (auto [name, value] : h.Children()) {
       if (std::find(std::begin(kHeaderWords), std::end(kHeaderWords), name) != std::end(kHeaderWords)) {
         Key(name);
