@@ -168,6 +168,7 @@ absl::Status Pages::FollowAuthorities(const SecureServingOptions& secure, const 
 }
 
 void Pages::Start() {
+  started_ = true;
   io_.Start();
   for (auto& s : servers_) s->Start();
   if (authorities_ != nullptr) io_.executor()->Post([this] { authorities_->Start(); });
@@ -180,6 +181,7 @@ void Pages::Stop() {
 }
 
 LivePage* Pages::ServeUi(Inbox* inbox) {
+  BERTH_REQUIRES(!started_);
   live_page_ = std::make_unique<LivePage>(&io_, inbox, clock_);
   return live_page_.get();
 }

@@ -21,6 +21,7 @@
 #include "pkg/client/requests.h"
 #include "pkg/client/rest.h"
 #include "pkg/util/clock.h"
+#include "pkg/util/contract.h"
 
 namespace berth::kube_scheduler {
 
@@ -42,11 +43,20 @@ class Pages {
   Pages& operator=(const Pages&) = delete;
 
   // Adds a check to /healthz, which otherwise only shows that the process responds. REQUIRES: called before Start().
-  void AddHealthCheck(HealthCheck check) { checks_.push_back(std::move(check)); }
+  void AddHealthCheck(HealthCheck check) {
+    BERTH_REQUIRES(!started_);
+    checks_.push_back(std::move(check));
+  }
   // Adds a check to /readyz, which also has those of /healthz. REQUIRES: called before Start().
-  void AddReadyCheck(HealthCheck check) { ready_checks_.push_back(std::move(check)); }
+  void AddReadyCheck(HealthCheck check) {
+    BERTH_REQUIRES(!started_);
+    ready_checks_.push_back(std::move(check));
+  }
   // Sets the lines of /flagz, NAME=VALUE. REQUIRES: called before Start().
-  void ShowFlags(std::string lines) { flags_ = std::move(lines); }
+  void ShowFlags(std::string lines) {
+    BERTH_REQUIRES(!started_);
+    flags_ = std::move(lines);
+  }
   // Also serves /ui. The page belongs to this object. It reaches the scheduler's thread through `inbox`, which must
   // outlive it. REQUIRES: called before Start().
   LivePage* ServeUi(Inbox* inbox);
@@ -87,6 +97,7 @@ class Pages {
   const util::Clock* clock_;
   const Collect collect_;
   const absl::Time began_;
+  bool started_ = false;
   IoThread io_;
   std::unique_ptr<LivePage> live_page_;  // null without --enable-ui
   ListPods list_pods_;                   // empty until ServePods

@@ -37,12 +37,14 @@ void Rounds::End() {
 
 bool Rounds::Visit(absl::Duration patience, const std::function<void()>& f) {
   Lock lock(mutex_);
+  BERTH_REQUIRES(holder_ != Holder::kVisitor || visitor_ != std::this_thread::get_id());
   ++visitors_;
   const bool free =
       let_go_.wait_for(lock, absl::ToChronoMicroseconds(patience), [this] { return holder_ == Holder::kNobody; });
   --visitors_;
   if (!free) return false;
   holder_ = Holder::kVisitor;
+  visitor_ = std::this_thread::get_id();
   lock.unlock();
   f();
   lock.lock();

@@ -19,6 +19,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "cmd/kube-scheduler/inbox.h"
@@ -99,6 +100,7 @@ class Rounds {
   std::condition_variable let_go_;  // wakes visitors
   std::condition_variable work_;    // wakes the deciding thread
   Holder holder_ = Holder::kDecider;
+  std::thread::id visitor_;  // the last one that held the round
   bool hosted_ = false, ended_ = false;
   bool asleep_ = false;   // the deciding thread waits for work_, and nobody has woken it
   bool invited_ = false;  // the host is going to call RunHosted()

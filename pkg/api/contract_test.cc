@@ -31,6 +31,7 @@ TEST_CASE("contracts: a JSON scanner begins at a bracket") {
 TEST_CASE("contracts: fields are cut off objects that scheduling reads, and a name of a port is no empty text") {
   const util::ThrowBrokenContracts throws;
   CHECK_THROWS_AS(CutToSchedulingFields("Secret", Json()), util::BrokenContractError);
+  CHECK_THROWS_AS(SchedulingFieldPaths("Secret"), util::BrokenContractError);
   CHECK_THROWS_AS(validation::PortNameProblems(""), util::BrokenContractError);
 }
 

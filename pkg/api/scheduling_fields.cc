@@ -425,6 +425,7 @@ std::vector<std::string> SchedulingKinds() {
 }
 
 std::vector<std::string> SchedulingFieldPaths(std::string_view kind) {
+  BERTH_REQUIRES(IsSchedulingKind(kind));
   std::vector<std::string> paths;
   AppendPaths(Tables().find(kind)->second, "", &paths);
   return paths;

@@ -9,6 +9,7 @@
 
 #include "pkg/explain/movers.h"
 #include "pkg/explain/plain_reasons.h"
+#include "pkg/util/contract.h"
 
 namespace berth::explain {
 namespace {
@@ -210,6 +211,7 @@ class Trials {
 }  // namespace
 
 void KeepWhatHelps(const Subject& subject, Explanation* e) {
+  BERTH_REQUIRES(subject.cache.GetPod(e->pod->meta.uid) == nullptr);
   Trials(subject, e).Run();
 }
 
