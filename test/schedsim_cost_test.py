@@ -28,8 +28,8 @@ def test_memory_is_linear():
     slopes = generator()
     for i, release in enumerate(RELEASES):
         for j, (name, job) in enumerate(slopes.jobs(release)):
-            # Every list of objects in two releases, documents in each.
-            if ":" not in name and (i + j) % len(RELEASES) > 1:
+            # Every list of objects in one release, documents in each.
+            if ":" not in name and (i + j) % len(RELEASES) > 0:
                 continue
             tried.add(name)
             seconds, most = job(binary, ENTRIES)
@@ -42,7 +42,7 @@ def test_pairs():
     slopes = generator()
     pairs = list(slopes.pairs())
     assert len(pairs) > 1000, ("there are pairs", len(pairs))
-    for pair in pairs[::41]:
+    for pair in pairs[::83]:
         _, most = slopes.pair_cost(os.path.join(BIN, "schedsim"), "1.29", pair, ENTRIES)
         assert most < 2 * MOST_BYTES, " + ".join(pair) + ": bytes"
 
