@@ -92,11 +92,15 @@ absl::StatusOr<std::optional<std::vector<VolumeBinder::Binding>>> ClaimMatcher::
   return std::optional(std::move(out));
 }
 
-// Each claim by itself removes the rows where it finds no volume. Only the remaining rows are matched one at a time,
-// and only if claims compete.
-void ClaimMatcher::KeepFitting(const Cache& cache, RowSet* candidates) const {
+void ClaimMatcher::KeepBoundFit(const Cache& cache, RowSet* candidates) const {
   BERTH_REQUIRES(NeverFails());
   for (const auto& v : bound_somewhere_) KeepUsable(cache, *v, candidates);
+}
+
+// Each claim by itself removes the rows where it finds no volume. Only the remaining rows are matched one at a time,
+// and only if claims compete.
+void ClaimMatcher::KeepMatched(const Cache& cache, RowSet* candidates) const {
+  BERTH_REQUIRES(NeverFails());
   for (const Candidates& c : candidates_) {
     if (c.own != nullptr) {
       KeepUsable(cache, *c.own, candidates);

@@ -30,8 +30,9 @@ class ClaimMatcher {
   absl::StatusOr<bool> CanMatch(const api::Labels& node) const;
   // Returns the same as VolumeBinder::Match.
   absl::StatusOr<std::optional<std::vector<VolumeBinder::Binding>>> Match(const api::Labels& node) const;
-  // Erases the rows for which BoundFit or CanMatch returns false. REQUIRES: NeverFails().
-  void KeepFitting(const Cache& cache, RowSet* candidates) const;
+  // Erase the rows for which BoundFit or CanMatch returns false. REQUIRES: NeverFails().
+  void KeepBoundFit(const Cache& cache, RowSet* candidates) const;
+  void KeepMatched(const Cache& cache, RowSet* candidates) const;
 
  private:
   // The volumes that one unbound claim could get.

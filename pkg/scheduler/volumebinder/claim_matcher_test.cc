@@ -94,7 +94,10 @@ TEST_CASE("A pod's claims fit the nodes where VolumeBinder, which looks at every
       ClaimMatcher matcher(&binder, claims);
       RowSet fitting = cache.listed();
       fitting.Resize(cache.row_count());
-      if (matcher.NeverFails()) matcher.KeepFitting(cache, &fitting);
+      if (matcher.NeverFails()) {
+        matcher.KeepBoundFit(cache, &fitting);
+        matcher.KeepMatched(cache, &fitting);
+      }
       for (Row row : cache.by_name_descending()) {
         const api::Labels& node = cache.row(row).node->labels;
         const std::string bound = Told(binder.BoundFit(claims, node)), got_bound = Told(matcher.BoundFit(node));

@@ -1,3 +1,4 @@
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/nodeports/nodeports.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
@@ -8,7 +9,7 @@ namespace {
 // the pod that want the same port do not conflict with each other. Source: PodFitsHostPorts in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.10) and pkg/scheduler/framework/plugins/nodeports/node_ports.go
 // (1.29).
-class HostPortsCheck final : public FitCheck {
+class HostPortsCheck final : public ColumnCheck {
  public:
   bool FitsAlways() const override { return wanted_.empty(); }
   HostPortsCheck(const Cache& cache, const std::vector<HostPort>& wanted, bool by_number)
@@ -23,6 +24,7 @@ class HostPortsCheck final : public FitCheck {
     }
     return Verdict::kFits;
   }
+  int ReasonBits() const override { return 1; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kPodNotFitsHostPorts); }
   FreedNeed NeedsFreed(Row) override {
     FreedNeed need;

@@ -1,3 +1,6 @@
+#include <map>
+#include <vector>
+
 #include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/nodestatus/nodestatus.h"
 #include "pkg/scheduler/algorithm/reasons.h"
@@ -23,6 +26,18 @@ class NodeConditionCheck final : public ColumnCheck {
   void Filter(RowSet* candidates, RowSet*) override { EraseFlagged(cache_, kRowConditionBad, candidates); }
   void KeepFitting(std::vector<Row>* rows) override { EraseFlagged(cache_, kRowConditionBad, rows); }
   bool ReadsOnlyAmounts() const override { return true; }
+  // Each distinct list of reasons gets the next number.
+  int ReasonBits() const override { return 31; }
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
+    std::vector<FailureReason> reasons;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      numbers[i] = 0;
+      if (Check(rows[i]) == Verdict::kFits) continue;
+      reasons.clear();
+      Explain(rows[i], &reasons);
+      numbers[i] = numbers_.try_emplace(reasons, static_cast<uint32_t>(numbers_.size() + 1)).first->second;
+    }
+  }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row row, std::vector<FailureReason>* out) override {
     const api::Node& node = *cache_.row(row).node;
@@ -40,6 +55,7 @@ class NodeConditionCheck final : public ColumnCheck {
 
  private:
   const Cache& cache_;
+  std::map<std::vector<FailureReason>, uint32_t> numbers_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/nodestatus/nodestatus.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
@@ -10,7 +11,7 @@ const Symbol kPidPressure("PIDPressure"), kConditionTrue("True");
 
 // CheckNodePIDPressure: a node fits unless it reports PIDPressure as True. Source: CheckNodePIDPressurePredicate in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.11).
-class PidPressureCheck final : public FitCheck {
+class PidPressureCheck final : public ColumnCheck {
  public:
   explicit PidPressureCheck(const Cache& cache) : cache_(cache) {}
 
@@ -22,6 +23,7 @@ class PidPressureCheck final : public FitCheck {
     return pressure ? Verdict::kFails : Verdict::kFits;
   }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+  int ReasonBits() const override { return 1; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeUnderPidPressure); }
 
  private:

@@ -22,6 +22,8 @@ class UnschedulableCheck final : public ColumnCheck {
   }
   void Filter(RowSet* candidates, RowSet*) override { EraseFlagged(cache_, Flags(), candidates); }
   void KeepFitting(std::vector<Row>* rows) override { EraseFlagged(cache_, Flags(), rows); }
+  int ReasonBits() const override { return 1; }
+  bool ReadsOnlyAmounts() const override { return true; }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeUnschedulable); }
 

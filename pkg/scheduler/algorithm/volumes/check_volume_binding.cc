@@ -1,7 +1,9 @@
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/always_fits.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/claim_matcher.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::volumes {
@@ -10,7 +12,7 @@ namespace {
 // CheckVolumeBinding: a node fits if the volumes of all bound claims can be used there and every unbound claim finds a
 // volume. Both reasons may be reported for a node. An unbound claim that does not wait for the first consumer is an
 // error on every node. Source: VolumeBindingChecker in pkg/scheduler/algorithm/predicates/predicates.go (1.10).
-class VolumeBindingCheck final : public FitCheck {
+class VolumeBindingCheck final : public ColumnCheck {
  public:
   bool FitsAlways() const override { return claims().error.empty() && matcher_.FitsAnywhere(); }
   bool MayError() const override { return !claims().error.empty() || !matcher_.NeverFails(); }
@@ -31,7 +33,22 @@ class VolumeBindingCheck final : public FitCheck {
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
     if (MayError()) return FitCheck::Filter(candidates, errors);
-    matcher_.KeepFitting(cache_, candidates);
+    matcher_.KeepBoundFit(cache_, candidates);
+    matcher_.KeepMatched(cache_, candidates);
+  }
+  // One bit for the bound claims, and one for the others.
+  int ReasonBits() const override { return 2; }
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
+    BERTH_REQUIRES(!MayError());
+    RowSet bound_ok;
+    bound_ok.Resize(cache_.row_count());
+    for (const Row row : rows) bound_ok.Insert(row);
+    RowSet unbound_ok = bound_ok;
+    matcher_.KeepBoundFit(cache_, &bound_ok);
+    matcher_.KeepMatched(cache_, &unbound_ok);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      numbers[i] = (bound_ok.Has(rows[i]) ? 0u : 1u) | (unbound_ok.Has(rows[i]) ? 0u : 2u);
+    }
   }
 
  private:

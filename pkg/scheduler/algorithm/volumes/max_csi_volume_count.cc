@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/always_fits.h"
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
@@ -17,7 +18,7 @@ namespace {
 // different drivers with equal handles count as one.
 using Handles = std::map<std::string, std::string>;
 
-class CsiCountCheck final : public FitCheck {
+class CsiCountCheck final : public ColumnCheck {
  public:
   explicit CsiCountCheck(const PodContext& ctx) : cache_(ctx.cache) {
     Collect(*ctx.pod.tmpl, &wanted_, &error_);
@@ -46,6 +47,7 @@ class CsiCountCheck final : public FitCheck {
     }
     return Verdict::kFits;
   }
+  int ReasonBits() const override { return 1; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
   RuleError Error(Row) override { return error_; }
   // Volumes are counted only where one of their limits is set.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/disk_room.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
@@ -132,7 +133,7 @@ class DiskLimits {
 // MaxEBSVolumeCount and its relatives: a node fits if the distinct volumes of the kind, those of its pods together with
 // those of the pod, are not more than the limit. Source: MaxPDVolumeCountChecker in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.10).
-class VolumeCountCheck final : public FitCheck {
+class VolumeCountCheck final : public ColumnCheck {
  public:
   bool MayError() const override { return !error_.empty(); }
   bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
@@ -166,6 +167,7 @@ class VolumeCountCheck final : public FitCheck {
     for (const std::string& id : wanted_) added += there.contains(id) ? 0 : 1;
     return {static_cast<int64_t>(LimitOn(row)) - static_cast<int64_t>(there.size()), added};
   }
+  int ReasonBits() const override { return 1; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
   RuleError Error(Row) override { return error_; }
   void Filter(RowSet* candidates, RowSet* errors) override {

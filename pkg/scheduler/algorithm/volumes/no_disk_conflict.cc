@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/rbd_monitors.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
@@ -43,7 +44,7 @@ bool Conflict(const api::Volume& a, const api::Volume& b, bool repetition_confli
 
 // NoDiskConflict: a node fits if no pod there uses an inline disk of the pod in a way that excludes sharing. Source:
 // NoDiskConflict and isVolumeConflict in pkg/scheduler/algorithm/predicates/predicates.go (1.10).
-class DiskConflictCheck final : public FitCheck {
+class DiskConflictCheck final : public ColumnCheck {
  public:
   bool FitsAlways() const override { return disks_.empty(); }
   DiskConflictCheck(const Cache& cache, const api::PodTemplate& t, bool repetition_conflicts)
@@ -64,6 +65,7 @@ class DiskConflictCheck final : public FitCheck {
     }
     return Verdict::kFits;
   }
+  int ReasonBits() const override { return 1; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kDiskConflict); }
   void Filter(RowSet* candidates, RowSet*) override {
     if (FitsAlways()) return;

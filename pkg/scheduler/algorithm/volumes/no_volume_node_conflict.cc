@@ -1,5 +1,6 @@
 #include <absl/strings/str_cat.h>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/always_fits.h"
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
@@ -12,7 +13,7 @@ namespace {
 // NoVolumeNodeConflict: a node fits if the node affinity of each volume that the pod's claims are bound to allows it.
 // The claims are looked up in the pod's order; the first one that has no volume is an error on every node where no
 // earlier volume conflicts. Source: VolumeNodeChecker in plugin/pkg/scheduler/algorithm/predicates/predicates.go (1.8).
-class VolumeNodeCheck final : public FitCheck {
+class VolumeNodeCheck final : public ColumnCheck {
  public:
   explicit VolumeNodeCheck(const PodContext& ctx) : cache_(ctx.cache) {
     const api::PodTemplate& t = *ctx.pod.tmpl;
@@ -31,6 +32,7 @@ class VolumeNodeCheck final : public FitCheck {
     }
     return error_.empty() ? Verdict::kFits : Verdict::kError;
   }
+  int ReasonBits() const override { return 1; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeNodeConflict); }
   RuleError Error(Row) override { return error_; }
   void Filter(RowSet* candidates, RowSet* errors) override {

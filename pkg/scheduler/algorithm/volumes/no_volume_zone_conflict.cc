@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
@@ -33,7 +34,7 @@ std::optional<std::vector<Symbol>> ZoneSet(std::string_view value) {
 // node without these labels fits, whatever the volumes demand. An unbound claim is an error unless its storage class
 // waits for the first consumer and the gate VolumeScheduling is on. Source: VolumeZoneChecker in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.10).
-class VolumeZoneCheck final : public FitCheck {
+class VolumeZoneCheck final : public ColumnCheck {
  public:
   bool MayError() const override {
     return std::any_of(demands_.begin(), demands_.end(), [](const Demand& d) { return !d.error.empty(); });
@@ -64,6 +65,7 @@ class VolumeZoneCheck final : public FitCheck {
     }
     return Verdict::kFits;
   }
+  int ReasonBits() const override { return 1; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeZoneConflict); }
   RuleError Error(Row) override {
     auto it = std::find_if(demands_.begin(), demands_.end(), [](const Demand& d) { return !d.error.empty(); });

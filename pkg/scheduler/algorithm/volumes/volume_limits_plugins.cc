@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
@@ -205,7 +206,7 @@ int64_t LimitFromEnvironment() {
 
 // EBSLimits and its relatives: the distinct in-tree volumes of the kind, those of the node together with those of the
 // pod, must not exceed the limit. They only count on nodes without a CSINode.
-class InTreeLimitsCheck final : public FitCheck {
+class InTreeLimitsCheck final : public ColumnCheck {
  public:
   InTreeLimitsCheck(const PodContext& ctx, const InTreeLimit& limit, int64_t from_environment, const VolumeRules& rules)
       : cache_(ctx.cache), limit_(limit), from_environment_(from_environment), rules_(rules) {
@@ -219,6 +220,7 @@ class InTreeLimitsCheck final : public FitCheck {
     const bool fits = Fits(row, &error);
     return !error.empty() ? Verdict::kError : fits ? Verdict::kFits : Verdict::kFails;
   }
+  int ReasonBits() const override { return 1; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
   RejectionDetail Detail(Row row) override {
     std::set<std::string> attached;
