@@ -13,7 +13,8 @@
 namespace berth::scheduler {
 namespace {
 
-// Compares the numbers of all rows with what the check says of each row by itself. Returns how many rows failed.
+// Compares the numbers of all rows, and the rows that the check leaves of all, with what it says of each row by itself.
+// Returns how many rows failed.
 size_t CompareNumbers(const Cache& cache, FitCheck* check) {
   std::vector<Row> rows;
   cache.listed().ForEach([&](Row row) { rows.push_back(row); });
@@ -30,6 +31,11 @@ size_t CompareNumbers(const Cache& cache, FitCheck* check) {
     check->Explain(rows[i], &reasons);
     CHECK(by_number.try_emplace(numbers[i], reasons).first->second == reasons);
   }
+  RowSet fitting = cache.listed(), errors;
+  check->Filter(&fitting, &errors);
+  CHECK(errors.empty());
+  CHECK(fitting.words().size() == cache.listed().words().size());
+  for (size_t i = 0; i < rows.size(); ++i) CHECK(fitting.Has(rows[i]) == (numbers[i] == 0));
   return failed;
 }
 

@@ -42,6 +42,8 @@ class NodeSelectorCheck final : public ColumnCheck {
   // Evictions do not change labels, so pods that are simulated on a node make no difference.
   bool ReadsOnlyAmounts() const override { return true; }
   void NumberReasons(std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers) override {
+    std::vector<Row> named;
+    if (rows.size() >= kFewRows && NamedCandidates(required_, cache_, &named)) return NumberNamed(rows, named, numbers);
     if (rows.size() < kFewRows || !Compile()) return ColumnCheck::NumberReasons(rows, beside, numbers);
     for (size_t i = 0; i < rows.size(); ++i) numbers[i] = MatchesByValue(rows[i]) ? 0 : 1;
   }
@@ -74,6 +76,15 @@ class NodeSelectorCheck final : public ColumnCheck {
   }
 
  private:
+  // NumberReasons where only the rows in `named` can fit.
+  void NumberNamed(std::span<const Row> rows, const std::vector<Row>& named, std::span<uint32_t> numbers) {
+    RowSet can_fit;
+    can_fit.Resize(cache_.row_count());
+    for (const Row row : named) can_fit.Insert(row);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      numbers[i] = can_fit.Has(rows[i]) && Check(rows[i]) == Verdict::kFits ? 0 : 1;
+    }
+  }
   // Invariant of matchers_: empty, or the matcher of the nodeSelector followed by one for each required term.
   bool MatchesByValue(Row row) const {
     if (!matchers_[0].Matches(row)) return false;

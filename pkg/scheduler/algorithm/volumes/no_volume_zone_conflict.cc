@@ -10,13 +10,14 @@
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/algorithm/volumes/zone_columns.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::volumes {
 namespace {
 
-const Symbol kZoneLabel("failure-domain.beta.kubernetes.io/zone"),
-    kRegionLabel("failure-domain.beta.kubernetes.io/region");
+// The labels that count, as indexes of ZoneColumns, and their number.
+constexpr size_t kZone = 0, kRegion = 1, kLabels = 2;
 
 // Returns the zones in the value of a volume's label, which separates them by "__". Returns nothing if one is empty;
 // the label is then ignored.
@@ -48,20 +49,19 @@ class VolumeZoneCheck final : public ColumnCheck {
     for (const api::Volume& v : t.volumes) {
       if (v.kind == api::Volume::Kind::kClaim) Add(t.ns, v.id, volume_scheduling);
     }
-    if (demands_.empty()) return;
-    zones_ = &cache_.Label(kZoneLabel);
-    regions_ = &cache_.Label(kRegionLabel);
+    if (!demands_.empty()) columns_.emplace(cache_);
   }
 
   Verdict Check(Row row) override {
     if (demands_.empty()) return Verdict::kFits;
-    const Symbol zone = (*zones_)[row], region = (*regions_)[row];
-    if (zone == Cache::kNoValue && region == Cache::kNoValue) return Verdict::kFits;
+    const ZoneColumns& columns = *columns_;
+    if (!columns.Has(kZone, row) && !columns.Has(kRegion, row)) return Verdict::kFits;
     for (const Demand& d : demands_) {
       // Errors only count on nodes that have a zone or region label, as upstream.
       if (!d.error.empty()) return Verdict::kError;
-      const Symbol value = d.label == kZoneLabel ? zone : region;
-      if (std::find(d.zones.begin(), d.zones.end(), value) == d.zones.end()) return Verdict::kFails;
+      const auto& [label, values] = d.wanted;
+      if (!columns.Has(label, row)) return Verdict::kFails;
+      if (std::find(values.begin(), values.end(), columns[label][row]) == values.end()) return Verdict::kFails;
     }
     return Verdict::kFits;
   }
@@ -72,19 +72,19 @@ class VolumeZoneCheck final : public ColumnCheck {
     return it == demands_.end() ? RuleError() : it->error;
   }
   void Filter(RowSet* candidates, RowSet* errors) override {
-    if (!demands_.empty()) FitCheck::Filter(candidates, errors);
+    if (MayError()) return FitCheck::Filter(candidates, errors);
+    for (const Demand& d : demands_) columns_->KeepMeeting({&d.wanted, 1}, kLabels, candidates);
   }
 
  private:
   // One demand of a volume, or an error. Demands are in the order of the pod's volumes, because a conflict that
   // precedes an error hides it.
   struct Demand {
-    Symbol label;
-    std::vector<Symbol> zones;
+    ZoneColumns::Demand wanted;
     RuleError error;
   };
 
-  void Fail(RuleError error) { demands_.push_back({Symbol(), {}, std::move(error)}); }
+  void Fail(RuleError error) { demands_.push_back({{}, std::move(error)}); }
 
   // Adds the demands of the volume behind one claim, or the error that upstream reports for it.
   void Add(Symbol ns, const std::string& claim_name, bool volume_scheduling) {
@@ -107,9 +107,10 @@ class VolumeZoneCheck final : public ColumnCheck {
     auto volume = cache_.listers().volumes.Get(Symbol(), claim->volume_name);
     if (volume == nullptr) return Fail(NoVolume(claim->volume_name));
     for (const auto& [key, value] : volume->labels) {
-      if (key != kZoneLabel && key != kRegionLabel) continue;
+      const size_t label = key == ZoneColumns::Labels()[kZone] ? kZone : kRegion;
+      if (key != ZoneColumns::Labels()[label]) continue;
       if (auto zones = ZoneSet(value.str())) {
-        demands_.push_back({key, *zones, {}});
+        demands_.push_back({{label, *zones}, {}});
       } else {
         LOG(WARNING) << "Persistent volume \"" << volume->meta.name << "\": label " << key.str() << "=\"" << value.str()
                      << "\" has an empty zone and is ignored";
@@ -119,7 +120,7 @@ class VolumeZoneCheck final : public ColumnCheck {
 
   const Cache& cache_;
   ClassOf class_of_;
-  const Cache::LabelColumn *zones_ = nullptr, *regions_ = nullptr;  // null if there are no demands
+  std::optional<ZoneColumns> columns_;  // if there are demands
   std::vector<Demand> demands_;
 };
 

@@ -1,14 +1,14 @@
 // The plugin VolumeZone of release 1.19. Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go.
-#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_split.h>
 
 #include <algorithm>
-#include <array>
+#include <optional>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/algorithm/volumes/zone_columns.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
@@ -16,14 +16,10 @@
 namespace berth::scheduler::volumes {
 namespace {
 
-const std::array<Symbol, 4> kZoneLabels = {
-    Symbol("failure-domain.beta.kubernetes.io/zone"), Symbol("failure-domain.beta.kubernetes.io/region"),
-    Symbol("topology.kubernetes.io/zone"), Symbol("topology.kubernetes.io/region")};
-
 // A node fits if it has none of the four labels, or if those of each bound volume of the pod have its own value, each
 // under the same label. The first volume in the pod's list that does not fit the node, or whose claim cannot be
 // followed to a volume, gives the reason.
-class SameLabelCheck final : public FitCheck {
+class SameLabelCheck final : public ColumnCheck {
  public:
   explicit SameLabelCheck(const PodContext& ctx) : cache_(ctx.cache) {
     for (const api::Volume& v : ctx.pod.tmpl->volumes) {
@@ -33,33 +29,46 @@ class SameLabelCheck final : public FitCheck {
       if (!why.empty()) demand.missing = RejectionFor(why);
       if (demand.missing || !demand.labels.empty()) demands_.push_back(std::move(demand));
     }
+    if (!demands_.empty()) columns_.emplace(cache_);
   }
 
   bool FitsAlways() const override { return demands_.empty(); }
-  Verdict Check(Row row) override { return Why(row) == nullptr ? Verdict::kFits : Verdict::kFails; }
-  void Explain(Row row, std::vector<FailureReason>* out) override { out->push_back(*Why(row)); }
+  Verdict Check(Row row) override { return NumberOf(row) == 0 ? Verdict::kFits : Verdict::kFails; }
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    const uint32_t number = NumberOf(row);
+    out->push_back(number == 1 ? reasons::kVolumeZoneConflict : *demands_[number - 2].missing);
+  }
+  int ReasonBits() const override { return 31; }
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
+    for (size_t i = 0; i < rows.size(); ++i) numbers[i] = NumberOf(rows[i]);
+  }
+  void Filter(RowSet* candidates, RowSet*) override {
+    for (const Demand& d : demands_) {
+      if (d.missing) *candidates = columns_->Without(*candidates, ZoneColumns::kCount);
+      columns_->KeepMeeting(d.labels, ZoneColumns::kCount, candidates);
+    }
+  }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
 
  private:
   // What one volume of the pod demands of a node.
   struct Demand {
     std::optional<FailureReason> missing;  // why there is no volume; no node with a zone or region fits then
-    std::vector<std::pair<Symbol, std::vector<Symbol>>> labels;  // label; the values that fit
+    std::vector<ZoneColumns::Demand> labels;
   };
 
-  const FailureReason* Why(Row row) const {
-    const api::Labels& node = cache_.row(row).node->labels;
-    if (std::none_of(kZoneLabels.begin(), kZoneLabels.end(), [&](Symbol key) { return node.Has(key); })) return nullptr;
-    for (const Demand& d : demands_) {
-      if (d.missing) return &*d.missing;
-      for (const auto& [label, values] : d.labels) {
-        const auto value = node.Get(label);
-        if (!value || std::find(values.begin(), values.end(), *value) == values.end()) {
-          return &reasons::kVolumeZoneConflict;
-        }
+  // Returns the number of the reason why a row does not fit: 1 if a volume is in another zone, 2 + i if demand i has no
+  // volume, and 0 if it fits.
+  uint32_t NumberOf(Row row) const {
+    if (demands_.empty() || columns_->HasNone(row)) return 0;
+    for (size_t i = 0; i < demands_.size(); ++i) {
+      if (demands_[i].missing) return 2 + static_cast<uint32_t>(i);
+      for (const auto& [index, values] : demands_[i].labels) {
+        if (!columns_->Has(index, row)) return 1;
+        if (std::find(values.begin(), values.end(), (*columns_)[index][row]) == values.end()) return 1;
       }
     }
-    return nullptr;
+    return 0;
   }
 
   // Collects the zones and regions of the volume that the claim is bound to. A claim that waits for its first consumer
@@ -81,23 +90,13 @@ class SameLabelCheck final : public FitCheck {
     }
     const auto volume = listers.volumes.Get(Symbol(), claim->volume_name);
     if (volume == nullptr) return NoVolume(claim->volume_name);
-    for (Symbol label : kZoneLabels) {
-      const auto value = volume->labels.Get(label);
-      if (!value) continue;
-      std::vector<Symbol> values;
-      bool good = true;  // a label with an empty part between "__" is ignored
-      for (absl::string_view part : absl::StrSplit(value->string(), "__")) {
-        part = absl::StripAsciiWhitespace(part);
-        good = good && !part.empty();
-        values.push_back(Symbol(util::FromAbsl(part)));
-      }
-      if (good) demand->labels.emplace_back(label, std::move(values));
-    }
+    demand->labels = ZoneColumns::DemandsOf(*volume);
     return {};
   }
 
   const Cache& cache_;
-  std::vector<Demand> demands_;  // of the pod's volumes that demand something
+  std::vector<Demand> demands_;         // of the pod's volumes that demand something
+  std::optional<ZoneColumns> columns_;  // if there are demands
 };
 
 }  // namespace
