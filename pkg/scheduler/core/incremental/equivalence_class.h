@@ -62,6 +62,12 @@ class EquivalenceClass {
   // built by this.
   void List(std::vector<Row>* rows, std::vector<RowState>* states);
   bool built() const { return built_; }
+  // Drops what was built, if anything was. The next Refresh builds it anew.
+  void Drop() {
+    built_ = false;
+    groups_ = {};
+    states_ = {};
+  }
   // Builds the class, or brings it up to date with the changes since the last call.
   void Refresh();
   // Changes when the class is built anew. Group numbers and ranks from before are invalid then.
@@ -88,7 +94,7 @@ class EquivalenceClass {
     if (nodes_.use_count() == 1) nodes_->Drop();
   }
   uint64_t uses = 0;     // number of decisions
-  uint64_t used_at = 0;  // the cache's generation at the last of them before the class was built
+  uint64_t used_at = 0;  // the cache's generation at the last of them
   uint32_t sharers = 0;  // number of overlays that use the class
 
  private:

@@ -15,10 +15,12 @@ constexpr size_t kBytesOfNode = 6 << 10, kBytesOfPod = 1 << 10;
 // Measured with pods that are alike but for a label: what an overlay takes besides its own tables and its class, which
 // is its pod, the template with its texts and what the cache keeps for it, and places in hash tables.
 constexpr size_t kBytesOfTemplate = 4 << 10;
-// A class is crowded with groups if they have fewer nodes than this on average. The next pod of a crowded class comes
-// soon if the changes of the cache until then are at most one in this many nodes.
-constexpr size_t kNodesOfCrowdedGroup = 8;
-constexpr uint64_t kNodesOfSoon = 128;
+// The smaller the groups of a class, the more it costs to build it and to find the best group. So it pays if at most
+// one in this many nodes changes from one of its pods to the next: where the groups have fewer nodes on average than
+// kNodesOfCrowdedGroup, where they have fewer than kNodesOfSmallGroup, and in any class. If more change, going through
+// all rows takes no longer than bringing the class up to date. Measured with drawn shapes.
+constexpr size_t kNodesOfCrowdedGroup = 8, kNodesOfSmallGroup = 64;
+constexpr uint64_t kNodesOfChangeCrowded = 128, kNodesOfChangeSmall = 16, kNodesOfChange = 4;
 // The number of classes used at which older experience begins to count less.
 constexpr uint32_t kClassesRemembered = 256;
 constexpr uint64_t kDecisionsBetweenCounts = 64;
@@ -177,9 +179,10 @@ bool IncrementalScheduler::ScoreOthers(const std::vector<WeightedScoring>& other
 }
 
 // Returns whether the class is built, or should be built now, and counts a use. Building one for a single pod does not
-// pay, unless other classes have built its index and its answers already and classes are often used again. A class with
-// few nodes in each group takes many times the memory of its index, and finding the best group takes as long as listing
-// the rows; it pays only when its pods follow one another closely.
+// pay, unless other classes have built its index and its answers already, classes are often used again, and its groups
+// are large. A class with few nodes in each group takes many times the memory of its index, and finding the best group
+// takes as long as listing the rows; it pays only when its pods follow one another closely. A class is given up if so
+// much has changed since its last use that it would have to be made anew for the most part.
 bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows) {
   if (++rows->uses <= 2) {
     if (rows->uses == 1 && ++classes_used_ >= kClassesRemembered) {
@@ -188,16 +191,20 @@ bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows) {
     }
     classes_used_again_ += rows->uses == 2 ? 1 : 0;
   }
-  if (rows->built()) return true;
+  const bool again = rows->uses > 1;
+  const uint64_t now = cache_->generation(), since = again ? now - rows->used_at : 0;
+  rows->used_at = now;
+  const size_t nodes = cache_->node_count();
+  const bool seldom = since * kNodesOfChange > nodes;
+  if (rows->built() && !seldom) return true;
+  if (rows->built()) rows->Drop();
   const bool index_built = rows->nodes().built();
   rows->RefreshIndex();
-  const uint64_t now = cache_->generation(), since = now - rows->used_at;
-  const bool again = rows->uses > 1;
-  rows->used_at = now;
-  if (rows->nodes().group_count() * kNodesOfCrowdedGroup > cache_->node_count()) {
-    return again && since * kNodesOfSoon <= cache_->node_count();
-  }
-  if (again || !ClassesAreUsedAgain()) return again;
+  const size_t groups = rows->nodes().group_count();
+  const bool small_groups = groups * kNodesOfSmallGroup > nodes;
+  if (seldom || (small_groups && since * kNodesOfChangeSmall > nodes)) return false;
+  if (groups * kNodesOfCrowdedGroup > nodes && since * kNodesOfChangeCrowded > nodes) return false;
+  if (again || small_groups || !ClassesAreUsedAgain()) return again;
   return (rows->answers()->listed() && index_built) || rows->answers()->likely_listed_again();
 }
 
