@@ -19,6 +19,7 @@ releases decide about the pods of an input. What follows a command must be all t
 for any number of lines. Empty lines, and blanks at the end of one, do not count.
 `WRITE=1 test/text_test.py test_NAME` writes what the commands print now into test/text/NAME.test where it differs:
 read the changes before you keep them."""
+import functools
 import glob
 import os
 import re
@@ -42,7 +43,9 @@ def rewrite(path, lines, commands, printed):
     """Writes the file with what was printed where that is not what was expected."""
     for command, got in reversed(list(zip(commands, printed))):
         if not matches(command.expected, got):
-            end = command.number + len(command.expected)
+            end = command.number
+            for _ in command.expected:  # empty lines among them do not count
+                end += next(i for i, line in enumerate(lines[end:], 1) if line)
             lines[command.number : end] = got
     with open(path, "w") as f:
         f.write("\n".join(lines) + "\n")
@@ -84,6 +87,6 @@ def test_the_form():
 
 
 for file in sorted(glob.glob(FOLDER + "/*.test")):
-    globals()["test_" + os.path.basename(file)[: -len(".test")]] = lambda file=file: run_file(file)
+    globals()["test_" + os.path.basename(file)[: -len(".test")]] = functools.partial(run_file, file)
 
 harness.main(globals())
