@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tests extenders with whole programs: schedsim and kube-scheduler call test/testdata/extender_server.py."""
+import json
 import time
 
 import harness
@@ -31,7 +32,9 @@ def test_offline():
         assert len(hosts) == 8 and len(set(hosts)) == 3 and "-" not in hosts, "half of the nodes are used"
     file = policy("refuse.json", urlPrefix=base + "/refuse", filterVerb="filter", nodeCacheCapable=True)
     _, out, _ = schedsim("run", "-", "--policy-config-file", file, "-o", "json", feed=objects)
-    assert "Failed filter with extender at URL %s/refuse, code 500" % base in out, "the error names the extender"
+    for d in json.loads(out)["decisions"]:
+        error = "Failed filter with extender at URL %s/refuse, code 500" % base
+        assert d["host"] == "" and error in d["error"], "the pod waits, and the error names the extender"
 
 
 def test_online():

@@ -86,48 +86,6 @@ def test_ties():
         assert code == 2 and "must be turn, first or random:SEED" in err, "--ties %s is refused" % bad
 
 
-def test_flag_for_the_algorithm_wins():
-    """A flag takes the place of a Scenario's own algorithm, and one line says what it replaced."""
-    cluster = items(node("n1"), node("n2"))
-    own = {
-        "apiVersion": "schedsim/v1",
-        "kind": "Scenario",
-        "name": "mine",
-        "cluster": cluster,
-        "pods": [pod()],
-        "policy": {
-            "kind": "Policy",
-            "apiVersion": "v1",
-            "predicates": [{"name": "PodFitsResources"}],
-            "priorities": [{"name": "EqualPriority", "weight": 3}],
-        },
-    }
-
-    def run(scenario, *flags):
-        code, out, err = schedsim("run", "-", "-o", "json", *flags, feed=scenario)
-        assert code == 0, ("a flag and a Scenario's algorithm %s" % (flags,), code, err)
-        return json.loads(out)["decisions"][0], err
-
-    decision, err = run(own)
-    assert "EqualPriority" in str(decision["scores"]) and "replaces" not in err, "without a flag its own decides"
-    decision, err = run(own, "--algorithm-provider=DefaultProvider")
-    assert "LeastRequestedPriority" in str(decision["scores"]), "the flag decides"
-    assert err.count("\n") == 1 and "--algorithm-provider replaces policy of Scenario mine" in err, "one line says so"
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
-        f.write("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
-        f.flush()
-        older = dict(own, emulatedVersion="1.13", algorithmProvider="DefaultProvider")
-        del older["policy"]
-        decision, err = run(older, "--config", f.name)
-        assert "ties" in decision or "NodeResourcesFit" in str(decision["scores"]), "a configuration brings its release"
-        assert 'emulatedVersion 1.13 and algorithmProvider "DefaultProvider"' in err, "the release is named, too"
-    two = "\n".join(json.dumps(dict(own, name=n)) for n in ("a", "b"))
-    code, out, err = schedsim("run", "-", "-o", "placements", "--algorithm-provider=DefaultProvider", feed=two)
-    assert (
-        code == 0 and err.count("\n") == 1 and "of 2 Scenarios, the first of which is a" in err
-    ), "several Scenarios in one line"
-
-
 def test_summary_by_decisive_reason():
     """The reason that decides comes first, and what mending nodes would do is tried out."""
     cluster = [node("n%d" % i, cpu="1") for i in range(3)] + [node("c%d" % i, unschedulable=True) for i in range(4)]
