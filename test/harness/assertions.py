@@ -1,6 +1,6 @@
 """What an assertion that failed says: its values, as pytest shows them.
 
-    FAILED: test_taints: test/schedsim_run_test.py:52: the node is named
+    FAILED: test_taints: test/daemon_queue_test.py:52: the node is named
         assert hosts["p"] == want
         hosts["p"] = 'n2'
         hosts = {'p': 'n2'}

@@ -20,7 +20,12 @@ class Command:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w") as f:
                 f.write(content)
-        env = dict(os.environ, PATH=":".join((BIN, FOLDER, os.environ["PATH"])), COLUMNS="80")
+        env = dict(
+            os.environ,
+            PATH=":".join((BIN, FOLDER, os.environ["PATH"])),
+            TESTDATA=os.path.join(ROOT, "test", "testdata"),
+            COLUMNS="80",
+        )
         done = subprocess.run(
             ["bash", "-c", self.text],
             cwd=folder,
