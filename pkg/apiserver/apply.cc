@@ -173,7 +173,7 @@ void Remove(const Value& old, const Sets& kept, const TypeDef& type, Value* live
         }
       }
       size_t place = 0;
-      std::erase_if(there->items, [&](const Value&) { return gone.contains(place++); });
+      there->items.EraseIf([&](const Value&) { return gone.contains(place++); });
     } else if (f->shape == Shape::kMap && !IsAtomic(*f)) {
       for (const std::string& key : fields.keys) {
         if (Within(inner, key).empty()) there->Erase(std::string_view(key).substr(2));

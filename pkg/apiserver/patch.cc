@@ -293,7 +293,7 @@ absl::Status MergeList(Value* list, const Value& patch, const FieldDef& f, const
     }
   }
   size_t at = 0;
-  std::erase_if(list->items, [&](const Value&) { return gone[at++]; });
+  list->items.EraseIf([&](const Value&) { return gone[at++]; });
   if (order != nullptr && order->IsArray()) SortBy(*order, f.merge_key, list);
   return absl::OkStatus();
 }
@@ -376,7 +376,7 @@ absl::Status StrategicMerge(Value* object, const Value& patch, const TypeDef* ty
       Value* list = object->Find(key.substr(kDeleteFromList.size()));
       if (list == nullptr) continue;
       absl::flat_hash_set<std::string> gone = TextsOf(p);
-      std::erase_if(list->items, [&](const Value& e) { return gone.contains(ToJson(e)); });
+      list->items.EraseIf([&](const Value& e) { return gone.contains(ToJson(e)); });
       continue;
     }
     if (key.starts_with('$') || p.IsNull() || patch.Find(key) != &p) continue;

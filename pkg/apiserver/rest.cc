@@ -439,7 +439,7 @@ HttpResponse Api::List(Call& call) {
   std::string json = absl::StrCat("{\"kind\":\"", call.r->kind, "List\",\"apiVersion\":\"", call.gv().Text(),
                                   "\",\"metadata\":", meta, ",\"items\":[");
   size_t bytes = json.size();
-  for (const ObjectPtr& o : page.items) bytes += o->body.size() + 2;
+  for (const ObjectPtr& o : page.items) bytes += o->body().size() + 2;
   json.reserve(bytes + 8);
   for (size_t i = 0; i < page.items.size(); ++i) {
     if (i > 0) json.push_back(',');

@@ -50,7 +50,7 @@ bool Unescape(std::string_view s, std::string* out, std::string* why) {
 
 // Returns a selectable field that is not indexed, by parsing the object's text.
 std::string LookUp(const Object& o, std::string_view path) {
-  auto v = ParseJson("{" + o.body);
+  auto v = ParseJson("{" + o.body());
   if (!v.ok()) return {};
   const Value* at = &*v;
   if (path == "source") path = "source.component";

@@ -80,7 +80,6 @@ class LivingCluster::JobWatch final : public apiserver::EventListener {
  private:
   // Returns 1: it is complete, -1: it has failed, 0: neither.
   int HowItEnded(const apiserver::Object& job) const {
-    if (!absl::StrContains(job.body, R"("Complete")") && !absl::StrContains(job.body, R"("Failed")")) return 0;
     const auto v = store_->Read(r_, apiserver::StableVersionOf(r_), job);
     if (world::living::IsConditionTrue(*v, "Complete")) return 1;
     return world::living::IsConditionTrue(*v, "Failed") ? -1 : 0;

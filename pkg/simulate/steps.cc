@@ -252,7 +252,7 @@ absl::StatusOr<api::NodePtr> Named(const api::Node& like, const std::string& nam
   Value& spec = fields.Child("spec");
   spec.Erase("unschedulable");
   if (Value* taints = spec.Find("taints"); taints != nullptr && taints->IsArray()) {
-    std::erase_if(taints->items, [](const Value& t) { return lab::IsPassingTaint(t.Str("key")); });
+    taints->items.EraseIf([](const Value& t) { return lab::IsPassingTaint(t.Str("key")); });
   }
   return Decoded(fields);
 }

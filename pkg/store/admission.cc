@@ -146,7 +146,7 @@ void Registry::CountInQuotas(const ResourceInfo& r, const Object* before, const 
     if (hard != nullptr) status.Set("hard", *hard);
     status.Set("used", world::ToValue(listed));
     const ObjectPtr same = MakeObject(quotas_, quota, o->rv);
-    if (same->body != o->body) store_->Put(quotas_, WithResourceVersion(*same, store_->NextRv()));
+    if (same->body() != o->body()) store_->Put(quotas_, WithResourceVersion(*same, store_->NextRv()));
   }
 }
 

@@ -6,6 +6,8 @@
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
+#include <utility>
+
 #include "pkg/api/json.h"
 #include "pkg/store/other_version.h"
 
@@ -25,40 +27,46 @@ std::string FieldText(const Value& v, std::string_view path) {
   return at->text();
 }
 
-void Locate(Object* o, std::string_view member, uint32_t* begin, uint32_t* end) {
+void Locate(const Object& o, std::string_view member, uint32_t* begin, uint32_t* end) {
   std::string open = absl::StrCat("\"", std::string(member), "\":\"");
-  size_t at = o->body.find(open);
+  size_t at = o.text.find(open);
   if (at == std::string::npos) return;
   *begin = static_cast<uint32_t>(at + open.size());
-  *end = static_cast<uint32_t>(o->body.find('"', *begin));
+  *end = static_cast<uint32_t>(o.text.find('"', *begin));
 }
 
 // Of who wrote which field, only what was applied is kept (apply.h).
 void KeepApplied(Value* meta) {
   Value* managed = meta->Find("managedFields");
   if (managed == nullptr) return;
-  std::erase_if(managed->items, [](const Value& e) { return e.Str("operation") != "Apply"; });
+  managed->items.EraseIf([](const Value& e) { return e.Str("operation") != "Apply"; });
   if (managed->items.empty()) meta->Erase("managedFields");
 }
 
-std::shared_ptr<Object> Begin(const ResourceInfo& r, Value& v, uint64_t rv) {
+// Writes what only the server says of an object.
+void CompleteMeta(const ResourceInfo& r, uint64_t rv, Value* meta) {
+  if (validation::kSelfLinks.Has(r.release)) {
+    const std::string ns(r.namespaced ? meta->Str("namespace") : std::string_view());
+    meta->Set("selfLink", Value::String(SelfLink(r, 0, ns, meta->Str("name"))));
+  } else {
+    meta->Erase("selfLink");
+  }
+  KeepApplied(meta);
+  if (rv > 0) {
+    meta->Set("resourceVersion", Value::String(std::to_string(rv)));
+  } else {
+    meta->Erase("resourceVersion");
+  }
+}
+
+// Returns an object with what the store knows of it without its text.
+std::shared_ptr<Object> Describe(const ResourceInfo& r, const Value& v, uint64_t rv) {
   auto o = std::make_shared<Object>();
-  Value& meta = v.Child("metadata");
+  const Value& meta = *v.Find("metadata");
   o->name = meta.Str("name");
   o->ns = r.namespaced ? std::string(meta.Str("namespace")) : std::string();
   o->uid = meta.Str("uid");
   o->rv = rv;
-  if (validation::kSelfLinks.Has(r.release)) {
-    meta.Set("selfLink", Value::String(SelfLink(r, 0, o->ns, o->name)));
-  } else {
-    meta.Erase("selfLink");
-  }
-  KeepApplied(&meta);
-  if (rv > 0) {
-    meta.Set("resourceVersion", Value::String(std::to_string(rv)));
-  } else {
-    meta.Erase("resourceVersion");
-  }
   util::SymbolKeeper keeper;
   if (const Value* labels = meta.Find("labels")) {
     std::vector<std::pair<util::Symbol, util::Symbol>> pairs;
@@ -77,9 +85,14 @@ std::shared_ptr<Object> Begin(const ResourceInfo& r, Value& v, uint64_t rv) {
   return o;
 }
 
-void Finish(Object* o) {
-  Locate(o, "selfLink", &o->self_begin, &o->self_end);
-  Locate(o, "resourceVersion", &o->rv_begin, &o->rv_end);
+std::shared_ptr<Object> Begin(const ResourceInfo& r, Value& v, uint64_t rv) {
+  CompleteMeta(r, rv, &v.Child("metadata"));
+  return Describe(r, v, rv);
+}
+
+void Finish(const Object& o) {
+  Locate(o, "selfLink", &o.self_begin, &o.self_end);
+  Locate(o, "resourceVersion", &o.rv_begin, &o.rv_end);
 }
 
 // StatefulSets of apps/v1beta1 have status.observedGeneration even when it is zero.
@@ -88,14 +101,20 @@ std::string_view kStatusWithoutGeneration = ",\"status\":{\"replicas\":";
 void AppendBody(const ResourceInfo& r, size_t version, const Object& o, std::string_view subresource,
                 std::string* out) {
   if (version > 0 && r.other_type != nullptr) {
-    auto stored = ParseJson("{" + o.body);
+    auto stored = ParseJson("{" + o.body());
     CHECK(stored.ok()) << "stored object " << o.Key() << " is no JSON: " << stored.status();
     std::string text;
     Encode(ToOtherVersion(r, *stored), *r.other_type, &text);
     out->append(text, 1);
     return;
   }
-  std::string_view body = o.body;
+  if (o.text.empty() && o.of_value == &r && version == o.value_version && subresource.empty()) {
+    std::string text;
+    Encode(*o.kept_value, *r.type, &text);
+    out->append(text, 1);
+    return;
+  }
+  std::string_view body = o.body();
   size_t from = 0;
   if ((version != 0 || !subresource.empty()) && o.self_end > o.self_begin) {
     out->append(body.substr(0, o.self_begin));
@@ -134,8 +153,8 @@ ObjectPtr MakeObject(const ResourceInfo& r, Value& v, uint64_t rv) {
   std::string text;
   text.reserve(1024);
   Encode(v, *r.type, &text);
-  o->body = text.substr(1);
-  Finish(o.get());
+  o->text = text.substr(1);
+  Finish(*o);
   return o;
 }
 
@@ -150,30 +169,69 @@ ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv) {
   for (size_t i = 0; i < meta->keys.size(); ++i) {
     if (ordered.Find(meta->keys[i]) == nullptr) ordered.Set(meta->keys[i], std::move(meta->items[i]));
   }
-  o->body = "\"metadata\":";
-  AppendJson(ordered, &o->body);
+  o->text = "\"metadata\":";
+  AppendJson(ordered, &o->text);
   for (size_t i = 0; i < v.keys.size(); ++i) {
     const std::string& key = v.keys[i];
     if (key == "metadata" || key == "kind" || key == "apiVersion") continue;
-    o->body.push_back(',');
-    api::AppendJsonString(key, &o->body);
-    o->body.push_back(':');
-    AppendJson(v.items[i], &o->body);
+    o->text.push_back(',');
+    api::AppendJsonString(key, &o->text);
+    o->text.push_back(':');
+    AppendJson(v.items[i], &o->text);
   }
-  o->body.push_back('}');
-  o->body.shrink_to_fit();
-  Finish(o.get());
+  o->text.push_back('}');
+  o->text.shrink_to_fit();
+  Finish(*o);
   return o;
+}
+
+bool HasStoredText(const ResourceInfo& r, size_t version) {
+  if (r.kind == "StatefulSet" && r.versions[version].version == "v1beta1") return false;
+  return version == 0 || (r.other_type == nullptr && !validation::kSelfLinks.Has(r.release));
+}
+
+Value NormalValue(const ResourceInfo& r, size_t version, Value v, uint64_t rv) {
+  CompleteMeta(r, rv, &v.Child("metadata"));
+  validation::Normalize(*r.type, &v);
+  v.keys.insert(std::as_const(v.keys).begin(), {"kind", "apiVersion"});
+  v.items.insert(std::as_const(v.items).begin(), {Value::String(r.kind), Value::String(r.versions[version].Text())});
+  return v;
+}
+
+ObjectPtr MakeObjectOf(const ResourceInfo& r, size_t version, Value normal, uint64_t rv) {
+  const std::string text = std::to_string(rv);
+  if (const Value& meta = *std::as_const(normal).Find("metadata"); meta.Str("resourceVersion") != text) {
+    normal.Find("metadata")->Set("resourceVersion", Value::String(text));
+  }
+  normal.Freeze();
+  auto o = Describe(r, normal, rv);
+  o->kept_value = std::make_shared<const Value>(std::move(normal));
+  o->value = o->kept_value;
+  o->value_version = version;
+  o->of_value = &r;
+  return o;
+}
+
+const std::string& Object::body() const {
+  if (!text.empty() || of_value == nullptr) return text;
+  std::string whole;
+  whole.reserve(1024);
+  Encode(*kept_value, *of_value->type, &whole);
+  text = whole.substr(1);
+  Finish(*this);
+  return text;
 }
 
 // The new version may have more digits than the old one, so positions after it move.
 ObjectPtr WithResourceVersion(const Object& o, uint64_t rv) {
+  if (o.of_value != nullptr) return MakeObjectOf(*o.of_value, o.value_version, *o.kept_value, rv);
   auto copy = std::make_shared<Object>(o);
   copy->added_frames.clear();
   copy->value.reset();
+  copy->kept_value.reset();
   copy->rv = rv;
   std::string text = std::to_string(rv);
-  copy->body.replace(o.rv_begin, o.rv_end - o.rv_begin, text);
+  copy->text.replace(o.rv_begin, o.rv_end - o.rv_begin, text);
   auto shift = static_cast<uint32_t>(text.size()) - (o.rv_end - o.rv_begin);
   copy->rv_end = o.rv_begin + static_cast<uint32_t>(text.size());
   if (o.self_begin > o.rv_begin) {

@@ -22,16 +22,23 @@ struct Object {
   std::vector<util::Symbol> fields;  // the values of the resource's indexed fields
   util::KeptTexts texts;             // keeps the texts of labels and fields
 
-  // The text from `"metadata":` to the closing brace. kind and apiVersion are added for the version that is requested.
-  std::string body;
-  uint32_t self_begin = 0, self_end = 0;  // range of metadata.selfLink in body, without quotes; empty if there is none
-  uint32_t rv_begin = 0, rv_end = 0;      // range of metadata.resourceVersion in body, without quotes
+  // Returns the text from `"metadata":` to the closing brace. kind and apiVersion are added for the version that is
+  // requested.
+  const std::string& body() const;
+  // The text, and the ranges in it of metadata.selfLink (empty if there is none) and metadata.resourceVersion, without
+  // quotes. All are empty as long as nobody has asked for the text of an object that was made of a value.
+  mutable std::string text;
+  mutable uint32_t self_begin = 0, self_end = 0, rv_begin = 0, rv_end = 0;
 
   // The watch event ADDED in each version of the resource, as long as some watcher has not read it yet. Filled in by
   // watch.cc.
   mutable std::vector<std::weak_ptr<const std::string>> added_frames;
   // The object as a value, in which version, as long as somebody holds it. Filled in by the store.
   mutable std::weak_ptr<const Value> value;
+  // Where the store keeps all values, the value itself. With `of_value`, the resource, it is what ToValue returns, so
+  // equal objects have equal values.
+  mutable std::shared_ptr<const Value> kept_value;
+  mutable const ResourceInfo* of_value = nullptr;
   mutable size_t value_version = 0;
 
   // Returns "namespace/name", or the name of a cluster-wide object. Lists are sorted by it.
@@ -44,6 +51,15 @@ using ObjectPtr = std::shared_ptr<const Object>;
 // MakeVerbatimObject keeps all members, known or not.
 ObjectPtr MakeObject(const ResourceInfo& r, Value& v, uint64_t rv);
 ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv);
+
+// Returns `v` in the form that ToValue gives it in that version of an object that MakeObject makes of it. REQUIRES:
+// HasStoredText(r, version).
+Value NormalValue(const ResourceInfo& r, size_t version, Value v, uint64_t rv);
+// Makes an object of a normal value, which it keeps, and with another resource version than the value has. Its text is
+// made when it is first asked for.
+ObjectPtr MakeObjectOf(const ResourceInfo& r, size_t version, Value normal, uint64_t rv);
+// Returns whether all objects have the stored text in a version, but for kind and apiVersion.
+bool HasStoredText(const ResourceInfo& r, size_t version);
 
 // Returns the object with another resource version in its text.
 ObjectPtr WithResourceVersion(const Object& o, uint64_t rv);

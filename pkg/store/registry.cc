@@ -245,22 +245,17 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
   }
   if (auto refused = CheckQuota(r, version, v)) return *refused;
   if (store_->Get(r, ns, name) != nullptr) return AlreadyExists(gr, name);
-  ObjectPtr o = MakeObject(r, v, dry_run_ ? 0 : store_->rv() + 1);
-  if (o->body.size() > kMostObjectBytes) return TooLarge(o->body.size());
+  ObjectPtr o = store_->Make(r, std::move(v), dry_run_ ? 0 : store_->rv() + 1);
+  if (o->body().size() > kMostObjectBytes) return TooLarge(o->body().size());
   NextRv();
-  if (!dry_run_) store_->NoteValue(r, *o, std::move(v));
   Put(r, o);
   return o;
 }
 
 // Stores the new state unless it equals the old one; so a write without a change causes no event.
 ObjectPtr Registry::StoreUpdate(const ResourceInfo& r, Value v, const ObjectPtr& old) {
-  ObjectPtr same = MakeObject(r, v, old->rv);
-  if (same->body == old->body) return old;
-  if (dry_run_) return same;
-  ObjectPtr o = WithResourceVersion(*same, NextRv());
-  store_->NoteValue(r, *o, std::move(v));
-  Put(r, o);
+  ObjectPtr o = store_->MakeChanged(r, std::move(v), old, [&] { return dry_run_ ? old->rv : store_->NextRv(); });
+  if (o != old) Put(r, o);
   return o;
 }
 
@@ -380,7 +375,7 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
 }
 
 std::optional<ApiError> Registry::Replace(const ResourceInfo& r, Value v) {
-  const Value& meta = validation::OrEmpty(v.Find("metadata"));
+  const Value& meta = validation::OrEmpty(std::as_const(v).Find("metadata"));
   const std::string name(meta.Str("name"));
   const ObjectPtr old = store_->Get(r, meta.Str("namespace"), name);
   if (old == nullptr) return NotFound(r.In(0), name);
@@ -490,10 +485,11 @@ Result<Deleted> Registry::Delete(const ResourceInfo& r, size_t version, std::str
     }
   } else if (r.kind == "Pod") {
     constexpr int64_t kDefaultGrace = 30;
-    const Value* own = v.At({"spec", "terminationGracePeriodSeconds"});
+    const Value& as_is = v;
+    const Value* own = as_is.At({"spec", "terminationGracePeriodSeconds"});
     period = how.grace_seconds.value_or(own != nullptr && !own->IsNull() ? own->AsInt() : kDefaultGrace);
-    const Value* node = v.At({"spec", "nodeName"});
-    const Value* phase = v.At({"status", "phase"});
+    const Value* node = as_is.At({"spec", "nodeName"});
+    const Value* phase = as_is.At({"status", "phase"});
     bool finished = phase != nullptr && (phase->text() == "Succeeded" || phase->text() == "Failed");
     if (node == nullptr || node->text().empty() || finished || period < 0) period = 0;
     meta.Set("deletionTimestamp", Value::String(TimeText(clock_->Wall() + absl::Seconds(period))));
@@ -551,7 +547,7 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
         binding, pod,
         absl::StrCat("pod ", std::string(pod), " is already assigned to node ", GoQuoted(spec.Str("nodeName"))));
   }
-  const Value* gates = spec.Find("schedulingGates");
+  const Value* gates = std::as_const(spec).Find("schedulingGates");
   if (gates != nullptr && !gates->empty()) {
     return Conflict(binding, pod, absl::StrCat("pod ", std::string(pod), " has non-empty .spec.schedulingGates"));
   }
@@ -580,9 +576,7 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
     *same = std::move(condition);
   }
   if (dry_run_) return std::nullopt;
-  const ObjectPtr bound = MakeObject(*pods, v, NextRv());
-  store_->NoteValue(*pods, *bound, std::move(v));
-  Put(*pods, bound);
+  Put(*pods, store_->Make(*pods, std::move(v), NextRv()));
   return std::nullopt;
 }
 

@@ -38,7 +38,7 @@ Result<ObjectPtr> Registry::Resize(const ResourceInfo& r, const Value& wanted, V
     errors.push_back(validation::Invalid("spec", after, "Pod QOS Class may not change as a result of resizing"));
   }
   if (!errors.empty()) return InvalidObject("", r.kind, old->name, std::move(errors));
-  if (MakeObject(r, pod, old->rv)->body == old->body) return old;
+  if (MakeObject(r, pod, old->rv)->body() == old->body()) return old;
   Value& meta = *pod.Find("metadata");
   meta.Set("generation", Value::Int(world::living::NumberAt(meta, {"generation"}) + 1));
   return StoreUpdate(r, std::move(pod), old);

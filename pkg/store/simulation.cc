@@ -165,7 +165,11 @@ Simulation::Simulation(Registry* registry, const util::Clock* clock, SimulationO
     : access_(std::make_unique<Access>(registry, clock, std::move(options.refuses))),
       world_(
           std::make_unique<world::living::World>(access_.get(), clock, world::RulesOf(registry->catalog().release()))) {
-  registry->store().HoldValues(kHeldValues);
+  if (options.quiet) {
+    registry->store().HoldAllValues();
+  } else {
+    registry->store().HoldValues(kHeldValues);
+  }
   if (options.controllers) {
     AddControllers(
         world_.get(),

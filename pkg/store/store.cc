@@ -41,8 +41,13 @@ void Store::HoldValues(size_t most) {
 }
 
 void Store::Hold(const Object& o, size_t version, const std::shared_ptr<const Value>& v) const {
+  if (o.of_value != nullptr) return;  // its text is made of the value that it has
   o.value = v;
   o.value_version = version;
+  if (holds_all_) {
+    o.kept_value = v;
+    return;
+  }
   held_[next_held_] = v;
   next_held_ = (next_held_ + 1) % held_.size();
 }
@@ -51,8 +56,12 @@ std::shared_ptr<const Value> Store::Read(const ResourceInfo& r, size_t version, 
   if (o.value_version == version) {
     if (auto known = o.value.lock()) return known;
   }
-  auto v = std::make_shared<const Value>(ToValue(r, version, o));
-  if (!held_.empty()) Hold(o, version, v);
+  auto v = std::make_shared<Value>(ToValue(r, version, o));
+  if (holds_any()) {
+    // Whoever changes a copy then copies no more than that.
+    v->Freeze();
+    Hold(o, version, v);
+  }
   return v;
 }
 
@@ -65,15 +74,37 @@ Value Store::ReadCopy(const ResourceInfo& r, size_t version, const Object& o) co
 
 void Store::NoteValue(const ResourceInfo& r, const Object& o, Value v) const {
   const size_t version = StableVersionOf(r);
-  // Other versions are made of the text (ToValue), and so are selfLinks of another version than the stored one.
-  const bool is_stored_so = version == 0 || (r.other_type == nullptr && o.self_end == o.self_begin);
-  if (held_.empty() || !is_stored_so) return;
-  validation::Normalize(*r.type, &v);
-  v.Find("metadata")->Set("resourceVersion", Value::String(std::to_string(o.rv)));
-  v.keys.insert(v.keys.begin(), {"kind", "apiVersion"});
-  v.items.insert(v.items.begin(), {Value::String(r.kind), Value::String(r.versions[version].Text())});
-  BERTH_REQUIRES(validation::ToJson(v) == validation::ToJson(ToValue(r, version, o)));
-  Hold(o, version, std::make_shared<const Value>(std::move(v)));
+  if (held_.empty() || !HasStoredText(r, version)) return;
+  Value normal = NormalValue(r, version, std::move(v), o.rv);
+  normal.Freeze();
+  BERTH_REQUIRES(validation::ToJson(normal) == validation::ToJson(ToValue(r, version, o)));
+  Hold(o, version, std::make_shared<const Value>(std::move(normal)));
+}
+
+ObjectPtr Store::Make(const ResourceInfo& r, Value v, uint64_t rv) const {
+  const size_t version = StableVersionOf(r);
+  if (holds_all_ && rv > 0 && HasStoredText(r, version)) {
+    return MakeObjectOf(r, version, NormalValue(r, version, std::move(v), rv), rv);
+  }
+  ObjectPtr o = MakeObject(r, v, rv);
+  NoteValue(r, *o, std::move(v));
+  return o;
+}
+
+ObjectPtr Store::MakeChanged(const ResourceInfo& r, Value v, const ObjectPtr& old,
+                             const std::function<uint64_t()>& next_rv) const {
+  const size_t version = StableVersionOf(r);
+  if (old->of_value == &r && old->value_version == version) {
+    Value now = NormalValue(r, version, std::move(v), old->rv);
+    return now == *old->kept_value ? old : MakeObjectOf(r, version, std::move(now), next_rv());
+  }
+  const ObjectPtr same = MakeObject(r, v, old->rv);
+  if (same->body() == old->body()) return old;
+  const uint64_t rv = next_rv();
+  if (holds_all_ && HasStoredText(r, version)) return Make(r, std::move(v), rv);
+  ObjectPtr o = WithResourceVersion(*same, rv);
+  NoteValue(r, *o, std::move(v));
+  return o;
 }
 
 void Store::Put(const ResourceInfo& r, ObjectPtr o) {

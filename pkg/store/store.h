@@ -66,12 +66,19 @@ class Store {
   // ---- objects as values ----
   // Holds the values of so many objects that were read or written last, for those who read them next; 0 at first.
   void HoldValues(size_t most);
+  // Holds the value that was read or written last of each object until it changes. For a store whose objects are read
+  // more often than they are sent; a value takes some times as much memory as its text.
+  void HoldAllValues() { holds_all_ = true; }
   // Returns the object as a value of the version (ToValue), shared by everybody who reads it while it is held.
   std::shared_ptr<const Value> Read(const ResourceInfo& r, size_t version, const Object& o) const;
   // Returns the same as a copy to be changed.
   Value ReadCopy(const ResourceInfo& r, size_t version, const Object& o) const;
-  // Spares readers the parsing of an object that has just been made of `v`. To be called before it is put.
-  void NoteValue(const ResourceInfo& r, const Object& o, Value v) const;
+  // Makes an object of `v` (MakeObject), and spares readers its parsing.
+  ObjectPtr Make(const ResourceInfo& r, Value v, uint64_t rv) const;
+  // The same for a change of `old`. Returns `old` if it is equal but for its resource version, and otherwise an object
+  // with the version that `next_rv` returns.
+  ObjectPtr MakeChanged(const ResourceInfo& r, Value v, const ObjectPtr& old,
+                        const std::function<uint64_t()>& next_rv) const;
 
   // Adds or replaces an object, whose rv must come from NextRv. Listeners are called before this returns.
   void Put(const ResourceInfo& r, ObjectPtr o);
@@ -124,7 +131,9 @@ class Store {
     return collections_[static_cast<size_t>(&r - catalog_.resources().data())];
   }
   void Publish(Collection& c, EventPtr e);
+  bool holds_any() const { return holds_all_ || !held_.empty(); }
   void Hold(const Object& o, size_t version, const std::shared_ptr<const Value>& v) const;
+  void NoteValue(const ResourceInfo& r, const Object& o, Value v) const;
   template <typename F>
   void ForEachListener(Collection& c, F call);
 
@@ -133,6 +142,7 @@ class Store {
   uint64_t rv_ = 0;
   mutable std::vector<std::shared_ptr<const Value>> held_;  // a ring
   mutable size_t next_held_ = 0;
+  bool holds_all_ = false;
 };
 
 }  // namespace berth::apiserver

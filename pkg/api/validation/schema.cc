@@ -420,6 +420,35 @@ void EncodeMap(const Value& v, const FieldDef& f, std::string* out) {
   out->push_back('}');
 }
 
+// Finds the members of a value for the fields of its type, which must be asked for in their order.
+class MembersByField {
+ public:
+  static constexpr size_t kAbsent = SIZE_MAX;
+
+  MembersByField(const Value& v, const TypeDef& type) : value_(v), keys_(v.keys.get()) {
+    // Values mostly have their members in the type's order, and then nothing needs to be searched for.
+    size_t found = 0;
+    for (const FieldDef& f : type.fields) found += found < keys_.size() && keys_[found] == f.name;
+    in_order_ = found == keys_.size();
+  }
+  // Returns the place of the member, or kAbsent.
+  size_t Place(const FieldDef& f) {
+    if (next_ < keys_.size() && keys_[next_] == f.name) return next_++;
+    if (in_order_) return kAbsent;
+    const Value* member = value_.Find(f.name);
+    if (member == nullptr) return kAbsent;
+    const auto place = static_cast<size_t>(member - value_.items.data());
+    next_ = place + 1;
+    return place;
+  }
+
+ private:
+  const Value& value_;
+  const std::vector<std::string>& keys_;
+  bool in_order_;
+  size_t next_ = 0;
+};
+
 // Returns whether Go's omitempty would omit the value.
 bool LeftOut(const Value& v, const FieldDef& f) {
   if (f.always) return false;
@@ -448,17 +477,29 @@ void NormalizeOne(const FieldDef& f, Value* v) {
   }
 }
 
+// Values that are not structs are frozen with what holds them, so most of them need not be touched.
+bool IsNormal(const FieldDef& f, const Value& v) {
+  return f.kind == Kind::kStruct ? v.items.mark() == f.type : !v.IsNull();
+}
+
+void NormalizeAll(const FieldDef& f, Value* v) {
+  const std::vector<Value>& all = v->items.get();
+  if (std::all_of(all.begin(), all.end(), [&](const Value& e) { return IsNormal(f, e); })) return;
+  for (Value& element : v->items) NormalizeOne(f, &element);
+}
+
 void NormalizeMap(const FieldDef& f, Value* v) {
   if (!v->IsObject()) *v = Value::Object();
-  if (!std::is_sorted(v->keys.begin(), v->keys.end())) {
+  const std::vector<std::string>& keys = v->keys.get();
+  if (!std::is_sorted(keys.begin(), keys.end())) {
     Value sorted = Value::Object();
     for (size_t i : OrderOfKeys(*v)) {
-      sorted.keys.push_back(std::move(v->keys[i]));
+      sorted.keys.push_back(keys[i]);
       sorted.items.push_back(std::move(v->items[i]));
     }
     *v = std::move(sorted);
   }
-  for (Value& member : v->items) NormalizeOne(f, &member);
+  NormalizeAll(f, v);
 }
 
 void NormalizeField(const FieldDef& f, Value* v) {
@@ -466,7 +507,7 @@ void NormalizeField(const FieldDef& f, Value* v) {
   if (v->IsNull()) return;
   if (f.shape == Shape::kMap) return NormalizeMap(f, v);
   if (!v->IsArray()) *v = Value::Array();
-  for (Value& element : v->items) NormalizeOne(f, &element);
+  NormalizeAll(f, v);
 }
 
 }  // namespace
@@ -501,14 +542,10 @@ absl::StatusOr<Value> Decode(const Value& in, const TypeDef& type, std::string_v
 void Encode(const Value& v, const TypeDef& type, std::string* out) {
   out->push_back('{');
   bool first = true;
-  size_t hint = 0;  // decoded members mostly are in the type's order
+  MembersByField members(v, type);
   for (const FieldDef& f : type.fields) {
-    const Value* member = hint < v.keys.size() && v.keys[hint] == f.name ? &v.items[hint] : v.Find(f.name);
-    if (member == nullptr) {
-      member = &kNull;
-    } else {
-      hint = static_cast<size_t>(member - v.items.data()) + 1;
-    }
+    const size_t place = members.Place(f);
+    const Value* member = place == MembersByField::kAbsent ? &kNull : &v.items[place];
     if (LeftOut(*member, f)) continue;
     if (!first) out->push_back(',');
     first = false;
@@ -539,23 +576,21 @@ void Encode(const Value& v, const TypeDef& type, std::string* out) {
 }
 
 void Normalize(const TypeDef& type, Value* v) {
-  constexpr size_t kAbsent = SIZE_MAX;
+  if (v->items.mark() == &type) return;
+  constexpr size_t kAbsent = MembersByField::kAbsent;
   std::vector<std::pair<const FieldDef*, size_t>> written;  // where their values stand
   written.reserve(type.fields.size());
-  size_t hint = 0;
   bool in_place = v->IsObject();
+  const std::vector<std::string>& keys = v->keys.get();
+  const std::vector<Value>& items = v->items.get();
+  MembersByField members(*v, type);
   for (const FieldDef& f : type.fields) {
-    size_t at = hint < v->keys.size() && v->keys[hint] == f.name ? hint : kAbsent;
-    if (at == kAbsent) {
-      const Value* member = v->Find(f.name);
-      if (member != nullptr) at = static_cast<size_t>(member - v->items.data());
-    }
-    if (at != kAbsent) hint = at + 1;
-    if (LeftOut(at == kAbsent ? kNull : v->items[at], f)) continue;
+    const size_t at = members.Place(f);
+    if (LeftOut(at == kAbsent ? kNull : items[at], f)) continue;
     in_place = in_place && at == written.size();
     written.emplace_back(&f, at);
   }
-  if (!in_place || written.size() != v->keys.size()) {
+  if (!in_place || written.size() != keys.size()) {
     Value ordered = Value::Object();
     ordered.keys.reserve(written.size());
     ordered.items.reserve(written.size());
@@ -565,7 +600,13 @@ void Normalize(const TypeDef& type, Value* v) {
     }
     *v = std::move(ordered);
   }
-  for (size_t i = 0; i < written.size(); ++i) NormalizeField(*written[i].first, &v->items[i]);
+  for (size_t i = 0; i < written.size(); ++i) {
+    const FieldDef& f = *written[i].first;
+    // What is one plain value and has been written is normal.
+    if (f.shape == Shape::kOne && IsNormal(f, std::as_const(v->items)[i])) continue;
+    NormalizeField(f, &v->items[i]);
+  }
+  v->items.set_mark(&type);
 }
 
 absl::StatusOr<std::string> CanonicalQuantity(std::string_view text) {

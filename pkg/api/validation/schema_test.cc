@@ -51,6 +51,30 @@ TEST_CASE("a value that was changed is normalized as it is written") {
   CHECK(ToJson(*v) == text);
 }
 
+TEST_CASE("what is changed of a normal value that is frozen is normalized again, and the rest stays shared") {
+  const TypeDef& type = TypeOf("Pod", Version{10});
+  Value v = *ParseJson(R"({"metadata":{"name":"p"},"spec":{"nodeName":"n","containers":[{"image":"i","name":"c"}]}})");
+  Normalize(type, &v);
+  v.Freeze();
+  Value copy = v;
+  copy.Child("status").Set("phase", Value::String("Running"));
+  copy.Child("status").Set("message", Value::String(""));
+  copy.Child("metadata").Set("generateName", Value::String("p-"));
+  std::string text;
+  Encode(copy, type, &text);
+  Normalize(type, &copy);
+  CHECK(ToJson(copy) == text);
+  CHECK(std::as_const(copy).Find("spec")->items.Shares(std::as_const(v).Find("spec")->items));
+  copy.Freeze();
+  Value third = copy;
+  third.At({"spec", "containers"})->items[0].Set("name", Value());
+  third.At({"spec", "containers"})->items[0].Set("args", Value::Array());
+  text.clear();
+  Encode(third, type, &text);
+  Normalize(type, &third);
+  CHECK(ToJson(third) == text);
+}
+
 TEST_CASE("quantities get their canonical form") {
   struct {
     std::string_view in, out;

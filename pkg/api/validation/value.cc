@@ -52,30 +52,50 @@ int64_t Value::AsInt() const {
   return r.ec == std::errc() && r.ptr == text_.data() + text_.size() ? n : 0;
 }
 
+namespace {
+
+constexpr size_t kMostSearched = 32;  // comparing this many keys is cheaper than hashing one
+
+}  // namespace
+
 // Invariant: places[k] is the last position of key k among the first `covered` keys. Members are only ever appended
 // between two searches, unless Erase or EraseAll drops the index.
-const Value* Value::FindIndexed(std::string_view key) const {
-  if (index_.places == nullptr || index_.covered > keys.size()) {
+size_t Value::PlaceInIndex(std::string_view key) const {
+  const std::vector<std::string>& all = keys;
+  if (index_.places == nullptr || index_.covered > all.size()) {
     index_.places = std::make_unique<absl::flat_hash_map<std::string, uint32_t>>();
     index_.covered = 0;
   }
-  for (; index_.covered < keys.size(); ++index_.covered) {
-    (*index_.places)[keys[index_.covered]] = static_cast<uint32_t>(index_.covered);
+  for (; index_.covered < all.size(); ++index_.covered) {
+    (*index_.places)[all[index_.covered]] = static_cast<uint32_t>(index_.covered);
   }
   auto it = index_.places->find(absl::string_view(key.data(), key.size()));
-  return it == index_.places->end() ? nullptr : &items[it->second];
+  return it == index_.places->end() ? all.size() : it->second;
+}
+
+size_t Value::PlaceOf(std::string_view key) const {
+  const std::vector<std::string>& all = keys;
+  if (all.size() > kMostSearched) return PlaceInIndex(key);
+  for (size_t i = all.size(); i-- > 0;) {
+    if (all[i] == key) return i;
+  }
+  return all.size();
 }
 
 const Value* Value::Find(std::string_view key) const {
-  constexpr size_t kMostSearched = 32;  // comparing this many keys is cheaper than hashing one
-  if (keys.size() > kMostSearched) return FindIndexed(key);
-  for (size_t i = keys.size(); i-- > 0;) {
-    if (keys[i] == key) return &items[i];
-  }
-  return nullptr;
+  const size_t place = PlaceOf(key);
+  return place == keys.size() ? nullptr : &items[place];
 }
 Value* Value::Find(std::string_view key) {
-  return const_cast<Value*>(std::as_const(*this).Find(key));
+  const size_t place = PlaceOf(key);
+  return place == keys.size() ? nullptr : &items[place];
+}
+
+void Value::Freeze() {
+  // A search must not change a value that others read.
+  if (keys.size() > kMostSearched) PlaceInIndex("");
+  keys.Freeze([](const std::string&) {});
+  items.Freeze([](Value& v) { v.Freeze(); });
 }
 
 const Value* Value::At(std::initializer_list<std::string_view> path) const {
@@ -87,7 +107,12 @@ const Value* Value::At(std::initializer_list<std::string_view> path) const {
   return v;
 }
 Value* Value::At(std::initializer_list<std::string_view> path) {
-  return const_cast<Value*>(std::as_const(*this).At(path));
+  Value* v = this;
+  for (std::string_view key : path) {
+    if (v == nullptr) return nullptr;
+    v = v->Find(key);
+  }
+  return v;
 }
 
 std::string_view Value::Str(std::string_view key) const {
@@ -113,30 +138,34 @@ Value& Value::Child(std::string_view key) {
 }
 
 void Value::Erase(std::string_view key) {
-  if (Find(key) == nullptr) return;
+  if (PlaceOf(key) == keys.size()) return;
   index_.places.reset();
-  for (size_t i = keys.size(); i-- > 0;) {
-    if (keys[i] == key) {
-      keys.erase(keys.begin() + static_cast<ptrdiff_t>(i));
-      items.erase(items.begin() + static_cast<ptrdiff_t>(i));
+  std::vector<std::string>& names = keys.own();
+  std::vector<Value>& values = items.own();
+  for (size_t i = names.size(); i-- > 0;) {
+    if (names[i] == key) {
+      names.erase(names.begin() + static_cast<ptrdiff_t>(i));
+      values.erase(values.begin() + static_cast<ptrdiff_t>(i));
     }
   }
 }
 
 void Value::EraseAll(const absl::flat_hash_set<std::string>& gone) {
+  std::vector<std::string>& names = keys.own();
+  std::vector<Value>& values = items.own();
   size_t kept = 0;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (gone.contains(keys[i])) continue;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (gone.contains(names[i])) continue;
     if (kept != i) {
-      keys[kept] = std::move(keys[i]);
-      items[kept] = std::move(items[i]);
+      names[kept] = std::move(names[i]);
+      values[kept] = std::move(values[i]);
     }
     ++kept;
   }
-  if (kept == keys.size()) return;
+  if (kept == names.size()) return;
   index_.places.reset();
-  keys.resize(kept);
-  items.resize(kept);
+  names.resize(kept);
+  values.resize(kept);
 }
 
 void Value::Append(Value v) {
@@ -148,6 +177,7 @@ void Value::Append(Value v) {
 bool operator==(const Value& a, const Value& b) {
   if (a.type_ != b.type_ || a.bool_ != b.bool_ || a.text_ != b.text_ || a.items.size() != b.items.size()) return false;
   if (!a.IsObject()) return a.items == b.items;
+  if (a.items.Shares(b.items) && a.keys == b.keys) return true;
   for (size_t i = 0; i < a.keys.size(); ++i) {
     const Value* other = b.Find(a.keys[i]);
     if (other == nullptr || !(a.items[i] == *other)) return false;

@@ -1,8 +1,8 @@
 // A mutable JSON value for requests, patches and defaulting.
 //
-// Stored objects are texts (object.h); a Value exists only while one request is handled. Members keep the order in
-// which they were written. Errors are worded as Go's encoding/json words them, because clients see them. Thread-safety:
-// plain data, copyable and movable, not thread-safe.
+// Members keep the order in which they were written. Errors are worded as Go's encoding/json words them, because
+// clients see them. Thread-safety: plain data, copyable and movable, not thread-safe. Copies of a frozen value share
+// what is not changed (Freeze), and may be used by several threads at once, each its own.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "pkg/api/json.h"
+#include "pkg/api/validation/shared_vector.h"
 
 namespace berth::validation {
 
@@ -65,8 +66,12 @@ class Value {
 
   // Children: the elements of an array, or the members of an object with `keys` beside them. Members may be appended
   // here directly; to rename or remove one, use the functions above.
-  std::vector<Value> items;
-  std::vector<std::string> keys;
+  SharedVector<Value> items;
+  SharedVector<std::string> keys;
+
+  // Makes copies share all that is below this value, until they change it. Takes time for what is not frozen yet.
+  // REQUIRES: nobody holds a reference through which something below is changed.
+  void Freeze();
 
   // The position of the value in the text that it was parsed from, in bytes: [begin, end).
   uint32_t begin = 0, end = 0;
@@ -88,12 +93,14 @@ class Value {
     std::unique_ptr<absl::flat_hash_map<std::string, uint32_t>> places;
     size_t covered = 0;  // how many of `keys` are in `places`; meaningless without them
   };
-  const Value* FindIndexed(std::string_view key) const;
+  // Returns the position of the member, or the number of members.
+  size_t PlaceOf(std::string_view key) const;
+  size_t PlaceInIndex(std::string_view key) const;
 
   Type type_ = Type::kNull;
   bool bool_ = false;
   std::string text_;
-  mutable KeyIndex index_;  // so not even const members may be called from two threads at once
+  mutable KeyIndex index_;  // so not even const members may be called from two threads at once, unless it is frozen
 };
 
 // Parses exactly one value. Errors are Go's: "invalid character 'b' looking for beginning of value", "unexpected end of

@@ -108,5 +108,60 @@ TEST_CASE("of many members with equal names the last one counts") {
   CHECK(v->Find("a") == nullptr);
 }
 
+TEST_CASE("copies of a frozen value share what is not changed, and see no changes of each other") {
+  Value v = *ParseJson(R"({"spec":{"list":[{"a":1},{"a":2}],"deep":{"x":"y"}},"status":{"n":1}})");
+  v.Freeze();
+  const std::string before = ToJson(v);
+  Value copy = v;
+  CHECK(copy.items.Shares(v.items));
+  copy.Child("status").Set("n", Value::Int(2));
+  CHECK(ToJson(v) == before);
+  CHECK(ToJson(copy) == R"({"spec":{"list":[{"a":1},{"a":2}],"deep":{"x":"y"}},"status":{"n":2}})");
+  CHECK(std::as_const(copy).Find("spec")->items.Shares(std::as_const(v).Find("spec")->items));
+  CHECK_FALSE(copy == v);
+  copy.At({"spec", "list"})->items[1].Set("a", Value::Int(3));
+  copy.At({"spec", "list"})->items.push_back(Value::Int(4));
+  copy.At({"spec", "deep"})->Erase("x");
+  CHECK(ToJson(v) == before);
+  CHECK(ToJson(copy) == R"({"spec":{"list":[{"a":1},{"a":3},4],"deep":{}},"status":{"n":2}})");
+  // One that nobody shares with is changed in its place, and what is asked for in vain is no change.
+  copy.Freeze();
+  Value third = copy;
+  CHECK(third.At({"spec", "no"}) == nullptr);
+  third.Erase("no");
+  CHECK(std::as_const(third).At({"spec", "list"})->items.Shares(std::as_const(copy).At({"spec", "list"})->items));
+  // A copy of what is not frozen is its own.
+  Value plain = *ParseJson(R"({"a":{"b":1}})"), other = plain;
+  plain.Child("a").Set("b", Value::Int(2));
+  CHECK(ToJson(other) == R"({"a":{"b":1}})");
+}
+
+TEST_CASE("a frozen object with many members is found in, and its copies as well") {
+  Value v = Value::Object();
+  for (int i = 0; i < 100; ++i) v.Child("all").Set(absl::StrCat("k", i), Value::Int(i));
+  v.Freeze();
+  Value copy = v;
+  CHECK(std::as_const(v).At({"all", "k77"})->AsInt() == 77);
+  copy.Child("all").Erase("k77");
+  copy.Child("all").Set("k100", Value::Int(100));
+  copy.Freeze();
+  CHECK(std::as_const(copy).At({"all", "k77"}) == nullptr);
+  CHECK(std::as_const(copy).At({"all", "k100"})->AsInt() == 100);
+  CHECK(std::as_const(v).At({"all", "k77"})->AsInt() == 77);
+  CHECK(std::as_const(v).At({"all", "k100"}) == nullptr);
+}
+
+TEST_CASE("elements are erased by a function that is asked once for each") {
+  Value v = *ParseJson("[0,1,2,3,4,5]");
+  v.Freeze();
+  Value copy = v;
+  size_t asked = 0;
+  CHECK(copy.items.EraseIf([&](const Value& e) { return ++asked, e.AsInt() % 2 == 1; }) == 3);
+  CHECK(asked == 6);
+  CHECK(ToJson(copy) == "[0,2,4]");
+  CHECK(copy.items.EraseIf([](const Value& e) { return e.AsInt() == 1; }) == 0);
+  CHECK(ToJson(v) == "[0,1,2,3,4,5]");
+}
+
 }  // namespace
 }  // namespace berth::validation

@@ -264,9 +264,8 @@ class RecordedCase {
         Value* taints = v->At({"spec", "taints"});
         REQUIRE(taints != nullptr);
         const Value& which = untaint->items[1];
-        std::erase_if(taints->items, [&](const Value& t) {
-          return t.Str("key") == which.Str("key") && t.Str("effect") == which.Str("effect");
-        });
+        taints->items.EraseIf(
+            [&](const Value& t) { return t.Str("key") == which.Str("key") && t.Str("effect") == which.Str("effect"); });
       });
     } else if (const Value* cordon = step.Find("cordon")) {
       played_.Change("Node", cordon->items[0].text(),

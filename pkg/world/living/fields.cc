@@ -2,8 +2,10 @@
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/time/civil_time.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "pkg/util/status.h"
 
@@ -24,15 +26,59 @@ bool TrueAt(const Value& v, Path path) {
   return at != nullptr && at->AsBool();
 }
 
+namespace {
+
+// The form in which servers write times, with a digit for each 0.
+constexpr std::string_view kPlainTime = "0000-00-00T00:00:00Z";
+
+// Returns the time of a text in that form; none if it has another one, or a day that not every month has.
+std::optional<absl::Time> PlainTime(std::string_view text) {
+  if (text.size() != kPlainTime.size()) return std::nullopt;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool is_digit = text[i] >= '0' && text[i] <= '9';
+    if (kPlainTime[i] == '0' ? !is_digit : text[i] != kPlainTime[i]) return std::nullopt;
+  }
+  const auto number = [&](size_t at) { return (text[at] - '0') * 10 + (text[at + 1] - '0'); };
+  constexpr int kHundred = 100, kDaysOfAll = 28, kMonths = 12, kHours = 24, kSixty = 60;
+  const int month = number(5), day = number(8), hour = number(11), minute = number(14), second = number(17);
+  if (month < 1 || month > kMonths || day < 1 || day > kDaysOfAll) return std::nullopt;
+  if (hour >= kHours || minute >= kSixty || second >= kSixty) return std::nullopt;
+  const int64_t days = absl::CivilDay(number(0) * kHundred + number(2), month, day) - absl::CivilDay(1970, 1, 1);
+  return absl::FromUnixSeconds(((days * kHours + hour) * kSixty + minute) * kSixty + second);
+}
+
+}  // namespace
+
 absl::Time TimeAt(const Value& v, Path path) {
+  const std::string_view text = TextAt(v, path);
+  if (text.empty()) return absl::InfinitePast();
+  if (const auto plain = PlainTime(text)) return *plain;
   absl::Time t = absl::InfinitePast();
   std::string why;
-  absl::ParseTime(absl::RFC3339_full, util::ToAbsl(TextAt(v, path)), &t, &why);
+  absl::ParseTime(absl::RFC3339_full, util::ToAbsl(text), &t, &why);
   return t;
 }
 
 std::string TimeText(absl::Time t) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone());
+  const absl::CivilSecond s = absl::ToCivilSecond(t, absl::UTCTimeZone());
+  constexpr int64_t kFirstYear = 1000, kLastYear = 9999;
+  if (s.year() < kFirstYear || s.year() > kLastYear) {
+    return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone());
+  }
+  std::string text(kPlainTime);
+  const auto write = [&](size_t at, int n) {
+    text[at] = static_cast<char>('0' + n / 10);
+    text[at + 1] = static_cast<char>('0' + n % 10);
+  };
+  constexpr int kHundred = 100;
+  write(0, static_cast<int>(s.year()) / kHundred);
+  write(2, static_cast<int>(s.year()) % kHundred);
+  write(5, s.month());
+  write(8, s.day());
+  write(11, s.hour());
+  write(14, s.minute());
+  write(17, s.second());
+  return text;
 }
 
 std::string_view UidOf(const Value& object) {
@@ -52,7 +98,7 @@ bool HasFinalizer(const Value& object, std::string_view finalizer) {
 bool RemoveFinalizer(Value* object, std::string_view finalizer) {
   Value* list = object->At({"metadata", "finalizers"});
   if (list == nullptr) return false;
-  const size_t removed = std::erase_if(list->items, [&](const Value& f) { return f.text() == finalizer; });
+  const size_t removed = list->items.EraseIf([&](const Value& f) { return f.text() == finalizer; });
   if (list->items.empty()) object->Child("metadata").Erase("finalizers");
   return removed > 0;
 }
@@ -83,7 +129,7 @@ const Value* ControllerOf(const Value& object) {
 bool RemoveOwner(std::string_view uid, Value* object) {
   Value* owners = object->At({"metadata", "ownerReferences"});
   if (owners == nullptr) return false;
-  const size_t removed = std::erase_if(owners->items, [&](const Value& o) { return o.Str("uid") == uid; });
+  const size_t removed = owners->items.EraseIf([&](const Value& o) { return o.Str("uid") == uid; });
   if (owners->items.empty()) object->Child("metadata").Erase("ownerReferences");
   return removed > 0;
 }
@@ -129,7 +175,7 @@ bool SetCondition(const Condition& c, absl::Time now, Value* object) {
 
 void RemoveCondition(std::string_view type, Value* object) {
   Value* list = object->At({"status", "conditions"});
-  if (list != nullptr) std::erase_if(list->items, [&](const Value& c) { return c.Str("type") == type; });
+  if (list != nullptr) list->items.EraseIf([&](const Value& c) { return c.Str("type") == type; });
 }
 
 int64_t ShareOf(const Value* v, int64_t whole, bool up, int64_t otherwise) {

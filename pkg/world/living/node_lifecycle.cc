@@ -64,7 +64,7 @@ bool SetTaints(std::vector<std::string_view> keys, std::string_view effect, absl
     keys.erase(it);
     return true;
   };
-  const bool removed = std::erase_if(taints.items, [&](const Value& t) { return !stays(t); }) > 0;
+  const bool removed = taints.items.EraseIf([&](const Value& t) { return !stays(t); }) > 0;
   if (!removed && keys.empty()) return false;
   for (std::string_view key : keys) taints.Append(Taint(key, effect, now));
   if (taints.items.empty()) {
