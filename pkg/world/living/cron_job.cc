@@ -1,8 +1,13 @@
 // CronJobs (pkg/controller/cronjob, 1.36).
+#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,8 +23,29 @@ namespace {
 constexpr char kCronComponent[] = "cronjob-controller";
 constexpr char kTime[] = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 
-bool IsOver(const Value& job) {
-  return IsConditionTrue(job, "Complete") || IsConditionTrue(job, "Failed");
+// What is asked about a Job, as it was at some time.
+struct JobFacts {
+  std::string ns, name, uid, cron_uid, created, version;
+  bool complete = false, failed = false, terminating = false;
+  absl::Time completed;
+  bool IsOver() const { return complete || failed; }
+};
+using JobFactsPtr = std::shared_ptr<const JobFacts>;
+
+// `owner`: the controller among the Job's owners.
+JobFactsPtr FactsOfJob(const Value& job, const Value& owner) {
+  auto f = std::make_shared<JobFacts>();
+  f->ns = NamespaceOf(job);
+  f->name = NameOf(job);
+  f->uid = UidOf(job);
+  f->cron_uid = owner.Str("uid");
+  f->created = TextAt(job, {"metadata", "creationTimestamp"});
+  f->version = TextAt(job, {"metadata", "resourceVersion"});
+  f->complete = IsConditionTrue(job, "Complete");
+  f->failed = IsConditionTrue(job, "Failed");
+  f->terminating = IsTerminating(job);
+  f->completed = TimeAt(job, {"status", "completionTime"});
+  return f;
 }
 
 class CronJobs final : public Actor {
@@ -27,63 +53,129 @@ class CronJobs final : public Actor {
   explicit CronJobs(World* world) : world_(world) {}
 
   void OnChange(const Change& c) override {
-    if (c.kind == "CronJob" && !c.gone) Look(NamespaceOf(*c.object), NameOf(*c.object));
+    if (c.kind == "CronJob") {
+      if (c.gone) {
+        plans_.erase(std::string(UidOf(*c.object)));
+      } else {
+        Look(NamespaceOf(*c.object), NameOf(*c.object));
+      }
+    }
     if (c.kind != "Job") return;
     const Value* owner = ControllerOf(*c.object);
-    if (owner != nullptr && owner->Str("kind") == "CronJob") Look(NamespaceOf(*c.object), owner->Str("name"));
+    if (owner != nullptr && owner->Str("kind") != "CronJob") owner = nullptr;
+    Note(*c.object, c.gone ? nullptr : owner);
+    if (owner != nullptr) Look(NamespaceOf(*c.object), owner->Str("name"));
   }
 
   void Sync(const ObjectName& what) override {
     const ValuePtr found = world_->cluster().Get("CronJob", what.ns, what.name);
     if (found == nullptr || IsTerminating(*found)) return;
     Value cron = *found;
-    std::vector<ValuePtr> jobs;
-    for (const ObjectName& dependent : world_->Dependents(UidOf(cron))) {
-      if (dependent.kind != "Job" || dependent.ns != what.ns) continue;
-      const ValuePtr job = world_->cluster().Get("Job", dependent.ns, dependent.name);
-      const Value* owner = job == nullptr ? nullptr : ControllerOf(*job);
-      if (owner != nullptr && owner->Str("uid") == UidOf(cron)) jobs.push_back(job);
+    // As they are now: what is decided below changes them.
+    std::vector<JobFactsPtr> jobs;
+    if (const auto known = jobs_.find(util::ToAbsl(UidOf(cron))); known != jobs_.end()) {
+      for (const auto& [order, job] : known->second) {
+        if (job->ns == what.ns) jobs.push_back(job);
+      }
     }
-    std::sort(jobs.begin(), jobs.end(), [](const ValuePtr& a, const ValuePtr& b) {
-      return std::pair(TextAt(*a, {"metadata", "creationTimestamp"}), NameOf(*a)) <
-             std::pair(TextAt(*b, {"metadata", "creationTimestamp"}), NameOf(*b));
-    });
     Start(what, &jobs, &cron);
     Report(jobs, &cron);
     WriteStatus(world_, "CronJob", *found, std::move(cron));
-    Trim(jobs, *found, "Complete", "successfulJobsHistoryLimit", 3);
-    Trim(jobs, *found, "Failed", "failedJobsHistoryLimit", 1);
+    Trim(jobs, *found, &JobFacts::complete, "successfulJobsHistoryLimit", 3);
+    Trim(jobs, *found, &JobFacts::failed, "failedJobsHistoryLimit", 1);
   }
 
  private:
+  // The schedule of a CronJob, and what was last found out of it.
+  struct Plan {
+    Value spec;  // that it was read from
+    absl::StatusOr<Schedule> schedule = Schedule();
+    absl::TimeZone zone;
+    bool zone_is_known = true;
+    absl::Time since = absl::InfinitePast(), next;  // `next` is the first time after `since`
+  };
+
   void Look(std::string_view ns, std::string_view name) {
     world_->Enqueue(this, {"CronJob", std::string(ns), std::string(name)});
   }
 
+  // `owner`: the CronJob that the Job belongs to; null: it is gone, or belongs to none.
+  void Note(const Value& job, const Value* owner) {
+    const std::pair<std::string, std::string> key(NamespaceOf(job), NameOf(job));
+    if (const auto known = by_name_.find(key); known != by_name_.end()) {
+      const JobFacts& was = *known->second;
+      const auto of_cron = jobs_.find(was.cron_uid);
+      of_cron->second.erase({was.created, was.name, was.ns});
+      if (of_cron->second.empty()) jobs_.erase(of_cron);
+      by_name_.erase(known);
+    }
+    if (owner == nullptr) return;
+    JobFactsPtr facts = FactsOfJob(job, *owner);
+    jobs_[facts->cron_uid][{facts->created, facts->name, facts->ns}] = facts;
+    by_name_[key] = std::move(facts);
+  }
+
+  // Returns the facts of a Job as it is now; null if there is none.
+  JobFactsPtr Now(const std::string& ns, const std::string& name) const {
+    const auto known = by_name_.find(std::pair(ns, name));
+    if (known != by_name_.end()) return known->second;
+    const ValuePtr other = world_->cluster().Get("Job", ns, name);
+    return other == nullptr ? nullptr : FactsOfJob(*other, Value());
+  }
+
+  Plan& PlanOf(const Value& cron) {
+    Plan& plan = plans_[std::string(UidOf(cron))];
+    const Value& spec = validation::OrEmpty(cron.Find("spec"));
+    if (!plan.spec.IsNull() && plan.spec == spec) return plan;
+    plan = Plan();
+    plan.spec = spec;
+    plan.schedule = Schedule::Parse(spec.Str("schedule"));
+    plan.zone = absl::UTCTimeZone();
+    const std::string_view zone = spec.Str("timeZone");
+    plan.zone_is_known = zone.empty() || absl::LoadTimeZone(util::ToAbsl(zone), &plan.zone);
+    return plan;
+  }
+
+  // Returns the latest time of the schedule that has come since then, and comes back at the next one.
+  std::optional<absl::Time> TimeThatHasCome(const ObjectName& what, absl::Time since, Plan* plan) {
+    const absl::Time now = world_->Now();
+    if (plan->since == since && now < plan->next) {
+      world_->Enqueue(this, what, plan->next - now);
+      return std::nullopt;
+    }
+    const auto time = plan->schedule->LastBetween(since, now, plan->zone);
+    auto next = plan->schedule->Next(time.value_or(since), plan->zone);
+    if (next && *next > now) {
+      // The time will be noted as the last one.
+      plan->since = time.value_or(since);
+      plan->next = *next;
+    } else if (next) {
+      next = plan->schedule->Next(now, plan->zone);
+    }
+    if (next) world_->Enqueue(this, what, *next - now);
+    return time;
+  }
+
   // Makes the Job of the latest time that has come, and comes back at the next one.
-  void Start(const ObjectName& what, std::vector<ValuePtr>* jobs, Value* cron) {
-    if (TrueAt(*cron, {"spec", "suspend"})) return;
-    const auto schedule = Schedule::Parse(TextAt(*cron, {"spec", "schedule"}));
-    absl::TimeZone zone = absl::UTCTimeZone();
-    const std::string_view zone_name = TextAt(*cron, {"spec", "timeZone"});
-    const bool zone_is_known = zone_name.empty() || absl::LoadTimeZone(util::ToAbsl(zone_name), &zone);
-    if (!schedule.ok() || !zone_is_known) {
-      world_->Record(*cron, kCronComponent, "", "Warning", schedule.ok() ? "UnknownTimeZone" : "UnparseableSchedule",
-                     schedule.ok() ? absl::StrCat("invalid timeZone: \"", util::ToAbsl(zone_name), "\"")
-                                   : absl::StrCat("unparseable schedule: ", util::Message(schedule.status())));
+  void Start(const ObjectName& what, std::vector<JobFactsPtr>* jobs, Value* cron) {
+    if (TrueAt(std::as_const(*cron), {"spec", "suspend"})) return;
+    Plan& plan = PlanOf(*cron);
+    if (!plan.schedule.ok() || !plan.zone_is_known) {
+      world_->Record(
+          *cron, kCronComponent, "", "Warning", plan.schedule.ok() ? "UnknownTimeZone" : "UnparseableSchedule",
+          plan.schedule.ok() ? absl::StrCat("invalid timeZone: \"", util::ToAbsl(plan.spec.Str("timeZone")), "\"")
+                             : absl::StrCat("unparseable schedule: ", util::Message(plan.schedule.status())));
       return;
     }
     const absl::Time since =
         std::max(TimeAt(*cron, {"status", "lastScheduleTime"}), TimeAt(*cron, {"metadata", "creationTimestamp"}));
-    const auto time = schedule->LastBetween(since, world_->Now(), zone);
-    auto next = schedule->Next(time.value_or(since), zone);
-    if (next && *next <= world_->Now()) next = schedule->Next(world_->Now(), zone);
-    if (next) world_->Enqueue(this, what, *next - world_->Now());
+    const auto time = TimeThatHasCome(what, since, &plan);
     const int64_t late = NumberAt(*cron, {"spec", "startingDeadlineSeconds"}, -1);
     if (!time || (late >= 0 && *time <= world_->Now() - absl::Seconds(late))) return;
+    const absl::TimeZone zone = plan.zone;
     Value job = JobOfCronJob(*cron, absl::ToUnixSeconds(*time), world_->rules());
     // The Job of this time may be there, and the status that says so could not be written.
-    const auto is_it = [&](const ValuePtr& other) { return NameOf(*other) == NameOf(job); };
+    const auto is_it = [&](const JobFactsPtr& other) { return other->name == NameOf(job); };
     if (std::any_of(jobs->begin(), jobs->end(), is_it)) {
       cron->Child("status").Set("lastScheduleTime", Value::String(TimeText(*time)));
       return;
@@ -107,16 +199,16 @@ class CronJobs final : public Actor {
     } else {
       world_->Record(*cron, kCronComponent, "", "Normal", "SuccessfulCreate",
                      absl::StrCat("Created job ", util::ToAbsl(NameOf(stored))));
-      jobs->push_back(std::make_shared<const Value>(std::move(stored)));
+      jobs->push_back(FactsOfJob(stored, validation::OrEmpty(ControllerOf(stored))));
     }
     cron->Child("status").Set("lastScheduleTime", Value::String(TimeText(*time)));
   }
 
   // Applies the concurrency policy to the Jobs that run.
-  bool MayStart(const std::vector<ValuePtr>& jobs, const Value& cron) {
+  bool MayStart(const std::vector<JobFactsPtr>& jobs, const Value& cron) {
     const std::string_view policy = TextAt(cron, {"spec", "concurrencyPolicy"});
-    for (const ValuePtr& job : jobs) {
-      if (IsOver(*job) || IsTerminating(*job)) continue;
+    for (const JobFactsPtr& job : jobs) {
+      if (job->IsOver() || job->terminating) continue;
       if (policy == "Forbid") {
         world_->Record(cron, kCronComponent, "", "Normal", "JobAlreadyActive",
                        "Not starting job because prior execution is running and concurrency policy is Forbid");
@@ -127,30 +219,28 @@ class CronJobs final : public Actor {
     return true;
   }
 
-  void Delete(const Value& job, const Value& cron) {
-    if (world_->cluster().Delete("Job", NamespaceOf(job), NameOf(job),
-                                 {.grace_seconds = {}, .uid = std::string(UidOf(job)), .propagation = "Background"})) {
+  void Delete(const JobFacts& job, const Value& cron) {
+    if (world_->cluster().Delete("Job", job.ns, job.name,
+                                 {.grace_seconds = {}, .uid = job.uid, .propagation = "Background"})) {
       return;
     }
-    world_->Record(cron, kCronComponent, "", "Normal", "SuccessfulDelete",
-                   absl::StrCat("Deleted job ", util::ToAbsl(NameOf(job))));
+    world_->Record(cron, kCronComponent, "", "Normal", "SuccessfulDelete", absl::StrCat("Deleted job ", job.name));
   }
 
-  void Report(const std::vector<ValuePtr>& jobs, Value* cron) {
+  void Report(const std::vector<JobFactsPtr>& jobs, Value* cron) {
     Value active = Value::Array();
     absl::Time last = TimeAt(*cron, {"status", "lastSuccessfulTime"});
-    for (const ValuePtr& known : jobs) {
-      const Value& job = *known;
-      if (IsConditionTrue(job, "Complete")) last = std::max(last, TimeAt(job, {"status", "completionTime"}));
-      const ValuePtr now = world_->cluster().Get("Job", NamespaceOf(job), NameOf(job));
-      if (now == nullptr || IsOver(*now) || IsTerminating(*now)) continue;
+    for (const JobFactsPtr& job : jobs) {
+      if (job->complete) last = std::max(last, job->completed);
+      const JobFactsPtr now = Now(job->ns, job->name);
+      if (now == nullptr || now->IsOver() || now->terminating) continue;
       Value reference = Value::Object();
       reference.Set("kind", Value::String("Job"));
-      reference.Set("namespace", Value::String(NamespaceOf(job)));
-      reference.Set("name", Value::String(NameOf(job)));
-      reference.Set("uid", Value::String(UidOf(job)));
+      reference.Set("namespace", Value::String(job->ns));
+      reference.Set("name", Value::String(job->name));
+      reference.Set("uid", Value::String(job->uid));
       reference.Set("apiVersion", Value::String("batch/v1"));
-      reference.Set("resourceVersion", Value::String(TextAt(*now, {"metadata", "resourceVersion"})));
+      reference.Set("resourceVersion", Value::String(now->version));
       active.Append(std::move(reference));
     }
     Value& status = cron->Child("status");
@@ -163,17 +253,22 @@ class CronJobs final : public Actor {
   }
 
   // Deletes the oldest Jobs that ended so, beyond the limit.
-  void Trim(const std::vector<ValuePtr>& jobs, const Value& cron, std::string_view as, std::string_view limit,
+  void Trim(const std::vector<JobFactsPtr>& jobs, const Value& cron, bool JobFacts::*as, std::string_view limit,
             int64_t usual) {
-    std::vector<const Value*> over;
-    for (const ValuePtr& job : jobs) {
-      if (IsConditionTrue(*job, as) && !IsTerminating(*job)) over.push_back(job.get());
+    std::vector<const JobFacts*> over;
+    for (const JobFactsPtr& job : jobs) {
+      if ((*job).*as && !job->terminating) over.push_back(job.get());
     }
     const int64_t many = static_cast<int64_t>(over.size()) - NumberAt(cron, {"spec", limit}, usual);
     for (int64_t i = 0; i < many; ++i) Delete(*over[static_cast<size_t>(i)], cron);
   }
 
   World* world_;
+  // The Jobs of CronJobs by their owner's uid, in the order of their making, and by namespace and name.
+  using Order = std::tuple<std::string, std::string, std::string>;  // time, name, namespace
+  absl::flat_hash_map<std::string, absl::btree_map<Order, JobFactsPtr>> jobs_;
+  absl::flat_hash_map<std::pair<std::string, std::string>, JobFactsPtr> by_name_;
+  absl::flat_hash_map<std::string, Plan> plans_;  // by uid
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ class Jobs final : public Actor {
     }
     const bool over = Judge(what, look, &job);
     const bool is_sound =
-        Selects(job.At({"spec", "selector"}), job.At({"spec", "template", "metadata", "labels"}), false);
+        Selects(found->At({"spec", "selector"}), found->At({"spec", "template", "metadata", "labels"}), false);
     if (!over && !IsTerminating(job) && is_sound) {
       Suspend(suspended, &job);
       Manage(what, suspended, &look, &job);
@@ -119,7 +119,7 @@ class Jobs final : public Actor {
     int64_t succeeded = NumberAt(status, {"succeeded"}), failed = NumberAt(status, {"failed"});
     if (!world_->rules().job_finalizer) succeeded = failed = 0;
     std::set<int64_t> done = IndexesOf(status.Str("completedIndexes"));
-    const Value selector = validation::OrEmpty(job->At({"spec", "selector"}));
+    const Value selector = validation::OrEmpty(std::as_const(*job).At({"spec", "selector"}));
     Failures& failures = failures_[std::string(UidOf(*job))];
     History& history = histories_[std::string(UidOf(*job))];
     for (const PodFactsPtr& p : ClaimPods(world_, *job, &selector)) {
@@ -300,7 +300,7 @@ class Jobs final : public Actor {
     const auto active = static_cast<int64_t>(look->active.size());
     const int64_t parallelism = NumberAt(*job, {"spec", "parallelism"}, 1);
     const int64_t succeeded = NumberAt(*job, {"status", "succeeded"});
-    const Value* completions = job->At({"spec", "completions"});
+    const Value* completions = std::as_const(*job).At({"spec", "completions"});
     const auto given_up = static_cast<int64_t>(IndexesOf(TextAt(*job, {"status", "failedIndexes"})).size());
     int64_t wanted = completions != nullptr && completions->IsNumber()
                          ? std::min(parallelism, completions->AsInt() - succeeded - given_up)

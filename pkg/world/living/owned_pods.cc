@@ -61,7 +61,7 @@ Written DeletePod(World* world, const Value& owner, std::string_view component, 
 }
 
 Written WriteStatus(World* world, std::string_view kind, const Value& before, Value after) {
-  const Value *was = before.Find("status"), *is = after.Find("status");
+  const Value *was = before.Find("status"), *is = std::as_const(after).Find("status");
   if (was != nullptr && is != nullptr && *was == *is) return std::nullopt;
   return world->cluster().UpdateStatus(kind, std::move(after));
 }

@@ -16,7 +16,7 @@ constexpr char kNotReady[] = "ContainersNotReady", kCompleted[] = "PodCompleted"
 
 // Makes the statuses of the containers of a list; `write` adds the state.
 void WriteContainers(Value* pod, bool init, const std::function<void(const Value& container, Value* status)>& write) {
-  const Value* containers = pod->At({"spec", init ? "initContainers" : "containers"});
+  const Value* containers = std::as_const(*pod).At({"spec", init ? "initContainers" : "containers"});
   if (containers == nullptr || containers->empty()) return;
   Value list = Value::Array();
   for (const Value& c : containers->items) {
@@ -200,7 +200,7 @@ void WriteRunning(std::string_view ip, bool ready, int64_t restarts, absl::Time 
 
 void WriteResources(Value* pod) {
   Value* statuses = pod->At({"status", "containerStatuses"});
-  const Value* containers = pod->At({"spec", "containers"});
+  const Value* containers = std::as_const(*pod).At({"spec", "containers"});
   if (statuses == nullptr || containers == nullptr) return;
   for (Value& s : statuses->items) {
     for (const Value& c : containers->items) {

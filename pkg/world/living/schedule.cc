@@ -136,9 +136,16 @@ bool Schedule::HasDay(absl::CivilDay day) const {
   return any_day_ || any_weekday_ ? by_day && by_week : by_day || by_week;
 }
 
-bool Schedule::HasMinute(absl::Time t, absl::TimeZone zone) const {
-  const absl::CivilMinute m = absl::ToCivilMinute(t, zone);
-  return hours_.test(static_cast<size_t>(m.hour())) && minutes_.test(static_cast<size_t>(m.minute()));
+absl::Duration Schedule::Step(absl::Time t, absl::TimeZone zone, bool forward) const {
+  const absl::TimeZone::CivilInfo at = zone.At(t);
+  const int hour = at.cs.hour(), minute = at.cs.minute();
+  if (hours_.test(static_cast<size_t>(hour))) {
+    return minutes_.test(static_cast<size_t>(minute)) ? absl::ZeroDuration() : kOneMinute;
+  }
+  // The rest of an hour that it does not have, unless clocks change there.
+  constexpr int kMinutesOfHour = 60;
+  const absl::Duration rest = absl::Minutes(forward ? kMinutesOfHour - minute : minute + 1);
+  return zone.At(forward ? t + rest : t - rest).offset == at.offset ? rest : kOneMinute;
 }
 
 std::optional<absl::Time> Schedule::Next(absl::Time after, absl::TimeZone zone) const {
@@ -149,8 +156,10 @@ std::optional<absl::Time> Schedule::Next(absl::Time after, absl::TimeZone zone) 
     if (!HasDay(day)) continue;
     const absl::Time begin = absl::FromCivil(day, zone), end = absl::FromCivil(day + 1, zone);
     absl::Time t = after < begin ? begin : begin + absl::Floor(after - begin, kOneMinute) + kOneMinute;
-    for (; t < end; t += kOneMinute) {
-      if (HasMinute(t, zone)) return t;
+    while (t < end) {
+      const absl::Duration step = Step(t, zone, true);
+      if (step == absl::ZeroDuration()) return t;
+      t += step;
     }
   }
   return std::nullopt;
@@ -168,9 +177,11 @@ std::optional<absl::Time> Schedule::LastBetween(absl::Time after, absl::Time now
     if (!HasDay(day)) continue;
     const absl::Time begin = absl::FromCivil(day, zone), end = absl::FromCivil(day + 1, zone);
     absl::Time t = begin + absl::Floor(std::min(now, end - kOneMinute) - begin, kOneMinute);
-    for (; t >= begin; t -= kOneMinute) {
+    while (t >= begin) {
       if (t <= after) return std::nullopt;
-      if (HasMinute(t, zone)) return t;
+      const absl::Duration step = Step(t, zone, false);
+      if (step == absl::ZeroDuration()) return t;
+      t -= step;
     }
   }
   return std::nullopt;

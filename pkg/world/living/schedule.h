@@ -27,8 +27,9 @@ class Schedule {
 
  private:
   bool HasDay(absl::CivilDay day) const;
-  // Returns whether the minute of a day that it has is one of its times.
-  bool HasMinute(absl::Time t, absl::TimeZone zone) const;
+  // Returns zero if `t`, in a day that it has, is one of its times. Otherwise how far away the next (or last) minute is
+  // that may be one.
+  absl::Duration Step(absl::Time t, absl::TimeZone zone, bool forward) const;
   std::bitset<64> minutes_, hours_, days_, months_, weekdays_;
   bool any_day_ = false, any_weekday_ = false;
   absl::Duration every_;  // not zero: @every

@@ -67,6 +67,39 @@ TEST_CASE("the last time that has come") {
   CHECK(!s->LastBetween(noon, noon + absl::Minutes(9), absl::UTCTimeZone()));
 }
 
+// Schedules step over whole hours; clocks change by an hour, by half an hour, and at midnight.
+TEST_CASE("no minute is missed where clocks change") {
+  for (const char* name : {"Europe/Berlin", "Australia/Lord_Howe", "America/Havana", "Asia/Kolkata"}) {
+    absl::TimeZone zone;
+    REQUIRE(absl::LoadTimeZone(name, &zone));
+    for (const char* text : {"30 2 * * *", "15 1,23 * * *", "*/20 0 * * *", "59 3 * * *"}) {
+      INFO(name << " " << text);
+      const auto s = Schedule::Parse(text);
+      REQUIRE(s.ok());
+      const auto every_minute = Schedule::Parse("* * * * *");
+      for (absl::CivilDay day(2026, 3, 1); day < absl::CivilDay(2026, 4, 8); day += 1) {
+        for (const absl::CivilDay d : {day, absl::CivilDay(2026, day.month() + 7, day.day())}) {
+          // All times of the day, minute by minute.
+          std::vector<absl::Time> want, got, back;
+          const absl::Time begin = absl::FromCivil(d, zone), end = absl::FromCivil(d + 1, zone);
+          for (auto t = every_minute->Next(begin - absl::Minutes(1), zone); t && *t < end;
+               t = every_minute->Next(*t, zone)) {
+            if (s->LastBetween(*t - absl::Minutes(1), *t, zone) == *t) want.push_back(*t);
+          }
+          for (auto t = s->Next(begin - absl::Seconds(1), zone); t && *t < end; t = s->Next(*t, zone))
+            got.push_back(*t);
+          for (auto t = s->LastBetween(begin - absl::Seconds(1), end - absl::Seconds(1), zone); t;
+               t = s->LastBetween(begin - absl::Seconds(1), *t - absl::Seconds(1), zone)) {
+            back.insert(back.begin(), *t);
+          }
+          CHECK(got == want);
+          CHECK(back == want);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("what is no schedule is said in the words of servers") {
   const std::pair<const char*, const char*> cases[] = {
       {"* * * *", "expected exactly 5 fields, found 4: [* * * *]"},

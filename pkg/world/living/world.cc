@@ -169,10 +169,14 @@ PodFactsPtr World::IndexPod(const Value& pod, bool gone, PodFactsPtr* before) {
 }
 
 void World::IndexOwners(std::string_view kind, const Value& object, bool gone) {
+  const std::string_view uid = UidOf(object);
+  const Value& owners = validation::OrEmpty(object.At({"metadata", "ownerReferences"}));
+  const auto same = by_uid_.find(util::ToAbsl(uid));
+  if (!gone && same != by_uid_.end() && same->second.owners == owners) return;
   ObjectName name{std::string(kind), std::string(NamespaceOf(object)), std::string(NameOf(object))};
   if (auto it = owners_.find(name); it != owners_.end()) {
-    for (const std::string& uid : it->second) {
-      auto d = dependents_.find(util::ToAbsl(uid));
+    for (const std::string& owner : it->second) {
+      auto d = dependents_.find(util::ToAbsl(owner));
       if (d == dependents_.end()) continue;
       d->second.erase(name);
       if (d->second.empty()) dependents_.erase(d);
@@ -180,14 +184,13 @@ void World::IndexOwners(std::string_view kind, const Value& object, bool gone) {
     owners_.erase(it);
   }
   if (gone) {
-    by_uid_.erase(std::string(UidOf(object)));
+    if (same != by_uid_.end()) by_uid_.erase(same);
     return;
   }
-  by_uid_[std::string(UidOf(object))] = name;
-  const Value* owners = object.At({"metadata", "ownerReferences"});
-  if (owners == nullptr || owners->empty()) return;
+  by_uid_[std::string(uid)] = {name, owners};
+  if (owners.empty()) return;
   std::vector<std::string>& uids = owners_[name];
-  for (const Value& o : owners->items) {
+  for (const Value& o : owners.items) {
     uids.emplace_back(o.Str("uid"));
     dependents_[uids.back()].insert(name);
   }
@@ -225,7 +228,7 @@ void World::EnqueueTry(Actor* actor, const ObjectName& what, absl::Duration dela
 
 void World::Add(const Work& work, absl::Duration delay) {
   const Due due{Steady() + std::max(delay, absl::ZeroDuration()), ++sequence_};
-  auto [it, is_new] = queued_.try_emplace({work.actor, work.what}, due);
+  auto [it, is_new] = queued_.try_emplace(work, due);
   bool is_try = work.is_try;
   if (!is_new) {
     auto known = due_.find(it->second);
@@ -261,7 +264,7 @@ size_t World::RunDue(size_t most) {
     const Work work = std::move(due_.begin()->second);
     due_.erase(due_.begin());
     tries_ -= work.is_try;
-    queued_.erase({work.actor, work.what});
+    queued_.erase(work);
     work.actor->Sync(work.what);
     DoAgainIfRefused(work);
   }
@@ -280,7 +283,7 @@ void World::DoAgainIfRefused(const Work& work) {
   }
   const int before = std::min(refused_[key]++, kMostDoublings);
   // What the work itself has enqueued for now would be refused again.
-  if (auto it = queued_.find(key); it != queued_.end()) {
+  if (auto it = queued_.find(work); it != queued_.end()) {
     const auto due = due_.find(it->second);
     tries_ -= due->second.is_try;
     due_.erase(due);
@@ -297,7 +300,7 @@ std::vector<ObjectName> World::Dependents(std::string_view uid) const {
 
 const ObjectName* World::ByUid(std::string_view uid) const {
   auto it = by_uid_.find(util::ToAbsl(uid));
-  return it == by_uid_.end() ? nullptr : &it->second;
+  return it == by_uid_.end() ? nullptr : &it->second.name;
 }
 
 bool World::Bucket::Take(double most, double per_second, absl::Duration now) {

@@ -7,6 +7,7 @@
 #include <absl/container/btree_map.h>
 #include <absl/container/btree_set.h>
 #include <absl/container/flat_hash_map.h>
+#include <absl/hash/hash.h>
 #include <absl/time/time.h>
 
 #include <compare>
@@ -51,6 +52,10 @@ using PodFactsPtr = std::shared_ptr<const PodFacts>;
 struct ObjectName {
   std::string kind, ns, name;
   friend auto operator<=>(const ObjectName&, const ObjectName&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const ObjectName& o) {
+    return H::combine(std::move(h), o.kind, o.ns, o.name);
+  }
 };
 
 struct Change {
@@ -135,6 +140,13 @@ class World {
     Actor* actor = nullptr;
     ObjectName what;
     bool is_try = false;
+    template <typename H>
+    friend H AbslHashValue(H h, const Work& w) {
+      return H::combine(std::move(h), w.actor, w.what);
+    }
+  };
+  struct SameWork {
+    bool operator()(const Work& a, const Work& b) const { return a.actor == b.actor && a.what == b.what; }
   };
   void Add(const Work& work, absl::Duration delay);
   using Due = std::pair<absl::Duration, uint64_t>;
@@ -154,7 +166,7 @@ class World {
   std::function<void()> earlier_;
 
   absl::btree_map<Due, Work> due_;
-  absl::btree_map<std::pair<Actor*, ObjectName>, Due> queued_;
+  absl::flat_hash_map<Work, Due, absl::Hash<Work>, SameWork> queued_;
   absl::btree_map<std::pair<Actor*, ObjectName>, int> refused_;  // how often in a row
   uint64_t sequence_ = 0, changed_at_ = 0;                       // changed_at_: sequence_ at the last change
   size_t tries_ = 0;                                             // of due_
@@ -164,7 +176,11 @@ class World {
   absl::flat_hash_map<std::string, PodFactsPtr> pods_;  // by namespace/name
   absl::flat_hash_map<std::string, PodSet> by_controller_, by_node_, by_namespace_;
   absl::btree_map<std::string, api::Ptr<api::Node>> nodes_;
-  absl::flat_hash_map<std::string, ObjectName> by_uid_;
+  struct Known {
+    ObjectName name;
+    Value owners;
+  };
+  absl::flat_hash_map<std::string, Known> by_uid_;
   absl::flat_hash_map<std::string, absl::btree_set<ObjectName>> dependents_;
   absl::btree_map<ObjectName, std::vector<std::string>> owners_;
   absl::flat_hash_map<std::string, Bucket> event_buckets_;
