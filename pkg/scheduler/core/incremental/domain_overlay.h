@@ -61,6 +61,9 @@ class DomainOverlay {
   // Returns whether the last decision listed all rows that fit.
   bool went_through_rows() const { return went_through_rows_; }
 
+  // Returns whether nobody but the cache and the overlay has the template: no pod of it is left.
+  bool IsIdle() const { return pod_.use_count() == 1 && pod_->tmpl.use_count() <= 2; }
+
   size_t bytes() const;
   // Sets a function that Place and PlaceAmong call between filtering and scoring. May be null.
   void set_on_filtered(absl::FunctionRef<void()>* f) { on_filtered_ = f; }

@@ -86,6 +86,7 @@ std::shared_ptr<EquivalenceClass> IncrementalScheduler::ClassOf(const api::PodPt
 
 // Returns the overlay of the pod's template, made if there is none, and marks it as the one used last.
 IncrementalScheduler::Kept* IncrementalScheduler::OverlayOf(const api::PodPtr& pod) {
+  if (overlays_.size() >= next_idle_sweep_ && !overlays_.contains(pod->tmpl.get())) DropIdle();
   auto [it, fresh] = overlays_.try_emplace(pod->tmpl.get());
   if (fresh) {
     uses_.push_front(pod->tmpl.get());
@@ -119,10 +120,25 @@ size_t IncrementalScheduler::limit() const {
 
 void IncrementalScheduler::EvictOldest() {
   auto it = overlays_.find(uses_.back());
-  uses_.pop_back();
-  bytes_ -= it->second.bytes;
-  if (EquivalenceClass* rows = it->second.overlay->rows(); rows != nullptr) --rows->sharers;
+  Forget(&it->second);
   overlays_.erase(it);
+}
+
+void IncrementalScheduler::Forget(Kept* kept) {
+  uses_.erase(kept->use);
+  bytes_ -= kept->bytes;
+  if (EquivalenceClass* rows = kept->overlay->rows(); rows != nullptr) --rows->sharers;
+}
+
+// Drops the overlays of templates of which no pod is left, as those of Jobs that have ended. The next sweep comes when
+// their number has grown by a quarter, so that a sweep costs little for each that is added.
+void IncrementalScheduler::DropIdle() {
+  absl::erase_if(overlays_, [&](auto& entry) {
+    if (!entry.second.overlay->IsIdle()) return false;
+    Forget(&entry.second);
+    return true;
+  });
+  next_idle_sweep_ = std::max(kLeastSweep, overlays_.size() + overlays_.size() / 4);
 }
 
 void IncrementalScheduler::Clear() {

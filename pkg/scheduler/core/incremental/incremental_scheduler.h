@@ -90,6 +90,9 @@ class IncrementalScheduler {
   bool ScoreOthers(const std::vector<WeightedScoring>& others, std::span<const Row> rows, std::span<int64_t> totals);
   void CountBytes(Kept* kept);
   void EvictOldest();
+  // Takes an overlay out of the order of use and of the bytes that are counted.
+  void Forget(Kept* kept);
+  void DropIdle();
   void Clear();
 
   Cache* cache_;
@@ -100,6 +103,7 @@ class IncrementalScheduler {
   RowAnswers::FirstColumns first_columns_;
   absl::flat_hash_map<const api::PodTemplate*, Kept> overlays_;  // each overlay holds a pod and thereby its template
   std::list<const api::PodTemplate*> uses_;                      // the keys of overlays_, the last used first
+  size_t next_idle_sweep_ = 0;                                   // the number of overlays at which idle ones go
   // Finds the object that pods of several templates share: those alike in some parts, with the same keys and the same
   // rules left out. Holds weak pointers, so an object is destroyed when no overlay or class uses it any more.
   template <typename Shared>

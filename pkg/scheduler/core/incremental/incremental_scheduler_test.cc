@@ -76,6 +76,18 @@ TEST_CASE("pods of a class are placed by score, however many zones there are") {
   }
 }
 
+// As pods of Jobs, each with a label of its own.
+TEST_CASE("nothing is kept for templates of which no pod is left") {
+  World world;
+  world.Nodes({NodeOf("a", "", ""), NodeOf("b", "", "")});
+  auto scheduler = world.Provider();
+  for (int i = 0; i < 5000; ++i) {
+    const std::string label = Cat("'job':'j", std::to_string(i), "'");
+    CHECK(Outcome(scheduler->Schedule(PodOf(Cat("p", std::to_string(i)), Asks("'cpu':'1m'"), label))) != "");
+  }
+  CHECK(scheduler->kept_answers_bytes() < size_t{16} << 20);
+}
+
 TEST_CASE("pods whose tolerations differ in nothing but effect or operator are told apart") {
   World world;
   world.Nodes({NodeOf("a", "", "'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]"),
