@@ -17,6 +17,7 @@ import argparse, http.client, http.server, json, os, re, socket, statistics, sub
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "hack/bench"))
 import churn
+import crons
 import living
 import sampled
 import steady
@@ -143,6 +144,12 @@ SCALING = ("1k", "5k", "20k", "100k", "1m")
 
 
 def make_input(name, arguments):
+    """`arguments`: of gen-workload, a file, or a function that writes one."""
+    if callable(arguments):
+        path = os.path.join(OUT, "bench", name + ".json")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        arguments(path)
+        return path
     if not arguments.startswith("--"):
         return os.path.join(ROOT, arguments)
     directory = os.path.join(OUT, "bench")
@@ -196,7 +203,7 @@ def measure(path, runs, output="placements", flags=()):
     }
 
 
-# name, what, input, flags of `schedsim simulate`, goals in seconds of CPU and bytes.
+# name, what, input, flags of `schedsim simulate`, goals in seconds of CPU (or none) and bytes.
 OPENB = "test/testdata/traces/openb"
 SIMULATED = [
     (
@@ -215,6 +222,7 @@ SIMULATED = [
         60,
         1 << 30,
     ),
+    ("crons", "a day of 1,000 hourly CronJobs, with controllers", crons.write, ["--until", "24h"], None, 256 << 20),
 ]
 
 

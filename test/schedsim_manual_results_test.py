@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The two results in the manual of simulate are what its commands print: a week of openb under three policies, and a
-rolling drain of the demo cluster with and without a budget."""
+"""The results in the manual of simulate are what its commands print: a week of openb under three policies, a rolling
+drain of the demo cluster with and without a budget, and a day of a CronJob with two concurrency policies."""
 import os
 import re
 
@@ -78,6 +78,25 @@ def test_a_rolling_drain():
             refused,
         ), "time, evictions and refusals"
         assert cells[-2] == "300/300", "drained"
+
+
+def test_a_day_of_a_cron_job():
+    blocks, text = manual()
+    allow, forbid = printed(blocks[2]).split("\n\nWAIT:")[:2]
+
+    def day(of):
+        pods, jobs = [cells for _, cells in rows(of, "POLICY")]
+        return dict(never=pods[2], p90=pods[4], most=pods[6], complete=jobs[1])
+
+    fired, complete, never, p90 = said(
+        text, r"of (\d+) only (\d+) are complete after a day, ([\d,]+) pods still wait, and .*? for (\w+) or longer"
+    )
+    assert fired == str(24 * 4), "a Job every 15 minutes"
+    got = day(allow)
+    assert (got["complete"], got["never"], got["p90"]) == (complete, never.replace(",", ""), p90), "Allow"
+    complete, most = said(text, r"left out, (\d+) are complete, and no pod waits for more than (\d+) minutes")
+    got = day(forbid)
+    assert (got["complete"], got["never"], got["most"]) == (complete, "0", most + "m"), "Forbid"
 
 
 harness.main(globals())
