@@ -1,6 +1,7 @@
 #include "pkg/scheduler/core/incremental/part_table.h"
 
 #include <algorithm>
+#include <span>
 
 #include "pkg/scheduler/algorithm/normalize.h"
 
@@ -50,34 +51,46 @@ void PartTable::SumUpGroups() {
   const size_t groups = nodes_->group_count(), width = layout_->channels().size();
   group_sums_.assign(groups * width, DomainSum{});
   if (groups == 0) return;
-  for (const TermLayout::Term& t : layout_->dense()) SumUpDense(t);
-  for (const TermLayout::Term& t : layout_->sparse()) {
-    if (t.key == TermLayout::kNoKey) continue;
+  const std::span<const TermLayout::Term> dense = layout_->dense();
+  for (size_t begin = 0, end = 0; begin < dense.size(); begin = end) {
+    const TermLayout::Term& first = dense[begin];
+    while (end < dense.size() && dense[end].key == first.key && dense[end].channel == first.channel) ++end;
+    SumUpDense(dense.subspan(begin, end - begin));
+  }
+  for (const TermLayout::Need& need : layout_->needs()) {
     for (size_t g = 0; g < groups; ++g) {
-      if (nodes_->domains(g)[t.key] == LabelColumn::kNoDomain) group_sums_[g * width + t.channel].complete = false;
+      if (nodes_->domains(g)[need.key] == LabelColumn::kNoDomain) {
+        group_sums_[g * width + need.channel].complete = false;
+      }
     }
   }
 }
 
-// The numbers of the term are first copied into an array by domain, so that a group costs one read of this array
-// instead of a lookup in a hash table.
-void PartTable::SumUpDense(const TermLayout::Term& t) {
-  const auto& numbers = t.term->totals->numbers();
-  const bool needs_label = t.term->label != nullptr;
-  if (numbers.empty() && !needs_label) return;
-  uint32_t limit = 0;
-  for (const auto& [domain, number] : numbers) limit = std::max(limit, domain + 1);
-  by_domain_.assign(limit, 0);
-  for (const auto& [domain, number] : numbers) by_domain_[domain] = number;
-  const size_t groups = nodes_->group_count(), width = layout_->channels().size(), keys = layout_->keys().size();
-  const DomainChannel channel = layout_->channels()[t.channel];
-  const uint32_t* domain = nodes_->domains(0) + t.key;
-  DomainSum* sum = group_sums_.data() + t.channel;
+// Adds up terms with the same key and channel, of which a pod may have many. Their numbers are first added up by
+// domain, so that a group costs one read of an array, whatever the number of terms.
+void PartTable::SumUpDense(std::span<const TermLayout::Term> terms) {
+  const size_t key = terms[0].key, channel = terms[0].channel;
+  const DomainChannel kind = layout_->channels()[channel];
+  by_domain_.clear();
+  for (const TermLayout::Term& t : terms) {
+    for (const auto& [domain, number] : t.term->totals->numbers()) {
+      if (domain >= by_domain_.size()) by_domain_.resize(domain + 1, 0);
+      DomainSum sum{by_domain_[domain]};
+      DomainRule::AddTo(&sum, kind, *t.term, number);
+      by_domain_[domain] = sum.value;
+    }
+  }
+  if (by_domain_.empty()) return;
+  const size_t limit = by_domain_.size(), groups = nodes_->group_count();
+  const size_t width = layout_->channels().size(), keys = layout_->keys().size();
+  const uint32_t* domain = nodes_->domains(0) + key;
+  DomainSum* sum = group_sums_.data() + channel;
   for (size_t g = 0; g < groups; ++g, domain += keys, sum += width) {
-    if (*domain < limit) {
-      DomainRule::AddTo(sum, channel, *t.term, by_domain_[*domain]);
-    } else if (*domain == LabelColumn::kNoDomain && needs_label) {
-      sum->complete = false;
+    if (*domain >= limit) continue;  // kNoDomain is larger than any limit
+    if (kind == DomainChannel::kSum) {
+      sum->value += by_domain_[*domain];
+    } else if (by_domain_[*domain] > 0) {
+      sum->value = 1;
     }
   }
 }

@@ -52,7 +52,7 @@ class PartTable {
 
  private:
   void SumUpGroups();
-  void SumUpDense(const TermLayout::Term& term);
+  void SumUpDense(std::span<const TermLayout::Term> terms);
   bool Admits(int32_t group, int32_t signature);
   template <typename Raws>
   void AddNormalised(const Normalised& how, Raws raw);
@@ -72,7 +72,7 @@ class PartTable {
   std::vector<DomainSum> group_sums_;  // by group and channel
   std::vector<DomainSum> part_sums_;   // of one part, by channel
   std::vector<DomainSum> rule_sums_;   // by part and channel of one priority
-  std::vector<int64_t> by_domain_;     // the numbers of one term
+  std::vector<int64_t> by_domain_;     // the sums of terms with the same key and channel
   std::vector<uint32_t> domains_;      // by part and key of one priority
   std::vector<uint32_t> counts_;       // Part::nodes by part
   std::vector<int64_t> scores_;        // of one priority, by part

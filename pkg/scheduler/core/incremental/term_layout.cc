@@ -107,9 +107,23 @@ void TermLayout::Find(std::span<const std::unique_ptr<DomainCheck>> checks,
       if (slots_[i] >= p.first_channel && slots_[i] < p.first_channel + p.width) p.slots.push_back(i);
     }
   }
+  std::stable_sort(dense_.begin(), dense_.end(), [](const Term& a, const Term& b) {
+    return std::pair(a.key, a.channel) < std::pair(b.key, b.channel);
+  });
+  FindNeeds();
   if (sparse_columns_.size() < 2) return;
   absl::flat_hash_set<const LabelColumn*> seen;
   std::erase_if(sparse_columns_, [&](const LabelColumn* column) { return !seen.insert(column).second; });
+}
+
+void TermLayout::FindNeeds() {
+  for (const auto* terms : {&dense_, &sparse_}) {
+    for (const Term& t : *terms) {
+      if (t.term->label != nullptr) needs_.push_back({t.key, t.channel});
+    }
+  }
+  std::sort(needs_.begin(), needs_.end());
+  needs_.erase(std::unique(needs_.begin(), needs_.end()), needs_.end());
 }
 
 size_t TermLayout::Counted() const {

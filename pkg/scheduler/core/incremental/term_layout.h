@@ -60,8 +60,16 @@ class TermLayout {
   const std::vector<DomainChannel>& channels() const { return channels_; }
   // Returns the labels by which nodes must be grouped.
   const std::vector<GroupKey>& keys() const { return keys_; }
+  // Returns the dense terms. Those with the same key and channel follow one another.
   const std::vector<Term>& dense() const { return dense_; }
   const std::vector<Term>& sparse() const { return sparse_; }
+  // A channel whose sum is incomplete for nodes without the label of this key.
+  struct Need {
+    size_t key, channel;
+    friend auto operator<=>(const Need&, const Need&) = default;
+  };
+  // Returns what the terms need of nodes, each pair once.
+  const std::vector<Need>& needs() const { return needs_; }
   // Returns for each value of a signature the channel that it adds to.
   const std::vector<size_t>& slots() const { return slots_; }
   // Returns the labels of the sparse terms whose domains are not single rows, each once.
@@ -83,6 +91,7 @@ class TermLayout {
   void PlaceTerm(const DomainTerm& term, size_t channel);
   size_t SlotOf(size_t channel);
   void PlaceScoring(const WeightedDomainScoring& scoring);
+  void FindNeeds();
 
   size_t nodes_ = 0;
   std::vector<PlacedCheck> checks_;
@@ -91,6 +100,7 @@ class TermLayout {
   std::vector<DomainChannel> channels_;
   std::vector<GroupKey> keys_;
   std::vector<Term> dense_, sparse_;
+  std::vector<Need> needs_;
   std::vector<size_t> slots_;
   std::vector<const LabelColumn*> sparse_columns_;
   // Where something is found in the lists above when they are long: by label column, the index of its first key and of

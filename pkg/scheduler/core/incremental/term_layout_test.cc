@@ -3,6 +3,7 @@
 
 #include "pkg/scheduler/core/incremental/part_table.h"
 #include "pkg/scheduler/core/incremental/sparse_sums.h"
+#include "pkg/scheduler/reference/random_cluster.h"
 #include "pkg/scheduler/testing/world.h"
 
 namespace berth::scheduler {
@@ -220,6 +221,52 @@ TEST_CASE("a part gets the sums of its group and of its signature, and is droppe
   // A group that the rules about labels do not admit makes no part.
   d.answers.admits[static_cast<size_t>(z1)] = 0;
   CHECK(parts.Add(z1, 0, nullptr, 3) == PartTable::kNoPart);
+}
+
+TEST_CASE("groups have the sums that their rows have one by one, with many terms of a channel") {
+  SixNodes six;
+  const LabelColumn* half = &six.world.cache.Label(Symbol("half"));  // which only n0, n1 and n2 have
+  for (int i = 0; i < 3; ++i) {
+    six.world.Nodes({NodeOf(Cat("n", std::to_string(i)),
+                            Cat("'half':'", std::to_string(i / 2), "','zone':'z", std::to_string(i % 2), "'"))});
+  }
+  for (uint64_t seed : reference::Seeds(50)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    reference::Random random(seed);
+    std::vector<DomainTerm> terms;
+    for (int n = random.Between(1, 12); n > 0; --n) {
+      const LabelColumn* column = random.Chance(50) ? six.zone : half;
+      std::vector<std::pair<uint32_t, int64_t>> numbers;
+      for (uint32_t d = 0; d < column->domain_limit(); ++d) {
+        if (random.Chance(60)) numbers.emplace_back(d, random.Between(1, 5));
+      }
+      terms.push_back({std::make_shared<GivenTotals>(column, numbers), random.Chance(40) ? column : nullptr,
+                       random.Between(1, 3) * (random.Chance(50) ? 1 : -1), static_cast<uint32_t>(random.Below(2))});
+    }
+    std::vector<WeightedDomainScoring> scorings;
+    scorings.push_back(
+        {std::make_unique<BySum>(terms, std::vector<DomainChannel>{DomainChannel::kSum, DomainChannel::kAny}), 1});
+    std::vector<std::unique_ptr<DomainCheck>> checks;
+    checks.push_back(std::make_unique<AtMost>(
+        terms, std::vector<DomainChannel>{DomainChannel::kSum, DomainChannel::kAny}, random.Between(-3, 10)));
+    TermLayout layout;
+    layout.Find(checks, scorings, {}, 6);
+    REQUIRE(layout.sparse().empty());
+    PartsCase d(&six, layout);
+    std::vector<int32_t> rows;
+    for (int i = 0; i < 6; ++i) {
+      const Row row = six.RowOf(i);
+      const int32_t part = d.parts.Add(d.nodes.part(row).group, 0, nullptr, 1);
+      CHECK((part != PartTable::kNoPart) == (checks[0]->Check(row) == Verdict::kFits));
+      if (part != PartTable::kNoPart) rows.push_back(i);
+    }
+    if (d.parts.Score() < 2) continue;
+    for (size_t p = 0; p < rows.size(); ++p) {
+      DomainSum sums[2];
+      scorings[0].scoring->SumsOf(six.RowOf(rows[p]), sums);
+      CHECK(d.parts[static_cast<int32_t>(p)].total == sums[0].value + sums[1].value);
+    }
+  }
 }
 
 TEST_CASE("a predicate without terms admits all parts or none") {
