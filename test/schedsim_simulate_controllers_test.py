@@ -1,20 +1,17 @@
 #!/usr/bin/env python3
 """Tests schedsim simulate --controllers: the controllers and kubelets of hollow-apiserver in simulated time. Equal
-arguments give equal bytes, recordings replay, placements are those of the fast path where controllers do nothing that
-it does not do, and bad input is named."""
+arguments give equal bytes, recordings replay, and placements are those of the fast path where controllers do nothing
+that it does not do. When they are simulated, and mistakes, are in text/simulate_controllers.test."""
 import collections
 import csv
 import io
 import json
-import os
 import random
 import resource
-import subprocess
 
 import harness
-from harness import node, pod, schedsim, scratch, write_file, write_objects
+from harness import node, schedsim, scratch, write_file
 
-SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 NODES = [node("n%d" % i, zone="z%d" % (i % 3)) for i in range(6)]
 
@@ -131,37 +128,6 @@ def test_placements_are_those_of_the_fast_path():
         assert fast == living, ("seed %d, release %s" % (seed, release), fast - living, living - fast)
 
 
-def test_when_controllers_are_simulated():
-    def said(objects, *words):
-        err = simulate(write_documents("auto.json", NODES + objects), "--emulated-version=1.29", *words)[1]
-        return "controllers and kubelets are simulated" in err
-
-    assert not said([workload("Deployment", "web", replicas=2)]), "not for a Deployment"
-    assert not said([job("j", "1m", completions=2, parallelism=2)]), "not for a Job with all of its pods"
-    assert said([job("j", "1m", completions=3, parallelism=2)]), "for a Job with more"
-    assert not said([workload("Job", "j", restart="Never", completions=3, parallelism=2)]), "not if it never ends"
-    assert not said([cron_job("c", "@hourly", "1m")]), "not for a CronJob without an end"
-    assert said([cron_job("c", "@hourly", "1m")], "--until", "2h"), "for a CronJob"
-    assert not said([cron_job("c", "@hourly", "1m")], "--until", "2h", "--controllers=off"), "unless they are off"
-    restart = write_file("auto.csv", "time,event,object,value\n1h,restart,Deployment default/web,\n")
-    assert said([workload("Deployment", "web", replicas=2)], "--events", restart), "for a restart"
-
-
-def test_standard_input():
-    text = "\n".join(json.dumps(o) for o in NODES + [job("j", "1m", completions=3)])
-
-    def run(*words):
-        done = subprocess.run(
-            [SCHEDSIM, "simulate", "-", "-o", "json", *words], input=text, capture_output=True, text=True, check=True
-        )
-        return json.loads(done.stdout)["pods"], done.stderr
-
-    pods, err = run()
-    assert pods == 1, "its pods alone"
-    assert "standard input can be read once only" in err and "Job default/j" in err, "why"
-    assert run("--controllers=on")[0] == 3, "with controllers"
-
-
 def test_a_month_of_cron_jobs():
     """A month costs what happens in it: CPU by the Job, and memory for what is there."""
     cluster = write_documents("month.json", NODES + [cron_job("often", "*/15 * * * *", "2m")])
@@ -181,84 +147,6 @@ def test_a_month_of_cron_jobs():
     assert large < small + 23 * 96 * 8 * 2**10 + 4 * 2**20, "memory does not grow but for kept answers"
     # Seconds on an idle machine; tests run beside others, and with sanitizers.
     assert cpu < 300, "CPU"
-
-
-def test_bad_input():
-    cluster = write_documents("bad.json", NODES + [cron_job("c", "@hourly", "1m"), workload("Deployment", "web")])
-    for words, message in (
-        (["--controllers=perhaps"], '--controllers: invalid value "perhaps": should be auto, on or off'),
-        (["--controllers=on"], "CronJob default/c makes pods for ever: say when to end with --until"),
-        (["--controllers=on", "--until", "1h", "--eviction-delay", "1m"], "--eviction-delay: with controllers,"),
-        (
-            ["--events", write_file("bad.csv", "time,event,object,value\n1h,restart,Deployment default/x,\n")],
-            ':2: column object: "Deployment default/x" is no workload',
-        ),
-        (
-            ["--events", write_file("bad2.csv", "time,event,object,value\n1h,restart,Deployment default/web,3\n")],
-            ':2: column value: "3" is not read: all pods of a workload are replaced',
-        ),
-        (
-            [
-                "--controllers=off",
-                "--events",
-                write_file("bad3.csv", "time,event,object,value\n1h,restart,Deployment default/web,\n"),
-            ],
-            "--events: restart needs controllers",
-        ),
-    ):
-        code, out, err = schedsim("simulate", cluster, "--emulated-version=1.29", *words)
-        assert code != 0 and message in err and not out, message
-    for objects, message in (
-        ([cron_job("c", "61 * * * *", "1m")], 'bad4.json:7: CronJob "default/c": spec.schedule: Invalid value'),
-        ([job("j", "1 parsec")], 'Job "default/j": spec.template.metadata.annotations[schedsim/duration]'),
-        ([job("j", "1m"), job("j", "1m")], 'bad4.json:8: Job "j": Job "default/j" is there twice'),
-    ):
-        bad = write_documents("bad4.json", NODES + objects)
-        out, err = simulate(bad, "--controllers=on", "--until", "1h", "--emulated-version=1.29", ok=False)
-        assert message in err and not out, message
-
-
-def test_what_controllers_do_not_do():
-    # Nothing measures load, CronJobs of v1beta1 are not simulated, workloads are no templates of arrivals: all said.
-    hpa = {
-        "apiVersion": "autoscaling/v1",
-        "kind": "HorizontalPodAutoscaler",
-        "metadata": {"name": "web"},
-        "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "maxReplicas": 9},
-    }
-    scaled = write_documents("scaled.json", NODES + [workload("Deployment", "web"), hpa])
-    for mode in ("on", "off"):
-        _, err = simulate(scaled, "--controllers", mode, "--emulated-version=1.29")
-        assert "HorizontalPodAutoscaler default/web does nothing, because no load is simulated" in err, err
-    early = write_documents("early.json", NODES + [cron_job("c", "@hourly", "1m"), pod("p", cpu="1")])
-    for release in ("1.10", "1.19"):
-        words = (early, "--until", "1d", "--emulated-version", release)
-        out, err = simulate(*words, "--controllers=on", ok=False)
-        assert "objects of this kind are not simulated in this release" in err and not out, err
-        _, err = simulate(*words)
-        assert "CronJob default/c makes pods only at its times, so none is made of it" in err, err
-    rows = write_file("copies.csv", "time,duration,name,template\n0,1m,p,Deployment default/web\n")
-    out, err = simulate(scaled, "--controllers=on", "--arrivals", rows, "--emulated-version=1.29", ok=False)
-    assert (
-        'copies.csv:2: column template: "Deployment default/web" is no pod of the input: with controllers' in err
-    ), err
-
-
-def test_snapshots_without_controllers():
-    """Pods that a server has stored, with owners that are not in the input, later than the simulation begins."""
-    stored = pod("web-1", cpu="1", on="n0", owner="ReplicaSet")
-    stored["metadata"].update(uid="u1", resourceVersion="7", creationTimestamp="2031-01-01T00:00:00Z")
-    stored["status"] = {
-        "phase": "Running",
-        "startTime": "2031-01-01T00:00:00Z",
-        "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2031-01-01T00:00:00Z"}],
-    }
-    cluster = write_objects("snapshot.json", NODES + [stored, pod("new", cpu="1")])
-    rows = placements(cluster, "--controllers=on")
-    assert [r["pod"] for r in rows] == ["default/new"], "only the new one is placed"
-    steps = write_file("snapshot.csv", "time,event,object,value\n1h,drain,n1,\n")
-    result = json.loads(simulate(cluster, "--controllers=on", "--events", steps, "-o", "json")[0])
-    assert round(result["series"][-1]["utilisation"]["pods"] * 6 * 110) == 2, "both stay"
 
 
 harness.main(globals())

@@ -14,7 +14,7 @@ A test script holds functions named test_... and ends with
     harness.main(globals())
 
 It runs all of them in the order of the file, or those that the command line names: test/schedsim_simulate_test.py
-test_steps. A function ends with the first assertion that fails, and the next one runs. What is asserted needs no
+test_interrupt. A function ends with the first assertion that fails, and the next one runs. What is asserted needs no
 message to be understood: both sides of a comparison are printed, and the variables that it names. A message says what
 should be so, or shows what else helps, such as a program's standard error: assert hosts == want, ("by zone", err). The
 script prints failures only, and its exit status is 0 when there were none.
