@@ -7,7 +7,7 @@ import subprocess
 import xml.etree.ElementTree
 
 import harness
-from harness import ROOT, node, pod, schedsim, scratch, write_objects
+from harness import ROOT, schedsim, scratch
 
 RELEASES = ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36")
 LADDER = ["--emulated-version=" + r for r in RELEASES]
@@ -92,38 +92,6 @@ def test_chart():
         assert str(s["pods"]) in texts, "the number of pods of %s" % s["to"]
     if shutil.which("rsvg-convert"):
         subprocess.run(["rsvg-convert", "-o", scratch("upgrade.png"), path], check=True)
-
-
-def test_what_hurts_comes_first():
-    # Two pods with one number on other protocols share a node from 1.9 on; an overcommitted node takes what asks for
-    # nothing of it from 1.29 on.
-    udp = pod("udp", on="n1", port=80)
-    udp["spec"]["containers"][0]["ports"][0]["protocol"] = "UDP"
-    full = [
-        node("full", cpu="1"),
-        pod("a", on="full", cpu="2"),
-        pod("light", cpu=None, nodeSelector={"kubernetes.io/hostname": "full"}),
-    ]
-    light = full[2]["spec"]["containers"][0]
-    light["resources"] = {"requests": {"memory": "1Mi"}}
-    found = {
-        s["to"]: s
-        for s in steps(
-            write_objects(
-                "c.json", [node("n1"), udp, pod("tcp", port=80, nodeSelector={"kubernetes.io/hostname": "n1"}), *full]
-            )
-        )
-    }
-    assert [(d["pod"], d["change"]) for d in found["1.9"]["differences"]] == [
-        ("default/tcp", "newly fits")
-    ], "1.9 places the port"
-    assert found["1.9"]["differences"][0]["rule"] in ("GeneralPredicates", "PodFitsHostPorts"), (
-        "by its rule",
-        found["1.9"]["differences"],
-    )
-    assert [(d["pod"], d["rule"]) for d in found["1.29"]["differences"]] == [
-        ("default/light", "NodeResourcesFit")
-    ], "1.29 overlooks what is not requested"
 
 
 harness.main(globals())
