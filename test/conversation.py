@@ -464,7 +464,11 @@ def rewritten(old, new):
 
 def only(*numbers):
     """Keeps these of the recorded lines, in this order."""
-    return lambda lines: [lines[n] if isinstance(n, int) else lines[n[0]]._replace(ms=None) for n in numbers]
+
+    def change(lines):
+        return [lines[n] if isinstance(n, int) else lines[n[0]]._replace(ms=None) for n in numbers]
+
+    return change
 
 
 def moved(number):
@@ -474,7 +478,16 @@ def moved(number):
 
 def also(*texts):
     """Adds lines after the recorded ones."""
-    return lambda lines: lines + [Line(t, None) for t in texts]
+
+    def change(lines):
+        return lines + [Line(t, None) for t in texts]
+
+    return change
+
+
+def without_the_first(lines):
+    """Leaves the first event out, so that the next one is the first."""
+    return rewritten("<event 2>", "<event 1>")(lines[1:])
 
 
 def expected(number, entries, differences):

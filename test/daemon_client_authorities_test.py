@@ -37,7 +37,7 @@ class Page:
             *flags,
         )
         self.scheduler.wait_for_log(f"Serving securely on 127.0.0.1:{self.port}")
-        wait_until("the ConfigMap read", lambda: ("GET", MAP) in self.proxy.seen)
+        wait_until("the ConfigMap read", self.proxy.asked, "GET", MAP)
 
     @staticmethod
     def allow(method, path):

@@ -97,6 +97,56 @@ released = rewritten(
     r'\\"<host>_<uuid>\\",\\"leaseDurationSeconds\\":15,(.*)<later>', r'\"\",\"leaseDurationSeconds\":1,\1<the same>'
 )
 
+
+def given_up(lines):
+    """Adds that the lock is given up at the end."""
+    return lines + released(lines[-1:])
+
+
+def as_recorded(*where):
+    """Returns a change to the lines of another lane of the recordings."""
+
+    def change(_):
+        return recorded_lane(*where)
+
+    return change
+
+
+def as_another_pod(phase):
+    """Returns the first line about a pod of recording 26, as one about wire/n-big."""
+    return rewritten("fst", "n-big")(recorded_lane("26", phase, "pod wire/fst")[:1])
+
+
+def does_not_fit(_):
+    """The status of wire/n-big is written, because the pods of other schedulers leave no room for it."""
+    return rewritten("409$", "200")(rewritten('"100"', '"1500m"')(as_another_pod("unschedulable pod")))
+
+
+def does_not_fit_event(_):
+    return [Line(event("n-big", 1, "FailedScheduling", "0/1 nodes are available: 1 Insufficient cpu."), None)]
+
+
+def fits_at_last(_):
+    """And it is bound when such a pod is deleted, as recorded for when it was bound at once."""
+    lines = as_another_pod("event POST answers 403") + recorded_lane("28", "2 pods", "pod wire/n-big")
+    return [l._replace(ms=None) for l in lines]
+
+
+def fits_at_last_event(_):
+    return rewritten("event 1", "event 2")(recorded_lane("28", "2 pods", "events about wire/n-big"))
+
+
+def is_deleted_event(lines):
+    """The second event says that the pod is being deleted."""
+    said = event("f404", 2, "FailedScheduling", "skip schedule deleting pod: wire/f404")
+    return [lines[0], Line(said, None)]
+
+
+def asks_how_far_it_is(lines):
+    """A list of one object is asked for as well, which tells how far the server is."""
+    return lines + [Line(re.sub(r"resourceVersion=.*&watch=true", "limit=1", lines[0].text), None)]
+
+
 # How the documents describe each difference, where it occurs, and what it changes.
 OWN_WRITE = "is no reason to try it again"
 BIND = "asks the API server before it binds again"
@@ -107,40 +157,17 @@ DIFFERENCES = [
     Difference(
         "",
         r"^28 .*start of",
-        lambda lines: recorded_lane("20", "kube-scheduler starts", "watch /apis/storage.k8s.io/v1/storageclasses"),
+        as_recorded("20", "kube-scheduler starts", "watch /apis/storage.k8s.io/v1/storageclasses"),
         lane="watch /apis/storage.k8s.io/v1/storageclasses",
     ),
     # It also shows the consequences of not seeing other schedulers' pods.
-    Difference(
-        "all pods are watched",
-        r"^28 .*2 pods: .*pod wire/n-big",
-        lambda lines: rewritten("409$", "200")(
-            rewritten('"100"', '"1500m"')(
-                rewritten("fst", "n-big")(recorded_lane("26", "unschedulable pod", "pod wire/fst")[:1])
-            )
-        ),
-    ),
-    Difference(
-        "all pods are watched",
-        r"^28 .*2 pods: .*events about wire/n-big",
-        lambda lines: [
-            Line(event("n-big", 1, "FailedScheduling", "0/1 nodes are available: 1 Insufficient cpu."), None)
-        ],
-    ),
+    Difference("all pods are watched", r"^28 .*2 pods: .*pod wire/n-big", does_not_fit),
+    Difference("all pods are watched", r"^28 .*2 pods: .*events about wire/n-big", does_not_fit_event),
+    Difference("all pods are watched", r"^28 .*user deletes pod other-sched", fits_at_last, lane="pod wire/n-big"),
     Difference(
         "all pods are watched",
         r"^28 .*user deletes pod other-sched",
-        lambda lines: [
-            l._replace(ms=None)
-            for l in rewritten("fst", "n-big")(recorded_lane("26", "event POST answers 403", "pod wire/fst")[:1])
-            + recorded_lane("28", "2 pods", "pod wire/n-big")
-        ],
-        lane="pod wire/n-big",
-    ),
-    Difference(
-        "all pods are watched",
-        r"^28 .*user deletes pod other-sched",
-        lambda lines: rewritten("event 1", "event 2")(recorded_lane("28", "2 pods", "events about wire/n-big")),
+        fits_at_last_event,
         lane="events about wire/n-big",
     ),
     Difference(
@@ -169,28 +196,13 @@ DIFFERENCES = [
     Difference(OWN_WRITE, r"^21 .*creates high-2 .*events about wire/high-2$", only(0, moved(3))),
     Difference(OWN_WRITE, r"^26 .*answers 409 Conflict .*pod wire/f409$", only(0, 1, 3, moved(2))),
     Difference(OWN_WRITE, r"^26 .*answers 404 .*pod wire/f404$", only(0, 1)),
-    Difference(
-        OWN_WRITE,
-        r"^26 .*answers 404 .*events about wire/f404$",
-        lambda lines: [
-            lines[0],
-            Line(event("f404", 2, "FailedScheduling", "skip schedule deleting pod: wire/f404"), None),
-        ],
-    ),
+    Difference(OWN_WRITE, r"^26 .*answers 404 .*events about wire/f404$", is_deleted_event),
     Difference(OWN_WRITE, r"^26 .*unschedulable pod.*events about wire/fst$", only(0, 1, 2, 3)),
     Difference(OWN_WRITE, r"^26 .*answers 403 once.*events about wire/fst$", rewritten('"count": 5', '"count": 4')),
     Difference(BIND, r"^26 .*answers 500 once.*pod wire/f500$", only(0, moved(3), 1, 3, moved(2))),
     Difference(BIND, r"^26 .*connection closed .*pod wire/fcut$", only(0, moved(3), moved(2))),
-    Difference(
-        BIND,
-        r"^26 .*connection closed .*events about wire/fcut$",
-        lambda lines: rewritten("<event 2>", "<event 1>")(lines[1:]),
-    ),
-    Difference(
-        "how far it is",
-        r"^25 .*all connections are cut.*watch",
-        lambda lines: lines + [Line(re.sub(r"resourceVersion=.*&watch=true", "limit=1", lines[0].text), None)],
-    ),
+    Difference(BIND, r"^26 .*connection closed .*events about wire/fcut$", without_the_first),
+    Difference("how far it is", r"^25 .*all connections are cut.*watch", asks_how_far_it_is),
     Difference("another version of its group", r"^26 .*start; .*watch /apis/storage.k8s.io/v1/", only(0)),
     Difference(
         "another version of its group",
@@ -201,7 +213,7 @@ DIFFERENCES = [
         ),
         lane=f"watch {CLASSES}",
     ),
-    Difference("release the lock", r"^2[08] .*lock$", lambda lines: lines + released(lines[-1:])),
+    Difference("release the lock", r"^2[08] .*lock$", given_up),
 ]
 
 
@@ -251,7 +263,7 @@ DIFFERENCES_OF_1_13 = [
     Difference(OWN_WRITE, r"^21 .*creates high-1 .*events about wire/high-1$", only(0)),
     Difference(OWN_WRITE, r"^21 .*creates high-2 .*pod wire/high-2$", only(0, 1, 3)),
     Difference(OWN_WRITE, r"^21 .*creates high-2 .*events about wire/high-2$", only(0, moved(3))),
-    Difference("release the lock", r"^20 .*lock$", lambda lines: lines + released(lines[-1:])),
+    Difference("release the lock", r"^20 .*lock$", given_up),
     Difference(
         "`Accept-Encoding: gzip`",
         r"",

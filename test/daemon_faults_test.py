@@ -79,7 +79,7 @@ def test_slow_server():
         api.add_pod(n)
     api.add_pod("big", cpu="100")
     api.wait_placed(*names)
-    wait_until("the condition of big", lambda: [c for c in api.conditions("big") if c.get("reason") == "Unschedulable"])
+    wait_until("the condition of big", api.condition, "big", reason="Unschedulable")
     wait_until(
         "the outcome of all binds",
         lambda: s.metrics()["scheduler_pods_bound_total"] == 20 and s.metrics()["scheduler_binds_in_flight"] == 0,
@@ -151,10 +151,7 @@ def test_answers_that_are_errors_or_garbage():
     api.check_not_overcommitted()
     assert s.metrics()["scheduler_bind_outcome_unknown_total"] >= 2
     assert len([n for n in binds(proxy) if n == "blost"]) == 1, "a bind that was done is not asked for again"
-    wait_until(
-        "the condition of big, in spite of the conflict",
-        lambda: [c for c in api.conditions("big") if c.get("reason") == "Unschedulable"],
-    )
+    wait_until("the condition of big, in spite of the conflict", api.condition, "big", reason="Unschedulable")
     wait_until("all injected faults used", lambda: not any(left.values()))
     assert s.process.poll() is None
 

@@ -73,9 +73,9 @@ def test_probes_and_pages_of_1_36():
     api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.36"])
     gate = Proxy(api.port)
     s = Scheduler(gate.url, "--emulated-version=1.36", "--leader-elect=true")
-    wait_until("ready", lambda: s.page("/readyz")[0] == 200)
+    wait_until("ready", s.status, "/readyz", equals=200)
     assert s.page("/livez?verbose")[2] == "[+]ping ok\nlivez check passed\n"
-    wait_until("the lease", lambda: s.page("/healthz")[0] == 200)
+    wait_until("the lease", s.status, "/healthz", equals=200)
     ready = s.page("/readyz?verbose")[2]
     assert ready == "[+]leaderElection ok\n[+]shutdown ok\n[+]sched-handler-sync ok\nreadyz check passed\n", ready
     assert s.page("/readyz/sched-handler-sync")[2] == "ok" and s.page("/livez/leaderElection")[0] == 404
@@ -167,7 +167,10 @@ def test_configz_has_what_a_file_changes():
         shown, _ = configz(release, {"profiles": [profile], "extenders": [extender]})
         assert "hunter2" not in json.dumps(shown), shown
         [p] = shown["profiles" if document else "Profiles"]
-        small = (lambda name: name) if document else (lambda name: name[0].upper() + name[1:])
+
+        def small(name, document=document):
+            return name if document else name[0].upper() + name[1:]
+
         plugins = p[small("plugins")]
         multi = plugins[small("multiPoint")]
         listed = [(x[small("name")], x[small("weight")]) for x in multi[small("enabled")]]
@@ -187,7 +190,7 @@ def test_it_is_not_ready_before_it_has_seen_the_cluster():
     api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.36"])
     closed = Proxy(api.port, {" /api/v1/nodes": (503, {}, "")})
     s = Scheduler(closed.url, "--emulated-version=1.36")
-    wait_until("it serves", lambda: s.page("/livez")[0] == 200)
+    wait_until("it serves", s.status, "/livez", equals=200)
     assert (
         s.page("/readyz")[0] == 500
         and s.page("/readyz/sched-handler-sync")[2] == "internal server error: handlers are not fully synchronized\n"

@@ -144,16 +144,19 @@ def test_a_replica_set_scaled_by_hand():
     def nodes():
         return kubectl("get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].spec.nodeName}").split()
 
+    def number_placed():
+        return len(nodes())
+
     reconcile()
-    wait_until("four pods placed", lambda: len(nodes()) == 4)
+    wait_until("four pods placed", number_placed, equals=4)
     assert sorted(nodes()) == ["n0", "n1", "n2", "n3"], "they are spread"
     kubectl("scale", "rs", "web", "--replicas=8")
     reconcile()
-    wait_until("eight pods placed", lambda: len(nodes()) == 8)
+    wait_until("eight pods placed", number_placed, equals=8)
     assert sorted(nodes()) == sorted(2 * ["n0", "n1", "n2", "n3"]), nodes()
     kubectl("scale", "rs", "web", "--replicas=2")
     reconcile()
-    wait_until("two pods left", lambda: len(nodes()) == 2)
+    wait_until("two pods left", number_placed, equals=2)
     s.wait_metric('scheduler_scheduler_cache_size{type="pods"}', 2)
     assert s.stop() == 0
 

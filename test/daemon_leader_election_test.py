@@ -119,7 +119,7 @@ def test_a_bind_of_a_paused_leader_arrives_when_another_leads():
     names = [f"p{i}" for i in range(6)]
     for n in names:
         api.add_pod(n, cpu="1")
-    wait_until("a bind on its way", lambda: [p for m, p in slow.seen if p.endswith("/binding")])
+    wait_until("a bind on its way", slow.asked, "POST", "/binding")
     takes_over(first, second)
     api.wait_placed(*names)
     where = api.placements()

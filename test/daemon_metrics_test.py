@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The families of /metrics against the recorded pages of the real schedulers (testdata/metrics): names, types, help
 texts, labels and buckets; and when those are counted that only one release has."""
+import functools
 import os
 import re
 
@@ -43,7 +44,8 @@ def start(release, *flags, objects=()):
         write_objects("metrics-%s.json" % release, [node("a", cpu="1"), node("b", cpu="1"), *objects]),
         flags=["--emulated-version=" + release],
     )
-    return api, lambda: Scheduler(api.url, "--emulated-version=" + release, *flags, name="metrics-" + release)
+    run = functools.partial(Scheduler, api.url, "--emulated-version=" + release, *flags, name="metrics-" + release)
+    return api, run
 
 
 def page(s):
@@ -103,7 +105,7 @@ def test_families_of_1_13():
     s = run()
     api.add_pod("p", cpu="50m")
     api.wait_placed("p")
-    wait_until("its bind measured", lambda: 'latency_seconds_count{operation="binding"} 1\n' in page(s))
+    wait_until("its bind measured", counted, s, 'scheduling_latency_seconds_count{operation="binding"}', equals=1)
     text = page(s)
     assert 'scheduler_scheduling_latency_seconds{operation="predicate_evaluation",quantile="0.99"} ' in text, text
     for result in ("hit", "miss"):
@@ -134,7 +136,7 @@ def test_steps_of_volumes_in_1_13():
     api.add_pod("plain", cpu="50m")
     api.wait_placed("plain")
     took = 'volume_scheduling_duration_seconds_count{operation="%s"}'
-    wait_until("its attempt counted", lambda: count(page(s), took % "assume") == 1)
+    wait_until("its attempt counted", counted, s, took % "assume", equals=1)
     text = page(s)
     assert count(text, took % "predicate") == 1 and "bind" not in re.findall('operation="(.*?)",le', text), text
     assert 'scheduler_volume_scheduling_duration_seconds_bucket{operation="assume",le="1000"} 1\n' in text, text
@@ -146,7 +148,7 @@ def test_steps_of_volumes_in_1_13():
     claim["metadata"].setdefault("annotations", {})["pv.kubernetes.io/bind-completed"] = "yes"
     assert api.call("PUT", f"{CLAIMS}/disk", claim)[0] == 200
     api.wait_placed("uses-disk")
-    wait_until("the binding of claims measured", lambda: count(page(s), took % "bind") == 1)
+    wait_until("the binding of claims measured", counted, s, took % "bind", equals=1)
     text = page(s)
     for operation in ("add", "delete"):
         sample = 'volume_binder_cache_requests_total{operation="%s"}' % operation
@@ -164,6 +166,10 @@ def count(text, sample):
     return float(found[1]) if found else 0
 
 
+def counted(s, sample):
+    return count(page(s), sample)
+
+
 def test_what_changes_of_the_cluster_count_for():
     api, run = start("1.36", objects=[pod("low", cpu="900m", on="a", priority=0)])
     api.add_pod("p", cpu="10")
@@ -171,17 +177,17 @@ def test_what_changes_of_the_cluster_count_for():
     wait_until("p refused", api.conditions, "p")
     api.add_node("c", cpu="1m")
     handled = 'event_handling_duration_seconds_count{event="%s"}'
-    wait_until("the node handled", lambda: count(page(s), handled % "NodeAdd") == 3)
+    wait_until("the node handled", counted, s, handled % "NodeAdd", equals=3)
     api.call("DELETE", "/api/v1/namespaces/default/pods/low?gracePeriodSeconds=0")
     wanted = {"NodeAdd": 3, "AssignedPodAdd": 1, "AssignedPodDelete": 1, "UnschedulablePodAdd": 1}
 
-    def counted():
+    def changes():
         text = page(s)
         return {e: count(text, handled % e) for e in wanted}
 
-    wait_until("each change counted: %s" % counted(), counted, equals=wanted)
+    wait_until("each change counted: %s" % changes(), changes, equals=wanted)
     # The condition that the scheduler writes comes back as an update.
-    wait_until("the update", lambda: count(page(s), handled % "UnschedulablePodUpdate"))
+    wait_until("the update", counted, s, handled % "UnschedulablePodUpdate")
     asked = 'queueing_hint_execution_duration_seconds_count{event="NodeAdd",hint="%s",plugin="NodeResourcesFit"}'
     assert count(page(s), asked % "QueueSkip") == 1, page(s)
     assert not count(page(s), asked % "Queue")
@@ -213,7 +219,7 @@ def test_evictions_that_fail_count_as_errors():
     proxy = Proxy(api.port, {"^DELETE ": (500, {}, status_body(500, "no", "InternalError"))})
     s = Scheduler(proxy.url, "--emulated-version=1.36", name="metrics-errors")
     add_urgent_pod(api)
-    wait_until("the failure counted", lambda: count(page(s), 'preemption_goroutines_execution_total{result="error"}'))
+    wait_until("the failure counted", counted, s, 'preemption_goroutines_execution_total{result="error"}')
     assert count(page(s), 'preemption_goroutines_duration_seconds_count{result="error"}')
 
 

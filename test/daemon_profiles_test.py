@@ -19,13 +19,21 @@ def start(*objects, flags=(), proxied=False):
 
 def scheduled(api, name):
     """Returns the PodScheduled condition of a pod, or None."""
-    conditions = api.conditions(name)
-    return next((c for c in conditions if c["type"] == "PodScheduled"), None)
+    return api.condition(name, type="PodScheduled")
+
+
+def why_not_bound(api, name):
+    """Returns what that condition says, or None."""
+    return (scheduled(api, name) or {}).get("message")
 
 
 def series_events(api, reason):
     items = api.get("/apis/events.k8s.io/v1/namespaces/default/events")["items"]
     return [e for e in items if e["reason"] == reason]
+
+
+def number_of_events(api, reason):
+    return len(series_events(api, reason))
 
 
 def test_constraints_of_topology_spread_are_kept():
@@ -44,11 +52,8 @@ def test_constraints_of_topology_spread_are_kept():
     api.wait_placed(*names)
     zones = sorted(int(node_name[1:]) % 3 for node_name in api.placements().values())
     assert zones == [0, 0, 1, 1, 2, 2], zones
-    events = wait_until(
-        "their events",
-        lambda: [e for e in series_events(api, "Scheduled")] if len(series_events(api, "Scheduled")) == 6 else None,
-    )
-    e = next(e for e in events if e["regarding"]["name"] == "p0")
+    wait_until("their events", number_of_events, api, "Scheduled", equals=6)
+    e = next(e for e in series_events(api, "Scheduled") if e["regarding"]["name"] == "p0")
     assert e["action"] == "Binding" and e["type"] == "Normal" and e["reportingController"] == "default-scheduler", e
     assert e["reportingInstance"].startswith("default-scheduler-"), e
     assert e["note"] == f"Successfully assigned default/p0 to {api.placements()['p0']}", e
@@ -299,8 +304,10 @@ def reserved_for(api, volume):
 def pre_bind_failed(api, pod_name, why):
     wait_until(
         "the pod says why it is not bound",
-        lambda: (scheduled(api, pod_name) or {}).get("message")
-        == f'running PreBind plugin "VolumeBinding": binding volumes: {why}',
+        why_not_bound,
+        api,
+        pod_name,
+        equals=f'running PreBind plugin "VolumeBinding": binding volumes: {why}',
     )
     assert scheduled(api, pod_name)["reason"] == "SchedulerError"
 
@@ -438,8 +445,10 @@ def test_claims_that_are_not_bound_in_time():
     api.add_pod("waits", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "slow"}}])
     wait_until(
         "the pod says why it is not bound",
-        lambda: (scheduled(api, "waits") or {}).get("message")
-        == 'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded',
+        why_not_bound,
+        api,
+        "waits",
+        equals='running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded',
     )
     assert scheduled(api, "waits")["reason"] == "SchedulerError"
     assert s.stop() == 0
@@ -471,8 +480,10 @@ def test_claims_of_1_13_that_are_not_bound_in_time():
     )
     wait_until(
         "the pod waits for its claim",
-        lambda: (scheduled(api, "uses-slow") or {}).get("message")
-        == "pod has unbound immediate PersistentVolumeClaims",
+        why_not_bound,
+        api,
+        "uses-slow",
+        equals="pod has unbound immediate PersistentVolumeClaims",
     )
     assert s.stop() == 0
 

@@ -203,9 +203,7 @@ def test_each_release_preempts():
         high["spec"]["priorityClassName"] = "system-cluster-critical"
         high["metadata"]["namespace"] = "kube-system"
         api.post("/api/v1/namespaces/kube-system/pods", high)
-        wait_until(
-            "the victim is deleted", lambda: [p for m, p in proxy.seen if m == "DELETE" and p.endswith("/pods/low")]
-        )
+        wait_until("the victim is deleted", proxy.asked, "DELETE", "/pods/low")
         marks = [m for m, p in proxy.seen if m == "PATCH" and "/pods/low/status" in p]
         assert bool(marks) == (release in ("1.29", "1.36")), (release, marks)
         read = [p for m, p in proxy.seen if m == "GET" and path_of(p).endswith("/pods/high")]
@@ -233,7 +231,7 @@ def test_nominations_stand_in_an_annotation_up_to_1_9():
         s = Scheduler(proxy.url, "--emulated-version=" + release, PRIORITY)
         api.add_priority_class("high", 1000)
         api.add_pod("high", cpu="1", priority_class="high", meta={"annotations": {"mine": "<kept>"}})
-        wait_until("a victim", lambda: [p for m, p in proxy.seen if m == "DELETE"])
+        wait_until("a victim", proxy.asked, "DELETE", "")
         high = api.pods()["high"]
         # The nomination comes first, then the eviction with its event.
         steps = [m for m, p in proxy.seen if m == "DELETE" or (m in ("PUT", "PATCH") and "/pods/high/status" in p)]

@@ -27,9 +27,7 @@ def test_schedules_a_cluster_from_files():
     # LeastRequested spreads the load evenly.
     assert sorted(list(where.values()).count(f"n{i}") for i in range(5)) == [4] * 5, where
 
-    condition = wait_until(
-        "the PodScheduled condition of big", lambda: [c for c in api.conditions("big") if c["type"] == "PodScheduled"]
-    )[0]
+    condition = wait_until("the PodScheduled condition of big", api.condition, "big", type="PodScheduled")
     assert condition["status"] == "False" and condition["reason"] == "Unschedulable", condition
     assert condition["message"] == "0/5 nodes are available: 5 Insufficient cpu.", condition
     events = {}

@@ -14,9 +14,10 @@ GPU = "vendor.example/gpu-mem"
 
 
 class Extender:
-    """Keeps the node b, gives it the score 10, agrees to preemptions and binds, and notes what it is asked."""
+    """Keeps the node b, gives it the score 10, agrees to preemptions and binds, and notes what it is asked. `always` is
+    what it answers instead, or the status."""
 
-    def __init__(self, delay=0.0):
+    def __init__(self, delay=0.0, always=None):
         self.asked = []
         outer = self
 
@@ -25,7 +26,7 @@ class Extender:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.asked.append((self.path, body))
                 time.sleep(delay)
-                answer = outer.answer(self.path.rsplit("/", 1)[1], body)
+                answer = outer.answer(self.path.rsplit("/", 1)[1], body) if always is None else always
                 status, answer = (answer, "") if isinstance(answer, int) else (200, json.dumps(answer))
                 answer = answer.encode()
                 self.send_response(status)
@@ -59,22 +60,19 @@ class Extender:
 
 def policy(release):
     needs = {"weight": 1} if release == "1.8" else {}  # there also without a score
-    return lambda **extender: [
-        "--emulated-version=" + release,
-        "--policy-config-file",
-        write_file(
-            "policy.json",
-            {
-                "kind": "Policy",
-                "apiVersion": "v1",
-                "predicates": [{"name": "GeneralPredicates"}],
-                "priorities": [{"name": "LeastRequestedPriority", "weight": 1}],
-                "extenders": [
-                    {"enableHttps" if k == "enableHTTPS" else k: v for k, v in {**needs, **extender}.items()}
-                ],
-            },
-        ),
-    ]
+
+    def write(**extender):
+        fields = {"enableHttps" if k == "enableHTTPS" else k: v for k, v in {**needs, **extender}.items()}
+        document = {
+            "kind": "Policy",
+            "apiVersion": "v1",
+            "predicates": [{"name": "GeneralPredicates"}],
+            "priorities": [{"name": "LeastRequestedPriority", "weight": 1}],
+            "extenders": [fields],
+        }
+        return ["--emulated-version=" + release, "--policy-config-file", write_file("policy.json", document)]
+
+    return write
 
 
 def profiles(release, version, plugin_config=None):
@@ -131,8 +129,7 @@ def test_the_verbs_the_weight_and_the_prefix():
         assert place(form(urlPrefix=e.url, prioritizeVerb="prioritize", weight=5)) == "b", name
         assert e.verbs() == {"filter", "prioritize"}, (name, e.verbs())
         # A weight that makes no difference beside the nodes' own scores, and one that does.
-        other = Extender()
-        other.answer = lambda verb, body: [{"host": n, "score": 1 if n == "b" else 0} for n in "abc"]
+        other = Extender(always=[{"host": n, "score": 1 if n == "b" else 0} for n in "abc"])
         weak, strong = (place(form(urlPrefix=other.url, prioritizeVerb="prioritize", weight=w)) for w in (1, 40))
         # Scores of rules reach 10 until 1.13, as those of extenders do, and then 100.
         assert (weak, strong) == (weak if name in (*OLDEST, "1.13 Policy") else "a", "b"), (name, weak, strong)
@@ -212,8 +209,7 @@ def test_what_becomes_of_bad_answers():
         modern = release in ("1.29", "1.36")
 
         def says(answer, name=name, form=form, **more):
-            e = Extender()
-            e.answer = lambda verb, body: answer
+            e = Extender(always=answer)
             said = place(form(urlPrefix=e.url, filterVerb="do", nodeCacheCapable=True, **more))
             assert e.asked, name
             return said.replace(e.url, "URL")
@@ -234,8 +230,7 @@ def test_what_becomes_of_bad_answers():
         # Until 1.13 the process ends; here the node is left out.
         assert said == refused if modern or release == "1.19" else said.endswith(": ."), (name, said)
         # Scores that do not come are none.
-        e = Extender()
-        e.answer = lambda verb, body: 500
+        e = Extender(always=500)
         assert place(form(urlPrefix=e.url, prioritizeVerb="do", weight=40)) == "a" and e.asked, name
 
 
@@ -251,8 +246,7 @@ def test_bad_answers_about_preemption():
             ({"nodeNameToMetaVictims": {}}, False, []),
             ({"nodeNameToMetaVictims": {"a": {"pods": [{"uid": "ghost"}]}}}, False, []),
         ):
-            e = Extender()
-            e.answer = lambda verb, body, answer=answer: answer
+            e = Extender(always=answer)
             status, out, err = schedsim(
                 "run",
                 "-",

@@ -17,6 +17,10 @@ def metrics(s):
     return dict((m[0], float(m[1])) for m in re.findall(r"^([a-z_]+(?:\{.*?\})?) (\S+)$", text, re.M))
 
 
+def metric(s, name):
+    return metrics(s)[name]
+
+
 def watch(s, path):
     c = socket.create_connection(("127.0.0.1", s.port))
     c.sendall(b"GET " + path.encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -36,7 +40,7 @@ def test_a_watcher_that_does_not_read_is_cut():
             0,
         ), "before"
         lazy, reader = watch(s, maps + "?watch=true"), watch(s, maps + "?watch=true")
-        wait_until("two watchers", lambda: metrics(s)[watchers] == 2)
+        wait_until("two watchers", metric, s, watchers, equals=2)
 
         # One watcher reads everything and counts it.
         read = []
@@ -67,9 +71,9 @@ def test_a_watcher_that_does_not_read_is_cut():
         assert max(waiting) > limit / 2, "it was let be for long"
         assert max(waiting) <= 2 * limit, "never more than the limits"
         assert metrics(s)["hollow_watchers_cut_total"] == 1, "one was cut"
-        wait_until("one watcher left", lambda: metrics(s)[watchers] == 1)
+        wait_until("one watcher left", metric, s, watchers, equals=1)
         wait_until("the other has read all", lambda: sum(read) > (i + 2) * size)
-        wait_until("nothing waits", lambda: metrics(s)["hollow_watch_waiting_bytes"] == 0)
+        wait_until("nothing waits", metric, s, "hollow_watch_waiting_bytes", equals=0)
         assert metrics(s)[stored] == 1, "one map"
         # The one that was cut off reads the end of what it was sent, and then the end of the connection.
         lazy.settimeout(30)

@@ -60,6 +60,13 @@ DAEMON = {
 }
 SECONDS = "--timeout=20s"
 
+
+def status_in(api, name, *phases):
+    """Returns the status of a pod if it is in one of these phases, or None."""
+    status = api.pods().get(name, {}).get("status", {})
+    return status if status.get("phase") in phases else None
+
+
 DAEMON_SET = {
     "apiVersion": "apps/v1",
     "kind": "DaemonSet",
@@ -189,17 +196,7 @@ def test_rejected_by_the_kubelet():
             }
         )
     kubectl("wait", "pod/fits", "--for=condition=Ready", SECONDS)
-    status = wait_until(
-        "the pod is rejected",
-        lambda: next(
-            (
-                p["status"]
-                for p in api.get("/api/v1/namespaces/default/pods")["items"]
-                if p["metadata"]["name"] == "does-not" and p["status"]["phase"] == "Failed"
-            ),
-            None,
-        ),
-    )
+    status = wait_until("the pod is rejected", status_in, api, "does-not", "Failed")
     assert status["reason"] == "OutOfcpu", "reason"
     assert status["message"].startswith(
         "Pod was rejected: Node didn't have enough resource: cpu, requested: 64000, used: 3000"
@@ -227,17 +224,7 @@ def test_what_else_a_kubelet_rejects():
         return {"ports": [dict(more, containerPort=80, hostPort=port)]}
 
     def ended(name):
-        return wait_until(
-            name,
-            lambda: next(
-                (
-                    p["status"]
-                    for p in api.get("/api/v1/namespaces/default/pods")["items"]
-                    if p["metadata"]["name"] == name and p["status"].get("phase") in ("Running", "Failed")
-                ),
-                None,
-            ),
-        )
+        return wait_until(name, status_in, api, name, "Running", "Failed")
 
     port, gpu = "NodePorts", {"resources": {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}}
     both = dict(gpu, resources=dict(gpu["resources"], requests={"example.com/gpu": "1", "memory": "1Pi"}))
@@ -299,11 +286,14 @@ def test_a_taint_that_keeps_new_pods_away_leaves_the_status_of_a_daemon_set():
     def status(name="agent"):
         return api.get("/apis/apps/v1/namespaces/default/daemonsets/" + name).get("status", {})
 
-    wait_until("they run", lambda: status().get("numberReady") == 2)
+    def ready(name="agent"):
+        return status(name).get("numberReady")
+
+    wait_until("they run", ready, equals=2)
     kubectl("taint", "node", "n1", "a=b:NoSchedule", out="tainted")
     # What comes later has been looked at.
     kubectl.create(dict(DAEMON_SET, metadata={"name": "other"}))
-    wait_until("another runs", lambda: status("other").get("numberReady") == 1)
+    wait_until("another runs", ready, "other", equals=1)
     assert status()["desiredNumberScheduled"] == 2, "as before"
     # The status is looked at again because of the other node.
     kubectl("taint", "node", "n2", "a=b:NoExecute", out="tainted")

@@ -359,7 +359,7 @@ def record_1_29(folder, *flags, packing=False):
         return api.placements()["urgent"] and (not packing or api.placements()["packed"])
 
     wait_until("the urgent pod placed", evict)
-    wait_until("why the large one is not", lambda: any(c["type"] == "PodScheduled" for c in api.conditions("large")))
+    wait_until("why the large one is not", api.condition, "large", type="PodScheduled")
     s.process.send_signal(signal.SIGTERM)
     s.process.wait()
     api.process.kill()

@@ -142,6 +142,11 @@ class Api:
         """Returns the conditions of a pod, none if it has no status."""
         return self.pods()[name].get("status", {}).get("conditions", [])
 
+    def condition(self, name, **members):
+        """Returns the condition of a pod that has these members, or None."""
+        found = (c for c in self.conditions(name) if all(c.get(k) == v for k, v in members.items()))
+        return next(found, None)
+
     def events(self, namespace="default", reason=None):
         items = self.get(f"/api/v1/namespaces/{namespace}/events")["items"]
         return [e for e in items if reason in (None, e["reason"])]
@@ -321,6 +326,10 @@ class Scheduler:
         body = r.read().decode()
         c.close()
         return r.status, dict(r.getheaders()), body
+
+    def status(self, path):
+        """Returns the HTTP status of a page."""
+        return self.page(path)[0]
 
     def metrics(self, whole=True):
         """Returns the metrics by name and labels; unless whole=False, including those of the watches, which exist once

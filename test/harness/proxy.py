@@ -54,6 +54,10 @@ class Proxy:
         self.listener.close()
         self.cut_all()
 
+    def asked(self, method, end):
+        """Returns the paths of the requests so far of a method, whose path ends like this."""
+        return [path for m, path in self.seen if m == method and path.endswith(end)]
+
     def cut_all(self):
         """Breaks all connections of clients. The server's answers to writes that are under way are still noted in
         `answers`, because the server carries them out."""
