@@ -203,13 +203,17 @@ def without_repetitions(lines):
     return out
 
 
+def no_fault(_):
+    return None
+
+
 class Recorder(Proxy):
     """A proxy that keeps what it sees, and answers itself what `fault(entry)` gives: {"status", "headers", "body",
     "end"} as in a recording; without a status the connection is closed; with "lost" the server carries the request out
     and the connection is closed without its answer. While `refuse` is set it lets nobody in. What comes on a connection
     that is being cut was never sent. What is written to a pod is answered before a watch shows it."""
 
-    def __init__(self, upstream, fault=lambda entry: None):
+    def __init__(self, upstream, fault=no_fault):
         self.entries, self.lock, self.began = [], threading.Lock(), time.monotonic()
         self.refuse, self.refused, self.cuts = False, 0, 0
         self.shown = (

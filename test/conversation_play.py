@@ -151,7 +151,7 @@ class Play:
             ]
 
         try:
-            wait_until("", lambda: not missing())
+            wait_until("", missing, equals=[])
         except AssertionError:
             log = self.scheduler.log()[-2000:] if self.scheduler else ""
             raise AssertionError(

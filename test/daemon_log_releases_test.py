@@ -25,7 +25,10 @@ def lines_of(s):
 
 
 def expect(s, want):
-    wait_until(f"these lines: {want} in {s.log()}", lambda: not set(want) - set(lines_of(s)))
+    def missing():
+        return set(want) - set(lines_of(s))
+
+    wait_until(f"these lines: {want} in {s.log()}", missing, equals=set())
 
 
 def test_what_1_19_says_of_pods_and_nodes():

@@ -29,6 +29,11 @@ def structured(s):
     return [m.groups() for m in map(LINE.fullmatch, s.log().splitlines()) if m]
 
 
+def missing(s, want):
+    """Returns which of these are not written."""
+    return set(want) - set(structured(s))
+
+
 def test_fates_of_pods_are_written_with_names():
     api, s, _ = start(node("n0"), pod("low", cpu="1", on="n0", uid="uid-low"), flags=["-v=3"])
     api.add_pod("fits")
@@ -58,7 +63,7 @@ def test_fates_of_pods_are_written_with_names():
             'Insufficient cpu."',
         ),
     ]
-    wait_until(f"these lines: {want} in {s.log()}", lambda: not set(want) - set(structured(s)))
+    wait_until(f"these lines: {want} in {s.log()}", missing, s, want, equals=set())
     preempted = [text for _, text in structured(s) if "preempted victim" in text]
     assert preempted and all(
         re.fullmatch(
@@ -90,7 +95,7 @@ def test_failures_are_errors_with_names():
             r'pod="default/p"',
         ),
     }
-    wait_until(f"these lines: {want} in {s.log()}", lambda: not want - set(structured(s)))
+    wait_until(f"these lines: {want} in {s.log()}", missing, s, want, equals=set())
     wait_until(
         "the refused event",
         lambda: any(

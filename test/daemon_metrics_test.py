@@ -90,7 +90,7 @@ def test_families_of_the_release():
                 of[k] == shown[k] for k in ("HELP", "TYPE", "labels", "bounds") if k != "bounds" or of[k]
             )
 
-        wait_until("every family as recorded: %s" % missing(), lambda: not missing())
+        wait_until("every family as recorded: %s" % missing(), missing, equals=[])
         # Those that went before the release or came after it.
         shown = set(families(page(s)))
         gone = {
@@ -211,7 +211,11 @@ def test_what_becomes_of_batches():
         'get_node_hint_duration_seconds_count{hinted="hint",profile="default-scheduler"}': 2,
         'store_schedule_results_duration_seconds_count{profile="default-scheduler"}': 3,
     }
-    wait_until("the batch counted: " + page(s), lambda: {k: count(page(s), k) for k in wanted} == wanted)
+
+    def counts():
+        return {k: count(page(s), k) for k in wanted}
+
+    wait_until("the batch counted: " + page(s), counts, equals=wanted)
 
 
 def test_evictions_that_fail_count_as_errors():

@@ -196,9 +196,11 @@ def test_preempts():
         api.add_pod(f"low-{i}", cpu="1", priority_class="low")
     wait_until("low pods placed", lambda: all(api.placements().values()))
     api.add_pod("high", cpu="1", priority_class="high")
-    victim = wait_until("a victim", lambda: [n for n, p in api.pods().items() if "deletionTimestamp" in p["metadata"]])[
-        0
-    ]
+
+    def ending():
+        return [n for n, p in api.pods().items() if "deletionTimestamp" in p["metadata"]]
+
+    victim = wait_until("a victim", ending)[0]
     assert api.pods()["high"]["status"]["nominatedNodeName"] == "n0"
     event = wait_until("the event on the victim", api.events, reason="Preempted")[0]
     assert event["involvedObject"]["name"] == victim and event["message"] == "by default/high on node n0", event

@@ -70,7 +70,7 @@ def test_reviews_have_a_rate_of_their_own():
     s, _, page = secure(Proxy(api.port, review), "--kube-api-qps=1", "--kube-api-burst=1")
     for i in range(20):
         api.add_pod(f"p{i}", cpu="100m")
-    wait_until("requests wait for the rate limit", lambda: s.metrics()["rest_client_throttled_requests"] > 1)
+    s.wait_metric("rest_client_throttled_requests", at_least=2)
     begin = time.monotonic()
     assert page("/metrics", "x")[0] == 200
     assert time.monotonic() - begin < 5

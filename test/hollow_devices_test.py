@@ -27,7 +27,11 @@ def stream(s, path, headers=None):
     c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=DEADLINE)
     c.request("GET", path, headers=headers or {"Accept": "application/json"})
     r = c.getresponse()
-    return r.status, lambda: json.loads(r.readline()), c
+
+    def next_event():
+        return json.loads(r.readline())
+
+    return r.status, next_event, c
 
 
 def until_the_end(event):

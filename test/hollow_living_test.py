@@ -273,10 +273,10 @@ def test_what_has_lost_its_owner_goes():
         return {n.split("/")[0] for n in found if "/of-" in n or "/agent-" in n}
 
     revisions, stays = "controllerrevision.apps", "configmap"
-    wait_until("revision", lambda: left() == {"secret", "service", revisions, stays})
+    wait_until("revision", left, equals={"secret", "service", revisions, stays})
     kubectl("delete", "cm/o", "ds/agent", SECONDS)
     # Of a kind that the server does not have nobody can tell whether its objects are gone.
-    wait_until("they are gone", lambda: left() == {stays})
+    wait_until("they are gone", left, equals={stays})
 
 
 def test_a_taint_that_keeps_new_pods_away_leaves_the_status_of_a_daemon_set():

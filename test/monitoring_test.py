@@ -85,13 +85,16 @@ def test_dashboard():
         assert len(panels) >= 15, len(panels)
         for p in panels:
             for target in p["targets"]:
-                wait_until(f"an answer for panel {p['title']!r}: {target['expr']}", lambda: query(target["expr"]))
+                wait_until(f"an answer for panel {p['title']!r}: {target['expr']}", query, target["expr"])
 
         def rule_groups():
             return (ask(port, "/api/v1/rules") or {}).get("data", {}).get("groups") or []
 
+        def health_of_rules():
+            return {r["health"] for g in rule_groups() for r in g["rules"]}
+
         groups = wait_until("the rules to be evaluated", rule_groups)
-        wait_until("healthy rules", lambda: {r["health"] for g in rule_groups() for r in g["rules"]} == {"ok"})
+        wait_until("healthy rules", health_of_rules, equals={"ok"})
         assert len(groups[0]["rules"]) >= 10
         pending = wait_until(
             "a reason why the large pod waits", query, "sum by (reason) (scheduler_pending_pods_by_reason) > 0"

@@ -10,7 +10,10 @@ LIMIT = 700 << 20
 
 
 def limited(*command):
-    return run(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT)))
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
+
+    return run(*command, preexec_fn=limit)
 
 
 def test_a_file_that_does_not_fit():

@@ -149,7 +149,10 @@ def conversation(lock, later):
         wait_until(what, holds)
 
     def asked(method, pattern):
-        return lambda: any(m == method and re.search(pattern, t) for m, t in list(between.seen))
+        def seen():
+            return any(m == method and re.search(pattern, t) for m, t in list(between.seen))
+
+        return seen
 
     def is_placed(name):
         wait(name + " is placed", lambda: api.placements()[name])
