@@ -10,6 +10,7 @@
 
 #include "pkg/api/json.h"
 #include "pkg/store/other_version.h"
+#include "pkg/util/contract.h"
 
 namespace berth::apiserver {
 namespace {
@@ -209,6 +210,7 @@ ObjectPtr MakeObjectOf(const ResourceInfo& r, size_t version, Value normal, uint
   o->value = o->kept_value;
   o->value_version = version;
   o->of_value = &r;
+  BERTH_REQUIRES(validation::ToJson(*o->kept_value) == validation::ToJson(ToValue(r, version, *o)));
   return o;
 }
 
