@@ -1,5 +1,6 @@
 #include "cmd/schedsim/capacity_nodes.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
@@ -103,6 +104,12 @@ void WriteCannotFit(const Mix& m, const std::vector<NodeOffer>& offers, Page* pa
   }
 }
 
+// Returns "all 3 pods", "the pod", "the other 2 pods" or "the other pod".
+std::string TheseOf(int64_t pods, bool others) {
+  const std::string counted = pods == 1 ? "pod" : Counted(pods, "pod");
+  return absl::StrCat(others ? "the other " : pods == 1 ? "the " : "all ", counted);
+}
+
 void WriteMix(const Mix& m, const std::vector<NodeOffer>& offers, bool priced, Page* page) {
   WriteCannotFit(m, offers, page);
   const bool others = !m.cannot_fit.empty();
@@ -118,15 +125,14 @@ void WriteMix(const Mix& m, const std::vector<NodeOffer>& offers, bool priced, P
   }
   if (nodes == 0) {
     if (others && pods == 0) return;
-    page->Line(absl::StrCat(others ? "The other " : "All ", Counted(pods, "pod"), pods == 1 ? " fits" : " fit",
-                            " without a new node."),
-               Style::kGood);
+    std::string text = absl::StrCat(TheseOf(pods, others), pods == 1 ? " fits" : " fit", " without a new node.");
+    text[0] = absl::ascii_toupper(static_cast<unsigned char>(text[0]));
+    page->Line(text, Style::kGood);
     return;
   }
-  page->Line(
-      absl::StrCat(MixText(m, offers), nodes == 1 ? " is" : " are", " needed for ", others ? "the other " : "all ",
-                   Counted(pods, "pod"), " to fit; ", m.pending_before, " would be pending without."),
-      Style::kGood);
+  page->Line(absl::StrCat(MixText(m, offers), nodes == 1 ? " is" : " are", " needed for ", TheseOf(pods, others),
+                          " to fit; ", m.pending_before, " would be pending without."),
+             Style::kGood);
   if (priced) {
     page->Line(
         absl::StrCat("They cost ", Money(m.price), ". No mix that is enough costs less than ", Money(m.bound), "."));

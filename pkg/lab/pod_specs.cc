@@ -50,7 +50,7 @@ class SpecReader final : public api::JsonSink {
       if (tmpl == nullptr) tmpl = object.At({"spec", "jobTemplate", "spec", "template"});
       if (tmpl == nullptr && kind == "PodTemplate") tmpl = object.Find("template");
       if (tmpl == nullptr || tmpl->Find("spec") == nullptr) {
-        ++passed_over[kind.empty() ? "(no kind)" : std::string(kind)];
+        ++passed_over[kind.empty() ? "objects without a kind" : std::string(kind)];
         return absl::OkStatus();
       }
       pod.Set("metadata", validation::OrEmpty(tmpl->Find("metadata")));

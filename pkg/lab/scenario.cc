@@ -444,7 +444,10 @@ absl::Status ReadOne(const std::string& shown, api::InputText& text, Collector& 
       size_t taken = document.size();
       if (!s.ok()) {
         std::string error = util::Message(s);
-        // Some name their place themselves.
+        // Some name their place themselves, which in YAML stands behind that of the document.
+        if (const size_t own = error.find(": " + shown + ":"); own != std::string::npos && error.starts_with("line ")) {
+          error = error.substr(own + 2);
+        }
         if (!error.starts_with(shown + ":")) error = absl::StrCat(shown, ": ", MoveDown(error, line));
         if (std::string what = WhyUnreadable(document); !what.empty()) error = absl::StrCat(shown, ": ", what);
         if (!collector.Broken(document, error)) return absl::Status(s.code(), error);

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <string_view>
 #include <variant>
 
@@ -40,10 +41,15 @@ void StrayPods::Report(const Scenario& scenario, const ObjectPlaces& places, Val
   }
   for (const api::PodPtr& pod : scenario.pending) {
     if (!IsForOtherScheduler(*pod)) continue;
-    validator->Add(
-        FieldPlaceOf(pod, places), "other scheduler",
-        absl::StrCat("Pod \"", pod->meta.Key(), "\": spec.schedulerName: \"", pod->tmpl->scheduler_name.string(),
-                     "\" is not default-scheduler: in a cluster another scheduler places it"));
+    const std::string name = pod->tmpl->scheduler_name.string();
+    const auto& profiles = scenario.algorithm.profiles;
+    const bool has_profile = profiles && std::any_of(profiles->begin(), profiles->end(),
+                                                     [&](const auto& p) { return p.scheduler_name == name; });
+    if (has_profile) continue;
+    validator->Add(FieldPlaceOf(pod, places), "other scheduler",
+                   absl::StrCat("Pod \"", pod->meta.Key(), "\": spec.schedulerName: \"", name, "\" is ",
+                                profiles ? "not that of a profile" : "not default-scheduler",
+                                ": in a cluster another scheduler places it"));
   }
 }
 

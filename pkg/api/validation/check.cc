@@ -127,7 +127,7 @@ class Walker {
   void Amount(const std::string& resource, const Value& v, const std::string& path) {
     if (v.IsNull()) return Add(Problem::Kind::kSuspicious, path, "is null: no amount is given");
     auto q = api::Quantity::Parse(v.text());
-    if (!q.ok() || !IsBytes(resource) || q->MilliValue() % 1000 == 0) return;
+    if (!q.ok() || !IsBytes(resource) || q->SaturatesMilliValue() || q->MilliValue() % 1000 == 0) return;
     std::string digits = v.text().substr(0, v.text().find_first_not_of("+-0123456789."));
     Add(Problem::Kind::kSuspicious, path,
         absl::StrCat(v.text(), " is not a whole number of bytes (the suffix m means thousandths); did you mean ",
