@@ -80,9 +80,8 @@ std::string MixText(const Mix& m, const std::vector<NodeOffer>& offers) {
 // Returns "like a", "like a or b" or "like any of these".
 std::string LikeAny(const std::vector<NodeOffer>& offers) {
   if (offers.size() > 3) return "like any of these";
-  std::vector<std::string> names;
-  for (const NodeOffer& o : offers) names.push_back(o.name);
-  return absl::StrCat("like ", absl::StrJoin(names, " or "));
+  const auto name = [](std::string* out, const NodeOffer& o) { absl::StrAppend(out, o.name); };
+  return absl::StrCat("like ", absl::StrJoin(offers, " or ", name));
 }
 
 void WriteCannotFit(const Mix& m, const std::vector<NodeOffer>& offers, Page* page) {

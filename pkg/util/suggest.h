@@ -21,8 +21,7 @@ std::string_view Nearest(std::string_view word, const std::vector<std::string_vi
 // people write before each of them, such as "--".
 template <typename Range>
 std::string DidYouMean(std::string_view word, const Range& names, std::string_view prefix = "") {
-  std::vector<std::string_view> candidates;
-  for (const auto& name : names) candidates.emplace_back(name);
+  const std::vector<std::string_view> candidates(std::begin(names), std::end(names));
   std::string_view best = Nearest(word, candidates);
   if (best.empty()) return {};
   return "did you mean \"" + std::string(prefix) + std::string(best) + "\"?";
