@@ -335,7 +335,7 @@ absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& releas
       const bool later = release.version < row.span.since;
       return absl::UnimplementedError(WithHelp(absl::StrCat(
           "unknown flag: ", name, " (release ", std::string(release.name), " does not have it; releases ",
-          later ? "since" : "before", " 1.", later ? row.span.since.minor : row.span.until.minor, " do)")));
+          later ? "since " : "before ", release::NameOf(later ? row.span.since : row.span.until), " do)")));
     }
     if (row.shape == Shape::kPreviousMinor) {
       const std::string previous = absl::StrCat("1.", release.version.minor - 1);

@@ -199,7 +199,7 @@ std::optional<HttpResponse> Discovery(Version release, std::string_view path, st
   if (path == "/openapi/v2" && accept.find("json") != std::string_view::npos &&
       accept.find("protobuf") == std::string_view::npos) {
     HttpResponse page;
-    const std::string version = absl::StrCat("v1.", static_cast<int>(release.minor), ".0");
+    const std::string version = absl::StrCat("v", release::NameOf(release), ".0");
     page.body =
         absl::StrCat(R"({"swagger":"2.0","info":{"title":"Kubernetes","version":")", version, R"("},"paths":{}})");
     return page;

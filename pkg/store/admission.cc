@@ -54,7 +54,7 @@ std::string NameForRefusals(const Value& v) {
 
 // Returns the amount with the other sign.
 api::Quantity Negated(const api::Quantity& amount) {
-  return *api::Quantity::Parse(amount.Sign() < 0 ? amount.String().substr(1) : "-" + amount.String());
+  return *api::Quantity::Parse(amount.Sign() < 0 ? amount.String().substr(1) : absl::StrCat("-", amount.String()));
 }
 
 // Returns what `quota` counts of an object, which may be absent.
