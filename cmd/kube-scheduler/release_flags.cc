@@ -111,10 +111,7 @@ constexpr Row kRows[] = {
 };
 
 Row RowOf(const releases::OwnFlag& own, const release::Id& id) {
-  return {own.name,
-          {.since = id.version, .until = {static_cast<uint8_t>(id.version.minor + 1)}},
-          own.is_bool ? Shape::kBool : Shape::kText,
-          own.usage};
+  return {own.name, release::Only(id.version), own.is_bool ? Shape::kBool : Shape::kText, own.usage};
 }
 
 // Returns the rows of the table and those that releases bring along.
@@ -338,7 +335,7 @@ absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& releas
           later ? "since " : "before ", release::NameOf(later ? row.span.since : row.span.until), " do)")));
     }
     if (row.shape == Shape::kPreviousMinor) {
-      const std::string previous = absl::StrCat("1.", release.version.minor - 1);
+      const std::string previous = release::NameOf(release.version.Previous());
       const std::string given = flags.Find(row.name)->text();
       if (!given.empty() && given != previous) {
         return absl::InvalidArgumentError(absl::StrCat(name, ": invalid value ", GoQuoted(given),

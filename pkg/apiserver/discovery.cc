@@ -3,6 +3,7 @@
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
 
 #include <algorithm>
 
@@ -123,8 +124,9 @@ std::string OneGroup(const Group& g) {
 // Returns the version page, which kubectl and other clients read: a version of Kubernetes that they know.
 std::string VersionPage(Version release) {
   Value v = Value::Object();
-  v.Set("major", Value::String("1"));
-  v.Set("minor", Value::String(std::to_string(release.minor)));
+  const std::pair<std::string, std::string> numbers = absl::StrSplit(release::NameOf(release), '.');
+  v.Set("major", Value::String(numbers.first));
+  v.Set("minor", Value::String(numbers.second));
   v.Set("gitVersion", Value::String(GitVersion(release)));
   v.Set("gitCommit", Value::String(""));
   v.Set("gitTreeState", Value::String("clean"));

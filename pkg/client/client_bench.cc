@@ -19,7 +19,7 @@
 #include "pkg/client/manual_executor.h"
 #include "pkg/client/requests.h"
 #include "pkg/client/rest.h"
-#include "pkg/client/testing/dialects.h"
+#include "pkg/release/release.h"
 
 namespace berth::client {
 namespace {
@@ -222,7 +222,7 @@ void BM_List(benchmark::State& state) {
     InformerOptions<api::Pod> o;
     o.decode = [](api::Json j) { return api::DecodePod(j, {.keep_raw = true}); };
     o.on_batch = [](InformerBatch<api::Pod> b) { benchmark::DoNotOptimize(b.events.size()); };
-    Informer<api::Pod> informer(&executor, &api, ResourceOf<api::Pod>(testing::k1_10), o);
+    Informer<api::Pod> informer(&executor, &api, ResourceOf<api::Pod>({.version = release::Default().version}), o);
     informer.Start();
     api.Head(200);
     auto call = api.calls.back();

@@ -27,7 +27,7 @@ Resource ResourceOf(const api::KindDescription& kind, const api::Dialect& dialec
   for (const std::string& v : versions) {
     r.paths.push_back(absl::StrCat(absl::StrContains(v, "/") ? "/apis/" : "/api/", v, "/", plural));
   }
-  if (kind.followed.since.minor > 0 && kind.stable.since.minor > 0) {
+  if (kind.followed.HasBeginning() && kind.stable.HasBeginning()) {
     r.served_since = release::NameOf(kind.stable.since);
   }
   r.bookmarks = dialect.bookmarks;

@@ -15,7 +15,7 @@ constexpr std::string_view kDefaultName = "1.10";
 }  // namespace
 
 std::string NameOf(Version version) {
-  return absl::StrCat("1.", static_cast<int>(version.minor));
+  return absl::StrCat("1.", static_cast<int>(version.minor_));
 }
 
 std::string NamesWith(std::string_view separator) {

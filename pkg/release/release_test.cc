@@ -34,6 +34,21 @@ TEST_CASE("a span has its first version and not the one at its end") {
   CHECK(!Until(16).Has({16}));
 }
 
+TEST_CASE("a span tells where it begins and ends, and a version its neighbours") {
+  CHECK(Since(16).HasBeginning());
+  CHECK(!Since(16).HasEnd());
+  CHECK(!Until(16).HasBeginning());
+  CHECK(Until(16).HasEnd());
+  CHECK(!Span{}.HasBeginning());
+  CHECK(!Span{}.HasEnd());
+  CHECK(!Only({16}).Has({15}));
+  CHECK(Only({16}).Has({16}));
+  CHECK(!Only({16}).Has({17}));
+  CHECK(NameOf(Version(16).Previous()) == "1.15");
+  CHECK(NameOf(Version(16).Next()) == "1.17");
+  CHECK(!Version().IsSet());
+}
+
 TEST_CASE("the last row that is not newer holds") {
   constexpr From<int> kRows[] = {{{0}, 1}, {{16}, 2}, {{22}, 3}};
   CHECK(At(kRows, {15}) == 1);

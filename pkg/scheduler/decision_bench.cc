@@ -11,7 +11,7 @@
 #include <string>
 
 #include "pkg/api/decode.h"
-#include "pkg/releases/v1_10/decides.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/core/incremental/rank_set.h"
 #include "pkg/scheduler/factory/factory.h"
@@ -87,7 +87,7 @@ struct Cluster {
                                "','namespace':'default'},'spec':{'volumeName':'volume-", i, "'}}")));
     }
     FactoryArgs args;
-    args.release = &releases::v1_10::Decides();
+    args.release = &releases::Of(release::Default()).decides;
     args.cache = &cache;
     args.nominated = &nominated;
     args.volume_binder = &binder;

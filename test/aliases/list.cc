@@ -21,7 +21,7 @@ std::span<const Id> All() {
     auto* names = new std::deque<std::string>;  // NOLINT: lives as long as the process, as the ids do
     auto* twice = new std::vector<Id>;          // NOLINT: as above
     for (const Id& id : Shipped()) {
-      const int minor = id.version.minor;
+      const int minor = std::stoi(std::string(id.name.substr(2)));
       twice->push_back(id);
       names->push_back("1." + std::to_string(minor < 10 ? minor - 2 : minor + 40));
       twice->push_back({.name = names->back(), .version = id.version, .patch = id.patch});

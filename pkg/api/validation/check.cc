@@ -54,8 +54,8 @@ bool IsBytes(std::string_view resource) {
 
 // Returns "1.16 and later", or "before 1.24".
 std::string ReleasesOf(const release::Span& span) {
-  return span.since.minor > 0 ? absl::StrCat(release::NameOf(span.since), " and later")
-                              : absl::StrCat("before ", release::NameOf(span.until));
+  return span.HasBeginning() ? absl::StrCat(release::NameOf(span.since), " and later")
+                             : absl::StrCat("before ", release::NameOf(span.until));
 }
 
 // Finds fields that are unknown, of another release, or of a wrong type.

@@ -74,10 +74,10 @@ std::string ApiVersion(Version version) {
 }
 
 std::string ReadersOf(const VersionRow& row) {
-  const int first = row.read_by.since.minor, last = row.read_by.until.minor - 1;
-  if (first == last) return absl::StrCat("release 1.", first);
-  if (last >= release::Span().until.minor - 1) return absl::StrCat("releases from 1.", first, " on");
-  return absl::StrCat("releases 1.", first, " to 1.", last);
+  const std::string first = release::NameOf(row.read_by.since);
+  if (!row.read_by.HasEnd()) return absl::StrCat("releases from ", first, " on");
+  const std::string last = release::NameOf(row.read_by.until.Previous());
+  return first == last ? absl::StrCat("release ", first) : absl::StrCat("releases ", first, " to ", last);
 }
 
 std::string WhoReads(std::string_view api_version) {

@@ -87,7 +87,7 @@ class Reader {
 
   // Returns whether the release knows a member, and warns that it is ignored if it does not.
   bool Knows(Json v, const std::string& path, const release::Span* span) {
-    if (span == nullptr || release_.minor == 0 || span->Has(release_)) return true;
+    if (span == nullptr || !release_.IsSet() || span->Has(release_)) return true;
     Warn(v, absl::StrCat(path, ": a field of ", release::NameOf(span->since), " or later, ignored"));
     return false;
   }
