@@ -41,6 +41,8 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   o.ignore_unknown_fields = config.ignore_unknown_fields;
   o.max_requests_in_flight = static_cast<size_t>(config.max_requests_in_flight);
   o.observer = around.observer;
+  o.may_bind = around.may_bind;
+  o.check_decisions = around.check_decisions;
   core->scheduler = std::make_unique<scheduler::Scheduler>(&core->cache, core->queue.get(), core->volume_binder.get(),
                                                            around.actions, around.clock, std::move(o));
   const auto configured = scheduler::configuration::GatesBy([&](std::string_view name, bool otherwise) {

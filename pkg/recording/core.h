@@ -29,6 +29,9 @@ class Core : public scheduler::Assembly {
     const util::Clock* clock = nullptr;
     scheduler::DecisionObserver* observer = nullptr;  // may be null
     scheduler::ExtenderFactory make_extender;         // null: a Policy with extenders is an error
+    // As in scheduler::SchedulerOptions. For tests.
+    std::function<bool()> may_bind;
+    int64_t check_decisions = 0;
   };
   // Builds the scheduler. Everything in `around` must outlive it. Errors say which profile cannot be built and why.
   static absl::StatusOr<std::unique_ptr<Core>> Make(const CoreConfiguration& config, const Surroundings& around);

@@ -190,7 +190,13 @@ Response ApiServer::List(const Target& t) {
 
 std::shared_ptr<ApiServer::Watch> ApiServer::Open(const Target& t, Response* refused) {
   auto it = t.query.find("resourceVersion");
-  const uint64_t from = it == t.query.end() ? seen_ : Version(it->second);
+  const bool begins_with_list = t.query.contains("sendInitialEvents");
+  const uint64_t from = it == t.query.end() || begins_with_list ? seen_ : Version(it->second);
+  if (begins_with_list && it != t.query.end() && Version(it->second) > seen_) {
+    *refused =
+        StatusResponse(504, "Timeout", absl::StrCat("Too large resource version: ", it->second, ", current: ", seen_));
+    return nullptr;
+  }
   if (from < oldest_) {
     *refused = StatusResponse(410, "Gone", absl::StrCat("too old resource version: ", from, " (", oldest_, ")"));
     return nullptr;
@@ -199,12 +205,29 @@ std::shared_ptr<ApiServer::Watch> ApiServer::Open(const Target& t, Response* ref
   w->resource = t.resource;
   w->unfinished_pods_only = t.query.contains("fieldSelector");
   w->bookmarks = t.query.contains("allowWatchBookmarks");
+  w->begins_with_list = begins_with_list;
+  w->is_current = it == t.query.end() || it->second.empty();
   w->next = from + 1;
   watches_.push_back(w);
   return w;
 }
 
 void ApiServer::Begin(Watch* w) const {
+  if (w->begins_with_list) {
+    const auto in_cache = cache_.find(w->resource);
+    const Etcd::Table none;
+    const Etcd::Table& table = w->is_current              ? etcd_->List(w->resource)
+                               : in_cache == cache_.end() ? none
+                                                          : in_cache->second;
+    const uint64_t version = w->is_current ? etcd_->version() : seen_;
+    for (const auto& [key, o] : table) {
+      if (Shown(o, w->unfinished_pods_only)) w->send(absl::StrCat("{\"type\":\"ADDED\",\"object\":", o->json, "}\n"));
+    }
+    w->send(absl::StrCat("{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"", version,
+                         "\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}}\n"));
+    w->next = version + 1;
+    return;
+  }
   for (const Commit& c : window_) {
     if (c.version >= w->next) Send(w, c);
   }
@@ -282,15 +305,13 @@ Response ApiServer::PutStatus(const Target& t, std::string_view body) {
   return {200, etcd_->Put("pods", t.Key(), WriteJson(now))->json};
 }
 
-// A strategic merge patch of a status: conditions are told apart by their types, null removes.
+// A strategic merge patch of a status and of annotations: conditions are told apart by their types, null removes.
 Response ApiServer::PatchStatus(const Target& t, std::string_view body) {
   ObjectPtr o = etcd_->Get("pods", t.Key());
   Tree pod = ParseJson(o->json);
   const Tree patch = ParseJson(body);
   const std::string uid = TextAt(patch, {"metadata", "uid"});
   if (!uid.empty() && uid != o->uid) return Conflict(t, "the UID in the precondition does not match");
-  const Node* status = At(patch, {"status"});
-  if (status == nullptr || !status->IsObject()) return {200, o->json};
   auto& memory = pod.GetAllocator();
   const auto merge = [&memory](Node* into, const Node& from) {
     for (const auto& m : from.GetObject()) {
@@ -298,6 +319,16 @@ Response ApiServer::PatchStatus(const Target& t, std::string_view body) {
       if (!m.value.IsNull()) into->AddMember(Node(m.name, memory), Node(m.value, memory), memory);
     }
   };
+  if (const Node* annotations = At(patch, {"metadata", "annotations"}); annotations != nullptr) {
+    if (At(pod, {"metadata", "annotations"}) == nullptr)
+      Set(&pod, {"metadata", "annotations"}, Node(rapidjson::kObjectType));
+    merge(&pod["metadata"]["annotations"], *annotations);
+  }
+  const Node* status = At(patch, {"status"});
+  if (status == nullptr || !status->IsObject()) {
+    const std::string json = WriteJson(pod);
+    return {200, json == o->json ? json : etcd_->Put("pods", t.Key(), json)->json};
+  }
   Node conditions(rapidjson::kArrayType);
   if (const Node* now = At(pod, {"status", "conditions"}); now != nullptr) conditions.CopyFrom(*now, memory);
   if (const Node* changes = At(*status, {"conditions"}); changes != nullptr) {

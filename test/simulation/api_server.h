@@ -37,6 +37,9 @@ class ApiServer {
   struct Watch {
     std::string resource;
     bool unfinished_pods_only = false, bookmarks = false;
+    // Whether what there is comes first, and then a bookmark that says so; and whether that is what etcd has now and
+    // not what this server knows.
+    bool begins_with_list = false, is_current = false;
     uint64_t next = 0;  // the first version not sent yet
     std::function<void(std::string event)> send;
     std::function<void()> end;

@@ -193,7 +193,7 @@ void CheckedActions::CheckBind(const api::Pod& pod) {
 }
 
 bool CheckedActions::WaitsForClaims(const api::Pod& pod) const {
-  return world_->Later() && !pod.tmpl->volumes.empty();
+  return world_->emulated.provisions && !pod.tmpl->volumes.empty();
 }
 
 std::vector<PodView> CheckedActions::Placed(const std::string& without_uid) {
@@ -268,7 +268,8 @@ void CheckedActions::CheckNode(const api::Pod& pod, const std::vector<PodView>& 
   }
   if (!v.zone.empty() && n.zone != v.zone) Fail(absl::StrCat(what, " in another zone"));
   if (!pod.tmpl->scheduling_gates.empty()) Fail(absl::StrCat(what, " though it has scheduling gates"));
-  if (v.max_skew > 0 && !world_->Later()) Fail(absl::StrCat(what, " by a release that cannot know how to spread it"));
+  if (v.max_skew > 0 && !world_->emulated.spreads)
+    Fail(absl::StrCat(what, " by a release that cannot know how to spread it"));
   const bool even = WithSome(Unsure(pod.meta.uid, v.app), pods,
                              [&](const std::vector<PodView>& counted) { return !TooUneven(v, n, nodes, counted); });
   if (!even) Fail(absl::StrCat(what, ", which makes its app too uneven over the zones"));
@@ -376,7 +377,7 @@ void CheckedActions::PreemptionChosen(const api::PodPtr& pod, const scheduler::P
     if (!WithSome(unsure, full, fits_not)) Fail(absl::StrCat(what, ", and ", v.key, " need not go"));
     full.pop_back();
   }
-  CheckBudgets(*pod, gone, what);
+  if (world_->emulated.decides.counts_budgets) CheckBudgets(*pod, gone, what);
 }
 
 // Reports only what is certain: of the chosen victims, those whose budget allows no disruption; of the other nodes,

@@ -163,9 +163,8 @@ LivingActors::LivingActors(World* world)
     : world_(world),
       clock_(std::make_unique<LoopClock>(&world->loop)),
       access_(std::make_unique<Access>(world, clock_.get())),
-      living_(std::make_unique<world::living::World>(
-          access_.get(), clock_.get(),
-          world::RulesOf(release::Version{static_cast<uint8_t>(world->Later() ? 29 : 10)}))),
+      living_(std::make_unique<world::living::World>(access_.get(), clock_.get(),
+                                                     world::RulesOf(world->emulated.id.version))),
       plans_(world->options.seed ^ 0x706c616e) {
   living_->Add(world::living::NewReplicaSetController(living_.get(), "ReplicaSet"));
   living_->Add(world::living::NewGarbageCollector(living_.get()));

@@ -114,6 +114,7 @@ const PodView& ReadPod(const std::string& key, const Object& object) {
     p.claim = TextAt((*v)[0], {"persistentVolumeClaim", "claimName"});
   p.phase = TextAt(t, {"status", "phase"});
   p.nominated = TextAt(t, {"status", "nominatedNodeName"});
+  if (p.nominated.empty()) p.nominated = TextAt(t, {"metadata", "annotations", "NominatedNodeName"});
   if (const Node* n = At(t, {"spec", "priority"}); n != nullptr) p.priority = n->GetInt();
   const Node& c = (*At(t, {"spec", "containers"}))[0];
   p.milli_cpu = Number(TextAt(c, {"resources", "requests", "cpu"}));

@@ -43,10 +43,8 @@ Plan MakePlan(uint64_t seed) {
   Plan p;
   p.seed = seed;
   p.pod_priority = r.Chance(0.5);
-  if (r.Chance(0.5)) {
-    p.release = "1.29";
-    p.pod_priority = true;
-  }
+  const auto releases = release::All();
+  p.release = std::string(releases[r.Below(releases.size())].name);
   p.claims = r.Chance(0.5);
   p.living =
       Random(seed * 0x9e3779b97f4a7c15ull).Chance(0.5);  // of its own, so that the rest of old seeds is as it was
@@ -93,8 +91,8 @@ absl::StatusOr<Plan> ReadPlan(std::string_view text) {
       for (size_t i = 1; i < words.size(); ++i) {
         const std::pair<std::string, std::string> kv = absl::StrSplit(words[i], absl::MaxSplits('=', 1));
         if (kv.first == "release") {
-          if (kv.second != "1.10" && kv.second != "1.29")
-            return util::InvalidArgument(absl::StrCat("line ", line, ": ", words[i], ": must be 1.10 or 1.29"));
+          if (const auto named = release::Named(kv.second); !named.ok())
+            return util::InvalidArgument(absl::StrCat("line ", line, ": release: ", util::Message(named.status())));
           p.release = kv.second;
           continue;
         }
@@ -126,8 +124,8 @@ Outcome RunPlan(const Plan& plan, bool verbose, const std::string& record_dir) {
   WorldOptions options;
   options.seed = plan.seed;
   options.release = plan.release;
-  options.pod_priority = plan.pod_priority || plan.release == "1.29";
-  options.claims = plan.claims;
+  options.pod_priority = plan.pod_priority || Emulated(plan.release).always_has_priorities;
+  options.claims = plan.claims && Emulated(plan.release).can_schedule_volumes;
   options.living = plan.living;
   options.schedulers = static_cast<size_t>(std::max(1, plan.schedulers));
   options.servers = static_cast<size_t>(std::max(1, plan.servers));

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/release/release.h"
+
 namespace berth::simulation {
 
 class World;
@@ -23,11 +25,11 @@ struct Step {
 };
 
 struct Plan {
-  uint64_t seed = 0;             // of the network, the kubelets and the shape of the cluster
-  std::string release = "1.10";  // that the schedulers emulate
-  bool pod_priority = false;     // always in 1.29
-  bool claims = false;           // whether there are pods with claims
-  bool living = false;           // whether controllers and kubelets are those of pkg/world/living
+  uint64_t seed = 0;                             // of the network, the kubelets and the shape of the cluster
+  std::string release{release::Default().name};  // that the schedulers emulate
+  bool pod_priority = false;                     // true if the release always has them
+  bool claims = false;                           // whether there are pods with claims, if the release can serve them
+  bool living = false;                           // whether controllers and kubelets are those of pkg/world/living
   int schedulers = 2, servers = 2;
   int64_t length_millis = 0;
   std::vector<Step> steps;

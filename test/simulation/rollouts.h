@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pkg/recording/format.h"
+#include "test/simulation/emulated.h"
 
 namespace berth::simulation {
 
@@ -12,6 +13,6 @@ inline constexpr uint64_t kRollouts = 3;
 
 // Returns the schedulers of one process, "default-scheduler" and "packing". All of them have the predicates of the
 // default provider, which the oracle knows; they differ in what they prefer, and in how they search.
-std::vector<recording::ProfileSource> ProfilesOf(bool later, uint64_t rollout);
+std::vector<recording::ProfileSource> ProfilesOf(const Emulated& release, uint64_t rollout);
 
 }  // namespace berth::simulation

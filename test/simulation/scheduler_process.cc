@@ -7,14 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "pkg/recording/core.h"
+#include "cmd/kube-scheduler/leadership.h"
 #include "pkg/recording/recorder.h"
-#include "pkg/releases/daemon_form.h"
-#include "pkg/releases/releases.h"
-#include "pkg/releases/v1_10/decides.h"
-#include "pkg/releases/v1_29/decides.h"
-#include "pkg/scheduler/factory/from_profile.h"
-#include "pkg/scheduler/policy/decode.h"
 #include "test/simulation/rollouts.h"
 #include "test/simulation/world.h"
 
@@ -27,41 +21,27 @@ namespace {
 
 constexpr int kDecisionsInARow = 64;
 
-client::LeaderElectionOptions ElectionOptions(const std::string& identity, bool later) {
-  client::LeaderElectionOptions o;
-  o.identity = identity;
-  if (later) {
-    o.lock_type = "leases";
-    o.server_timeout = "5s";
-  }
+client::LeaderElectionOptions ElectionOptions(const Emulated& release, const std::string& identity) {
+  kube_scheduler::Configuration c;
+  c.release = &release.id;
+  c.leader_election.resource_lock = std::string(release.form.dialect.lock);
+  client::LeaderElectionOptions o = kube_scheduler::LockOptionsOf(c, identity);
+  o.warns_of_other_kinds = false;
   return o;
 }
 
-client::EventRecorderOptions RecorderOptions(std::function<double()> random, bool later) {
+client::EventRecorderOptions RecorderOptions(const Emulated& release, std::function<double()> random) {
   client::EventRecorderOptions o;
   o.random = std::move(random);
-  if (later) {
-    o.series_instance = "default-scheduler-host";
-    o.reporting_component = o.component;
-  }
+  if (release.form.dialect.event_series) o.series_instance = "default-scheduler-host";
+  if (release.form.dialect.reports_component) o.reporting_component = o.component;
   return o;
 }
 
-std::unique_ptr<scheduler::GenericScheduler> Build(const recording::ProfileSource& source,
-                                                   const scheduler::FactoryArgs& args) {
-  if (!source.configuration.empty()) {
-    const auto loaded = recording::LoadConfiguration(source.configuration, *args.release);
-    CHECK(loaded.ok()) << loaded.status().message();
-    for (const auto& profile : loaded->profiles) {
-      if (profile.scheduler_name == source.scheduler_name) {
-        return scheduler::CreateFromProfile(profile, {}, args).value();
-      }
-    }
-  }
-  if (source.policy.empty()) return scheduler::CreateFromProvider(source.provider, args).value();
-  const auto policy = scheduler::DecodePolicy(source.policy, args.release->version);
-  CHECK(policy.ok()) << policy.status().message();
-  return scheduler::CreateFromConfig(*policy, args).value();
+recording::CoreConfiguration ConfigurationOf(const World& world) {
+  recording::CoreConfiguration c = world.emulated.Configuration(world.options.pod_priority, world.options.claims);
+  c.profiles = ProfilesOf(world.emulated, world.rollout);
+  return c;
 }
 
 class NoSink final : public recording::EventSink {
@@ -84,23 +64,23 @@ SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name
       lease_http_(world, &executor_, name_, number),
       events_http_(world, &executor_, name_, number),
       requests_(&pods_http_, [this] { return MayWrite(); }),
-      lease_requests_(&lease_http_),
-      recorder_(&executor_, &events_http_, RecorderOptions([this] { return random_.Unit(); }, world->Later())),
+      recorder_(&executor_, &events_http_, RecorderOptions(world->emulated, [this] { return random_.Unit(); })),
       inbox_(100'000),
       watch_(&executor_, &pods_http_, &inbox_,
              kube_scheduler::ClusterWatch::Options{
-                 .storage_classes = SchedulesVolumes(),
-                 .dialect = &releases::DaemonFormOf(**release::Named(world->options.release)).dialect,
+                 .storage_classes = world->emulated.schedules_volumes || world->options.claims,
+                 .dialect = &world->emulated.form.dialect,
                  .node_json = false,
                  .random = [this] { return random_.Unit(); }}),
       actions_(&executor_, &requests_, std::map<std::string, client::EventRecorder*, std::less<>>{{"", &recorder_}},
-               &inbox_, releases::DaemonFormOf(**release::Named(world->options.release)).dialect),
+               &inbox_, world->emulated.form.dialect),
       checked_(world, name_, &actions_),
-      profiles_(ProfilesOf(world->Later(), world->rollout)),
+      configuration_(ConfigurationOf(*world)),
       sink_(Sink()),
       // Also when nothing is recorded, because the tap rounds the clocks: a recorded run is the same run.
       tap_(std::make_unique<recording::Tap>(sink_.get(), &checked_, &executor_.clock(), &checked_)),
-      election_options_(ElectionOptions(name_, world->Later())),
+      election_options_(ElectionOptions(world->emulated, name_)),
+      lock_(&lease_http_, election_options_),
       election_(election_options_, [this] { return random_.Unit(); }) {
   BuildScheduler();
   unsynced_ = watch_.resources();
@@ -108,41 +88,20 @@ SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name
   Act(election_.Tick(Now(), executor_.clock().Wall()));
 }
 
-const scheduler::Release& SchedulerProcess::Release() const {
-  return world_->Later() ? releases::v1_29::Decides() : releases::v1_10::Decides();
-}
-
-bool SchedulerProcess::SchedulesVolumes() const {
-  return world_->Later() || world_->options.claims;
-}
-
 void SchedulerProcess::BuildScheduler() {
-  const bool later = world_->Later(), priority = world_->options.pod_priority;
-  scheduler::SchedulerGates gates;
-  gates.algorithm.pod_priority = priority;
-  gates.algorithm.volume_scheduling = SchedulesVolumes();
-  parts_ = std::make_unique<scheduler::Assembly>(
-      scheduler::AssemblyConfig{.decides = &Release(),
-                                .process = &releases::Of(**release::Named(world_->options.release)).process,
-                                .gates = gates,
-                                .percentage = {},
-                                .max_backoff = absl::Seconds(later ? 10 : 60),
-                                .unschedulable_limit = later ? absl::Minutes(5) : absl::Seconds(60)});
-  scheduler::SchedulerOptions o = parts_->Options();
-  o.may_bind = [this] { return MayWrite(); };
-  o.check_decisions = 1;
-  o.observer = tap_.get();
-  scheduler_ = std::make_unique<scheduler::Scheduler>(&parts_->cache, parts_->queue.get(), parts_->volume_binder.get(),
-                                                      tap_.get(), tap_.get(), std::move(o));
-  tap_->Attach(scheduler_.get());
-
-  for (const recording::ProfileSource& p : profiles_) {
-    algorithms_[p.scheduler_name] = Build(p, parts_->args);
-    parts_->Register(util::Symbol(p.scheduler_name), algorithms_[p.scheduler_name].get());
+  auto built = recording::Core::Make(configuration_, {.actions = tap_.get(),
+                                                      .clock = tap_.get(),
+                                                      .observer = tap_.get(),
+                                                      .make_extender = {},
+                                                      .may_bind = [this] { return MayWrite(); },
+                                                      .check_decisions = 1});
+  CHECK(built.ok()) << built.status().message();
+  core_ = *std::move(built);
+  tap_->Attach(core_->scheduler.get());
+  for (const auto& [name, profile] : core_->profiles) {
     // Small enough that answers are dropped, and computed again.
-    algorithms_[p.scheduler_name]->LimitKeptAnswers(size_t{1} << (10 + random_.Below(17)), profiles_.size());
+    profile.algorithm->LimitKeptAnswers(size_t{1} << (10 + random_.Below(17)), core_->profiles.size());
   }
-  for (const auto& [profile, algorithm] : algorithms_) scheduler_->AddProfile(profile, algorithm.get());
 }
 
 SchedulerProcess::~SchedulerProcess() {
@@ -159,15 +118,7 @@ std::unique_ptr<recording::EventSink> SchedulerProcess::Sink() const {
   recording::Header h;
   h.version = "simulation";
   h.run = name_;
-  recording::CoreConfiguration& c = h.configuration;
-  const bool later = world_->Later();
-  c.release = world_->options.release;
-  c.gates = {{"PodPriority", world_->options.pod_priority}, {"VolumeScheduling", SchedulesVolumes()}};
-  c.profiles = profiles_;
-  if (later) {
-    c.max_backoff = absl::Seconds(10);
-    c.unschedulable_limit = absl::Minutes(5);
-  }
+  h.configuration = configuration_;
   auto recorder = recording::Recorder::Open(std::move(o), std::move(h));
   CHECK(recorder.ok()) << recorder.status().message();
   return *std::move(recorder);
@@ -193,10 +144,11 @@ bool SchedulerProcess::IsInBackoff(const T& object, bool unlike) const {
   bool found = false;
   if constexpr (std::is_same_v<T, api::Pod>) {
     if (!object.node_name.empty() || object.meta.deleting()) return false;
-    scheduler_->VisitPending(0, scheduler_->pending_pods(), [&](const scheduler::Scheduler::PendingView& p) {
-      found |= p.pod->meta.uid == object.meta.uid && p.place == scheduler::Scheduler::Place::kBackoff &&
-               (p.pod->tmpl != object.tmpl) == unlike;
-    });
+    core_->scheduler->VisitPending(
+        0, core_->scheduler->pending_pods(), [&](const scheduler::Scheduler::PendingView& p) {
+          found |= p.pod->meta.uid == object.meta.uid && p.place == scheduler::Scheduler::Place::kBackoff &&
+                   (p.pod->tmpl != object.tmpl) == unlike;
+        });
   }
   return found;
 }
@@ -249,17 +201,18 @@ void SchedulerProcess::Turn() {
   actions_.Flush();
   tap_->Flush();
   if (++turns_ % 16 == 0) {
-    if (std::string bad = scheduler_->CheckInvariants(); !bad.empty()) world_->Fail(absl::StrCat(name_, ": ", bad));
+    if (std::string bad = core_->scheduler->CheckInvariants(); !bad.empty())
+      world_->Fail(absl::StrCat(name_, ": ", bad));
     CheckBounds();
   }
-  if (stopping_ && scheduler_->binds_in_flight() == 0 && !releasing_) {
+  if (stopping_ && core_->scheduler->binds_in_flight() == 0 && !releasing_) {
     releasing_ = true;
     executor_.Cancel(election_timer_);
     Act(election_.Release(Now(), executor_.clock().Wall()));
     return;
   }
   const absl::Duration wait =
-      std::clamp(scheduler_->NextDeadline() - Now(), absl::ZeroDuration(), absl::Milliseconds(500));
+      std::clamp(core_->scheduler->NextDeadline() - Now(), absl::ZeroDuration(), absl::Milliseconds(500));
   ScheduleTurn(n == kDecisionsInARow ? absl::Milliseconds(1) : std::max(wait, absl::Milliseconds(1)));
 }
 
@@ -268,13 +221,15 @@ void SchedulerProcess::CheckBounds() const {
   const auto check = [this](std::string_view what, size_t is, size_t limit) {
     if (is > limit) world_->Fail(absl::StrCat(name_, ": ", is, " ", std::string(what), ", and ", limit, " at most"));
   };
-  check("requests in flight", scheduler_->requests_in_flight(), scheduler::SchedulerOptions().max_requests_in_flight);
+  check("requests in flight", core_->scheduler->requests_in_flight(),
+        scheduler::SchedulerOptions().max_requests_in_flight);
   check("events wait", recorder_.stats().queued, client::EventRecorderOptions().queue_limit);
   // A pod that is gone is kept until the request about it is answered.
-  check("pods pend", scheduler_->pending_pods(), checked_.known_pods() + scheduler_->requests_in_flight());
-  for (const auto& [profile, algorithm] : algorithms_) {
+  check("pods pend", core_->scheduler->pending_pods(), checked_.known_pods() + core_->scheduler->requests_in_flight());
+  for (const auto& [name, profile] : core_->profiles) {
     // The answers of the pod template that was scheduled last are kept in any case.
-    check("bytes of kept answers", algorithm->kept_answers_bytes(), algorithm->kept_answers_limit() + 32 * 1024);
+    check("bytes of kept answers", profile.algorithm->kept_answers_bytes(),
+          profile.algorithm->kept_answers_limit() + 32 * 1024);
   }
 }
 
@@ -296,23 +251,11 @@ void SchedulerProcess::Act(LeaderElection::Action a) {
   switch (a.step) {
     case ElectionStep::kGet:
     case ElectionStep::kCreate:
-    case ElectionStep::kUpdate: {
-      client::Request r;
-      r.method = a.step == ElectionStep::kGet      ? client::Method::kGet
-                 : a.step == ElectionStep::kCreate ? client::Method::kPost
-                                                   : client::Method::kPut;
-      r.target = world_->Later() ? "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
-                                 : "/api/v1/namespaces/kube-system/endpoints";
-      if (a.step != ElectionStep::kCreate) r.target += "/kube-scheduler";
-      if (world_->Later()) r.target += "?timeout=5s";
-      r.body = std::move(a.body);
-      r.timeout = a.timeout;
-      lease_requests_.Raw(std::move(r), election_options_.lock_type, "kube-scheduler",
-                          [this](client::ApiResult<std::string> answer) {
-                            if (!ended_) Act(election_.Answer(answer, Now(), executor_.clock().Wall()));
-                          });
+    case ElectionStep::kUpdate:
+      lock_.Do(a.step, std::move(a.body), a.timeout, [this](client::ApiResult<std::string> answer) {
+        if (!ended_) Act(election_.Answer(answer, Now(), executor_.clock().Wall()));
+      });
       break;
-    }
     case ElectionStep::kWait:
       if (a.wait == absl::InfiniteDuration()) break;
       executor_.Cancel(election_timer_);

@@ -10,9 +10,9 @@
 #include "cmd/kube-scheduler/cluster_watch.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "pkg/client/leaderelection.h"
-#include "pkg/recording/format.h"
+#include "pkg/client/lock_objects.h"
+#include "pkg/recording/core.h"
 #include "pkg/recording/tap.h"
-#include "pkg/scheduler/assembly/assembly.h"
 #include "test/simulation/checked_actions.h"
 #include "test/simulation/informer_check.h"
 #include "test/simulation/network.h"
@@ -34,16 +34,13 @@ class SchedulerProcess {
   void Terminate();
 
   // ---- for the checks ----
-  const scheduler::Scheduler& scheduler() const { return *scheduler_; }
-  const scheduler::Cache& cache() const { return parts_->cache; }
+  const scheduler::Scheduler& scheduler() const { return *core_->scheduler; }
+  const scheduler::Cache& cache() const { return core_->cache; }
   const kube_scheduler::Inbox& inbox() const { return inbox_; }
   const kube_scheduler::ClusterWatch& watch() const { return watch_; }
   bool synced() const { return unsynced_ == 0; }
 
  private:
-  const scheduler::Release& Release() const;
-  // Whether the gate VolumeScheduling is on.
-  bool SchedulesVolumes() const;
   void BuildScheduler();
   void Turn();
   void ScheduleTurn(absl::Duration delay);
@@ -66,20 +63,19 @@ class SchedulerProcess {
   Random random_;
   ProcessExecutor executor_;
   SimulatedHttp pods_http_, lease_http_, events_http_;
-  client::Requests requests_, lease_requests_;
+  client::Requests requests_;
   client::EventRecorder recorder_;
   kube_scheduler::Inbox inbox_;
   kube_scheduler::ClusterWatch watch_;
   kube_scheduler::ApiActions actions_;
   CheckedActions checked_;
   InformerCheck informer_check_;
-  const std::vector<recording::ProfileSource> profiles_;
+  const recording::CoreConfiguration configuration_;
   std::unique_ptr<recording::EventSink> sink_;
   std::unique_ptr<recording::Tap> tap_;  // between the scheduler and the rest
-  std::unique_ptr<scheduler::Assembly> parts_;
-  std::map<std::string, std::unique_ptr<scheduler::GenericScheduler>> algorithms_;  // by profile
-  std::unique_ptr<scheduler::Scheduler> scheduler_;
+  std::unique_ptr<recording::Core> core_;
   const client::LeaderElectionOptions election_options_;
+  client::LockObjects lock_;
   client::LeaderElection election_;
   client::Executor::TimerId election_timer_ = 0, turn_timer_ = 0;
   absl::Duration turn_at_ = absl::InfiniteDuration();

@@ -22,7 +22,8 @@ bool Ours(const PodView& p) {
 
 }  // namespace
 
-World::World(WorldOptions o) : options(o), network_random(o.seed ^ 0x6e6574), random_(o.seed ^ 0x6b7562) {
+World::World(WorldOptions o)
+    : options(o), emulated(options.release), network_random(o.seed ^ 0x6e6574), random_(o.seed ^ 0x6b7562) {
   etcd.on_commit = [this](const Commit& c) { OnCommit(c); };
   for (size_t i = 0; i < options.servers; ++i) servers.push_back(std::make_unique<ApiServer>(&etcd));
   processes_.resize(options.schedulers);
@@ -299,10 +300,11 @@ void World::SetFaults(const Faults& f, absl::Duration how_long) {
 }
 
 std::string World::LockHolder() const {
-  ObjectPtr o = etcd.Get(Later() ? "leases" : "endpoints", "kube-system/kube-scheduler");
+  const client::LockKinds kinds = client::KindsOfLock(emulated.form.dialect.lock).value();
+  ObjectPtr o = etcd.Get(std::string(kinds.first), "kube-system/kube-scheduler");
   if (o == nullptr) return "";
   const Tree lock = ParseJson(o->json);
-  if (Later()) return TextAt(lock, {"spec", "holderIdentity"});
+  if (kinds.first == "leases") return TextAt(lock, {"spec", "holderIdentity"});
   const std::string record = TextAt(lock, {"metadata", "annotations", "control-plane.alpha.kubernetes.io/leader"});
   return TextAt(ParseJson(record), {"holderIdentity"});
 }
@@ -384,13 +386,18 @@ void World::Settle() {
     if (!s->up()) s->Start();
     s->Thaw();
   }
-  // Rest is when nothing has changed for longer than the longest back-off of a pod. In release 1.29 a pod whose status
-  // could not be written, because of a fault, waits for up to five and a half minutes before that is tried again.
-  const absl::Duration quiet = Later() ? absl::Seconds(400) : absl::Seconds(100);
-  const absl::Duration limit = loop.now() + kLongestUnrest;
+  // Rest is when nothing has changed for longer than the longest back-off of a pod. A pod whose status could not be
+  // written, because of a fault, waits for that long and half a minute more before that is tried again.
+  const recording::CoreConfiguration waits = emulated.Configuration(options.pod_priority, options.claims);
+  const absl::Duration quiet = std::max(waits.max_backoff, waits.unschedulable_limit) + absl::Seconds(100);
+  // A release that does not count nominated pods lets others take the room that was made for them, and evicts again:
+  // for ever where a ReplicaSet replaces what is evicted.
+  const bool must_rest = emulated.decides.counts_nominated || !options.pod_priority;
+  const absl::Duration limit = loop.now() + (must_rest ? kLongestUnrest : kLongestUnrest / 4);
   RunUntil(loop.now() + kRest);
   while (problem_.empty() && loop.now() - last_change_ < quiet && loop.now() < limit) RunUntil(last_change_ + quiet);
   if (loop.now() >= limit) {
+    if (!must_rest) return;
     Fail(absl::StrCat("no rest within ", absl::FormatDuration(kLongestUnrest), " after the last fault"));
   }
   if (problem_.empty()) CheckAtRest();
@@ -407,8 +414,7 @@ void World::CheckAtRest() {
   for (const auto& [name, o] : etcd.List("nodes")) nodes.push_back(ReadNode(name, *o));
   for (const PodView& p : pods) {
     if (!p.node.empty() || p.deleting || p.Finished() || !Ours(p)) continue;
-    // Release 1.10 does not know of constraints on the spread, and lets such pods wait.
-    const bool waits = p.max_skew > 0 && !Later();
+    const bool waits = p.max_skew > 0 && !emulated.spreads;
     std::vector<PodView> others;
     for (const PodView& c : counted) {
       if (c.key != p.key) others.push_back(c);

@@ -15,6 +15,7 @@
 
 #include "pkg/api/types.h"
 #include "test/simulation/api_server.h"
+#include "test/simulation/emulated.h"
 #include "test/simulation/event_loop.h"
 #include "test/simulation/network.h"
 #include "test/simulation/objects.h"
@@ -27,7 +28,7 @@ class SchedulerProcess;
 
 struct WorldOptions {
   uint64_t seed = 1;
-  std::string release = "1.10";  // that the schedulers emulate
+  std::string release{release::Default().name};  // that the schedulers emulate
   bool pod_priority = false;
   bool claims = false;  // whether there are pods with claims (storage.h)
   bool living = false;  // whether controllers and kubelets are those of pkg/world/living (living.h)
@@ -52,7 +53,7 @@ class World {
 
   // ---- for actors ----
   const WorldOptions options;
-  bool Later() const { return options.release != "1.10"; }
+  const Emulated emulated;  // what the release is
   EventLoop loop;
   Random network_random;
   Faults faults;

@@ -26,8 +26,8 @@ void SetReady(World* w, const std::string& node, bool ready) {
   w->Edit("nodes", node, [&](Tree* t) {
     Node& c = (*t)["status"]["conditions"][0];
     c["status"].SetString(ready ? "True" : "Unknown", t->GetAllocator());
-    // Schedulers of release 1.29 look at the taint alone, those of 1.10 at the condition.
-    if (w->Later()) SetTaint(t, kNotReady, !ready);
+    // Schedulers of releases with such taints look at the taint alone, others at the condition.
+    if (w->emulated.taints_by_condition) SetTaint(t, kNotReady, !ready);
   });
 }
 

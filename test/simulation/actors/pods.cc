@@ -24,7 +24,7 @@ PodSpec RandomPod(World* w, Random* r) {
   if (r->Chance(0.2)) p.scheduler = "packing";
   if (r->Chance(0.05)) p.scheduler = "somebody-else";
   if (r->Chance(0.1)) p.never_preempts = true;
-  if (r->Chance(w->Later() ? 0.2 : 0.03)) p.max_skew = static_cast<int32_t>(r->Between(1, 2));
+  if (r->Chance(w->emulated.spreads ? 0.2 : 0.03)) p.max_skew = static_cast<int32_t>(r->Between(1, 2));
   return p;
 }
 
@@ -53,7 +53,7 @@ void SpreadPods(World* w, Random* r) {
   const std::string name = absl::StrCat("spread", r->Below(100'000));
   p.app = absl::StrCat("spread", r->Below(3));
   p.milli_cpu = 100 * r->Between(1, 10);
-  if (w->Later()) p.max_skew = static_cast<int32_t>(r->Between(1, 3));
+  if (w->emulated.spreads) p.max_skew = static_cast<int32_t>(r->Between(1, 3));
   if (w->options.pod_priority) p.priority = static_cast<int32_t>(100 * r->Below(4));
   for (int64_t i = r->Between(2, 12); i > 0; --i) {
     p.name = absl::StrCat(name, "-", i);

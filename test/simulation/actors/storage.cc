@@ -31,8 +31,7 @@ void ClaimedPods(World* w, Random* r) {
     if (r->Chance(0.2)) p.runs_seconds = r->Between(5, 120);
     // Its name is never used again, so that nobody takes it for an older one.
     p.claim = absl::StrCat("claim-", r->Next());
-    // Release 1.10 does not select nodes for provisioners.
-    const char* const storage_class = w->Later() && r->Chance(0.5) ? kMade : kLocal;
+    const char* const storage_class = w->emulated.provisions && r->Chance(0.5) ? kMade : kLocal;
     const bool claim_first = r->Chance(0.8);
     if (claim_first) CreateClaim(&w->etcd, p.claim, storage_class);
     w->CreatePod(p);
