@@ -104,12 +104,13 @@ void CountStatuses(Reader& r, const Path& at, Json specs, Json statuses, bool in
 }  // namespace
 
 std::shared_ptr<const PodTemplate> WithResize(Reader& r, Json pod, const std::shared_ptr<const PodTemplate>& base) {
-  const Json status = pod.Find("status"), spec = pod.Find("spec");
+  const Json status = pod.Find("status");
   if (!status.IsObject()) return base;
   const Json statuses = status.Find("containerStatuses"), init = status.Find("initContainerStatuses");
   const Json whole = base->pod_requests.empty() ? Json() : status.Find("resources");
   if (statuses.size() == 0 && init.size() == 0 && !whole.IsObject()) return base;
   const bool infeasible = IsInfeasible(status);
+  const Json spec = pod.Find("spec");
   const Path at{nullptr, "status", -1};
   const Path at_statuses{&at, "containerStatuses", -1}, at_init{&at, "initContainerStatuses", -1};
   std::unique_ptr<PodTemplate> t;
