@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pkg/api/decode_internal.h"
+#include "pkg/api/known_template.h"
 #include "pkg/api/pod_spec_fields.h"
 #include "pkg/api/validation/value.h"
 
@@ -588,6 +589,13 @@ absl::StatusOr<PodPtr> DecodeOfTemplate(Reader& r, Json j, const DecodeOptions& 
 }
 
 }  // namespace
+
+absl::StatusOr<PodPtr> DecodePodOfTemplate(Json j, std::shared_ptr<const PodTemplate> known) {
+  Reader r;
+  Pod pod;
+  pod.tmpl = std::move(known);
+  return DecodeOfTemplate(r, j, {}, std::move(pod));
+}
 
 absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o) {
   static const Symbol kDefaultScheduler("default-scheduler");

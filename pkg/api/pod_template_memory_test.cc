@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pkg/api/decode.h"
+#include "pkg/api/known_template.h"
 
 namespace berth::api {
 namespace {
@@ -26,16 +27,7 @@ std::string ConditionOf(const Pod& p) {
                       p.scheduled->last_probe_time, " ", p.scheduled->last_transition_time);
 }
 
-// Checks that a text is read with a memory as without. Returns whether it is a pod.
-bool SameWith(PodTemplateMemory* memory, const std::string& text) {
-  INFO(text);
-  const auto plain = DecodedWith(text, nullptr), quick = DecodedWith(text, memory);
-  REQUIRE(plain.ok() == quick.ok());
-  if (!plain.ok()) {
-    CHECK(plain.status().message() == quick.status().message());
-    return false;
-  }
-  const Pod &a = **plain, &b = **quick;
+void CheckSame(const Pod& a, const Pod& b) {
   CHECK(a.tmpl == b.tmpl);
   CHECK(a.meta.name == b.meta.name);
   CHECK(a.meta.ns.str() == b.meta.ns.str());
@@ -49,6 +41,19 @@ bool SameWith(PodTemplateMemory* memory, const std::string& text) {
   CHECK(a.start_seconds == b.start_seconds);
   CHECK(a.preempted_by_scheduler == b.preempted_by_scheduler);
   CHECK(ConditionOf(a) == ConditionOf(b));
+}
+
+// Checks that a text is read with a memory as without. Returns whether it is a pod.
+bool SameWith(PodTemplateMemory* memory, const std::string& text) {
+  INFO(text);
+  const auto plain = DecodedWith(text, nullptr), quick = DecodedWith(text, memory);
+  REQUIRE(plain.ok() == quick.ok());
+  if (!plain.ok()) {
+    CHECK(plain.status().message() == quick.status().message());
+    return false;
+  }
+  const Pod &a = **plain, &b = **quick;
+  CheckSame(a, b);
   CHECK((a.raw == nullptr) == (b.raw == nullptr));
   if (a.raw != nullptr && b.raw != nullptr) CHECK(*a.raw == *b.raw);
   return true;
@@ -114,6 +119,27 @@ TEST_CASE("a template is known by all of its parts") {
   CHECK_FALSE(taken(R"({"metadata":{"name":"p","namespace":"a","labels":{"x":"y"}},"spec":{"schedulerName":"s"}})"));
   CHECK_FALSE(taken(R"({"metadata":{"name":"p","namespace":"a"},"spec":{"schedulerName":"s","priority":1}})"));
   CHECK_FALSE(taken(R"({"metadata":{"name":"p","namespace":"a"},"spec":{"schedulerName": "s"}})"));
+}
+
+TEST_CASE("a pod whose template is given is read without its spec") {
+  const std::string meta = R"({"metadata":{"name":"p","namespace":"a","uid":"u","resourceVersion":"7","generation":3,)"
+                           R"("creationTimestamp":"2018-03-26T08:00:00Z"},"spec":{"nodeName":"n1")";
+  const std::string status =
+      R"(},"status":{"phase":"Running","startTime":"2018-03-26T08:00:01Z",)"
+      R"("conditions":[{"type":"PodScheduled","status":"True"}],"containerStatuses":[{"name":"c","ready":true}]}})";
+  const auto whole = DecodedWith(
+      absl::StrCat(meta, R"(,"priority":7,"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}])", status),
+      nullptr);
+  REQUIRE(whole.ok());
+  Document rest;
+  REQUIRE(rest.Parse(absl::StrCat(meta, status)).ok());
+  const auto read = DecodePodOfTemplate(rest.root(), (*whole)->tmpl);
+  REQUIRE(read.ok());
+  CheckSame(**whole, **read);
+  CHECK((*read)->meta.generation == 3);
+  CHECK((*read)->tmpl->priority == 7);
+  REQUIRE(rest.Parse(R"({"metadata":{"name":7}})").ok());
+  CHECK_FALSE(DecodePodOfTemplate(rest.root(), (*whole)->tmpl).ok());
 }
 
 }  // namespace

@@ -122,6 +122,7 @@ absl::Status LivingCluster::Start() {
   watch_ = std::make_unique<StoreWatch>(
       &registry_, &session_, annotation,
       [this](const std::string& uid, const api::PodPtr& now) { pods_.See(uid, now); },
+      [this](const std::string& uid, bool succeeded) { pods_.Over(uid, succeeded); },
       [this](const api::NodePtr& before, const api::NodePtr& now) { nodes_.See(before, now); },
       [this] { drains_.BudgetsChanged(); });
   pods_.BeginWith();

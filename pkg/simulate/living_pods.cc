@@ -23,12 +23,8 @@ LivingPod* LivingPods::Find(const std::string& uid) {
 }
 
 void LivingPods::See(const std::string& uid, const api::PodPtr& now) {
+  if (now->Finished()) return Over(uid, now->phase == api::PodPhase::kSucceeded);
   LivingPod* p = Find(uid);
-  if (now != nullptr && now->phase == api::PodPhase::kSucceeded) session_->evictions().Reset();
-  if (now == nullptr || now->Finished()) {
-    if (p != nullptr) Remove(uid, p);
-    return;
-  }
   const api::PodPtr before = p == nullptr ? nullptr : p->object;
   if (p == nullptr) p = &Add(uid, now);
   p->object = now;
@@ -46,6 +42,11 @@ void LivingPods::See(const std::string& uid, const api::PodPtr& now) {
   session_->Show<api::Pod>(before, now);
   // What a pod that waits looks like itself, and how it is doing, helps no other one.
   if (!now->node_name.empty() && (!is_placed || before->tmpl != now->tmpl)) session_->Changed();
+}
+
+void LivingPods::Over(const std::string& uid, bool succeeded) {
+  if (succeeded) session_->evictions().Reset();
+  if (LivingPod* const p = Find(uid); p != nullptr) Remove(uid, p);
 }
 
 LivingPod& LivingPods::Add(const std::string& uid, const api::PodPtr& now) {

@@ -44,8 +44,10 @@ class LivingPods {
         is_lost_(std::move(is_lost)),
         gone_(std::move(gone)) {}
 
-  // Takes what is seen of a pod; null: it is gone. Shows it to the scheduler.
+  // Takes what is seen of a pod, and shows it to the scheduler.
   void See(const std::string& uid, const api::PodPtr& now);
+  // The pod is gone or has ended.
+  void Over(const std::string& uid, bool succeeded);
   // Pods that are seen until End were there before the simulation.
   void BeginWith() { at_start_ = true; }
   void HaveBegun() { at_start_ = false; }

@@ -6,7 +6,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "pkg/api/known_template.h"
 #include "pkg/api/nomination.h"
+#include "pkg/world/living/fields.h"
 
 namespace berth::simulate {
 namespace {
@@ -57,6 +59,16 @@ class StoreWatch::Followed : public apiserver::EventListener {
     return decoded.ok() ? *decoded : nullptr;
   }
 
+  // Reads a pod of this template.
+  api::PodPtr ReadPod(const world::Value& pod, std::shared_ptr<const api::PodTemplate> made,
+                      api::Document* document) const {
+    text_.clear();
+    validation::Encode(pod, *r_.type, &text_);
+    if (!document->Parse(text_).ok()) return nullptr;
+    auto decoded = api::DecodePodOfTemplate(document->root(), std::move(made));
+    return decoded.ok() ? *decoded : nullptr;
+  }
+
   StoreWatch* const watch_;
 
  private:
@@ -93,24 +105,98 @@ class StoreWatch::FollowedPods final : public Followed {
   using Followed::Followed;
 
   void Take(const apiserver::Object& o, bool gone) override {
-    const api::PodPtr now = gone ? nullptr : Pod(o);
-    if (now != nullptr || gone) watch_->pod_seen_(o.uid, now);
+    const world::Value* const value = KeptValue(o);
+    const auto seen = seen_.find(o.uid);
+    if (gone || (value != nullptr && HasEnded(*value))) {
+      if (seen != seen_.end()) seen_.erase(seen);
+      return watch_->pod_over_(o.uid, !gone && PhaseOf(*value) == "Succeeded");
+    }
+    const api::PodPtr now = seen == seen_.end() ? nullptr : PodLike(seen->second, o);
+    if (now != nullptr) return watch_->pod_seen_(o.uid, now);
+    const api::PodPtr pod = Pod(o);
+    if (pod == nullptr) return;
+    // A status that says what containers have may change the template, so it is always read with the spec.
+    if (value != nullptr && !HasAmounts(*value)) seen_.insert_or_assign(o.uid, Seen{o.kept_value, pod->tmpl});
+    watch_->pod_seen_(o.uid, pod);
   }
   api::PodPtr Pod(const apiserver::Object& o) const {
     api::Document document;
-    const api::PodPtr pod = Read<api::Pod>(o, &document);
+    return Nominated(Read<api::Pod>(o, &document), document);
+  }
+
+ private:
+  // The template of a pod, and the value that it was read from.
+  struct Seen {
+    world::ValuePtr value;
+    std::shared_ptr<const api::PodTemplate> made;
+  };
+
+  // Returns null if the object is not kept as a value.
+  static const world::Value* KeptValue(const apiserver::Object& o) {
+    return o.of_value == nullptr ? nullptr : o.kept_value.get();
+  }
+  static std::string_view PhaseOf(const world::Value& pod) { return world::living::TextAt(pod, {"status", "phase"}); }
+  static bool HasEnded(const world::Value& pod) {
+    const std::string_view phase = PhaseOf(pod);
+    return phase == "Succeeded" || phase == "Failed";
+  }
+  static bool HasAmounts(const world::Value& pod) {
+    const world::Value& status = validation::OrEmpty(pod.Find("status"));
+    if (status.Find("resources") != nullptr) return true;
+    for (std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
+      for (const world::Value& c : validation::OrEmpty(status.Find(list)).items) {
+        if (c.Find("resources") != nullptr) return true;
+      }
+    }
+    return false;
+  }
+  // Returns whether two versions of a pod have the same template. What they share is not compared.
+  static bool HaveOneTemplate(const world::Value& a, const world::Value& b) {
+    const world::Value &meta = validation::OrEmpty(a.Find("metadata")),
+                       &other = validation::OrEmpty(b.Find("metadata"));
+    for (std::string_view part : {"labels", "namespace", "ownerReferences"}) {
+      if (!(validation::OrEmpty(meta.Find(part)) == validation::OrEmpty(other.Find(part)))) return false;
+    }
+    const world::Value &spec = validation::OrEmpty(a.Find("spec")), &now = validation::OrEmpty(b.Find("spec"));
+    for (const auto& [one, two] : {std::pair(&spec, &now), std::pair(&now, &spec)}) {
+      for (size_t i = 0; i < one->keys.size(); ++i) {
+        if (one->keys[i] == "nodeName") continue;
+        const world::Value* same = two->Find(one->keys[i]);
+        if (same == nullptr || !(*same == one->items[i])) return false;
+      }
+    }
+    return true;
+  }
+
+  // Returns a pod with a node whose template is that of an earlier version, without reading it again. Returns null if
+  // it may have another template.
+  api::PodPtr PodLike(const Seen& seen, const apiserver::Object& o) const {
+    const world::Value* const value = KeptValue(o);
+    if (value == nullptr || world::living::TextAt(*value, {"spec", "nodeName"}).empty()) return nullptr;
+    if (HasAmounts(*value) || !HaveOneTemplate(*seen.value, *value)) return nullptr;
+    world::Value rest = *value;
+    world::Value spec = world::Value::Object();
+    spec.Set("nodeName", *value->At({"spec", "nodeName"}));
+    rest.Set("spec", std::move(spec));
+    api::Document document;
+    return Nominated(ReadPod(rest, seen.made, &document), document);
+  }
+  api::PodPtr Nominated(const api::PodPtr& pod, const api::Document& document) const {
     const std::string& annotation = watch_->nomination_annotation_;
     if (pod == nullptr || annotation.empty()) return pod;
     return api::WithNominationFrom(annotation, pod, document.root());
   }
+
+  absl::flat_hash_map<std::string, Seen> seen_;  // by uid, of pods that have not ended
 };
 
 StoreWatch::StoreWatch(apiserver::Registry* registry, Session* session, std::string_view nomination_annotation,
-                       PodSeen pod_seen, NodeSeen node_seen, BudgetSeen budget_seen)
+                       PodSeen pod_seen, PodOver pod_over, NodeSeen node_seen, BudgetSeen budget_seen)
     : registry_(registry),
       session_(session),
       nomination_annotation_(nomination_annotation),
       pod_seen_(std::move(pod_seen)),
+      pod_over_(std::move(pod_over)),
       node_seen_(std::move(node_seen)),
       budget_seen_(std::move(budget_seen)) {
   api::WatchedKinds::ForEach([&]<typename T>() {

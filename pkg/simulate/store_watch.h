@@ -13,8 +13,10 @@ namespace berth::simulate {
 
 class StoreWatch {
  public:
-  // Gets a pod as it is now, or null if it is gone.
+  // Gets a pod as it is now.
   using PodSeen = std::function<void(const std::string& uid, const api::PodPtr& now)>;
+  // Is told that a pod is gone, or has ended; `succeeded`: in the phase Succeeded, which may be told of one pod again.
+  using PodOver = std::function<void(const std::string& uid, bool succeeded)>;
   // Gets a node as it was and is; null: it was not there, or is gone.
   using NodeSeen = std::function<void(const api::NodePtr& before, const api::NodePtr& now)>;
 
@@ -24,7 +26,7 @@ class StoreWatch {
   // All arguments must outlive the object. Pods are not shown to the session but passed on. `nomination_annotation`:
   // api::WithNominationFrom; empty: the status says it.
   StoreWatch(apiserver::Registry* registry, Session* session, std::string_view nomination_annotation, PodSeen pod_seen,
-             NodeSeen node_seen, BudgetSeen budget_seen);
+             PodOver pod_over, NodeSeen node_seen, BudgetSeen budget_seen);
   ~StoreWatch();
 
   // Shows what is there, kind by kind, pods last. Objects are in the order in which they were stored.
@@ -49,6 +51,7 @@ class StoreWatch {
   Session* const session_;
   const std::string nomination_annotation_;
   const PodSeen pod_seen_;
+  const PodOver pod_over_;
   const NodeSeen node_seen_;
   const BudgetSeen budget_seen_;
   api::PodTemplateMemory templates_;

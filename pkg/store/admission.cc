@@ -23,13 +23,13 @@ class StoredObjects final : public world::Objects {
   world::ValuePtr Get(std::string_view kind, std::string_view ns, std::string_view name) const override {
     const ResourceInfo* r = Of(kind);
     const ObjectPtr o = r == nullptr ? nullptr : store_.Get(*r, ns, name);
-    return o == nullptr ? nullptr : std::make_shared<const Value>(ToValue(*r, 0, *o));
+    return o == nullptr ? nullptr : store_.Read(*r, 0, *o);
   }
   void Each(std::string_view kind, std::string_view ns, const std::function<void(const Value&)>& f) const override {
     const ResourceInfo* r = Of(kind);
     if (r == nullptr || store_.size(*r) == 0) return;
     store_.Scan(*r, ns, "", [&](const ObjectPtr& o) {
-      f(ToValue(*r, 0, *o));
+      f(*store_.Read(*r, 0, *o));
       return true;
     });
   }

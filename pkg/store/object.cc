@@ -60,14 +60,38 @@ void CompleteMeta(const ResourceInfo& r, uint64_t rv, Value* meta) {
   }
 }
 
-// Returns an object with what the store knows of it without its text.
-std::shared_ptr<Object> Describe(const ResourceInfo& r, const Value& v, uint64_t rv) {
+// Returns the text of an indexed field.
+std::string IndexedText(const Value& v, const std::string& path) {
+  std::string text = FieldText(v, path);
+  return text.empty() && path == "spec.unschedulable" ? "false" : text;
+}
+
+// Returns whether two versions of an object have the same labels and indexed fields.
+bool HasSymbolsOf(const Object& like, const ResourceInfo& r, const Value& v) {
+  if (like.of_value != &r) return false;
+  const Value* const labels = v.At({"metadata", "labels"});
+  const Value* const had = like.kept_value->At({"metadata", "labels"});
+  if (labels != had && (labels == nullptr || had == nullptr || !(*labels == *had))) return false;
+  for (size_t i = 0; i < like.fields.size(); ++i) {
+    if (IndexedText(v, r.indexed_fields[i]) != like.fields[i].str()) return false;
+  }
+  return true;
+}
+
+// Returns an object with what the store knows of it without its text. `like`: an earlier version of it, or null.
+std::shared_ptr<Object> Describe(const ResourceInfo& r, const Value& v, uint64_t rv, const Object* like = nullptr) {
   auto o = std::make_shared<Object>();
   const Value& meta = *v.Find("metadata");
   o->name = meta.Str("name");
   o->ns = r.namespaced ? std::string(meta.Str("namespace")) : std::string();
   o->uid = meta.Str("uid");
   o->rv = rv;
+  if (like != nullptr && HasSymbolsOf(*like, r, v)) {
+    o->labels = like->labels;
+    o->fields = like->fields;
+    o->texts = like->texts;
+    return o;
+  }
   util::SymbolKeeper keeper;
   if (const Value* labels = meta.Find("labels")) {
     std::vector<std::pair<util::Symbol, util::Symbol>> pairs;
@@ -78,9 +102,7 @@ std::shared_ptr<Object> Describe(const ResourceInfo& r, const Value& v, uint64_t
   }
   o->fields.reserve(r.indexed_fields.size());
   for (const std::string& path : r.indexed_fields) {
-    std::string text = FieldText(v, path);
-    if (text.empty() && path == "spec.unschedulable") text = "false";
-    o->fields.push_back(keeper.Intern(text));
+    o->fields.push_back(keeper.Intern(IndexedText(v, path)));
   }
   o->texts = keeper.Take();
   return o;
@@ -199,13 +221,13 @@ Value NormalValue(const ResourceInfo& r, size_t version, Value v, uint64_t rv) {
   return v;
 }
 
-ObjectPtr MakeObjectOf(const ResourceInfo& r, size_t version, Value normal, uint64_t rv) {
+ObjectPtr MakeObjectOf(const ResourceInfo& r, size_t version, Value normal, uint64_t rv, const Object* like) {
   const std::string text = std::to_string(rv);
   if (const Value& meta = *std::as_const(normal).Find("metadata"); meta.Str("resourceVersion") != text) {
     normal.Find("metadata")->Set("resourceVersion", Value::String(text));
   }
   normal.Freeze();
-  auto o = Describe(r, normal, rv);
+  auto o = Describe(r, normal, rv, like);
   o->kept_value = std::make_shared<const Value>(std::move(normal));
   o->value = o->kept_value;
   o->value_version = version;
@@ -226,7 +248,7 @@ const std::string& Object::body() const {
 
 // The new version may have more digits than the old one, so positions after it move.
 ObjectPtr WithResourceVersion(const Object& o, uint64_t rv) {
-  if (o.of_value != nullptr) return MakeObjectOf(*o.of_value, o.value_version, *o.kept_value, rv);
+  if (o.of_value != nullptr) return MakeObjectOf(*o.of_value, o.value_version, *o.kept_value, rv, &o);
   auto copy = std::make_shared<Object>(o);
   copy->added_frames.clear();
   copy->value.reset();

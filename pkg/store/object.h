@@ -56,8 +56,9 @@ ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv);
 // HasStoredText(r, version).
 Value NormalValue(const ResourceInfo& r, size_t version, Value v, uint64_t rv);
 // Makes an object of a normal value, which it keeps, and with another resource version than the value has. Its text is
-// made when it is first asked for.
-ObjectPtr MakeObjectOf(const ResourceInfo& r, size_t version, Value normal, uint64_t rv);
+// made when it is first asked for. `like`: an earlier version of it, if there is one, whose symbols it takes where they
+// are the same.
+ObjectPtr MakeObjectOf(const ResourceInfo& r, size_t version, Value normal, uint64_t rv, const Object* like = nullptr);
 // Returns whether all objects have the stored text in a version, but for kind and apiVersion.
 bool HasStoredText(const ResourceInfo& r, size_t version);
 

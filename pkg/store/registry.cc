@@ -32,6 +32,15 @@ ApiError TooLarge(size_t bytes) {
                    " vs. ", kMostObjectBytes, ")"));
 }
 
+// Returns a number of bytes that the value's JSON text does not exceed.
+size_t MostBytes(const Value& v) {
+  constexpr size_t kMostOfCharacter = 6, kMarks = 8;  // an escape; quotes, brackets, a comma or a literal
+  size_t bytes = kMarks + kMostOfCharacter * v.text().size();
+  for (const std::string& key : v.keys.get()) bytes += kMarks + kMostOfCharacter * key.size();
+  for (const Value& item : v.items.get()) bytes += MostBytes(item);
+  return bytes;
+}
+
 constexpr char kTemplateGeneration[] = "deprecated.daemonset.template.generation";
 
 void SetOrErase(Value* v, std::string_view key, const Value* from) {
@@ -246,7 +255,8 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
   if (auto refused = CheckQuota(r, version, v)) return *refused;
   if (store_->Get(r, ns, name) != nullptr) return AlreadyExists(gr, name);
   ObjectPtr o = store_->Make(r, std::move(v), dry_run_ ? 0 : store_->rv() + 1);
-  if (o->body().size() > kMostObjectBytes) return TooLarge(o->body().size());
+  const bool may_be_large = o->kept_value == nullptr || MostBytes(*o->kept_value) > kMostObjectBytes;
+  if (may_be_large && o->body().size() > kMostObjectBytes) return TooLarge(o->body().size());
   NextRv();
   Put(r, o);
   return o;

@@ -96,7 +96,7 @@ ObjectPtr Store::MakeChanged(const ResourceInfo& r, Value v, const ObjectPtr& ol
   const size_t version = StableVersionOf(r);
   if (old->of_value == &r && old->value_version == version) {
     Value now = NormalValue(r, version, std::move(v), old->rv);
-    return now == *old->kept_value ? old : MakeObjectOf(r, version, std::move(now), next_rv());
+    return now == *old->kept_value ? old : MakeObjectOf(r, version, std::move(now), next_rv(), old.get());
   }
   const ObjectPtr same = MakeObject(r, v, old->rv);
   if (same->body() == old->body()) return old;

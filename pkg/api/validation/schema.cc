@@ -420,6 +420,26 @@ void EncodeMap(const Value& v, const FieldDef& f, std::string* out) {
   out->push_back('}');
 }
 
+// Writes a member of an object whose text has been begun.
+void EncodeMember(const Value& v, const FieldDef& f, std::string* out) {
+  if (out->back() != '{') out->push_back(',');
+  out->push_back('"');
+  out->append(f.name).append("\":");
+  if (f.shape == Shape::kOne) return EncodeOne(v, f, out);
+  if (v.IsNull()) {
+    out->append("null");
+  } else if (f.shape == Shape::kMap) {
+    EncodeMap(v, f, out);
+  } else {
+    out->push_back('[');
+    for (size_t i = 0; i < v.items.size(); ++i) {
+      if (i > 0) out->push_back(',');
+      EncodeOne(v.items[i], f, out);
+    }
+    out->push_back(']');
+  }
+}
+
 // Finds the members of a value for the fields of its type, which must be asked for in their order.
 class MembersByField {
  public:
@@ -427,6 +447,10 @@ class MembersByField {
 
   MembersByField(const Value& v, const TypeDef& type) : value_(v), keys_(v.keys.get()) {
     // Values mostly have their members in the type's order, and then nothing needs to be searched for.
+    if (v.items.mark() == &type) {
+      in_order_ = true;
+      return;
+    }
     size_t found = 0;
     for (const FieldDef& f : type.fields) found += found < keys_.size() && keys_[found] == f.name;
     in_order_ = found == keys_.size();
@@ -445,7 +469,7 @@ class MembersByField {
  private:
   const Value& value_;
   const std::vector<std::string>& keys_;
-  bool in_order_;
+  bool in_order_ = false;
   size_t next_ = 0;
 };
 
@@ -541,35 +565,20 @@ absl::StatusOr<Value> Decode(const Value& in, const TypeDef& type, std::string_v
 
 void Encode(const Value& v, const TypeDef& type, std::string* out) {
   out->push_back('{');
-  bool first = true;
-  MembersByField members(v, type);
-  for (const FieldDef& f : type.fields) {
-    const size_t place = members.Place(f);
-    const Value* member = place == MembersByField::kAbsent ? &kNull : &v.items[place];
-    if (LeftOut(*member, f)) continue;
-    if (!first) out->push_back(',');
-    first = false;
-    out->push_back('"');
-    out->append(f.name).append("\":");
-    if (f.shape == Shape::kMap) {
-      if (member->IsNull()) {
-        out->append("null");
-      } else {
-        EncodeMap(*member, f, out);
-      }
-    } else if (f.shape == Shape::kList) {
-      if (member->IsNull()) {
-        out->append("null");
-        continue;
-      }
-      out->push_back('[');
-      for (size_t i = 0; i < member->items.size(); ++i) {
-        if (i > 0) out->push_back(',');
-        EncodeOne(member->items[i], f, out);
-      }
-      out->push_back(']');
-    } else {
-      EncodeOne(*member, f, out);
+  if (v.items.mark() == &type) {
+    // All members of a normal value are written, in the type's order.
+    const std::vector<std::string>& keys = v.keys.get();
+    const FieldDef* f = type.fields.data();
+    for (size_t i = 0; i < keys.size(); ++i, ++f) {
+      while (f->name != keys[i]) ++f;
+      EncodeMember(v.items[i], *f, out);
+    }
+  } else {
+    MembersByField members(v, type);
+    for (const FieldDef& f : type.fields) {
+      const size_t place = members.Place(f);
+      const Value& member = place == MembersByField::kAbsent ? kNull : v.items[place];
+      if (!LeftOut(member, f)) EncodeMember(member, f, out);
     }
   }
   out->push_back('}');

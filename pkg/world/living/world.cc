@@ -25,6 +25,11 @@ std::string GroupOf(std::string_view controller_uid, std::string_view ns) {
   return controller_uid.empty() ? KeyOf("", ns) : std::string(controller_uid);
 }
 
+// Returns whether a pod has the same places in the indexes as before.
+bool AreInSameGroups(const PodFacts& a, const PodFacts& b) {
+  return a.uid == b.uid && a.ns == b.ns && a.node == b.node && a.controller_uid == b.controller_uid;
+}
+
 }  // namespace
 
 // The cluster, with a note whether it has refused a write for a reason that passes. Events are no work of anybody.
@@ -151,16 +156,18 @@ PodFactsPtr World::IndexPod(const Value& pod, bool gone, PodFactsPtr* before) {
     it->second.erase(uid);
     if (it->second.empty()) from->erase(it);
   };
+  const PodFactsPtr facts = gone ? nullptr : std::make_shared<const PodFacts>(FactsOf(pod));
   if (auto it = pods_.find(key); it != pods_.end()) {
     *before = it->second;
     const PodFacts& old = **before;
-    remove(&by_controller_, GroupOf(old.controller_uid, old.ns), old.uid);
-    remove(&by_node_, old.node, old.uid);
-    remove(&by_namespace_, old.ns, old.uid);
+    if (facts == nullptr || !AreInSameGroups(old, *facts)) {
+      remove(&by_controller_, GroupOf(old.controller_uid, old.ns), old.uid);
+      remove(&by_node_, old.node, old.uid);
+      remove(&by_namespace_, old.ns, old.uid);
+    }
     if (gone) pods_.erase(it);
   }
   if (gone) return nullptr;
-  auto facts = std::make_shared<const PodFacts>(FactsOf(pod));
   pods_[key] = facts;
   by_controller_[GroupOf(facts->controller_uid, facts->ns)][facts->uid] = facts;
   if (!facts->node.empty()) by_node_[facts->node][facts->uid] = facts;
