@@ -444,8 +444,8 @@ std::string CutToTemplateFields(Json pod, Renamer* renamer, bool resized) {
   return Cut("Pod", pod, renamer, resized ? Cutter::Extent::kResizedTemplate : Cutter::Extent::kTemplate);
 }
 
-void KeepSchedulingFields() {
-  keeps_fields = true;
+void KeepSchedulingFields(bool keep) {
+  keeps_fields = keep;
 }
 
 bool KeepsSchedulingFields() {

@@ -59,8 +59,8 @@ std::string CutToTemplateFields(Json pod, Renamer* renamer = nullptr, bool resiz
 
 // Makes every decoder keep the result of CutToSchedulingFields, so that decoded objects can be recorded: for pods by
 // template (TemplateFields), for other kinds in meta.fields. This applies to the whole process and slows decoding. To
-// be called at start.
-void KeepSchedulingFields();
+// be called at start. A test that is followed by others ends it again.
+void KeepSchedulingFields(bool keep = true);
 bool KeepsSchedulingFields();
 // Returns the result of CutToTemplateFields for a pod of this template, or null if no such pod has been decoded since
 // KeepSchedulingFields was called.

@@ -1,5 +1,7 @@
 #include "pkg/api/scheduling_fields.h"
 
+#include <absl/cleanup/cleanup.h>
+
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -77,6 +79,7 @@ TEST_CASE("decoders keep the fields once they are told to") {
   REQUIRE(node.Parse(R"({"metadata":{"name":"n1","annotations":{"a":"b"}},"status":{"phase":"x"}})").ok());
   CHECK((*DecodeNode(node.root()))->meta.fields == nullptr);
   KeepSchedulingFields();
+  const absl::Cleanup end = [] { KeepSchedulingFields(false); };
   const NodePtr n = *DecodeNode(node.root());
   REQUIRE(n->meta.fields != nullptr);
   CHECK(*n->meta.fields == R"({"metadata":{"name":"n1"}})");
