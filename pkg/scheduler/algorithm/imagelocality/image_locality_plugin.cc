@@ -43,22 +43,57 @@ class ImageScoring final : public Scoring, public ReadsOtherNodes {
       std::fill(scores.begin(), scores.end(), 0);
       return absl::OkStatus();
     }
-    const double all = static_cast<double>(cache_.node_count());
     const std::vector<int64_t> totals = ImageTotals(cache_, rows, images, [&](const auto& nodes, const auto& on_node) {
-      const size_t having = spread_ == Spread::kNow ? nodes.sizes.size() : on_node.nodes;
-      const double spread = static_cast<double>(having) / all;
-      return static_cast<int64_t>(static_cast<double>(nodes.first_size) * spread);
+      return BytesOf(nodes, spread_ == Spread::kNow ? nodes.sizes.size() : static_cast<size_t>(on_node.nodes));
     });
-    const int64_t least = 23 * kMiB, most = 1000 * kMiB * containers_;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const int64_t sum = totals[i] < least ? least : std::min(totals[i], most);
-      scores[i] = most == least ? 0 : max_score_ * (sum - least) / (most - least);
-    }
+    for (size_t i = 0; i < rows.size(); ++i) scores[i] = ScoreOf(totals[i]);
     return absl::OkStatus();
   }
-  bool OthersChanged() override { return seen_.Changed(cache_, names_, spread_ == Spread::kNow); }
+  bool OthersChanged() override {
+    return seen_.Changed([this](std::vector<int64_t>* numbers) {
+      if (spread_ == Spread::kNow) {
+        ListScores(numbers);
+      } else {
+        ListNoted(cache_, names_, numbers);
+      }
+    });
+  }
 
  private:
+  // Returns the bytes of an image that count if so many nodes have it.
+  int64_t BytesOf(const Cache::ImageNodes& nodes, size_t having) const {
+    const double spread = static_cast<double>(having) / static_cast<double>(cache_.node_count());
+    return static_cast<int64_t>(static_cast<double>(nodes.first_size) * spread);
+  }
+  int64_t ScoreOf(int64_t total) const {
+    const int64_t most = 1000 * kMiB * containers_;
+    const int64_t sum = total < kLeastBytes ? kLeastBytes : std::min(total, most);
+    return most == kLeastBytes ? 0 : max_score_ * (sum - kLeastBytes) / (most - kLeastBytes);
+  }
+  // Lists for SeenImages the scores of nodes by which of the images they have, of which a few give few combinations, or
+  // the bytes of many images. One node more or less in the cluster changes the bytes, but seldom a score.
+  void ListScores(std::vector<int64_t>* numbers) const {
+    constexpr size_t kFew = 4;
+    std::vector<int64_t> bytes;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      const Cache::ImageNodes* nodes = cache_.Image(names_[i]);
+      if (nodes == nullptr) continue;
+      numbers->push_back(static_cast<int64_t>(i));
+      bytes.push_back(BytesOf(*nodes, nodes->sizes.size()));
+    }
+    if (bytes.size() > kFew) {
+      numbers->insert(numbers->end(), bytes.begin(), bytes.end());
+      return;
+    }
+    for (size_t have = 1; have < size_t{1} << bytes.size(); ++have) {
+      int64_t total = 0;
+      for (size_t k = 0; k < bytes.size(); ++k) {
+        if ((have >> k & 1) != 0) total = SaturatingAdd(total, bytes[k]);
+      }
+      numbers->push_back(ScoreOf(total));
+    }
+  }
+
   const Cache& cache_;
   SeenImages seen_;
   Spread spread_;

@@ -11,6 +11,9 @@
 
 namespace berth::scheduler::imagelocality {
 
+// No node with fewer bytes of a pod's images has a score above 0.
+inline constexpr int64_t kLeastBytes = int64_t{23} * 1024 * 1024;
+
 // Returns, for each row, the sum of bytes_of(image, what the cache has of it on the node) over those of the images that
 // the node has. Sums saturate at the largest int64. BytesOf is int64_t(const Cache::ImageNodes&, const
 // Cache::ImageNodes::Size&).
@@ -41,28 +44,47 @@ std::vector<int64_t> ImageTotals(const Cache& cache, std::span<const Row> rows,
   return totals;
 }
 
-// What the scores of a node read of other nodes: how many there are in all, and for each image that a node has how many
-// nodes have it and which size it has.
+// What the scores of a node depend on that other nodes decide, such as how many nodes have an image: a list of numbers
+// for each image of the pod that some node has, which is compared with the list before.
 class SeenImages {
  public:
-  // Notes what the images are now, of those of these names that some node has. Returns whether that may change the
-  // score of a node that has not changed since the last call. While no node has any of the images, all scores are 0,
-  // and the nodes that get the first of them or lose the last of them have changed themselves.
-  bool Changed(const Cache& cache, std::span<const util::SharedSymbol> names, bool count_nodes) {
+  // Calls fill(&numbers), which lists them: equal numbers, in lists that are not empty, mean that no node has another
+  // score by images that it had before. Returns whether the numbers have changed since the last call. While no node has
+  // any of the images, which an empty list says, all scores are 0, and the nodes that get the first of them or lose the
+  // last of them have changed themselves.
+  template <typename Fill>
+  bool Changed(Fill fill) {
     std::swap(before_, now_);
     now_.clear();
-    for (const util::SharedSymbol& name : names) {
-      const Cache::ImageNodes* nodes = cache.Image(name);
-      if (nodes == nullptr) continue;
-      now_.push_back(count_nodes ? static_cast<int64_t>(nodes->sizes.size()) : 0);
-      now_.push_back(nodes->first_size);
-    }
-    if (!now_.empty()) now_.push_back(static_cast<int64_t>(cache.node_count()));
+    fill(&now_);
     return !now_.empty() && !before_.empty() && now_ != before_;
   }
 
  private:
   std::vector<int64_t> before_, now_;
 };
+
+// Lists for SeenImages what scores by noted numbers of nodes depend on: for each image that a node has, its size; and
+// the number of all nodes, unless no node has a score above 0, because not even the largest noted number of each image
+// makes a sum above kLeastBytes.
+inline void ListNoted(const Cache& cache, std::span<const util::SharedSymbol> names, std::vector<int64_t>* numbers) {
+  const double all = static_cast<double>(cache.node_count());
+  int64_t most = 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Cache::ImageNodes* nodes = cache.Image(names[i]);
+    if (nodes == nullptr) continue;
+    int32_t noted = 0;
+    for (const auto& size : nodes->sizes) noted = std::max(noted, size.nodes);
+    most = SaturatingAdd(most, static_cast<int64_t>(static_cast<double>(nodes->first_size) * (noted / all)));
+    numbers->push_back(static_cast<int64_t>(i));
+    numbers->push_back(nodes->first_size);
+  }
+  if (numbers->empty()) return;
+  if (most <= kLeastBytes) {
+    numbers->assign(1, 0);
+  } else {
+    numbers->push_back(static_cast<int64_t>(cache.node_count()));
+  }
+}
 
 }  // namespace berth::scheduler::imagelocality

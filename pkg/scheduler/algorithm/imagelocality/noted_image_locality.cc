@@ -8,8 +8,7 @@
 namespace berth::scheduler::imagelocality {
 namespace {
 
-constexpr int64_t kMebibyte = 1024 * 1024;
-constexpr int64_t kLeast = 23 * kMebibyte, kMost = 1000 * kMebibyte;  // bytes, whatever the number of containers
+constexpr int64_t kMost = int64_t{1000} * 1024 * 1024;  // bytes, whatever the number of containers
 
 // As upstream, the fraction of nodes that have an image has the number of these nodes as it was when the node was last
 // added or updated, and the number of all nodes as it is now. An image has the size that the first node reported.
@@ -30,11 +29,13 @@ class NotedImageScoring final : public Scoring, public ReadsOtherNodes {
           return static_cast<int64_t>(static_cast<double>(nodes.first_size) * spread);
         });
     for (size_t i = 0; i < rows.size(); ++i) {
-      scores[i] = max_score_ * (std::clamp(totals[i], kLeast, kMost) - kLeast) / (kMost - kLeast);
+      scores[i] = max_score_ * (std::clamp(totals[i], kLeastBytes, kMost) - kLeastBytes) / (kMost - kLeastBytes);
     }
     return absl::OkStatus();
   }
-  bool OthersChanged() override { return seen_.Changed(cache_, names_, /*count_nodes=*/false); }
+  bool OthersChanged() override {
+    return seen_.Changed([this](std::vector<int64_t>* numbers) { ListNoted(cache_, names_, numbers); });
+  }
 
  private:
   const Cache& cache_;
