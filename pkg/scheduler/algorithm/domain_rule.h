@@ -84,12 +84,26 @@ class DomainCheck : public ColumnCheck, public DomainRule {
   // differs between nodes. It may depend on values that are the same for all nodes, such as a total or a minimum over
   // the domains. Not called for a predicate without channels, which fits every node.
   virtual bool Admits(std::span<const DomainSum> sums) const = 0;
+  // Asks Admits about many nodes: `sums` are those of one node after those of another. Sets admits[i] to 0 where the
+  // answer is no. A rule may do this faster than by one call for each.
+  virtual void AdmitEach(std::span<const DomainSum> sums, std::span<uint8_t> admits) const {
+    AdmitEachBy(sums, admits, [this](std::span<const DomainSum> of_node) { return Admits(of_node); });
+  }
 
   Verdict Check(Row row) override;
   // Returns false even if there are no terms, because Refresh may add some.
   bool FitsAlways() const override { return false; }
 
  protected:
+  // Implements AdmitEach by admits_node(the sums of a node).
+  template <typename F>
+  void AdmitEachBy(std::span<const DomainSum> sums, std::span<uint8_t> admits, F admits_node) const {
+    const size_t width = channels_.size();
+    const DomainSum* of_node = sums.data();
+    for (size_t i = 0; i < admits.size(); ++i, of_node += width) {
+      if (!admits_node(std::span<const DomainSum>(of_node, width))) admits[i] = 0;
+    }
+  }
   // Implements NumberReasons: number_of(the sums of a row) is 0 if the row fits, and stands for its reasons otherwise.
   template <typename F>
   void NumberBySums(std::span<const Row> rows, std::span<uint32_t> numbers, F number_of) {

@@ -183,18 +183,24 @@ class AffinityCheck final : public DomainCheck {
     ListTerms();
     return true;
   }
-  bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == nullptr; }
+  bool Admits(std::span<const DomainSum> sums) const override { return Why(sums, IsFirstOfGroup()) == nullptr; }
+  void AdmitEach(std::span<const DomainSum> sums, std::span<uint8_t> admits) const override {
+    const bool first = IsFirstOfGroup();
+    AdmitEachBy(sums, admits, [&](std::span<const DomainSum> of_node) { return Why(of_node, first) == nullptr; });
+  }
   int ReasonBits() const override { return usable_ ? 2 : 0; }
   void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
+    Refresh();
+    const bool first = IsFirstOfGroup();
     NumberBySums(rows, numbers, [&](std::span<const DomainSum> sums) {
-      const FailureReason* why = Why(sums);
+      const FailureReason* why = Why(sums, first);
       return why == nullptr ? 0u : why == &reasons::kRequiredPodAffinity ? 1u : why == &kAntiAffinity ? 2u : 3u;
     });
   }
   void Explain(Row row, std::vector<FailureReason>* out) override {
     std::vector<DomainSum> sums(channels_.size());
     SumsOf(row, sums);
-    const FailureReason* why = Why(sums);
+    const FailureReason* why = Why(sums, IsFirstOfGroup());
     if (why == nullptr) return;
     if (options_.gives_general_reason) out->push_back({kGeneral, why->unresolvable});
     out->push_back(*why);
@@ -252,22 +258,24 @@ class AffinityCheck final : public DomainCheck {
   }
 
   // Returns the reason of the first check that fails, in the order of upstream, or null. A node that lacks the topology
-  // label of an affinity term never fits. A node that lacks the label of an anti-affinity term passes it.
-  const FailureReason* Why(std::span<const DomainSum> sums) const {
+  // label of an affinity term never fits. A node that lacks the label of an anti-affinity term passes it. `first` is
+  // IsFirstOfGroup().
+  const FailureReason* Why(std::span<const DomainSum> sums, bool first) const {
     bool together = true;
     for (size_t i = 0; i < affinity_; ++i) {
       if (!sums[i].complete) return &reasons::kRequiredPodAffinity;
       together = together && sums[i].value > 0;
     }
-    if (!together && !(first_of_group_ && NobodyMatches())) return &reasons::kRequiredPodAffinity;
+    if (!together && !first) return &reasons::kRequiredPodAffinity;
     if (anti_ > affinity_ && sums[affinity_].value > 0) return &kAntiAffinity;
     return sums.size() > anti_ && sums[anti_].value > 0 ? &kExisting : nullptr;
   }
-  // Returns whether no pod in any domain of the affinity terms matches all of these terms. A matching pod on a node
-  // without the topology label is not in a domain, so the pod still counts as the first of its group.
-  bool NobodyMatches() const {
-    return std::all_of(terms_.begin(), terms_.begin() + static_cast<ptrdiff_t>(affinity_),
-                       [](const DomainTerm& t) { return t.totals->numbers().empty(); });
+  // Returns whether the pod matches its own affinity terms and no pod in any of their domains matches all of them. A
+  // matching pod on a node without the topology label is not in a domain, so the pod still counts as the first of its
+  // group.
+  bool IsFirstOfGroup() const {
+    return first_of_group_ && std::all_of(terms_.begin(), terms_.begin() + static_cast<ptrdiff_t>(affinity_),
+                                          [](const DomainTerm& t) { return t.totals->numbers().empty(); });
   }
 
   PodContext ctx_;

@@ -54,6 +54,9 @@ class InterPodAffinityCheck final : public DomainCheck {
     return std::all_of(affinity_.begin(), affinity_.end(), good) && std::all_of(anti_.begin(), anti_.end(), good);
   }
   bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == Answer::kFits; }
+  void AdmitEach(std::span<const DomainSum> sums, std::span<uint8_t> admits) const override {
+    AdmitEachBy(sums, admits, [this](std::span<const DomainSum> of_node) { return Why(of_node) == Answer::kFits; });
+  }
   bool IgnoresPodsWithoutTerms() const override { return affinity_.empty() && anti_.empty(); }
 
   Verdict Check(Row row) override { return VerdictOf(AnswerFor(row)); }

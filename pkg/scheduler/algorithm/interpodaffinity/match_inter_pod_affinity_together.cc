@@ -67,6 +67,9 @@ class TogetherCheck final : public DomainCheck {
   }
   bool usable() const override { return usable_; }
   bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == Answer::kFits; }
+  void AdmitEach(std::span<const DomainSum> sums, std::span<uint8_t> admits) const override {
+    AdmitEachBy(sums, admits, [this](std::span<const DomainSum> of_node) { return Why(of_node) == Answer::kFits; });
+  }
   bool IgnoresPodsWithoutTerms() const override { return affinity_.empty() && anti_.empty(); }
 
   Verdict Check(Row row) override { return VerdictOf(AnswerFor(row)); }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -284,6 +285,15 @@ class SpreadCheck final : public DomainCheck {
     return true;
   }
   bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == nullptr; }
+  void AdmitEach(std::span<const DomainSum> sums, std::span<uint8_t> admits) const override {
+    std::vector<int64_t> most;  // by constraint: the most pods with which a domain does not violate it
+    for (size_t i = 0; i < channels_.size(); ++i) most.push_back(MostPods(i));
+    AdmitEachBy(sums, admits, [&most](std::span<const DomainSum> of_node) {
+      bool fits = true;
+      for (size_t i = 0; i < of_node.size(); ++i) fits = fits & of_node[i].complete & (of_node[i].value <= most[i]);
+      return fits;
+    });
+  }
   int ReasonBits() const override { return usable() ? 2 : 0; }
   void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
     NumberBySums(rows, numbers, [&](std::span<const DomainSum> sums) {
@@ -331,6 +341,12 @@ class SpreadCheck final : public DomainCheck {
   int64_t SkewAt(size_t i, int64_t pods) const {
     if (counts_[i]->domains() == 0) return 0;
     return pods + self_[i] - (HasTooFewDomains(i) ? 0 : counts_[i]->minimum());
+  }
+  // Returns the largest number for which SkewAt is not above maxSkew.
+  int64_t MostPods(size_t i) const {
+    const int64_t max_skew = hard_.list()[i].max_skew;
+    if (counts_[i]->domains() != 0) return max_skew - SkewAt(i, 0);
+    return max_skew < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
   }
   // Says what the skew would be and in which domains the pod would fit, or that there are fewer domains than
   // minDomains.

@@ -201,11 +201,13 @@ void DomainOverlay::AddKeptParts(Buffers& b) {
     if (groups[i].size == 0 || b.answers.admits[i] == 0) continue;
     const auto group = static_cast<int32_t>(i);
     const uint32_t plain = groups[i].size - specials_.InGroup(i);
-    if (plain > 0) b.parts.Add(group, 0, nullptr, plain);
+    if (plain > 0) b.parts.AddCandidate(group, 0, nullptr, plain);
+    if (plain == groups[i].size) continue;
     for (const auto& [signature, overlay] : specials_.Overlays(group)) {
-      b.parts.Add(group, signature, &overlay.buckets, overlay.size);
+      b.parts.AddCandidate(group, signature, &overlay.buckets, overlay.size);
     }
   }
+  b.parts.Admit({});
 }
 
 // Returns the best rows of the plain rows of a group: the bucket, with the ranks in *shadow left out unless it is null.
@@ -304,11 +306,12 @@ DomainOverlay::Answer DomainOverlay::PlaceFiltered(Buffers& b, const Extra& extr
 void DomainOverlay::ListRows(Buffers& b, bool keep, const RowSet* among) {
   if (keep) specials_.Refresh(*rows_, &b.sums);
   b.list.List(*cache_, rows_.get(), among);
-  MarkSpecials(b, keep);
+  MarkSpecials(b, keep, !rows_->nodes().alone());
 }
 
-// REQUIRES: kept special rows are up to date, and the list was begun.
-void DomainOverlay::MarkSpecials(Buffers& b, bool keep) {
+// Rows with equal sums get the same signature if somebody wants to know which are `alike`. REQUIRES: kept special rows
+// are up to date, and the list was begun.
+void DomainOverlay::MarkSpecials(Buffers& b, bool keep, bool alike) {
   if (keep) {
     for (const auto& [row, special] : specials_.rows()) b.list.Mark(row, special.signature);
     return;
@@ -316,7 +319,8 @@ void DomainOverlay::MarkSpecials(Buffers& b, bool keep) {
   specials_.Drop();
   signatures_.Reset(layout_.slots().size());
   b.sums.ForEach(layout_, cache_->row_count(), [&](Row row, std::span<const int64_t> values) {
-    if (const int32_t signature = signatures_.Use(values); signature != 0) b.list.Mark(row, signature);
+    const int32_t signature = alike ? signatures_.Use(values) : signatures_.Append(values);
+    if (signature != 0) b.list.Mark(row, signature);
   });
 }
 
@@ -346,7 +350,7 @@ DomainOverlay::Answer DomainOverlay::PlaceInRows(Buffers& b, const Extra& extra,
 bool DomainOverlay::WalkRows(Buffers& b, bool keep, SampledWalk* walk) {
   if (keep) specials_.Refresh(*rows_, &b.sums);
   b.list.Begin(*cache_);
-  if (!keep) MarkSpecials(b, keep);
+  if (!keep) MarkSpecials(b, keep, true);
   if (!rows_->usable()) return false;
   BeginParts(b);
   AskLabelRulesOfClass(b);

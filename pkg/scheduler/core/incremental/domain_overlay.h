@@ -124,7 +124,7 @@ class DomainOverlay {
   Answer ChooseInWindow(Buffers& b, const Window& window, uint64_t feasible, uint64_t* last_node_index) const;
   Answer PlaceInWindow(Buffers& b, SampledWalk* walk, uint64_t* last_node_index);
   void AskLabelRulesOfClass(Buffers& b);
-  void MarkSpecials(Buffers& b, bool keep);
+  void MarkSpecials(Buffers& b, bool keep, bool alike);
   void ListRows(Buffers& b, bool keep, const RowSet* among);
   bool WalkRows(Buffers& b, bool keep, SampledWalk* walk);
   Answer ChooseWalked(Buffers& b, uint64_t* last_node_index);

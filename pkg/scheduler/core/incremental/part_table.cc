@@ -8,23 +8,15 @@
 namespace berth::scheduler {
 namespace {
 
-// Copies sums. Rules usually have one to three channels in all, and these are copied without a call of memmove.
-void CopySums(const DomainSum* from, size_t count, DomainSum* to) {
-  switch (count) {
-    case 3:
-      to[2] = from[2];
-      [[fallthrough]];
-    case 2:
-      to[1] = from[1];
-      [[fallthrough]];
-    case 1:
-      to[0] = from[0];
-      [[fallthrough]];
-    case 0:
-      return;
-    default:
-      std::copy_n(from, count, to);
+// Writes for each channel, and for the end, the index of the first of the elements that have this channel or a later
+// one. REQUIRES: the elements are sorted by channel.
+template <typename T>
+void FindFirst(const std::vector<T>& elements, size_t channels, std::vector<size_t>* first) {
+  first->clear();
+  for (size_t i = 0; i < elements.size(); ++i) {
+    while (first->size() <= elements[i].channel) first->push_back(i);
   }
+  first->resize(channels + 1, elements.size());
 }
 
 }  // namespace
@@ -42,69 +34,75 @@ void PartTable::Begin(const Source& source) {
     part_sums_.assign(check->channels().size(), DomainSum{});
     admits_any_ = admits_any_ && (part_sums_.empty() || check->Admits(part_sums_));
   }
-  part_sums_.resize(layout_->channels().size());
-  SumUpGroups();
+  const std::vector<TermLayout::PlacedCheck>& checks = layout_->checks();
+  part_sums_.resize(checks.empty() ? 0 : checks.back().first_channel + checks.back().width);
+  SumUpDense();
 }
 
-// Adds up the dense terms for each group, and finds for which channels a group lacks a label.
-void PartTable::SumUpGroups() {
-  const size_t groups = nodes_->group_count(), width = layout_->channels().size();
-  group_sums_.assign(groups * width, DomainSum{});
-  if (groups == 0) return;
+// Adds up the dense terms by channel, key and domain.
+void PartTable::SumUpDense() {
+  tables_.clear();
+  by_domain_.clear();
   const std::span<const TermLayout::Term> dense = layout_->dense();
   for (size_t begin = 0, end = 0; begin < dense.size(); begin = end) {
     const TermLayout::Term& first = dense[begin];
-    while (end < dense.size() && dense[end].key == first.key && dense[end].channel == first.channel) ++end;
-    SumUpDense(dense.subspan(begin, end - begin));
+    while (end < dense.size() && dense[end].channel == first.channel && dense[end].key == first.key) ++end;
+    AddTable(dense.subspan(begin, end - begin));
   }
-  for (const TermLayout::Need& need : layout_->needs()) {
-    for (size_t g = 0; g < groups; ++g) {
-      if (nodes_->domains(g)[need.key] == LabelColumn::kNoDomain) {
-        group_sums_[g * width + need.channel].complete = false;
-      }
-    }
-  }
+  FindFirst(tables_, layout_->channels().size(), &first_table_);
+  FindFirst(layout_->needs(), layout_->channels().size(), &first_need_);
 }
 
-// Adds up terms with the same key and channel, of which a pod may have many. Their numbers are first added up by
-// domain, so that a group costs one read of an array, whatever the number of terms.
-void PartTable::SumUpDense(std::span<const TermLayout::Term> terms) {
-  const size_t key = terms[0].key, channel = terms[0].channel;
-  const DomainChannel kind = layout_->channels()[channel];
-  by_domain_.clear();
+// Adds the table of terms with the same key and channel, of which a pod may have many.
+void PartTable::AddTable(std::span<const TermLayout::Term> terms) {
+  const size_t begin = by_domain_.size();
+  const DomainChannel kind = layout_->channels()[terms[0].channel];
   for (const TermLayout::Term& t : terms) {
     for (const auto& [domain, number] : t.term->totals->numbers()) {
-      if (domain >= by_domain_.size()) by_domain_.resize(domain + 1, 0);
-      DomainSum sum{by_domain_[domain]};
+      if (begin + domain >= by_domain_.size()) by_domain_.resize(begin + domain + 1, 0);
+      DomainSum sum{by_domain_[begin + domain]};
       DomainRule::AddTo(&sum, kind, *t.term, number);
-      by_domain_[domain] = sum.value;
+      by_domain_[begin + domain] = sum.value;
     }
   }
-  if (by_domain_.empty()) return;
-  const size_t limit = by_domain_.size(), groups = nodes_->group_count();
-  const size_t width = layout_->channels().size(), keys = layout_->keys().size();
-  const uint32_t* domain = nodes_->domains(0) + key;
-  DomainSum* sum = group_sums_.data() + channel;
-  for (size_t g = 0; g < groups; ++g, domain += keys, sum += width) {
-    if (*domain >= limit) continue;  // kNoDomain is larger than any limit
-    if (kind == DomainChannel::kSum) {
-      sum->value += by_domain_[*domain];
-    } else if (by_domain_[*domain] > 0) {
-      sum->value = 1;
+  if (by_domain_.size() == begin) return;
+  tables_.push_back({terms[0].channel, terms[0].key, kind, begin, static_cast<uint32_t>(by_domain_.size() - begin)});
+}
+
+// Writes the sums of the dense terms of a group for the first `width` channels, and whether the group has the labels
+// that they need.
+void PartTable::DenseSums(int32_t group, size_t width, DomainSum* sums) const {
+  std::fill_n(sums, width, DomainSum{});
+  const uint32_t* const domains = nodes_->domains(static_cast<size_t>(group));
+  for (size_t t = 0; t < first_table_[width]; ++t) {
+    const Table& table = tables_[t];
+    const uint32_t domain = domains[table.key];
+    if (domain >= table.limit) continue;  // kNoDomain is larger than any limit
+    const int64_t value = by_domain_[table.begin + domain];
+    DomainSum& sum = sums[table.channel];
+    if (table.kind == DomainChannel::kSum) {
+      sum.value += value;
+    } else if (value > 0) {
+      sum.value = 1;
     }
+  }
+  for (size_t n = 0; n < first_need_[width]; ++n) {
+    const TermLayout::Need& need = layout_->needs()[n];
+    if (domains[need.key] == LabelColumn::kNoDomain) sums[need.channel].complete = false;
   }
 }
 
 // Returns whether the predicates admit the rows of the group with this signature, by the sums of the dense terms for
-// the group plus those of the sparse terms, which the signature has.
+// the group plus those of the sparse terms, which the signature has. The channels of the checks come first.
 bool PartTable::Admits(int32_t group, int32_t signature) {
-  const size_t all = layout_->channels().size();
-  const DomainSum* sums = group_sums_.data() + static_cast<size_t>(group) * all;
+  const size_t width = part_sums_.size();
+  DomainSum* const sums = part_sums_.data();
+  DenseSums(group, width, sums);
   if (signature != 0) {
-    CopySums(sums, all, part_sums_.data());
     const std::span<const int64_t> values = signatures_->values(signature);
-    for (size_t i = 0; i < values.size(); ++i) layout_->AddSlot(values, i, &part_sums_[layout_->slots()[i]]);
-    sums = part_sums_.data();
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (layout_->slots()[i] < width) layout_->AddSlot(values, i, &sums[layout_->slots()[i]]);
+    }
   }
   const auto& checks = layout_->checks();
   return std::all_of(checks.begin(), checks.end(), [&](const TermLayout::PlacedCheck& p) {
@@ -113,10 +111,46 @@ bool PartTable::Admits(int32_t group, int32_t signature) {
 }
 
 int32_t PartTable::Add(int32_t group, int32_t signature, const ScoreBuckets* specials, uint32_t nodes) {
-  if (!admits_any_ || answers_->admits[static_cast<size_t>(group)] == 0) return kNoPart;
-  if (!layout_->checks().empty() && !Admits(group, signature)) return kNoPart;
-  parts_.push_back({group, signature, nodes, specials});
-  return static_cast<int32_t>(parts_.size()) - 1;
+  if (!layout_->checks().empty() && admits_any_ && !Admits(group, signature)) return kNoPart;
+  return AddCandidate(group, signature, specials, nodes);
+}
+
+// Advances the end of the output only for rows that have a part, so that there is no branch on it.
+void PartTable::AddOfEach(std::span<const Row> rows, std::span<const RowState> states, const int32_t* signature_of,
+                          int32_t* part_of) {
+  const size_t before = parts_.size();
+  parts_.resize(before + rows.size() + 1);
+  const uint8_t* const admits = answers_->admits.data();
+  Part* const parts = parts_.data();
+  const int32_t any = admits_any_ ? 1 : 0;
+  auto end = static_cast<int32_t>(before);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const int32_t group = states[i].group, has = any & admits[group];
+    parts[end] = {group, signature_of[rows[i]], 0, nullptr};
+    part_of[i] = has != 0 ? end : kNoPart;
+    end += has;
+  }
+  parts_.resize(static_cast<size_t>(end));
+}
+
+void PartTable::Admit(std::span<int32_t> part_of) {
+  if (layout_->checks().empty() || parts_.empty()) return;
+  admits_.assign(parts_.size(), 1);
+  for (const TermLayout::PlacedCheck& p : layout_->checks()) {
+    SumUp(p.first_channel, p.width, p.slots);
+    p.check->AdmitEach(rule_sums_, admits_);
+  }
+  new_index_.resize(parts_.size() + 1);
+  new_index_[0] = kNoPart;  // for kNoPart itself
+  int32_t kept = 0;
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    parts_[static_cast<size_t>(kept)] = parts_[p];
+    new_index_[p + 1] = admits_[p] != 0 ? kept : kNoPart;
+    kept += admits_[p] != 0 ? 1 : 0;
+  }
+  if (static_cast<size_t>(kept) == parts_.size()) return;
+  parts_.resize(static_cast<size_t>(kept));
+  for (int32_t& part : part_of) part = new_index_[static_cast<size_t>(part + 1)];
 }
 
 // Raw scores are normalised over the parts that have rows, which is the same as over all rows that fit. As in 1.10 and
@@ -165,34 +199,44 @@ void PartTable::AddScores(const TermLayout::PlacedScoring& rule) {
     const uint32_t* const domains = nodes_->domains(static_cast<size_t>(p.group));
     for (size_t key : rule.keys) *domain++ = domains[key];
   }
-  SumUp(rule);
+  SumUp(rule.first_channel, rule.width, rule.slots);
   rule.scoring->Score({parts_.size(), rule_sums_, domains_, counts_}, scores_);
   for (size_t p = 0; p < parts_.size(); ++p) parts_[p].total += rule.weight * scores_[p];
 }
 
-// Writes the sums of each part for the channels of one priority to rule_sums_.
-void PartTable::SumUp(const TermLayout::PlacedScoring& rule) {
-  const size_t all = layout_->channels().size();
-  rule_sums_.resize(parts_.size() * rule.width);
-  const DomainSum* const group_sums = group_sums_.data() + rule.first_channel;
-  DomainSum* to = rule_sums_.data();
-  if (rule.width == 1) {  // Most rules have one channel.
+// Writes the sums of each part for the channels of one rule to rule_sums_. Does what DenseSums does for all parts at
+// once, one table after another.
+void PartTable::SumUp(size_t first_channel, size_t width, std::span<const size_t> slots) {
+  const size_t end = first_channel + width;
+  rule_sums_.assign(parts_.size() * width, DomainSum{});
+  for (size_t t = first_table_[first_channel]; t < first_table_[end]; ++t) {
+    const Table& table = tables_[t];
+    const int64_t* const values = by_domain_.data() + table.begin;
+    const bool adds = table.kind == DomainChannel::kSum;
+    DomainSum* to = rule_sums_.data() + (table.channel - first_channel);
     for (const Part& p : parts_) {
-      *to = group_sums[static_cast<size_t>(p.group) * all];
-      if (p.signature != 0 && !rule.slots.empty()) {
-        layout_->AddSlot(signatures_->values(p.signature), rule.slots[0], to);
-      }
-      ++to;
+      const uint32_t domain = nodes_->domains(static_cast<size_t>(p.group))[table.key];
+      const int64_t value = domain < table.limit ? values[domain] : 0;  // kNoDomain is larger than any limit
+      to->value = adds ? to->value + value : value > 0 ? 1 : to->value;
+      to += width;
     }
-    return;
   }
+  for (size_t n = first_need_[first_channel]; n < first_need_[end]; ++n) {
+    const TermLayout::Need& need = layout_->needs()[n];
+    DomainSum* to = rule_sums_.data() + (need.channel - first_channel);
+    for (const Part& p : parts_) {
+      if (nodes_->domains(static_cast<size_t>(p.group))[need.key] == LabelColumn::kNoDomain) to->complete = false;
+      to += width;
+    }
+  }
+  if (slots.empty()) return;
+  DomainSum* to = rule_sums_.data();
   for (const Part& p : parts_) {
-    CopySums(group_sums + static_cast<size_t>(p.group) * all, rule.width, to);
     if (p.signature != 0) {
       const std::span<const int64_t> values = signatures_->values(p.signature);
-      for (size_t slot : rule.slots) layout_->AddSlot(values, slot, to + (layout_->slots()[slot] - rule.first_channel));
+      for (size_t slot : slots) layout_->AddSlot(values, slot, to + (layout_->slots()[slot] - first_channel));
     }
-    to += rule.width;
+    to += width;
   }
 }
 

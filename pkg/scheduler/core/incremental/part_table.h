@@ -8,9 +8,11 @@
 // Thread-safety: that of the Cache.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pkg/scheduler/core/incremental/label_rules.h"
+#include "pkg/scheduler/core/incremental/row_states.h"
 #include "pkg/scheduler/core/incremental/score_buckets.h"
 #include "pkg/scheduler/core/incremental/signature_table.h"
 
@@ -38,10 +40,23 @@ class PartTable {
     int64_t max_score;
   };
 
-  // Drops all parts, and adds up the dense terms for each group of source.nodes.
+  // Drops all parts, and adds up the dense terms.
   void Begin(const Source& source);
   // Adds a part and returns its index, or kNoPart if a predicate does not admit it.
   int32_t Add(int32_t group, int32_t signature, const ScoreBuckets* specials, uint32_t nodes);
+  // The same, but the predicates about domains are asked later (Admit), about many parts at once.
+  int32_t AddCandidate(int32_t group, int32_t signature, const ScoreBuckets* specials, uint32_t nodes) {
+    if (!admits_any_ || answers_->admits[static_cast<size_t>(group)] == 0) return kNoPart;
+    parts_.push_back({group, signature, nodes, specials});
+    return static_cast<int32_t>(parts_.size()) - 1;
+  }
+  // Adds for each row, of which states[i] is the state, a candidate of its own that has no rows yet, and writes its
+  // index to part_of[i]. `signature_of` has the signatures by row.
+  void AddOfEach(std::span<const Row> rows, std::span<const RowState> states, const int32_t* signature_of,
+                 int32_t* part_of);
+  // Drops the parts that the predicates do not admit. `part_of` are indexes of parts, which change by that; those of
+  // parts that are dropped become kNoPart.
+  void Admit(std::span<int32_t> part_of);
   // Sets Part::total by all priorities that the rows of a part share, and returns how many rows fit. If that is at most
   // one, nothing is scored.
   uint64_t Score();
@@ -51,13 +66,14 @@ class PartTable {
   Part& operator[](int32_t part) { return parts_[static_cast<size_t>(part)]; }
 
  private:
-  void SumUpGroups();
-  void SumUpDense(std::span<const TermLayout::Term> terms);
+  void SumUpDense();
+  void AddTable(std::span<const TermLayout::Term> terms);
+  void DenseSums(int32_t group, size_t width, DomainSum* sums) const;
   bool Admits(int32_t group, int32_t signature);
   template <typename Raws>
   void AddNormalised(const Normalised& how, Raws raw);
   void AddScores(const TermLayout::PlacedScoring& rule);
-  void SumUp(const TermLayout::PlacedScoring& rule);
+  void SumUp(size_t first_channel, size_t width, std::span<const size_t> slots);
 
   // The Source of the current decision.
   const TermLayout* layout_ = nullptr;
@@ -68,14 +84,26 @@ class PartTable {
   int64_t max_score_ = 0;
 
   std::vector<Part> parts_;
-  bool admits_any_ = true;             // whether all checks without terms admit the pod
-  std::vector<DomainSum> group_sums_;  // by group and channel
-  std::vector<DomainSum> part_sums_;   // of one part, by channel
-  std::vector<DomainSum> rule_sums_;   // by part and channel of one priority
-  std::vector<int64_t> by_domain_;     // the sums of terms with the same key and channel
-  std::vector<uint32_t> domains_;      // by part and key of one priority
-  std::vector<uint32_t> counts_;       // Part::nodes by part
-  std::vector<int64_t> scores_;        // of one priority, by part
+  bool admits_any_ = true;  // whether all checks without terms admit the pod
+  // The sum of the dense terms of a channel for each domain of one key. There are few of them, and the sums of a group
+  // are found with a read for each.
+  struct Table {
+    size_t channel, key;
+    DomainChannel kind;
+    size_t begin;    // of its sums in by_domain_
+    uint32_t limit;  // number of its sums; that of any other domain is 0
+  };
+  std::vector<Table> tables_;         // sorted by channel
+  std::vector<size_t> first_table_;   // by channel, and one more: the index in tables_
+  std::vector<size_t> first_need_;    // by channel, and one more: the index in TermLayout::needs()
+  std::vector<int64_t> by_domain_;    // the sums of the tables, one table after another
+  std::vector<DomainSum> part_sums_;  // of one part, by channel of the checks
+  std::vector<DomainSum> rule_sums_;  // by part and channel of one rule
+  std::vector<uint32_t> domains_;     // by part and key of one priority
+  std::vector<uint32_t> counts_;      // Part::nodes by part
+  std::vector<int64_t> scores_;       // of one priority, by part
+  std::vector<uint8_t> admits_;       // by part: 1 if the predicates admit it
+  std::vector<int32_t> new_index_;    // by part, while parts are dropped
 };
 
 }  // namespace berth::scheduler

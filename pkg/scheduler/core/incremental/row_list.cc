@@ -27,6 +27,7 @@ void RowList::Begin(const Cache& cache) {
   for (Row row : with_signature_) signature_of_[row] = 0;
   with_signature_.clear();
   signatures_ = 1;
+  alone_ = false;
   part_of_.clear();
   rows_.clear();
   states_.clear();
@@ -81,12 +82,12 @@ void RowList::ForgetParts(size_t groups) {
 }
 
 // Returns the index of the part for the rows of a group with this signature, or kNoPart. The part is added at the first
-// call for it. REQUIRES: if the signature is not 0, there is a table.
+// call for it, as a candidate. REQUIRES: if the signature is not 0, there is a table.
 int32_t RowList::PartFor(int32_t group, int32_t signature, PartTable* parts) {
   const auto place = static_cast<size_t>(group) * static_cast<size_t>(signatures_) + static_cast<size_t>(signature);
   if (place < places_ && part_table_[place] != kNotLooked) return part_table_[place];
   int32_t& part = signature == 0 ? plain_part_[static_cast<size_t>(group)] : part_table_[place];
-  if (part == kNotLooked) part = parts->Add(group, signature, nullptr, 0);
+  if (part == kNotLooked) part = parts->AddCandidate(group, signature, nullptr, 0);
   if (place < places_) {
     part_table_[place] = part;
     looked_.push_back(place);
@@ -100,30 +101,23 @@ bool RowList::LookUpParts(PartTable* parts) {
   part_of_.resize(size);
   const EquivalenceClass::RowState* states = states_.data();
   int32_t* const part_of = part_of_.data();
-  int32_t least = 0;
   if (alone_) {
-    const int32_t* const signature_of = signature_of_.data();
-    for (size_t i = 0; i < size; ++i) {
-      part_of[i] = parts->Add(states[i].group, signature_of[rows_[i]], nullptr, 0);
-      least = std::min(least, part_of[i]);
-    }
+    parts->AddOfEach(rows_, states_, signature_of_.data(), part_of);
   } else if (with_signature_.empty()) {
     const int32_t* const plain_part = plain_part_.data();
     for (size_t i = 0; i < size; ++i) {
       int32_t part = plain_part[states[i].group];
       if (part == kNotLooked) part = PartFor(states[i].group, 0, parts);
       part_of[i] = part;
-      least = std::min(least, part);
     }
   } else {
     const int32_t* const signature_of = signature_of_.data();
     for (size_t i = 0; i < size; ++i) {
-      const int32_t part = PartInTable(states[i].group, signature_of[rows_[i]], parts);
-      part_of[i] = part;
-      least = std::min(least, part);
+      part_of[i] = PartInTable(states[i].group, signature_of[rows_[i]], parts);
     }
   }
-  return least >= 0;
+  parts->Admit(part_of_);
+  return std::ranges::all_of(part_of_, [](int32_t part) { return part >= 0; });
 }
 
 void RowList::FindParts(const StaticNodeIndex& nodes, PartTable* parts) {
@@ -131,7 +125,7 @@ void RowList::FindParts(const StaticNodeIndex& nodes, PartTable* parts) {
   ForgetParts(groups);
   alone_ = nodes.alone() || (!with_signature_.empty() && places_ == 0);
   if (groups == 1 && with_signature_.empty()) {
-    if (!rows_.empty() && PartFor(0, 0, parts) == PartTable::kNoPart) Resize(0);
+    if (!rows_.empty() && parts->Add(0, 0, nullptr, 0) == PartTable::kNoPart) Resize(0);
     return;
   }
   if (LookUpParts(parts)) return;
@@ -169,6 +163,10 @@ bool RowList::Filter(const Cache& cache, const Extra::Filter& filter) {
 // addition wait for the one before, so there are four numbers of each part.
 void RowList::CountRows(PartTable* parts) const {
   if (part_of_.empty() && !parts->parts().empty()) (*parts)[0].nodes = static_cast<uint32_t>(rows_.size());
+  if (alone_) {
+    for (const int32_t part : part_of_) (*parts)[part].nodes = 1;
+    return;
+  }
   thread_local std::vector<std::array<uint32_t, 4>> numbers;
   numbers.assign(parts->parts().size(), {});
   for (size_t i = 0; i < part_of_.size(); ++i) ++numbers[static_cast<size_t>(part_of_[i])][i % 4];
@@ -225,8 +223,8 @@ bool RowList::FindTies(PartTable& parts, const Extra::Score* score) {
   part_of_.resize(size, 0);
   const int32_t* part_of = part_of_.data();
   thread_local std::vector<int64_t> total_of;
-  total_of.clear();
-  for (const PartTable::Part& part : parts.parts()) total_of.push_back(part.total);
+  total_of.resize(parts.parts().size());
+  for (size_t p = 0; p < total_of.size(); ++p) total_of[p] = parts.parts()[p].total;
   const int64_t* const total_of_part = total_of.data();
   for (size_t i = 0; i < size; ++i) {
     const int64_t total = total_of_part[part_of[i]] + states[i].score;

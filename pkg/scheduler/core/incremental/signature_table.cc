@@ -95,6 +95,15 @@ int32_t SignatureTable::Use(std::span<const int64_t> v) {
   return number;
 }
 
+int32_t SignatureTable::Append(std::span<const int64_t> v) {
+  BERTH_REQUIRES(v.size() == width_);
+  if (Same(v.data(), values_.data(), width_)) return 0;
+  values_.insert(values_.end(), v.begin(), v.end());
+  uses_.push_back(1);
+  next_.push_back(0);
+  return static_cast<int32_t>(uses_.size()) - 1;
+}
+
 void SignatureTable::Release(int32_t number) {
   if (number == 0 || --uses_[static_cast<size_t>(number)] > 0) return;
   int32_t* link = FirstOf(values(number));

@@ -15,6 +15,9 @@ class SignatureTable {
   void Reset(size_t width);
   // Returns the number of the signature and counts a use. REQUIRES: values.size() is the width.
   int32_t Use(std::span<const int64_t> values);
+  // Returns a number of its own for the values, or 0 if all are 0, without a look at whether others are equal.
+  // REQUIRES: neither Use nor Release is called until the next Reset.
+  int32_t Append(std::span<const int64_t> values);
   // Subtracts a use.
   void Release(int32_t number);
   std::span<const int64_t> values(int32_t number) const {

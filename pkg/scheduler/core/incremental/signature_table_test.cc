@@ -44,5 +44,21 @@ TEST_CASE("a signature has one number from its first use to its last release, an
   }
 }
 
+TEST_CASE("signatures that nobody compares get a number each, but for that of nothing but 0") {
+  SignatureTable table;
+  table.Reset(2);
+  const std::vector<int64_t> values{1, -1}, nothing{0, 0};
+  CHECK(table.Append(nothing) == 0);
+  const int32_t first = table.Append(values), second = table.Append(values);
+  CHECK(first != second);
+  for (const int32_t number : {first, second}) {
+    const auto of = table.values(number);
+    CHECK(std::vector<int64_t>(of.begin(), of.end()) == values);
+  }
+  table.Reset(1);
+  const std::vector<int64_t> one{7};
+  CHECK(table.values(table.Use(one))[0] == 7);
+}
+
 }  // namespace
 }  // namespace berth::scheduler

@@ -51,6 +51,15 @@ size_t TermLayout::SlotOf(size_t channel) {
   return slots_.size() - 1;
 }
 
+// Returns the indexes in slots_ of these channels.
+std::vector<size_t> TermLayout::SlotsOf(size_t first_channel, size_t width) const {
+  std::vector<size_t> slots;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i] >= first_channel && slots_[i] < first_channel + width) slots.push_back(i);
+  }
+  return slots;
+}
+
 // Appends the rule's channels and returns the position of the first.
 size_t TermLayout::PlaceChannels(const DomainRule& rule) {
   const size_t first = channels_.size();
@@ -94,21 +103,20 @@ void TermLayout::Find(std::span<const std::unique_ptr<DomainCheck>> checks,
     if (c->terms().empty()) {
       checks_without_terms_.push_back(c.get());
     } else {
-      checks_.push_back({c.get(), PlaceChannels(*c), c->channels().size()});
+      checks_.push_back({c.get(), PlaceChannels(*c), c->channels().size(), {}});
     }
   }
   for (const WeightedDomainScoring& w : scorings) PlaceScoring(w);
-  for (const PlacedCheck& p : checks_) {
+  for (PlacedCheck& p : checks_) {
     for (const DomainTerm& t : p.check->terms()) PlaceTerm(t, p.first_channel + t.channel);
+    p.slots = SlotsOf(p.first_channel, p.width);
   }
   for (PlacedScoring& p : scorings_) {
     for (const DomainTerm& t : p.scoring->terms()) PlaceTerm(t, p.first_channel + t.channel);
-    for (size_t i = 0; i < slots_.size(); ++i) {
-      if (slots_[i] >= p.first_channel && slots_[i] < p.first_channel + p.width) p.slots.push_back(i);
-    }
+    p.slots = SlotsOf(p.first_channel, p.width);
   }
   std::stable_sort(dense_.begin(), dense_.end(), [](const Term& a, const Term& b) {
-    return std::pair(a.key, a.channel) < std::pair(b.key, b.channel);
+    return std::pair(a.channel, a.key) < std::pair(b.channel, b.key);
   });
   FindNeeds();
   if (sparse_columns_.size() < 2) return;
@@ -119,7 +127,7 @@ void TermLayout::Find(std::span<const std::unique_ptr<DomainCheck>> checks,
 void TermLayout::FindNeeds() {
   for (const auto* terms : {&dense_, &sparse_}) {
     for (const Term& t : *terms) {
-      if (t.term->label != nullptr) needs_.push_back({t.key, t.channel});
+      if (t.term->label != nullptr) needs_.push_back({t.channel, t.key});
     }
   }
   std::sort(needs_.begin(), needs_.end());

@@ -25,6 +25,7 @@ class TermLayout {
   struct PlacedCheck {
     const DomainCheck* check;
     size_t first_channel, width;
+    std::vector<size_t> slots;  // values of a signature that add to its channels
   };
   // The same for a priority with terms or keys.
   struct PlacedScoring {
@@ -60,15 +61,15 @@ class TermLayout {
   const std::vector<DomainChannel>& channels() const { return channels_; }
   // Returns the labels by which nodes must be grouped.
   const std::vector<GroupKey>& keys() const { return keys_; }
-  // Returns the dense terms. Those with the same key and channel follow one another.
+  // Returns the dense terms, sorted by channel and then by key.
   const std::vector<Term>& dense() const { return dense_; }
   const std::vector<Term>& sparse() const { return sparse_; }
   // A channel whose sum is incomplete for nodes without the label of this key.
   struct Need {
-    size_t key, channel;
+    size_t channel, key;
     friend auto operator<=>(const Need&, const Need&) = default;
   };
-  // Returns what the terms need of nodes, each pair once.
+  // Returns what the terms need of nodes, sorted, each pair once.
   const std::vector<Need>& needs() const { return needs_; }
   // Returns for each value of a signature the channel that it adds to.
   const std::vector<size_t>& slots() const { return slots_; }
@@ -91,6 +92,7 @@ class TermLayout {
   void PlaceTerm(const DomainTerm& term, size_t channel);
   size_t SlotOf(size_t channel);
   void PlaceScoring(const WeightedDomainScoring& scoring);
+  std::vector<size_t> SlotsOf(size_t first_channel, size_t width) const;
   void FindNeeds();
 
   size_t nodes_ = 0;

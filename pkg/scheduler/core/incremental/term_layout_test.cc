@@ -94,6 +94,34 @@ struct PartsCase {
   PartTable parts;
 };
 
+// Checks that exactly these of the six nodes are admitted when the predicates are asked about all of them at once.
+void CheckAdmittedTogether(SixNodes* six, const TermLayout& layout, const std::vector<int32_t>& admitted) {
+  PartsCase one_by_one(six, layout), of_each(six, layout);
+  std::vector<Row> rows;
+  std::vector<RowState> states;
+  std::vector<int32_t> part_of, part_of_each(6, -7), expected(6, PartTable::kNoPart);
+  for (int i = 0; i < 6; ++i) {
+    rows.push_back(six->RowOf(i));
+    states.push_back({of_each.nodes.part(rows.back()).group, 0});
+    part_of.push_back(one_by_one.parts.AddCandidate(states.back().group, 0, nullptr, 1));
+  }
+  for (size_t k = 0; k < admitted.size(); ++k) {
+    expected[static_cast<size_t>(admitted[k])] = static_cast<int32_t>(k);
+  }
+  one_by_one.parts.Admit(part_of);
+  CHECK(part_of == expected);
+  CHECK(one_by_one.parts.parts().size() == admitted.size());
+  const std::vector<int32_t> no_signatures(six->world.cache.row_count(), 0);
+  of_each.parts.AddOfEach(rows, states, no_signatures.data(), part_of_each.data());
+  of_each.parts.Admit(part_of_each);
+  CHECK(part_of_each == expected);
+  for (size_t k = 0; k < admitted.size(); ++k) {
+    const auto part = static_cast<int32_t>(k);
+    CHECK(of_each.parts[part].group == states[static_cast<size_t>(admitted[k])].group);
+    CHECK(of_each.parts[part].nodes == 0);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a label with few values makes dense terms, one with a value for each node sparse ones") {
@@ -260,6 +288,7 @@ TEST_CASE("groups have the sums that their rows have one by one, with many terms
       CHECK((part != PartTable::kNoPart) == (checks[0]->Check(row) == Verdict::kFits));
       if (part != PartTable::kNoPart) rows.push_back(i);
     }
+    CheckAdmittedTogether(&six, layout, rows);
     if (d.parts.Score() < 2) continue;
     for (size_t p = 0; p < rows.size(); ++p) {
       DomainSum sums[2];
