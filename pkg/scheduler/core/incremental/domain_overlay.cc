@@ -159,7 +159,7 @@ DomainOverlay::Answer DomainOverlay::PlaceByParts(Buffers& b, uint64_t* last_nod
   const bool listed = way == Way::kListed && b.found.Find(*cache_, layout_, *rows_, &signatures_, &b.sums);
   if (!listed) specials_.Refresh(*rows_, &b.sums);
   if (!rows_->usable()) return {};
-  BeginParts(b);
+  BeginParts(b, signatures_);
   AskLabelRulesOfClass(b);
   if (listed) {
     b.found.AddParts(&b.parts);
@@ -175,8 +175,8 @@ DomainOverlay::Answer DomainOverlay::PlaceByParts(Buffers& b, uint64_t* last_nod
   return {Answer::Outcome::kPlaced, cache_->row(cache_->RowAt(choice.rank)).name, feasible, choice.ties};
 }
 
-void DomainOverlay::BeginParts(Buffers& b) {
-  b.parts.Begin({layout_, signatures_, labels_, b.answers, rows_->nodes(), rules_.max_score});
+void DomainOverlay::BeginParts(Buffers& b, const SignatureTable& signatures) {
+  b.parts.Begin({layout_, signatures, labels_, b.answers, rows_->nodes(), rules_.max_score});
   labels_.Begin(rows_->nodes().group_count(), &b.answers);
 }
 
@@ -306,12 +306,15 @@ DomainOverlay::Answer DomainOverlay::PlaceFiltered(Buffers& b, const Extra& extr
 void DomainOverlay::ListRows(Buffers& b, bool keep, const RowSet* among) {
   if (keep) specials_.Refresh(*rows_, &b.sums);
   b.list.List(*cache_, rows_.get(), among);
-  MarkSpecials(b, keep, !rows_->nodes().alone());
+  if (!keep && rows_->nodes().alone() && !layout_.sparse().empty()) {
+    MarkAll(b);
+  } else {
+    MarkSpecials(b, keep);
+  }
 }
 
-// Rows with equal sums get the same signature if somebody wants to know which are `alike`. REQUIRES: kept special rows
-// are up to date, and the list was begun.
-void DomainOverlay::MarkSpecials(Buffers& b, bool keep, bool alike) {
+// REQUIRES: kept special rows are up to date, and the list was begun.
+void DomainOverlay::MarkSpecials(Buffers& b, bool keep) {
   if (keep) {
     for (const auto& [row, special] : specials_.rows()) b.list.Mark(row, special.signature);
     return;
@@ -319,9 +322,16 @@ void DomainOverlay::MarkSpecials(Buffers& b, bool keep, bool alike) {
   specials_.Drop();
   signatures_.Reset(layout_.slots().size());
   b.sums.ForEach(layout_, cache_->row_count(), [&](Row row, std::span<const int64_t> values) {
-    const int32_t signature = alike ? signatures_.Use(values) : signatures_.Append(values);
-    if (signature != 0) b.list.Mark(row, signature);
+    if (const int32_t signature = signatures_.Use(values); signature != 0) b.list.Mark(row, signature);
   });
+}
+
+// MarkSpecials where each row has a part of its own, so that nobody asks which signatures are equal.
+void DomainOverlay::MarkAll(Buffers& b) {
+  specials_.Drop();
+  b.of_rows.Reset(layout_.slots().size());
+  b.of_rows.TakeAll(b.sums.OfAll(layout_, cache_->row_count()), cache_->row_count());
+  b.list.MarkAll();
 }
 
 // PlaceAmong, with the special rows kept or found anew. REQUIRES: a class that is built is up to date.
@@ -350,9 +360,9 @@ DomainOverlay::Answer DomainOverlay::PlaceInRows(Buffers& b, const Extra& extra,
 bool DomainOverlay::WalkRows(Buffers& b, bool keep, SampledWalk* walk) {
   if (keep) specials_.Refresh(*rows_, &b.sums);
   b.list.Begin(*cache_);
-  if (!keep) MarkSpecials(b, keep, true);
+  if (!keep) MarkSpecials(b, keep);
   if (!rows_->usable()) return false;
-  BeginParts(b);
+  BeginParts(b, signatures_);
   AskLabelRulesOfClass(b);
   const std::span<const int32_t> signatures = keep ? specials_.SignaturesByRow() : b.list.marked();
   b.walked.Walk(*cache_, *rows_, signatures, std::max(signatures_.size(), b.list.marked_signatures()), walk, &b.parts);
@@ -376,7 +386,7 @@ DomainOverlay::Answer DomainOverlay::ChooseWalked(Buffers& b, uint64_t* last_nod
 bool DomainOverlay::ListParts(Buffers& b, const Extra& extra, bool keep) {
   ListRows(b, keep, extra.among);
   if (!rows_->usable()) return false;
-  BeginParts(b);
+  BeginParts(b, b.list.marked_all() ? b.of_rows : signatures_);
   const size_t groups = rows_->nodes().group_count();
   if (!labels_.empty()) {
     b.list.AppendOneOfEach(groups, &b.answers.rows);

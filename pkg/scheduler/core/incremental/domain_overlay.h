@@ -78,6 +78,7 @@ class DomainOverlay {
   // What a decision works with. All overlays of a thread share it, so that decisions allocate nothing.
   struct Buffers {
     SparseSums sums;
+    SignatureTable of_rows;  // a signature for each row, if the list says so (RowList::marked_all)
     LabelRules::Answers answers;
     PartTable parts;
     FoundSpecials found;
@@ -104,7 +105,7 @@ class DomainOverlay {
   void FindTerms();
   bool NodesHaveChanged(uint64_t since) const;
   Way ChooseWay();
-  void BeginParts(Buffers& b);
+  void BeginParts(Buffers& b, const SignatureTable& signatures);
   void AskLabelRules(Buffers& b);
   void AddKeptParts(Buffers& b);
   Answer Choose(Buffers& b, uint64_t feasible, uint64_t* last_node_index);
@@ -124,7 +125,8 @@ class DomainOverlay {
   Answer ChooseInWindow(Buffers& b, const Window& window, uint64_t feasible, uint64_t* last_node_index) const;
   Answer PlaceInWindow(Buffers& b, SampledWalk* walk, uint64_t* last_node_index);
   void AskLabelRulesOfClass(Buffers& b);
-  void MarkSpecials(Buffers& b, bool keep, bool alike);
+  void MarkSpecials(Buffers& b, bool keep);
+  void MarkAll(Buffers& b);
   void ListRows(Buffers& b, bool keep, const RowSet* among);
   bool WalkRows(Buffers& b, bool keep, SampledWalk* walk);
   Answer ChooseWalked(Buffers& b, uint64_t* last_node_index);

@@ -117,7 +117,7 @@ DomainOverlay::Answer DomainOverlay::ChooseInWindow(Buffers& b, const Window& wi
 DomainOverlay::Answer DomainOverlay::PlaceInWindow(Buffers& b, SampledWalk* walk, uint64_t* last_node_index) {
   specials_.Refresh(*rows_, &b.sums);
   if (!rows_->usable()) return {};
-  BeginParts(b);
+  BeginParts(b, signatures_);
   AskLabelRulesOfClass(b);
   AddKeptParts(b);
   if (b.parts.parts().empty()) {

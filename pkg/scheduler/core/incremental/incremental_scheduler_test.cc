@@ -246,13 +246,15 @@ TEST_CASE("nodes that are all different are scored like others, also when they c
   constexpr int kNodes = 120;
   World world;
   world.Service("web", "'app':'web'");
-  for (int i = 0; i < kNodes; ++i) world.Nodes({NodeOf(Cat("n", std::to_string(i)), Zone(i))});
+  const std::string soft = "{'key':'a','effect':'PreferNoSchedule'}", two = Cat(soft, ",", soft);
+  const auto taints = [&](int i) { return Cat("'taints':[", i % 3 == 0 ? "" : i % 3 == 1 ? soft : two, "]"); };
+  for (int i = 0; i < kNodes; ++i) world.Nodes({NodeOf(Cat("n", std::to_string(i)), Zone(i), taints(i))});
   Pair pair(&world);
   for (int i = 0; i < 300; ++i) {
     // Some nodes get a zone that was there before, others a new one, and some go for a while.
     const std::string name = Cat("n", std::to_string(i * 7 % kNodes));
     if (i % 5 == 1) world.cache.RemoveNode(name);
-    if (i % 5 != 1) world.Nodes({NodeOf(name, Zone(i % 3 == 0 ? i % 10 : 1000 + i))});
+    if (i % 5 != 1) world.Nodes({NodeOf(name, Zone(i % 3 == 0 ? i % 10 : 1000 + i), taints(i))});
     const auto pod = PodOf(Cat("p", std::to_string(i)), Asks(i % 4 == 0 ? "'cpu':'50m'" : "'cpu':'1m'"), "'app':'web'");
     const std::string host = pair.Place(pod);
     REQUIRE(host.starts_with("n"));

@@ -123,10 +123,11 @@ void PartTable::AddOfEach(std::span<const Row> rows, std::span<const RowState> s
   const uint8_t* const admits = answers_->admits.data();
   Part* const parts = parts_.data();
   const int32_t any = admits_any_ ? 1 : 0;
+  const bool own = signature_of == nullptr;
   auto end = static_cast<int32_t>(before);
   for (size_t i = 0; i < rows.size(); ++i) {
     const int32_t group = states[i].group, has = any & admits[group];
-    parts[end] = {group, signature_of[rows[i]], 0, nullptr};
+    parts[end] = {group, own ? static_cast<int32_t>(rows[i]) + 1 : signature_of[rows[i]], 0, nullptr};
     part_of[i] = has != 0 ? end : kNoPart;
     end += has;
   }
@@ -140,6 +141,7 @@ void PartTable::Admit(std::span<int32_t> part_of) {
     SumUp(p.first_channel, p.width, p.slots);
     p.check->AdmitEach(rule_sums_, admits_);
   }
+  if (std::ranges::find(admits_, 0) == admits_.end()) return;
   new_index_.resize(parts_.size() + 1);
   new_index_[0] = kNoPart;  // for kNoPart itself
   int32_t kept = 0;
@@ -148,7 +150,6 @@ void PartTable::Admit(std::span<int32_t> part_of) {
     new_index_[p + 1] = admits_[p] != 0 ? kept : kNoPart;
     kept += admits_[p] != 0 ? 1 : 0;
   }
-  if (static_cast<size_t>(kept) == parts_.size()) return;
   parts_.resize(static_cast<size_t>(kept));
   for (int32_t& part : part_of) part = new_index_[static_cast<size_t>(part + 1)];
 }
@@ -188,7 +189,19 @@ void PartTable::AddNormalised(const Normalised& how, Raws raw) {
     if (p.nodes > 0) most = std::max(most, raw(p));
   }
   if (most == 0) return;
-  for (Part& p : parts_) p.total += how.weight * NormalizedScore(raw(p), most, how.how, max_score_);
+  const auto score_of = [&](int64_t of) { return how.weight * NormalizedScore(of, most, how.how, max_score_); };
+  constexpr size_t kPartsOfValue = 4;
+  if (static_cast<size_t>(most) >= parts_.size() / kPartsOfValue) {
+    for (Part& p : parts_) p.total += score_of(raw(p));
+    return;
+  }
+  // Fewer divisions are needed for each value that there may be than for each part.
+  scores_.resize(static_cast<size_t>(most) + 1);
+  for (int64_t of = 0; of <= most; ++of) scores_[static_cast<size_t>(of)] = score_of(of);
+  for (Part& p : parts_) {
+    const int64_t of = raw(p);
+    p.total += of >= 0 && of <= most ? scores_[static_cast<size_t>(of)] : score_of(of);
+  }
 }
 
 // Adds the scores of a priority about topology domains.
@@ -229,12 +242,21 @@ void PartTable::SumUp(size_t first_channel, size_t width, std::span<const size_t
       to += width;
     }
   }
-  if (slots.empty()) return;
-  DomainSum* to = rule_sums_.data();
+  if (signatures_->size() == 1) return;  // there is none but 0
+  for (const size_t slot : slots) AddSlots(slot, layout_->slots()[slot] - first_channel, width);
+}
+
+// Adds a value of the signatures to the sums of a channel in rule_sums_, of which there are `width` for each part. Most
+// often nearly all parts have signature 0, whose values are 0, or hardly any has.
+void PartTable::AddSlots(size_t slot, size_t channel, size_t width) {
+  const int64_t* const values = signatures_->values(0).data() + slot;
+  const size_t slots = layout_->slots().size();
+  const bool adds = layout_->channels()[layout_->slots()[slot]] == DomainChannel::kSum;
+  DomainSum* to = rule_sums_.data() + channel;
   for (const Part& p : parts_) {
     if (p.signature != 0) {
-      const std::span<const int64_t> values = signatures_->values(p.signature);
-      for (size_t slot : slots) layout_->AddSlot(values, slot, to + (layout_->slots()[slot] - first_channel));
+      const int64_t value = values[static_cast<size_t>(p.signature) * slots];
+      to->value = adds ? to->value + value : value > 0 ? 1 : to->value;
     }
     to += width;
   }

@@ -51,7 +51,7 @@ class PartTable {
     return static_cast<int32_t>(parts_.size()) - 1;
   }
   // Adds for each row, of which states[i] is the state, a candidate of its own that has no rows yet, and writes its
-  // index to part_of[i]. `signature_of` has the signatures by row.
+  // index to part_of[i]. `signature_of` has the signatures by row; if it is null, that of a row is the row plus 1.
   void AddOfEach(std::span<const Row> rows, std::span<const RowState> states, const int32_t* signature_of,
                  int32_t* part_of);
   // Drops the parts that the predicates do not admit. `part_of` are indexes of parts, which change by that; those of
@@ -74,6 +74,7 @@ class PartTable {
   void AddNormalised(const Normalised& how, Raws raw);
   void AddScores(const TermLayout::PlacedScoring& rule);
   void SumUp(size_t first_channel, size_t width, std::span<const size_t> slots);
+  void AddSlots(size_t slot, size_t channel, size_t width);
 
   // The Source of the current decision.
   const TermLayout* layout_ = nullptr;
@@ -101,7 +102,7 @@ class PartTable {
   std::vector<DomainSum> rule_sums_;  // by part and channel of one rule
   std::vector<uint32_t> domains_;     // by part and key of one priority
   std::vector<uint32_t> counts_;      // Part::nodes by part
-  std::vector<int64_t> scores_;       // of one priority, by part
+  std::vector<int64_t> scores_;       // of one priority, by part or by raw score
   std::vector<uint8_t> admits_;       // by part: 1 if the predicates admit it
   std::vector<int32_t> new_index_;    // by part, while parts are dropped
 };

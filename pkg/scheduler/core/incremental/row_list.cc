@@ -27,7 +27,7 @@ void RowList::Begin(const Cache& cache) {
   for (Row row : with_signature_) signature_of_[row] = 0;
   with_signature_.clear();
   signatures_ = 1;
-  alone_ = false;
+  alone_ = marked_all_ = false;
   part_of_.clear();
   rows_.clear();
   states_.clear();
@@ -102,7 +102,7 @@ bool RowList::LookUpParts(PartTable* parts) {
   const EquivalenceClass::RowState* states = states_.data();
   int32_t* const part_of = part_of_.data();
   if (alone_) {
-    parts->AddOfEach(rows_, states_, signature_of_.data(), part_of);
+    parts->AddOfEach(rows_, states_, marked_all_ ? nullptr : signature_of_.data(), part_of);
   } else if (with_signature_.empty()) {
     const int32_t* const plain_part = plain_part_.data();
     for (size_t i = 0; i < size; ++i) {

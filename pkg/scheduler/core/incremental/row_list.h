@@ -66,6 +66,10 @@ class RowList {
     signature_of_[row] = signature;
     signatures_ = std::max(signatures_, signature + 1);
   }
+  // Says that each row has a signature of its own, whose number is the row plus 1. REQUIRES: each row has a group of
+  // its own (StaticNodeIndex::alone).
+  void MarkAll() { marked_all_ = true; }
+  bool marked_all() const { return marked_all_; }
   // Appends one row of each group that has a listed row.
   void AppendOneOfEach(size_t groups, std::vector<Row>* out) const;
   // Adds the parts of the listed rows to the table and erases rows whose part is not admitted.
@@ -110,6 +114,7 @@ class RowList {
   std::vector<Row> with_signature_;
   int32_t signatures_ = 1;  // a number above those of all signatures
   bool alone_ = false;      // whether each row has a part of its own
+  bool marked_all_ = false;
   // The index of the part by group and signature: of the plain rows; of others in the table.
   std::vector<int32_t> plain_part_, part_table_;
   size_t places_ = 0;            // how many places of part_table_ are used

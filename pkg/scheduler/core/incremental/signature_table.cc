@@ -95,13 +95,11 @@ int32_t SignatureTable::Use(std::span<const int64_t> v) {
   return number;
 }
 
-int32_t SignatureTable::Append(std::span<const int64_t> v) {
-  BERTH_REQUIRES(v.size() == width_);
-  if (Same(v.data(), values_.data(), width_)) return 0;
-  values_.insert(values_.end(), v.begin(), v.end());
-  uses_.push_back(1);
-  next_.push_back(0);
-  return static_cast<int32_t>(uses_.size()) - 1;
+void SignatureTable::TakeAll(std::vector<int64_t>* values, size_t rows) {
+  BERTH_REQUIRES(values->size() == (rows + 1) * width_);
+  values_.swap(*values);
+  uses_.assign(rows + 1, 1);
+  next_.assign(rows + 1, 0);
 }
 
 void SignatureTable::Release(int32_t number) {

@@ -15,9 +15,10 @@ class SignatureTable {
   void Reset(size_t width);
   // Returns the number of the signature and counts a use. REQUIRES: values.size() is the width.
   int32_t Use(std::span<const int64_t> values);
-  // Returns a number of its own for the values, or 0 if all are 0, without a look at whether others are equal.
-  // REQUIRES: neither Use nor Release is called until the next Reset.
-  int32_t Append(std::span<const int64_t> values);
+  // Takes the signatures of `rows` rows without a look at whether any are equal: row r gets number r + 1. `values` are
+  // those of number 0, which are all 0, then those of number 1, ...; the vector gets others for reuse. REQUIRES:
+  // neither Use nor Release is called until the next Reset.
+  void TakeAll(std::vector<int64_t>* values, size_t rows);
   // Subtracts a use.
   void Release(int32_t number);
   std::span<const int64_t> values(int32_t number) const {

@@ -32,13 +32,13 @@ int64_t& SparseSums::ValueOf(Row row, size_t slot, size_t width) {
   return values_[(at - 1) * width + slot];
 }
 
-// Adds the numbers of one term to the sums in values_, which have a place for each row.
-void SparseSums::AddToAll(const TermLayout& layout, const TermLayout::Term& t) {
+// Adds the numbers of one term to the sums, which have a place for each row.
+void SparseSums::AddToAll(const TermLayout& layout, const TermLayout::Term& t, int64_t* all) {
   const size_t width = layout.slots().size();
   const bool adds = layout.channels()[t.channel] == DomainChannel::kSum;
   const int64_t weight = t.term->weight;
   const LabelColumn* const label = t.term->label;
-  int64_t* const values = values_.data() + t.slot;
+  int64_t* const values = all + t.slot;
   uint64_t* const words = counted_.words().data();
   const auto add = [=](Row row, int64_t number) {
     if (label != nullptr && label->Domain(row) == LabelColumn::kNoDomain) return;
@@ -62,8 +62,19 @@ void SparseSums::ForEachOfMany(const TermLayout& layout, size_t rows, Use f) {
   values_.assign(rows * width, 0);
   counted_.Clear();
   counted_.Resize(static_cast<Row>(rows));
-  for (const TermLayout::Term& t : layout.sparse()) AddToAll(layout, t);
+  for (const TermLayout::Term& t : layout.sparse()) AddToAll(layout, t, values_.data());
   counted_.ForEach([&](Row row) { f(row, {values_.data() + row * width, width}); });
+}
+
+std::vector<int64_t>* SparseSums::OfAll(const TermLayout& layout, size_t rows) {
+  const size_t width = layout.slots().size();
+  for (Row row : added_) added_at_[row] = 0;
+  added_.clear();
+  values_.assign((rows + 1) * width, 0);
+  counted_.Clear();
+  counted_.Resize(static_cast<Row>(rows));
+  for (const TermLayout::Term& t : layout.sparse()) AddToAll(layout, t, values_.data() + width);
+  return &values_;
 }
 
 // A single term has each row's signature as soon as it meets the row; the sums of several are collected first.

@@ -20,18 +20,21 @@ class SparseSums {
   // Calls f(row, signature) once for each row that may have a signature other than 0. Goes through the numbers of the
   // terms, of which there are few, and not through all rows. REQUIRES: all rows are below `rows`.
   void ForEach(const TermLayout& layout, size_t rows, absl::FunctionRef<void(Row, std::span<const int64_t>)> f);
+  // Returns the signatures of all rows below `rows`: as many values of 0 as a signature has, then those of row 0, of
+  // row 1, ... Valid until the next call; may be swapped with another vector.
+  std::vector<int64_t>* OfAll(const TermLayout& layout, size_t rows);
 
  private:
   using Use = absl::FunctionRef<void(Row, std::span<const int64_t>)>;
   int64_t& ValueOf(Row row, size_t slot, size_t width);
-  void AddToAll(const TermLayout& layout, const TermLayout::Term& term);
+  void AddToAll(const TermLayout& layout, const TermLayout::Term& term, int64_t* values);
   void ForEachOfMany(const TermLayout& layout, size_t rows, Use f);
 
   std::vector<int64_t> signature_;  // the result of Of
   std::vector<Row> added_;          // the rows that ForEach has met
   std::vector<uint32_t> added_at_;  // by row: 1 + the place of its sums in values_, or 0
   std::vector<int64_t> values_;
-  RowSet counted_;  // the rows that ForEachOfMany has met
+  RowSet counted_;  // the rows that AddToAll has met
 };
 
 }  // namespace berth::scheduler
