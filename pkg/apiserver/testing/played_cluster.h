@@ -79,9 +79,9 @@ class PlayedCluster {
   void Run(absl::Duration time) {
     for (; time > absl::ZeroDuration(); time -= kTick) {
       Settle();
-      if (has_scheduler) Schedule();
+      if (has_scheduler && HasChanged(&scheduled_at_)) Schedule();
       Settle();
-      Note();
+      if (HasChanged(&noted_at_)) Note();
       clock_.Advance(kTick);
     }
   }
@@ -203,9 +203,13 @@ class PlayedCluster {
   std::vector<std::map<std::string, int64_t>> seen;
 
  private:
+  // Returns whether anything was written since it was last asked with this version, and notes the present one.
+  bool HasChanged(uint64_t* at) const { return std::exchange(*at, store_.rv()) != store_.rv(); }
+
   void Schedule() {
     std::map<std::string, int> on;
-    for (const Value& node : All("Node")) on[std::string(world::NameOf(node))] = 0;
+    const std::vector<Value> nodes = All("Node");
+    for (const Value& node : nodes) on[std::string(world::NameOf(node))] = 0;
     std::vector<Value> pending;
     for (const Value& pod : All("Pod")) {
       const std::string node(TextAt(pod, {"spec", "nodeName"}));
@@ -217,7 +221,7 @@ class PlayedCluster {
     }
     for (const Value& pod : pending) {
       std::string best;
-      for (const Value& node : All("Node")) {
+      for (const Value& node : nodes) {
         const std::string name(world::NameOf(node));
         if (Fits(pod, node) && (best.empty() || on[name] < on[best])) best = name;
       }
@@ -298,6 +302,7 @@ class PlayedCluster {
 
   util::ManualClock clock_{absl::FromUnixSeconds(1'700'000'000)};
   Store store_;
+  uint64_t scheduled_at_ = 0, noted_at_ = 0;  // versions of the store
   Registry registry_{&store_, &clock_, {.taints_new_nodes = true}};
   std::optional<Simulation> simulation_;
 };
