@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Applies all of hack/deploy with kubectl to hollow-apiserver: what it serves is created, and nothing changes when it
-is applied again. Kinds that it does not serve are parsed by kubectl and must be known ones."""
+is applied again. Kinds that it does not serve are parsed by kubectl and must be known ones. The Dockerfile installs the
+libraries that the programs need."""
+import os
 import re
 
 import harness
-from harness import Api, Kubectl
+from harness import BIN, Api, Kubectl, run
 
 # Custom resources, which exist only where their operator runs.
 NOT_SERVED = {"ServiceMonitor"}
+PARTS_OF_EVERY_SYSTEM = {"libc6", "libgcc-s1", "libstdc++6"}
 
 
 def documents(text):
@@ -53,6 +56,17 @@ def test_everything_applies():
     assert budget["spec"]["selector"]["matchLabels"].items() <= labels.items(), "the budget is for other pods"
     service = api.get("/api/v1/namespaces/kube-system/services/berth-scheduler")
     assert service["spec"]["selector"].items() <= labels.items(), "the service is for other pods"
+
+
+def test_the_image_has_the_libraries_of_the_programs():
+    with open("hack/deploy/Dockerfile") as f:
+        installed = set(f.read().split("FROM")[2].split())
+    for program in ("kube-scheduler", "schedsim", "hollow-apiserver"):
+        needed = re.findall(r"NEEDED.*\[(.+)\]", run("readelf", "-d", os.path.join(BIN, program))[1])
+        assert len(needed) > 5, needed
+        for library in needed:
+            packages = {line.split(":")[0] for line in run("dpkg-query", "-S", f"*/{library}")[1].splitlines()}
+            assert packages & (installed | PARTS_OF_EVERY_SYSTEM), (program, library, packages)
 
 
 harness.main(globals())

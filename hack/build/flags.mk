@@ -50,5 +50,10 @@ LDFLAGS := $(SANFLAGS) $(LINKER) -pthread $(if $(SAN),,-Wl$(,)-z$(,)relro -Wl$(,
 # tcmalloc lets threads free what others allocated without waiting for each other. Sanitizers bring their own allocator, and libberth.so
 # leaves allocation to the program that loads it.
 TCMALLOC := $(if $(SAN),,-l:libtcmalloc_minimal.so.4)
-LDLIBS := $(TCMALLOC) -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl -lcrypto -lz \
-  -Wl,--as-needed -lzstd $(wildcard /usr/lib/*/libabsl_*.so)
+# Abseil consists of 40 libraries, which would take a quarter of the time in which a program starts, so it becomes part of the programs.
+# Its archives are not made for use in libberth.so.
+ABSEIL_SHARED := $(wildcard /usr/lib/*/libabsl_*.so)
+ABSEIL := $(if $(SAN),$(ABSEIL_SHARED),-Wl$(,)--start-group $(wildcard /usr/lib/*/libabsl_*.a) -Wl$(,)--end-group)
+SYSTEM_LIBS := -lprometheus-cpp-core -lyaml-cpp -lboost_program_options -lssl -lcrypto -lz -Wl,--as-needed -lzstd
+LDLIBS := $(TCMALLOC) -lglog $(SYSTEM_LIBS) $(ABSEIL)
+LIBRARY_LDLIBS := $(SYSTEM_LIBS) $(ABSEIL_SHARED)
