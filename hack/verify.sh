@@ -119,6 +119,12 @@ if command -v black >/dev/null 2>&1 && [ -n "$base" ]; then
   [ ${#python[@]} -eq 0 ] || black --quiet --check "${python[@]}" || problem "not formatted; run make fmt: $(black --check "${python[@]}" 2>&1 | sed -n 's/^would reformat //p' | xargs)"
 fi
 
+# ---- cases of test/text: commands have 120 columns; inputs and outputs are as they are ----
+long=$(awk '!given && (on || /^\$ /) { on = /\\$/; if (length > 120) print FILENAME ":" FNR ": a command of more than 120 columns" }
+            /^----/ { given = !/^----$/ }' test/text/*.test)
+[ -z "$long" ] || problem "break these with a \\ at the end of a line:
+$long"
+
 if [ "$problems" -gt 0 ]; then
   echo "verify: $problems problems" >&2
   exit 1

@@ -14,9 +14,10 @@
 
 A case has a folder of its own with the files that it gives; those before the first case are given to every case. A
 command runs in bash in that folder, with the programs of the build in its path and text/decisions, which prints what
-releases decide about the pods of an input. $TESTDATA is test/testdata. What follows a command must be all that it
-prints: lines that begin with "! " are standard error, "exit N" is its status when that is not 0. "..." in a line stands
-for anything, and "..." alone for any number of lines. Empty lines, and blanks at the end of one, do not count.
+releases decide about the pods of an input. $TESTDATA is test/testdata. It has at most 120 columns: after a "\\" at the
+end of a line it goes on in the next one. What follows a command must be all that it prints: lines that begin with "! "
+are standard error, "exit N" is its status when that is not 0. "..." in a line stands for anything, and "..." alone for
+any number of lines. Empty lines, and blanks at the end of one, do not count.
 `WRITE=1 test/text_test.py test_NAME` writes what the commands print now into test/text/NAME.test where it differs:
 read the changes before you keep them."""
 import functools
@@ -78,10 +79,10 @@ def test_the_form():
     for expected, printed in ((["a"], ["a", "b"]), (["a", "b"], ["a"]), (["a.c"], ["abc"]), ([], ["a"]), (["..."], [])):
         assert not matches(expected, printed) or (expected, printed) == (["..."], []), (expected, printed)
     commands = parse(
-        ["About.", "---- f", "1", "----", "== c", "$ cat f", "1", "", "== d", "---- f", "2", "----", "$ x"]
+        ["About.", "---- f", "1", "----", "== c", "$ cat \\", "  f", "1", "", "== d", "---- f", "2", "----", "$ x"]
     )
     assert [(c.text, c.case, c.files, c.expected) for c in commands] == [
-        ("cat f", "c", {"f": "1\n"}, ["1"]),
+        ("cat \\\n  f", "c", {"f": "1\n"}, ["1"]),
         ("x", "d", {"f": "2\n"}, []),
     ], commands
 

@@ -8,10 +8,19 @@ FOLDER = os.path.join(ROOT, "test", "text")
 
 
 class Command:
-    """A command at a line of its file, the files that it is given, and the lines that it must print."""
+    """A command that ends at a line of its file, the files that it is given, and the lines that it must print."""
 
     def __init__(self, text, case, number, files):
         self.text, self.case, self.number, self.files, self.expected = text, case, number, dict(files), []
+
+    @property
+    def goes_on(self):
+        """Whether the next line belongs to the command."""
+        return self.text.endswith("\\")
+
+    def add(self, line):
+        self.text += "\n" + line
+        self.number += 1
 
     def run(self, folder):
         """Returns what it prints, in the form of the expectation."""
@@ -53,6 +62,8 @@ def parse(lines):
             (shared if given is None else given)[name] += line + "\n"
         elif line.startswith("== "):
             case, given = line[3:], dict(shared)
+        elif commands and commands[-1].goes_on:
+            commands[-1].add(line)
         elif line.startswith("$ "):
             assert given is not None, f"line {number}: a command before the first case"
             commands.append(Command(line[2:], case, number, given))
