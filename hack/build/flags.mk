@@ -51,9 +51,11 @@ LDFLAGS := $(SANFLAGS) $(LINKER) -pthread $(if $(SAN),,-Wl$(,)-z$(,)relro -Wl$(,
 # leaves allocation to the program that loads it.
 TCMALLOC := $(if $(SAN),,-l:libtcmalloc_minimal.so.4)
 # Abseil consists of 40 libraries, which would take a quarter of the time in which a program starts, so it becomes part of the programs.
-# Its archives are not made for use in libberth.so.
+# Its archives are not made for use in libberth.so, and the package, whose size is limited, depends on the shared ones.
 ABSEIL_SHARED := $(wildcard /usr/lib/*/libabsl_*.so)
 ABSEIL := $(if $(SAN),$(ABSEIL_SHARED),-Wl$(,)--start-group $(wildcard /usr/lib/*/libabsl_*.a) -Wl$(,)--end-group)
 SYSTEM_LIBS := -lprometheus-cpp-core -lyaml-cpp -lboost_program_options -lssl -lcrypto -lz -Wl,--as-needed -lzstd
 LDLIBS := $(TCMALLOC) -lglog $(SYSTEM_LIBS) $(ABSEIL)
 LIBRARY_LDLIBS := $(SYSTEM_LIBS) $(ABSEIL_SHARED)
+PACKAGE_LDLIBS := $(TCMALLOC) -lglog $(LIBRARY_LDLIBS)
+ldlibs_of = $(if $(filter %.so.1,$(1)),$(LIBRARY_LDLIBS),$(if $(filter $(BIN)/berth,$(1)),$(PACKAGE_LDLIBS),$(LDLIBS)))

@@ -62,9 +62,9 @@ $(foreach r,$(PACKAGES),$(eval $(call library_rule,$(r))))
 
 # $(1): the file, $(2): its objects, $(3): its libraries, $(4): more arguments for the linker.
 define link_rule
-$(1): $(2) $(3) $(call note,$(notes)/link-$(subst /,-,$(patsubst $(OUT)/%,%,$(1))),$(2) $(3) $(4) $(LDFLAGS) $(LDLIBS))
+$(1): $(2) $(3) $(call note,$(notes)/link-$(subst /,-,$(patsubst $(OUT)/%,%,$(1))),$(2) $(3) $(4) $(LDFLAGS) $(call ldlibs_of,$(1)))
 	@mkdir -p $$(@D); echo "  LINK  $$@"
-	@$(CXX) $(LDFLAGS) -o $$@ $(2) $(3) $(4) $(if $(filter %.so.1,$(1)),$(LIBRARY_LDLIBS),$(LDLIBS))
+	@$(CXX) $(LDFLAGS) -o $$@ $(2) $(3) $(4) $(call ldlibs_of,$(1))
 endef
 plugins_for = $(if $(filter cmd/kube-scheduler cmd/schedsim plugin test,$(1)),$(PLUGIN_OBJECTS))
 $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdir $(p)),$(call objects,$(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
