@@ -292,6 +292,7 @@ inline constexpr Span kDaemonsToleratePidPressure = Since(14);
 inline constexpr Span kScalesOfAnyKind = Since(15);
 inline constexpr Span kRuntimeClassScheduling = Since(16);
 inline constexpr Span kRuntimeClassOverhead = Since(18);
+inline constexpr Span kInitContainersCountOnNodes = Since(19);
 inline constexpr Span kCronNamesInMinutes = Since(21);
 inline constexpr Span kEmptyBudgetsSelectAll = Since(21);
 inline constexpr Span kEphemeralClaims = Since(21);

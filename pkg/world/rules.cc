@@ -22,6 +22,7 @@ constexpr RuleRow kRows[] = {
     {&Rules::runtime_class_scheduling, history::kRuntimeClassScheduling},
     {&Rules::runtime_class_overhead, history::kRuntimeClassOverhead},
     {&Rules::preemption_policy, history::kPreemptionPolicies},
+    {&Rules::init_containers_count_on_nodes, history::kInitContainersCountOnNodes},
     {&Rules::cron_names_in_minutes, history::kCronNamesInMinutes},
     {&Rules::empty_budgets_select_all, history::kEmptyBudgetsSelectAll},
     {&Rules::ephemeral_claims, history::kEphemeralClaims},

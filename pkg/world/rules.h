@@ -34,8 +34,11 @@ struct Rules {
   bool stateful_start = false;              // spec.ordinals.start
   bool ephemeral_claims = false;            // claims of generic ephemeral volumes
   bool kubelets_heed_taints = false;        // they refuse pods that do not tolerate the NoExecute taints of the node
-  bool resizes_pods = false;                // pods/NAME/resize, and kubelets that carry it out
-  bool zone_labels_of_node = false;         // a bound pod gets the topology labels of its node
+  // Requests of init containers count for pods on a node as well, and not only for the one that is to be placed: in
+  // schedulers and in the kubelets, which count as they do.
+  bool init_containers_count_on_nodes = false;
+  bool resizes_pods = false;         // pods/NAME/resize, and kubelets that carry it out
+  bool zone_labels_of_node = false;  // a bound pod gets the topology labels of its node
   // ---- nodes ----
   bool node_leases = false;      // kubelets renew leases; before, they wrote the whole status every 10 s
   bool node_taints = false;      // conditions of nodes become taints, and taints evict; before, pods of a node that is

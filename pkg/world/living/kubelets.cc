@@ -79,7 +79,7 @@ class Kubelets final : public Actor {
   };
   struct Pod {
     std::optional<PodPlan> plan;
-    Amounts requests;
+    Amounts requests, on_node;  // what it needs to be admitted, and what it takes then
     std::vector<HostPort> ports;
     absl::Duration seen_at, running_at, stopping_at = -absl::InfiniteDuration(), restart_at;
     absl::Duration back_off = absl::ZeroDuration();
@@ -168,6 +168,16 @@ class Kubelets final : public Actor {
     return absl::StrCat("10.", 128 + (n >> 16 & 127), ".", n >> 8 & 255, ".", n & 255);
   }
 
+  // Returns the spec with those init containers only that stay (sidecars).
+  static Value WithoutInitContainers(const Value& spec) {
+    Value out = spec, sidecars = Value::Array();
+    for (const Value& c : spec.Find("initContainers")->items) {
+      if (c.Str("restartPolicy") == "Always") sidecars.items.push_back(c);
+    }
+    out.Set("initContainers", std::move(sidecars));
+    return out;
+  }
+
   // What the pods of a node take that its kubelet has admitted.
   struct Taken {
     int64_t pods = 0;
@@ -184,15 +194,20 @@ class Kubelets final : public Actor {
         const ValuePtr object = world_->cluster().Get("Pod", facts->ns, facts->name);
         if (object != nullptr) Count(*object, &p);
       }
-      AddAmounts(p.requests, &taken.amounts);
+      AddAmounts(p.on_node, &taken.amounts);
       taken.ports.insert(taken.ports.end(), p.ports.begin(), p.ports.end());
     }
     return taken;
   }
-  static void Count(const Value& object, Pod* p) {
+  void Count(const Value& object, Pod* p) const {
     const Value& spec = validation::OrEmpty(object.Find("spec"));
     p->requests = OfPod(spec, "requests");
     AddAmounts(AmountsOf(spec.Find("overhead")), &p->requests);
+    p->on_node = p->requests;
+    if (!world_->rules().init_containers_count_on_nodes && spec.Find("initContainers") != nullptr) {
+      p->on_node = OfPod(WithoutInitContainers(spec), "requests");
+      AddAmounts(AmountsOf(spec.Find("overhead")), &p->on_node);
+    }
     p->ports = HostPortsOf(spec);
     p->counted = true;
   }
