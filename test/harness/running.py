@@ -1,5 +1,6 @@
 """The main function of a test script, waiting, scratch files, and processes that end with the test."""
 import errno
+import inspect
 import json
 import os
 import random
@@ -106,7 +107,10 @@ def free_port():
 
 def wait_until(what, condition, *args, equals=None, at_least=None, deadline=DEADLINE, **kwargs):
     """Polls until condition(*args, **kwargs) returns something true, or the value `equals`, or one that is not smaller
-    than `at_least`, and returns that; raises AssertionError after the deadline."""
+    than `at_least`, and returns that; raises AssertionError after the deadline. A number behind a condition without
+    parameters is the deadline."""
+    if len(args) == 1 and isinstance(args[0], (int, float)) and not inspect.signature(condition).parameters:
+        deadline, args = args[0], ()
     end = time.monotonic() + deadline
     while True:
         value = condition(*args, **kwargs)
