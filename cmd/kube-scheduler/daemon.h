@@ -11,8 +11,8 @@
 
 namespace berth::kube_scheduler {
 
-// Runs until a signal or a fatal error and returns the exit status. REQUIRES: BlockSignals was called before any thread
-// was started.
+// Runs until a signal or a fatal error and returns the exit status. BlockSignals must have been called before any
+// thread was started.
 int RunDaemon(const Configuration& config, const Options& options);
 
 void BlockSignals();

@@ -15,7 +15,7 @@ using EventRecorders = std::map<std::string, std::unique_ptr<client::EventRecord
 
 // Returns the recorders of a configuration. `burst` is the number of requests that the client may send at once.
 // `executor` and `client` must outlive the recorders. Where the release asks the server first which events it has, this
-// blocks until it has answered. REQUIRES: the thread of `executor` is running, and this is another one.
+// blocks until it has answered. To be called while the thread of `executor` runs, on another.
 EventRecorders MakeRecorders(const Configuration& config, int burst, client::Executor* executor,
                              client::HttpClient* client);
 

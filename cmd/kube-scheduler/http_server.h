@@ -34,10 +34,10 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Serves TLS. An error says what is not a certificate or key, and where it comes from. REQUIRES: called before
+  // Serves TLS. An error says what is not a certificate or key, and where it comes from. To be called before
   // Start().
   absl::Status UseTls(const http::ServerTls& tls);
-  // See http::SetClientAuthorities. REQUIRES: called on the loop's thread, after UseTls().
+  // See http::SetClientAuthorities. To be called on the loop's thread, after UseTls().
   absl::Status SetClientAuthorities(const std::string& pem) { return http::SetClientAuthorities(tls_.get(), pem); }
   // Serves on the loop. If the address is not available, logs an error and tries again every 5 s.
   void Start();

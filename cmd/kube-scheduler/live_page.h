@@ -25,7 +25,7 @@ class LivePage {
   LivePage(http::EventLoop* loop, Inbox* inbox, const util::Clock* clock);
 
   scheduler::DecisionObserver* observer() { return source_.observer(); }
-  // Records the counters. REQUIRES: the caller holds the round; called at least once a second.
+  // Records the counters. To be called in a round, at least once a second.
   void Sample(const scheduler::Scheduler& s) { source_.observer()->Sample(s.metrics(), s.pending_pods()); }
   // Enables answers; before this call the page says that the scheduler is starting. `core` is the configuration that
   // decides, in the form of recordings, and `algorithms` has the same as objects, by scheduler name.

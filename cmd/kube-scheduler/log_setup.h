@@ -7,7 +7,7 @@
 namespace berth::kube_scheduler {
 
 // `program` is argv[0]. A fatal log line ends the process with status 255. An error names the flag: the directory of
-// the log files cannot be written, or the flush interval is not positive. REQUIRES: called once, before threads start.
+// the log files cannot be written, or the flush interval is not positive. To be called once, before threads start.
 absl::Status SetUpLogging(const LoggingOptions& options, const char* program, bool structured);
 
 }  // namespace berth::kube_scheduler

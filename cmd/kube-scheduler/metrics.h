@@ -50,7 +50,7 @@ struct SchedulerSnapshot {
 
 using Algorithms = std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>>;  // by scheduler name
 
-// Returns the current numbers. REQUIRES: the caller holds the round.
+// Returns the current numbers. To be called in a round.
 SchedulerSnapshot TakeSnapshot(const scheduler::Scheduler& scheduler, const scheduler::SchedulingQueue& queue,
                                const scheduler::Cache& cache, const Algorithms& algorithms);
 

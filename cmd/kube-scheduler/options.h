@@ -62,7 +62,7 @@ class Options {
   absl::Status Parse(const std::vector<std::string>& args);
   // Returns the configuration of the file or of the flags, according to their precedence. Notices and warnings for the
   // log are added in order. An error is kUnimplemented if the release does not have a flag, which is a mistake in the
-  // command line like those that Parse() finds. REQUIRES: Parse() succeeded.
+  // command line like those that Parse() finds. To be called after Parse() has succeeded.
   absl::StatusOr<Configuration> Complete(std::vector<std::string>* warnings) const;
 
   bool help = false;

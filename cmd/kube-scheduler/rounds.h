@@ -55,8 +55,8 @@ class Rounds {
   static constexpr int kHostedPart = 4;  // one in so many
   static constexpr absl::Duration kMostCredit = absl::Milliseconds(5);
 
-  // The arguments must outlive the object, and the object all threads that put something into the inbox. REQUIRES:
-  // nobody puts anything into the inbox before the constructor returns.
+  // The arguments must outlive the object, and the object all threads that put something into the inbox. Nobody
+  // may put anything into the inbox before the constructor returns.
   Rounds(Inbox* inbox, const util::Clock* clock, Host host);
   Rounds(const Rounds&) = delete;
 

@@ -13,11 +13,11 @@ class Gate {
   // that the client's verified certificate names.
   virtual std::optional<HttpResponse> Refuse(const HttpRequest& request,
                                              const std::optional<User>& certificate) const = 0;
-  // Returns whether the sender of `request` may do `what`, for a SelfSubjectAccessReview. REQUIRES: Refuse() allowed
-  // the request.
+  // Returns whether the sender of `request` may do `what`, for a SelfSubjectAccessReview. Only for a request that
+  // Refuse() has allowed.
   virtual bool Allows(const HttpRequest& request, const std::optional<User>& certificate,
                       const RequestInfo& what) const = 0;
-  // Returns the sender of `request`, for a SelfSubjectReview. REQUIRES: Refuse() allowed the request.
+  // Returns the sender of `request`, for a SelfSubjectReview. Only for a request that Refuse() has allowed.
   virtual User SenderOf(const HttpRequest& request, const std::optional<User>& certificate) const = 0;
 };
 

@@ -108,7 +108,7 @@ class HttpClient {
   // Sends a request. Calls `done` exactly once, never inside this call, unless the client is destroyed first; then
   // `done` is not called.
   virtual void Do(Request request, std::function<void(Reply)> done) = 0;
-  // The same with a request that the caller keeps too. REQUIRES: the request does not change any more.
+  // The same with a request that the caller keeps too. The request must not change any more.
   virtual void DoShared(std::shared_ptr<const Request> request, std::function<void(Reply)> done) {
     Do(*request, std::move(done));
   }
@@ -123,7 +123,7 @@ class HttpClient {
 };
 
 // Sends a request and blocks until the response has arrived. May be called from any thread but the I/O thread.
-// REQUIRES: the I/O thread is running.
+// To be called while the I/O thread is running.
 Reply DoBlocking(Executor* executor, HttpClient* client, Request request);
 
 struct HttpOptions {

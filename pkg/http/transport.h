@@ -36,7 +36,7 @@ class Transport {
 class TlsTransport : public Transport {
  public:
   enum class Role { kClient, kServer };
-  // REQUIRES: called once, before anything is read or written.
+  // To be called once, before anything is read or written.
   virtual void Handshake(Role role, std::function<void(const Error&)> done) = 0;
 };
 

@@ -46,7 +46,7 @@ Trial RunTrial(const Scenario& scenario, const Workload& workload, const Algorit
 std::string MainReason(const scheduler::Decision& d);
 
 // Calls work(0) to work(n - 1) on as many threads as there are cores. Now and then calls `step`, which may be null, on
-// the calling thread with the number of completed calls. REQUIRES: `work` is thread-safe.
+// the calling thread with the number of completed calls. `work` must be thread-safe.
 void RunOnAllCores(size_t n, const std::function<void(size_t)>& work, const std::function<void(size_t)>& step = {});
 
 }  // namespace berth::lab

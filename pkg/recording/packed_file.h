@@ -30,7 +30,7 @@ class Packer {
 class PackedWriter {
  public:
   // Creates a file that only its owner may read. It is an error if it exists. `packer` must outlive the writer.
-  // REQUIRES: no other writer has this packer.
+  // No other writer may have this packer.
   static absl::StatusOr<std::unique_ptr<PackedWriter>> Create(const std::string& path, Packer* packer);
   ~PackedWriter();
 
@@ -62,7 +62,7 @@ class PackedReader {
 
   // Appends more text to `out`. Returns false at the end.
   bool Read(std::string* out);
-  // Returns whether the file ends improperly, as when its writer was killed. REQUIRES: Read returned false.
+  // Returns whether the file ends improperly, as when its writer was killed. Known once Read has returned false.
   bool ended_early() const;
   // Why the bytes cannot be what was written, after Read has returned false; empty if they can.
   const std::string& damage() const;

@@ -26,7 +26,7 @@ class Tap final : public scheduler::Actions, public scheduler::DecisionObserver,
   // Sets the scheduler, which was built with this object as its actions, clock and observer and must outlive all calls
   // below.
   void Attach(scheduler::Scheduler* s) { scheduler_ = s; }
-  // Sets the sink. REQUIRES: nothing has been noted yet.
+  // Sets the sink. To be called before anything is noted.
   void set_sink(EventSink* sink) { sink_ = sink; }
   // Returns an extender whose responses are noted.
   std::unique_ptr<scheduler::Extender> Wrap(std::unique_ptr<scheduler::Extender> extender);

@@ -88,7 +88,7 @@ class Registry {
   // validated. Returns an error's text, for instance if another loaded object has the same uid.
   std::optional<std::string> Load(const ResourceInfo& r, size_t version, Value v, bool verbatim);
 
-  // Creates the namespaces and the service that a new cluster has. REQUIRES: nothing is loaded afterwards.
+  // Creates the namespaces and the service that a new cluster has. Nothing may be loaded afterwards.
   void CreateInitialObjects(int64_t secure_port);
 
   // Makes what is made up at random (uids, the ends of generated names, ports) the same in every run. 0: as without it.

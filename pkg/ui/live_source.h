@@ -36,7 +36,7 @@ struct LiveScheduler {
   std::string configuration_json = {};
 };
 
-// Copies the cluster. Rows that have not changed since the previous copy are shared with it. REQUIRES: used on the
+// Copies the cluster. Rows that have not changed since the previous copy are shared with it. For use on the
 // scheduler's thread.
 class ClusterCopy {
  public:
@@ -75,7 +75,7 @@ class LiveSource final : public Source {
   // `on_scheduler` and `on_server` run a function soon on those threads; `after` runs one on the server's thread after
   // a time. Functions that they never run must be destroyed. `clock` must outlive the object.
   LiveSource(Post on_scheduler, Post on_server, After after, const util::Clock* clock);
-  // REQUIRES: neither thread runs functions of this object any more.
+  // Neither thread may run functions of this object any more.
   ~LiveSource() override;
 
   // Returns the observer of the scheduler, which must receive every decision and, at least once a second, the counters.

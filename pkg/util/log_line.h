@@ -53,7 +53,7 @@ class LogLine {
     return *this;
   }
 
-  // Writes the line with severity INFO. REQUIRES: VLOG_IS_ON(verbosity) in the caller's file, so that --vmodule works.
+  // Writes the line with severity INFO. Callers ask VLOG_IS_ON(verbosity) in their file, so that --vmodule works.
   void Info(int verbosity = 0);
   // Writes the line with severity ERROR. `error` precedes the other values in text and follows them in JSON. It is left
   // out if it is empty.
@@ -74,7 +74,7 @@ class LogLine {
   // Returns the line as a sentence.
   std::string Sentence() const;
 
-  // Makes all lines sentences, as release 1.10 writes them. REQUIRES: called before other threads log.
+  // Makes all lines sentences, as release 1.10 writes them. To be called before other threads log.
   static void WriteSentences();
 
  private:

@@ -73,7 +73,7 @@ class SharedSymbol {
  public:
   constexpr SharedSymbol() = default;  // the empty string
   explicit SharedSymbol(std::string_view text);
-  // REQUIRES: the text of `s` has not been freed. Otherwise the result is the empty symbol.
+  // If the text of `s` has been freed, the result is the empty symbol.
   explicit SharedSymbol(Symbol s);
   SharedSymbol(const SharedSymbol& o) : SharedSymbol(o.get()) {}
   SharedSymbol(SharedSymbol&& o) noexcept : id_(std::exchange(o.id_, 0)) {}
@@ -161,10 +161,10 @@ SymbolStats GetSymbolStats();
 inline constexpr size_t kRetiredTexts = 65536;
 
 // For tests that find uses of a Symbol after its text was freed. While `on` is set, a text is freed when its last
-// reference is released, and reading a freed text or taking a reference to it ends the process. REQUIRES: no other
-// thread runs.
+// reference is released, and reading a freed text or taking a reference to it ends the process. To be called while no
+// other thread runs.
 void FreeSymbolsAtOnceForTest(bool on = true);
-// For tests: reduces the 2^30 numbers to `numbers`, which must be a multiple of 256. REQUIRES: no other thread runs.
+// For tests: reduces the 2^30 numbers to `numbers`, which must be a multiple of 256. While no other thread runs.
 void LimitSymbolNumbersForTest(uint32_t numbers);
 
 }  // namespace berth::util

@@ -103,7 +103,7 @@ class SharedVector {
   }
 
   // ---- sharing ----
-  // Makes copies share the contents from now on, after `freeze(element)` for each element. REQUIRES: nobody holds a
+  // Makes copies share the contents from now on, after `freeze(element)` for each element. Nobody may hold a
   // reference through which elements are changed.
   template <typename F>
   void Freeze(F freeze) {

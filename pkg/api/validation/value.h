@@ -70,7 +70,7 @@ class Value {
   SharedVector<std::string> keys;
 
   // Makes copies share all that is below this value, until they change it. Takes time for what is not frozen yet.
-  // REQUIRES: nobody holds a reference through which something below is changed.
+  // Nobody may hold a reference through which something below is changed.
   void Freeze();
 
   // The position of the value in the text that it was parsed from, in bytes: [begin, end).

@@ -149,13 +149,13 @@ class FitCheck {
   virtual ~FitCheck() = default;
   // Returns whether the pod fits on the row, as far as this predicate is concerned.
   virtual Verdict Check(Row row) = 0;
-  // Appends the reasons why the row does not fit, at least one. REQUIRES: Check(row) returns kFails.
+  // Appends the reasons why the row does not fit, at least one. Only for rows whose Check returns kFails.
   virtual void Explain(Row row, std::vector<FailureReason>* reasons) = 0;
-  // Returns what users may want to know about why the row does not fit. REQUIRES: Check(row) returns kFails.
+  // Returns what users may want to know about why the row does not fit. Only if Check(row) returns kFails.
   virtual RejectionDetail Detail(Row) { return {}; }
   // Returns whether Check may return kError for some row.
   virtual bool MayError() const { return false; }
-  // Returns the error. REQUIRES: Check(row) returns kError.
+  // Returns the error. Only for rows whose Check returns kError.
   virtual RuleError Error(Row) { return {}; }
   // Returns true if the pod has nothing that this predicate examines, so that every row fits whatever happens there.
   virtual bool FitsAlways() const { return false; }

@@ -280,7 +280,7 @@ class Cache {
   }
   // Adds pods to one row and removes pods from it, for preemption and for nominated pods, so that rules see the row as
   // it would be. The changes are made to the table itself and undone by the destructor; generations stay as they are.
-  // REQUIRES: the cache is not changed otherwise meanwhile, and a simulation that begins within another one ends within
+  // The cache must not be changed otherwise meanwhile, and a simulation that begins within another one must end within
   // it.
   class Simulation {
    public:

@@ -93,7 +93,7 @@ class Filtering {
   Filtered All(const api::PodPtr& pod, Checks& checks);
   Filtered Sample(const api::PodPtr& pod, Checks& checks) const;
   // Erases the rows that the pod does not fit when their nominated pods are added. Returns false when a check has an
-  // error to report. REQUIRES: FindNominated was called for the pod, which fits the rows without the nominated pods.
+  // error to report. To be called after FindNominated for the pod, with rows that it fits without nominated pods.
   bool DropUnfit(const api::PodPtr& pod, RowSet* rows);
   // Evaluates the checks for one row, up to the first that fails or, with `check_all`, up to the end. `why` may be
   // null. The second form also counts the pods that are nominated to the node.

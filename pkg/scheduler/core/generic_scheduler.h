@@ -77,8 +77,8 @@ class GenericScheduler {
   // Finds the rows that fit and their totals, and decides nothing: the round-robin counter stays as it is. The guest's
   // filters count; extenders and its choice do not. If `totals` is false, only the rows are found.
   void Evaluate(const api::PodPtr& pod, Evaluation* out, bool totals = true);
-  // Calls f for each priority in the order of config().priorities, with its scores for the rows. REQUIRES: the pod fits
-  // on the rows. The referenced values are valid during the call.
+  // Calls f for each priority in the order of config().priorities, with its scores for the rows. Only for rows that the
+  // pod fits. The referenced values are valid during the call.
   absl::Status ScoreByRule(const api::PodPtr& pod, const std::vector<Row>& rows,
                            absl::FunctionRef<void(const RuleScores&)> f) const;
 

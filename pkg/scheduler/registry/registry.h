@@ -51,7 +51,7 @@ class Registry {
   // MakeMandatory.
   absl::Status AddPredicate(std::string_view name, FitPredicateFactory factory, Traits traits = {},
                             bool mandatory = false);
-  // REQUIRES: the predicates in `made_of` are registered before a scheduler is built.
+  // The predicates in `made_of` must be registered before a scheduler is built.
   absl::Status AddCompositePredicate(std::string_view name, FitPredicateFactory factory,
                                      std::vector<std::string> made_of);
   // Mark a registered rule as one that takes arguments. Do nothing for an unknown name.

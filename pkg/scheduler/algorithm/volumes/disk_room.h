@@ -21,7 +21,7 @@ class DiskRoomRule {
   // Reads which predicates about cloud disks the scheduler has, and in which order.
   explicit DiskRoomRule(const PluginFactoryArgs& args);
   // Returns the room on each row by the last of these predicates whose kind of disk the pod has, or zeros when it has
-  // none. REQUIRES: the pod fits the rows.
+  // none. Only for rows that the pod fits.
   std::vector<DiskRoom> On(const PodContext& ctx, std::span<const Row> rows) const;
 
  private:
