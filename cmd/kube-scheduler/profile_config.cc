@@ -9,6 +9,7 @@
 #include "pkg/scheduler/configuration/gates.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
@@ -121,6 +122,7 @@ std::map<util::Symbol, absl::Duration> VolumeBindTimeouts(const Configuration& c
 }
 
 const scheduler::Release& ReleaseToRun(const Configuration& c) {
+  BERTH_REQUIRES(c.release != nullptr);
   return c.Release().decides;
 }
 

@@ -36,7 +36,7 @@ std::map<util::Symbol, absl::Duration> VolumeBindTimeouts(const Configuration& c
 absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c,
                         const GateSettings& gates = {});
 
-// Returns the release that a configuration names. REQUIRES: c.release is one that SetRelease accepts.
+// Returns the release that a configuration names. REQUIRES: c.release is not null.
 const scheduler::Release& ReleaseToRun(const Configuration& c);
 
 }  // namespace berth::kube_scheduler

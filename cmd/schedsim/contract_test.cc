@@ -2,8 +2,10 @@
 #include "pkg/util/contract.h"
 
 #include <catch2/catch.hpp>
+#include <sstream>
 
 #include "cmd/schedsim/ladder.h"
+#include "cmd/schedsim/result.h"
 
 #ifdef BERTH_CHECKS_CONTRACTS
 namespace berth::schedsim {
@@ -11,6 +13,14 @@ namespace berth::schedsim {
 TEST_CASE("contracts: an upgrade has a trial of each variant") {
   const util::ThrowBrokenContracts throws;
   CHECK_THROWS_AS(StepsOfUpgrade({}, {}, {{}}), util::BrokenContractError);
+}
+
+TEST_CASE("contracts: results are written in a format that exists") {
+  const util::ThrowBrokenContracts throws;
+  std::ostringstream out;
+  WriterOptions options;
+  options.format = "yaml";
+  CHECK_THROWS_AS(MakeWriter(options, out), util::BrokenContractError);
 }
 
 }  // namespace berth::schedsim

@@ -17,6 +17,7 @@
 #include "pkg/lab/experiment.h"
 #include "pkg/lab/fixes.h"
 #include "pkg/lab/metrics.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -376,6 +377,7 @@ std::unique_ptr<ResultWriter> MakeWriter(const WriterOptions& options, std::ostr
   if (options.format == "jsonl") return std::make_unique<JsonLinesWriter>(options, out);
   if (options.format == "csv") return std::make_unique<CsvWriter>(options, out);
   if (options.format == "placements") return std::make_unique<PlacementsWriter>(options, out);
+  BERTH_REQUIRES(options.format == "table" || options.format == "wide" || options.format == "summary");
   return std::make_unique<TableWriter>(options, out);
 }
 

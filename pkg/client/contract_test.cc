@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/client/event_series.h"
+#include "pkg/client/lock_objects.h"
 
 #ifdef BERTH_CHECKS_CONTRACTS
 namespace berth::client {
@@ -14,6 +15,13 @@ TEST_CASE("contracts: only an event that has occurred again has a series") {
   CHECK_THROWS_AS(SeriesPatch(event), util::BrokenContractError);
   event.base.count = 2;
   CHECK_FALSE(SeriesPatch(event).empty());
+}
+
+TEST_CASE("contracts: a lock is of a type that exists") {
+  const util::ThrowBrokenContracts throws;
+  LeaderElectionOptions options;
+  options.lock_type = "secrets";
+  CHECK_THROWS_AS(LockObjects(nullptr, options), util::BrokenContractError);
 }
 
 }  // namespace berth::client

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {
@@ -161,7 +162,7 @@ class LockObjects::Impl : public std::enable_shared_from_this<LockObjects::Impl>
 };
 
 LockObjects::LockObjects(HttpClient* client, LeaderElectionOptions options)
-    : impl_(std::make_shared<Impl>(client, std::move(options))) {}
+    : impl_((BERTH_REQUIRES(KindsOfLock(options.lock_type)), std::make_shared<Impl>(client, std::move(options)))) {}
 
 LockObjects::~LockObjects() = default;
 

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/recording/cluster_state.h"
+#include "pkg/recording/format.h"
 
 #ifdef BERTH_CHECKS_CONTRACTS
 namespace berth::recording {
@@ -12,6 +13,13 @@ TEST_CASE("contracts: a table of objects holds no null") {
   const util::ThrowBrokenContracts throws;
   ObjectTable<api::Node> nodes;
   CHECK_THROWS_AS(nodes.Set(nullptr), util::BrokenContractError);
+}
+
+TEST_CASE("contracts: only outputs have lines of their own") {
+  const util::ThrowBrokenContracts throws;
+  Event stop;
+  stop.what = StopInput{};
+  CHECK_THROWS_AS(OutputLine(stop), util::BrokenContractError);
 }
 
 }  // namespace berth::recording

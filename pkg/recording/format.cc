@@ -12,6 +12,7 @@
 #include <set>
 
 #include "pkg/api/scheduling_fields.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::recording {
@@ -298,6 +299,7 @@ void AppendOutput(const Event& e, std::string* out) {
 }  // namespace
 
 std::string OutputLine(const Event& e) {
+  BERTH_REQUIRES(!e.IsInput() && !std::holds_alternative<std::unique_ptr<ExtenderAnswer>>(e.what));
   std::string s;
   AppendOutput(e, &s);
   return s;

@@ -4,9 +4,12 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/algorithm/column_check.h"
+#include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
 #include "pkg/scheduler/algorithm/podspread/natural_logarithm.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+#include "pkg/scheduler/algorithm/volumes/zone_columns.h"
 #include "pkg/scheduler/assembly/assembly.h"
 #include "pkg/scheduler/cache/label_column.h"
 #include "pkg/scheduler/cache/node_tree.h"
@@ -19,9 +22,11 @@
 #include "pkg/scheduler/core/incremental/score_buckets.h"
 #include "pkg/scheduler/core/incremental/score_column.h"
 #include "pkg/scheduler/core/incremental/signature_table.h"
+#include "pkg/scheduler/core/node_sampler.h"
 #include "pkg/scheduler/failure_reasons.h"
 #include "pkg/scheduler/pending_table.h"
 #include "pkg/scheduler/pod_fields.h"
+#include "pkg/scheduler/queue/events_in_flight.h"
 #include "pkg/scheduler/reference/plugins/scheduler.h"
 #include "pkg/scheduler/testing/world.h"
 
@@ -141,6 +146,25 @@ TEST_CASE("contracts of decisions: traces, failed nodes, profiles and the releas
   CHECK_THROWS_AS(failures.Find(Symbol("a")), BrokenContractError);
   CHECK_THROWS_AS(Assembly({}), BrokenContractError);
   CHECK_THROWS_AS(reference::plugins::Scheduler(nullptr, {}), BrokenContractError);
+}
+
+TEST_CASE(
+    "contracts of sets of rows and of walks: rows are listed, labels are among those asked for, a walk was made") {
+  const util::ThrowBrokenContracts throws;
+  testing::World world;
+  world.Nodes({testing::NodeOf("a", "")});
+  RowSet rows;
+  rows.Insert(1);
+  const api::PodPtr pod = testing::PodOf("p", "");
+  CHECK_THROWS_AS(nodeaffinity::KeepRequired(*pod->tmpl, world.cache, &rows), BrokenContractError);
+  CHECK_THROWS_AS(tainttoleration::KeepTolerated(*pod->tmpl, world.cache, {}, &rows), BrokenContractError);
+  const std::vector<volumes::ZoneColumns::Demand> demands{{2, {}}};
+  CHECK_THROWS_AS(volumes::ZoneColumns(world.cache).KeepMeeting(demands, 2, &rows), BrokenContractError);
+  const SamplingRules rules;
+  NodeSampler sampler(&world.cache, rules, 50);
+  CHECK_THROWS_AS(sampler.Made({}), BrokenContractError);
+  const EventsInFlight events(false);
+  CHECK_THROWS_AS(events.AnySince(0, [](const ClusterEvent&) { return true; }), BrokenContractError);
 }
 
 TEST_CASE("contracts of configuration and reasons: only a failure has a decisive reason") {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/simulate/series.h"
 #include "pkg/simulate/timeline.h"
 
 #ifdef BERTH_CHECKS_CONTRACTS
@@ -15,6 +16,15 @@ TEST_CASE("contracts: simulated time never goes back, and what tries again waits
   timeline.AdvanceTo(2);
   CHECK_THROWS_AS(timeline.AdvanceTo(1), util::BrokenContractError);
   CHECK(timeline.now() == 2);
+}
+
+TEST_CASE("contracts: a series has no gaps") {
+  const util::ThrowBrokenContracts throws;
+  Series series(10, 0, [] { return std::vector<double>(); });
+  series.Hold(0, 15, 0, {}, {});
+  CHECK_THROWS_AS(series.Hold(16, 20, 0, {}, {}), util::BrokenContractError);
+  series.Hold(15, 20, 0, {}, {});
+  CHECK_THROWS_AS(series.Hold(15, 20, 0, {}, {}), util::BrokenContractError);
 }
 
 }  // namespace berth::simulate

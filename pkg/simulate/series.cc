@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/util/contract.h"
+
 namespace berth::simulate {
 namespace {
 
@@ -40,6 +42,9 @@ void Series::Merge() {
 
 void Series::Hold(Micros from, Micros to, double pending, const std::vector<double>& used,
                   const std::vector<double>& offered) {
+  BERTH_REQUIRES(
+      from ==
+      (stretches_.empty() ? 0 : static_cast<Micros>(stretches_.size() - 1) * width_ + stretches_.back().length));
   while (to / width_ >= static_cast<Micros>(kMost)) Merge();
   while (from < to) {
     if (stretches_.empty() || stretches_.back().length >= width_) {

@@ -214,6 +214,7 @@ bool HasStoredText(const ResourceInfo& r, size_t version) {
 }
 
 Value NormalValue(const ResourceInfo& r, size_t version, Value v, uint64_t rv) {
+  BERTH_REQUIRES(HasStoredText(r, version));
   CompleteMeta(r, rv, &v.Child("metadata"));
   validation::Normalize(*r.type, &v);
   v.keys.insert(std::as_const(v.keys).begin(), {"kind", "apiVersion"});

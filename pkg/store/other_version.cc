@@ -34,9 +34,11 @@ const Conversion& ConversionOf(const ResourceInfo& r) {
 }  // namespace
 
 Value ToOtherVersion(const ResourceInfo& r, const Value& stored) {
+  BERTH_REQUIRES(r.other_type != nullptr);
   return ConversionOf(r).to_other(stored);
 }
 Value FromOtherVersion(const ResourceInfo& r, const Value& object) {
+  BERTH_REQUIRES(r.other_type != nullptr);
   return ConversionOf(r).from_other(object);
 }
 

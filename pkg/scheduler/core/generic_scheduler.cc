@@ -317,6 +317,7 @@ void GenericScheduler::Parts::SayUnfit(const Release& release, const std::shared
 // nodes are gone through once and not twice.
 std::optional<Decision> GenericScheduler::Parts::FindUnfit(Cache& cache, const AlgorithmConfig& config,
                                                            const api::PodPtr& pod) {
+  BERTH_REQUIRES(config.extenders.empty());
   Decision d;
   d.nodes = cache.node_count();
   filtering.FindNominated(*pod);

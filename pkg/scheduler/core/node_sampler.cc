@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -76,6 +78,7 @@ std::optional<SampledWalk> NodeSampler::NextWalk(size_t enough) const {
 }
 
 void NodeSampler::Made(const SampledWalk& walk) {
+  BERTH_REQUIRES(walk.walked && walk.looked <= cache_->node_count());
   if (rules_.walk == SamplingRules::Walk::kTree) {
     cache_->node_tree().Skip(walk.looked);
   } else {

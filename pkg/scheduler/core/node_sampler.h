@@ -18,8 +18,8 @@ namespace berth::scheduler {
 
 class NodeSampler {
  public:
-  // `percentage` is the configuration's percentageOfNodesToScore after defaulting. REQUIRES: the cache keeps a tree and
-  // outlives the sampler.
+  // `percentage` is the configuration's percentageOfNodesToScore after defaulting. The cache must keep a tree, and
+  // outlive the sampler.
   NodeSampler(Cache* cache, const SamplingRules& rules, int64_t percentage)
       : cache_(cache), rules_(rules), percentage_(percentage) {}
 
@@ -32,7 +32,7 @@ class NodeSampler {
   // Returns the walk that is next if all rows are to be looked at, and nothing if that goes in another order. For those
   // who know which rows fit, and can say by counting where it ends. `enough` is as for Walk.
   std::optional<SampledWalk> NextWalk(size_t enough) const;
-  // Goes on to the walk after this one. REQUIRES: it was made, and is the one of NextWalk.
+  // Goes on to the walk after this one. It is the one of NextWalk. REQUIRES: it was made.
   void Made(const SampledWalk& walk);
   // The same for a walk that has found no row that fits.
   void MadeInVain() { Made({.walked = true, .looked = cache_->node_count()}); }

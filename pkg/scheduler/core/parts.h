@@ -24,7 +24,7 @@ struct GenericScheduler::Parts {
         extenders(cache, &config->extenders) {}
 
   // Decides for a pod that is expected to fit nowhere, from nothing that is kept. Returns nothing if it fits somewhere,
-  // or if a rule has an error. REQUIRES: there are no extenders, and all nodes are looked at.
+  // or if a rule has an error. REQUIRES: there are no extenders. All nodes are looked at.
   std::optional<Decision> FindUnfit(Cache& cache, const AlgorithmConfig& config, const api::PodPtr& pod);
   // Completes the decision about a pod that fits nowhere.
   void SayUnfit(const Release& release, const std::shared_ptr<NodeFailures>& why, Decision* d) const;

@@ -10,6 +10,7 @@
 #include <absl/container/btree_set.h>
 
 #include "pkg/scheduler/queue/cluster_event.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
@@ -39,9 +40,10 @@ class EventsInFlight {
   }
 
   // Returns whether f(event) is true for an event since the attempt with this number began. Of an event that was
-  // dropped, only the kind is known. REQUIRES: events are kept, and the attempt has not ended before the last DropOld.
+  // dropped, only the kind is known. REQUIRES: events are kept. For attempts that had not ended at the last DropOld.
   template <typename F>
   bool AnySince(uint64_t cycle, F f) const {
+    BERTH_REQUIRES(keeps_);
     for (auto kept = kept_.rbegin(); kept != kept_.rend() && kept->cycle >= cycle; ++kept) {
       if (f(kept->event)) return true;
     }

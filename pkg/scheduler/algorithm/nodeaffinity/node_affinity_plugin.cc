@@ -12,6 +12,7 @@
 #include "pkg/scheduler/algorithm/normalize.h"
 #include "pkg/scheduler/algorithm/problem_list.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::nodeaffinity {
@@ -247,6 +248,11 @@ bool MeetsRequired(const api::PodTemplate& pod, const api::Node& node) {
 
 // Looks at single nodes only if the affinity names them or not only labels decide.
 void KeepRequired(const api::PodTemplate& pod, const Cache& cache, RowSet* rows) {
+  BERTH_REQUIRES([&] {
+    RowSet listed = *rows;
+    listed.IntersectWith(cache.listed());
+    return listed.Size() == rows->Size();
+  }());
   for (const auto& [key, value] : pod.node_selector)
     NarrowToRows(cache.Label(key).RowsWith(value), cache.row_count(), rows);
   if (!pod.affinity.node || !pod.affinity.node->required) return;

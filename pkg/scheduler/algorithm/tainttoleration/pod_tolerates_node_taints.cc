@@ -10,6 +10,7 @@
 #include "pkg/scheduler/algorithm/keep_rows.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler::tainttoleration {
 namespace {
@@ -188,6 +189,11 @@ bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node, Toleration
 }
 
 void KeepTolerated(const api::PodTemplate& pod, const Cache& cache, TolerationRules rules, RowSet* rows) {
+  BERTH_REQUIRES([&] {
+    RowSet listed = *rows;
+    listed.IntersectWith(cache.listed());
+    return listed.Size() == rows->Size();
+  }());
   TaintsCheck(cache, pod.tolerations, Reason::kPlain, rules).Filter(rows, nullptr);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::volumes {
@@ -53,6 +54,7 @@ RowSet ZoneColumns::Without(const RowSet& rows, size_t labels) const {
 
 // Finds the rows by the values of their labels.
 void ZoneColumns::KeepMeeting(std::span<const Demand> demands, size_t labels, RowSet* rows) const {
+  BERTH_REQUIRES(std::ranges::all_of(demands, [labels](const Demand& d) { return d.first < labels; }));
   if (demands.empty()) return;
   const RowSet without = Without(*rows, labels);
   for (const auto& [index, values] : demands) {

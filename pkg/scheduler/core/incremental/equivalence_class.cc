@@ -269,6 +269,7 @@ void EquivalenceClass::Refresh() {
 }
 
 void EquivalenceClass::FittingRows(RowSet* rows) const {
+  BERTH_REQUIRES(built_);
   rows->Clear();
   rows->Resize(static_cast<Row>(rows_known_));
   if (states_.empty()) return;

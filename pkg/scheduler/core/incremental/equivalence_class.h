@@ -85,7 +85,7 @@ class EquivalenceClass {
   void RefreshIndex() { nodes_->Refresh(); }
   // Returns false when the reference scheduler must decide, because a rule has an error to report.
   bool usable() const { return answers_->usable() && nodes_->usable(); }
-  // Writes the rows that fit. REQUIRES: the class is built and up to date.
+  // Writes the rows that fit. REQUIRES: the class is built. It must be up to date.
   void FittingRows(RowSet* rows) const;
   size_t bytes() const;  // approximately, without the index and the answers
   // Drops the index if no other class uses it. It is built again when it is needed. REQUIRES: the class is not built.

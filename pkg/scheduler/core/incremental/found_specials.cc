@@ -15,6 +15,7 @@ constexpr size_t kLeastPlaces = 4096, kPlacesOfSpecial = 16;
 
 bool FoundSpecials::Find(const Cache& cache, const TermLayout& layout, const EquivalenceClass& rows,
                          SignatureTable* signatures, SparseSums* sums) {
+  BERTH_REQUIRES(rows.built());
   cache_ = &cache;
   rows_ = &rows;
   const std::vector<EquivalenceClass::Group>& groups = rows.groups();
@@ -125,6 +126,7 @@ FoundSpecials::Choice FoundSpecials::Choose(PartTable& parts, uint64_t turn) {
     if (Wins(parts, plain_part_[static_cast<size_t>(f.group)], f.score, best)) won_out_.push_back(cache_->Rank(f.row));
   }
   ties += won_in_.size();
+  BERTH_REQUIRES(ties > won_out_.size());
   ties -= won_out_.size();
   const uint32_t limit = cache_->rank_limit();
   return {SelectKth({in_, won_in_}, {{}, won_out_}, limit, static_cast<uint32_t>(turn % ties)), ties};

@@ -20,8 +20,8 @@ namespace berth::scheduler {
 class FoundSpecials {
  public:
   // Lists the special rows that fit, and counts them by group; `signatures` gets their signatures. Returns false when
-  // there are so many groups and signatures that the special rows must be kept in maps. REQUIRES: `rows` is built and
-  // up to date.
+  // there are so many groups and signatures that the special rows must be kept in maps. REQUIRES: `rows` is built. It
+  // must be up to date.
   bool Find(const Cache& cache, const TermLayout& layout, const EquivalenceClass& rows, SignatureTable* signatures,
             SparseSums* sums);
   // Adds the parts of the plain rows of each group, and those of the special rows. REQUIRES: Find returned true, and

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -145,6 +147,7 @@ bool KeptSpecials::RefreshRescored(const EquivalenceClass& rows, SparseSums* sum
 // A change of a node object may have moved the node to another domain, whose old rows are not known any more, so it
 // makes a rebuild necessary when there are domains of several rows.
 void KeptSpecials::Refresh(const EquivalenceClass& rows, SparseSums* sums) {
+  BERTH_REQUIRES(rows.built());
   if (epoch_ != rows.epoch()) return Rebuild(rows, sums);
   if (!DropGone() || !RefreshRescored(rows, sums)) return Rebuild(rows, sums);
   if (layout_.sparse_columns().empty()) return RefreshOwnRows(rows, sums);

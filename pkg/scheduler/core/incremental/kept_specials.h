@@ -40,8 +40,8 @@ class KeptSpecials {
   KeptSpecials(const Cache* cache, const TermLayout* layout, SignatureTable* signatures)
       : cache_(*cache), layout_(*layout), signatures_(*signatures) {}
 
-  // Brings the rows up to date with the changes in the cache, or finds them from scratch. REQUIRES: `rows` is built and
-  // up to date.
+  // Brings the rows up to date with the changes in the cache, or finds them from scratch. REQUIRES: `rows` is built. It
+  // must be up to date.
   void Refresh(const EquivalenceClass& rows, SparseSums* sums);
   // Says that the rows must be found from scratch, because the layout or the class is another one.
   void Invalidate() { epoch_ = ~uint64_t{0}; }

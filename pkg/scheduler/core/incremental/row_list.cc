@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 
+#include "pkg/util/contract.h"
 #include "pkg/util/wide_vectors.h"
 
 namespace berth::scheduler {
@@ -35,6 +36,7 @@ void RowList::Begin(const Cache& cache) {
 }
 
 void RowList::List(const Cache& cache, EquivalenceClass* of, const RowSet* among) {
+  BERTH_REQUIRES(among == nullptr || of->built());
   Begin(cache);
   if (!of->built()) return of->List(&rows_, &states_);
   const RowStates& states = of->states();

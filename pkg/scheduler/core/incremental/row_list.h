@@ -47,13 +47,13 @@ class RowList {
 
   // Lists the rows that fit by the rules about nodes and the pods on them, in descending order of names. A class that
   // is built says which rows these are; for one that is not, all rows are looked at. No row is special yet. If `among`
-  // is not null, only its rows are listed. REQUIRES: a class that is built is up to date; the rows of `among` are some
-  // of those that fit by a class that is built.
+  // is not null, only its rows are listed. A class that is built must be up to date. REQUIRES: if `among` is not null,
+  // the class is built; its rows are some of those that fit by it.
   void List(const Cache& cache, EquivalenceClass* rows, const RowSet* among);
   // Drops all rows. No row is special yet.
   void Begin(const Cache& cache);
   // Lists the rows that a walk has found, for rules that have to be called for each. They are yet to be counted.
-  // REQUIRES: Begin was called.
+  // To be called after Begin.
   void Take(const WalkedRows& walked, PartTable* parts);
   // Returns by row the signatures that were marked, and a number above all of them.
   std::span<const int32_t> marked() const { return signature_of_; }
@@ -66,7 +66,7 @@ class RowList {
     signature_of_[row] = signature;
     signatures_ = std::max(signatures_, signature + 1);
   }
-  // Says that each row has a signature of its own, whose number is the row plus 1. REQUIRES: each row has a group of
+  // Says that each row has a signature of its own, whose number is the row plus 1. Only where each row has a group of
   // its own (StaticNodeIndex::alone).
   void MarkAll() { marked_all_ = true; }
   bool marked_all() const { return marked_all_; }

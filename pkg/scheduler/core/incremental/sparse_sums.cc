@@ -1,5 +1,7 @@
 #include "pkg/scheduler/core/incremental/sparse_sums.h"
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -90,6 +92,7 @@ void SparseSums::ForEach(const TermLayout& layout, size_t rows, Use f) {
   for (const TermLayout::Term& t : layout.sparse()) {
     const DomainChannel channel = layout.channels()[t.channel];
     auto add = [&](Row row, int64_t number) {
+      BERTH_REQUIRES(row < rows);
       if (t.term->label != nullptr && t.term->label->Domain(row) == LabelColumn::kNoDomain) return;
       DomainSum sum;
       if (single) {
