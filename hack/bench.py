@@ -500,9 +500,11 @@ def lines(results, runs):
 
 STYLE = """<style>
 text { fill: #333 } .grid { stroke: #ddd } .line { fill: none; stroke-width: 2 } .k110, .k129 { stroke-dasharray: 6 4 }
-.k129 { stroke: #b3261e } .k110 { stroke: #d2691e } .worst { stroke: #6a4c93 } .own { stroke: #1982c4 } .mixed { stroke: #00796b } .plain { stroke: #2e7d32 }
-@media (prefers-color-scheme: dark) { text { fill: #ddd } .grid { stroke: #444 } .k129 { stroke: #ff8a80 } .k110 { stroke: #ffb74d }
-.worst { stroke: #ce93d8 } .own { stroke: #64b5f6 } .mixed { stroke: #4db6ac } .plain { stroke: #81c784 } }
+.k129 { stroke: #b3261e } .k110 { stroke: #d2691e } .worst { stroke: #6a4c93 } .own { stroke: #1982c4 }
+.mixed { stroke: #00796b } .plain { stroke: #2e7d32 }
+@media (prefers-color-scheme: dark) { text { fill: #ddd } .grid { stroke: #444 } .k129 { stroke: #ff8a80 }
+.k110 { stroke: #ffb74d } .worst { stroke: #ce93d8 } .own { stroke: #64b5f6 }
+.mixed { stroke: #4db6ac } .plain { stroke: #81c784 } }
 </style>"""
 
 

@@ -37,7 +37,8 @@ kind: Pod
 metadata: {name: spread, labels: {app: web}}
 spec:
   schedulingGates: [{name: example.com/hold}]
-  topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}]
+  topologySpreadConstraints:
+  - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}
   initContainers: [{name: side, image: i, restartPolicy: Always}]
   containers: [{name: c, image: i}]
 """
