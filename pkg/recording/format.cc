@@ -3,7 +3,6 @@
 #include "pkg/recording/format.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/time/time.h>
 
 #include <algorithm>
 #include <array>
@@ -12,7 +11,6 @@
 #include <set>
 
 #include "pkg/api/scheduling_fields.h"
-#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::recording {
