@@ -123,6 +123,7 @@ def test_what_became_of_a_pod_meanwhile():
         if method == "POST" and path.endswith("/pods/race/binding"):
             target = {"metadata": {"name": "race"}, "target": {"kind": "Node", "name": "n1"}}
             api.call("POST", "/api/v1/namespaces/default/pods/race/binding", target)
+            return "slow", 2  # seconds: the watch tells of the node first
         if method == "POST" and path.endswith("/pods/doomed/binding"):
             api.call("DELETE", "/api/v1/namespaces/default/pods/doomed?gracePeriodSeconds=0")
             return "slow", 2  # seconds: the watch tells of the deletion first
