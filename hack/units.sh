@@ -10,8 +10,8 @@
 # With $2, the folder of the objects, a source that has changed since its unit was compiled leaves it, and with it the unit
 # falls apart into what stands before and behind the source. That is compiled once more, all at the same time; from then on
 # a change of the source compiles nothing else. $3 is the file that remembers which sources have left. When many have changed
-# at once, as after a change of branches, all are back in their units.
-# usage: units.sh MOST [FOLDER OF OBJECTS, FILE TO REMEMBER IN]
+# at once, as after a change of branches, all are back in their units. With $4 the units are as they were found last.
+# usage: units.sh MOST [FOLDER OF OBJECTS, FILE TO REMEMBER IN [found]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -65,6 +65,10 @@ fi
 units=$(units "$1")
 left=
 if [ -e "$3" ]; then left=$(<"$3"); fi
+if [ -n "${4-}" ]; then
+  without <(echo "$left") <<<"$units"
+  exit
+fi
 changed=()
 while IFS='=' read -r source unit; do
   [ "${source%.cc}" != "$unit" ] && [ "$source" -nt "$2/$unit.o" ] && [ -e "$2/$unit.o" ] && changed+=("$source")

@@ -95,6 +95,10 @@ def test_sources_that_change_leave_their_units():
         assert shown() == {"unit-1": "abcdefghijkl"}
         assert shown("c") == {"unit-1": "ab", "c": "c", "unit-1.4": "defghijkl"}
         assert shown("c") == {"unit-1": "ab", "c": "c", "unit-1.4": "defghijkl"}, "it has left already"
+        before = units(root, "12", root + "/obj", root + "/notes/changed")
+        os.utime(root + "/pkg/x/k.cc", (4000, 4000))
+        meanwhile = units(root, "12", root + "/obj", root + "/notes/changed", "found")
+        assert meanwhile == before, "what a make that another one has started builds"
         assert shown("a", "g") == {
             "a": "a",
             "unit-1.2": "b",

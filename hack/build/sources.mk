@@ -9,9 +9,9 @@ ALL_SOURCES := $(sort $(shell find pkg cmd plugin test -name '*.cc' 2>/dev/null)
 sources = $(filter-out %_test.cc %_bench.cc %/glog_standin.cc,$(filter $(addsuffix /%,$(1)),$(ALL_SOURCES)))
 tests = $(filter %_test.cc,$(filter $(addsuffix /%,$(1)),$(ALL_SOURCES)))
 # The objects of sources. Neighbouring sources are compiled as one unit, which takes half of the time, until one of them
-# changes (hack/units.sh).
+# changes (hack/units.sh). A make that another one has started has the same units, as both may build at the same time.
 UNIT ?= $(if $(SAN),30,12)
-PAIRS := $(shell hack/units.sh $(UNIT) $(OBJ) $(OUT)/notes/changed-sources)
+PAIRS := $(shell hack/units.sh $(UNIT) $(OBJ) $(OUT)/notes/changed-sources $(filter-out 0,$(MAKELEVEL)))
 $(foreach p,$(PAIRS),$(eval unit_of_$(firstword $(subst =, ,$(p))) := $(lastword $(subst =, ,$(p)))))
 $(foreach p,$(PAIRS),$(eval sources_of_$(lastword $(subst =, ,$(p))) += $(firstword $(subst =, ,$(p)))))
 objects = $(sort $(foreach s,$(1),$(OBJ)/$(unit_of_$(s)).o))
