@@ -115,6 +115,7 @@ TEST_CASE("a walk that is made by counting ends where the other does, and the ne
         made.stopped = taken.size() == made.most;
         if (!made.stopped) taken.push_back(row);
       }
+      made.walked = true;
       counted.Made(made);
       REQUIRE(taken == expected);
       REQUIRE(made.looked == looked);
