@@ -284,8 +284,15 @@ std::vector<Row> Preemptor::PreemptionCandidates(const NodeFailures& failures) c
     if (std::find(others.begin(), others.end(), r.text.str()) != others.end()) return false;
     return r.unresolvable || std::find(texts.begin(), texts.end(), r.text.str()) != texts.end();
   };
+  // Nodes share lists of reasons, and most have that of the node before them.
+  const std::vector<FailureReason>* last = nullptr;
+  bool last_is_hopeless = false;
   failures.ForEach([&](Symbol node, const std::vector<FailureReason>& reasons) {
-    if (std::none_of(reasons.begin(), reasons.end(), unresolvable)) return;
+    if (&reasons != last) {
+      last = &reasons;
+      last_is_hopeless = std::any_of(reasons.begin(), reasons.end(), unresolvable);
+    }
+    if (!last_is_hopeless) return;
     if (const Row row = cache_->FindRow(node); row != kNoRow) hopeless.Insert(row);
   });
   std::vector<Row> candidates;
