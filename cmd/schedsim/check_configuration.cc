@@ -9,6 +9,7 @@
 #include "cmd/schedsim/check_component.h"
 #include "cmd/schedsim/check_policy.h"
 #include "pkg/api/json_writer.h"
+#include "pkg/api/line_column.h"
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
 #include "pkg/http/url.h"
@@ -136,8 +137,10 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
   r.loaded = scheduler::configuration::Load(root, scheduler::PluginsToConfigure(release),
                                             algorithm.ConfigurationGates(), text);
   if (r.loaded.problems.empty()) FindArgumentProblems(release, r.loaded, &r.loaded.problems);
+  api::LineColumns places(text);
   for (const Problem& p : r.loaded.problems) {
-    r.errors.push_back(absl::StrCat(WhereIn(text, scheduler::configuration::Locate(root, p.path)), ToString(p)));
+    const size_t at = scheduler::configuration::Locate(root, p.path).begin_offset();
+    r.errors.push_back(absl::StrCat(at > text.size() ? "" : absl::StrCat(places.At(at), ": "), ToString(p)));
   }
   r.warnings = r.loaded.notices;
   return r;

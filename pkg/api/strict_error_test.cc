@@ -17,8 +17,8 @@ TEST_CASE("an unknown member is named with the types that lead to it and with wh
       "PostFilter:\n      disabled:\n      - name: DefaultPreemption\n");
   REQUIRE(document.ok());
   CHECK(
-      UnknownMemberError(document->root(), "profiles[0].plugins.PostFilter", "v1beta1.KubeSchedulerConfiguration",
-                         kTestMembers) ==
+      StrictDocument(document->root(), "v1beta1.KubeSchedulerConfiguration", kTestMembers)
+          .UnknownMember("profiles[0].plugins.PostFilter") ==
       "v1beta1.KubeSchedulerConfiguration.Profiles: []v1beta1.KubeSchedulerProfile: "
       "v1beta1.KubeSchedulerProfile.Plugins: v1beta1.Plugins.ReadObject: found unknown field: PostFilter, error found "
       "in #10 byte of ...|ostFilter\":{\"disable|..., bigger context "
@@ -27,7 +27,7 @@ TEST_CASE("an unknown member is named with the types that lead to it and with wh
       "...");
   auto args = ReadDocument("shape: [{Utilization: 1, Score: 2}]");
   const GoMember shape[] = {{"shape", "Shape", "v1beta1.UtilizationShapePoint", true}};
-  CHECK(UnknownMemberError(args->root(), "shape[0].Score", "v1beta1.RequestedToCapacityRatioArgs", shape) ==
+  CHECK(StrictDocument(args->root(), "v1beta1.RequestedToCapacityRatioArgs", shape).UnknownMember("shape[0].Score") ==
         "v1beta1.RequestedToCapacityRatioArgs.Shape: []v1beta1.UtilizationShapePoint: "
         "v1beta1.UtilizationShapePoint.ReadObject: found unknown field: Score, error found in #10 byte of "
         "...|:[{\"Score\":2,\"Utiliz|..., bigger context ...|{\"shape\":[{\"Score\":2,\"Utilization\":1}]}|...");
@@ -35,11 +35,12 @@ TEST_CASE("an unknown member is named with the types that lead to it and with wh
 
 TEST_CASE("an unknown member near the beginning, and beside a key") {
   auto document = ReadDocument(R"({"z":1,"tls":{"keyData":"c2VjcmV0"}})");
+  StrictDocument strict(document->root(), "v1.T", {});
   CHECK(
-      UnknownMemberError(document->root(), "z", "v1.T", {}) ==
+      strict.UnknownMember("z") ==
       "v1.T.ReadObject: found unknown field: z, error found in #10 byte of ...|\":\"-\"},\"z\":1}|..., bigger context "
       "...|{\"tls\":{\"keyData\":\"-\"},\"z\":1}|...");
-  CHECK(UnknownMemberError(document->root(), "tls", "v1.T", {}) ==
+  CHECK(strict.UnknownMember("tls") ==
         "v1.T.ReadObject: found unknown field: tls, error found in #6 byte of ...|{\"tls\":{\"keyData|..., bigger "
         "context "
         "...|{\"tls\":{\"keyData\":\"-\"},\"z\":1}|...");

@@ -6,10 +6,12 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
 
+#include "pkg/api/line_column.h"
 #include "pkg/api/strict_error.h"
 #include "pkg/scheduler/configuration/fields.h"
 #include "pkg/scheduler/configuration/versions.h"
@@ -78,12 +80,13 @@ class Decoder {
         release_(release),
         scheme_(SchemeOf(release)),
         gates_(gates),
-        text_(text),
+        has_text_(!text.empty()),
+        places_(text),
         problems_(problems) {}
 
   // Reads the whole document.
   void Read(Json document, KubeSchedulerConfiguration* out) {
-    strict_ = document;
+    BeginStrict(document, "v1beta1.KubeSchedulerConfiguration");
     Object(document, "", out, {"apiVersion", "kind"});
   }
 
@@ -195,12 +198,15 @@ class Decoder {
     Object(j, "", &args, {"apiVersion", "kind"});
     config->args.typed = std::move(args);
   }
+  void BeginStrict(Json value, std::string_view type) { strict_.emplace(value, type, kOlderGoMembers); }
+
   void Args(Json j, const std::string& at, PluginConfig* config) {
     ArgsPlace place{at, config->name};
     std::swap(place_, place);
-    const Json document = std::exchange(strict_, j);
-    in_args_ = true;
     const std::string& name = config->name;
+    std::optional<api::StrictDocument> document = std::move(strict_);
+    BeginStrict(j, absl::StrCat("v1beta1.", name, "Args"));
+    in_args_ = true;
     if (version_ != Version::kV1Beta1) NewerArgs(j, config);
     if (name == "InterPodAffinity") ArgsAs<InterPodAffinityArgs>(j, config);
     if (name == "NodeResourcesFit") ArgsAs<NodeResourcesFitArgs>(j, config);
@@ -209,7 +215,7 @@ class Decoder {
     if (version_ == Version::kV1Beta1) OlderArgs(j, config);
     if (config->args.typed.index() != 0) CheckArgsKind(j, name);
     in_args_ = false;
-    strict_ = document;
+    strict_ = std::move(document);
     std::swap(place_, place);
   }
   // The plugins that take arguments in some versions only.
@@ -268,16 +274,14 @@ class Decoder {
   // As the decoders of 1.19 do. They name the member alone, and where it stands is a hint.
   void StrictInOlderWords(bool twice, Json value, const std::string& path, std::string hint) {
     const std::string member = path.substr(path.find_last_of('.') + 1);
-    const std::string type =
-        absl::StrCat("v1beta1.", in_args_ ? absl::StrCat(place_.plugin, "Args") : "KubeSchedulerConfiguration");
     std::string text;
     if (twice) {
-      const std::string where = api::LineAndColumn(text_, value.begin_offset());
+      const std::string where = places_.At(value.begin_offset());
       text = absl::StrCat("error converting YAML to JSON: yaml: unmarshal errors:\n  ",
-                          text_.empty() ? "" : absl::StrCat(where.substr(0, where.find(',')), ": "), "key ",
+                          !has_text_ ? "" : absl::StrCat(where.substr(0, where.find(',')), ": "), "key ",
                           GoQuoted(member), " already set in map");
     } else {
-      text = api::UnknownMemberError(strict_, path, type, kOlderGoMembers);
+      text = strict_->UnknownMember(path);
     }
     if (member != path) hint = absl::StrCat("at ", path, hint.empty() ? "" : "; ", hint);
     Add(Problem::Kind::kStrict, path, text, std::move(hint));
@@ -297,9 +301,10 @@ class Decoder {
   const release::Version release_;
   const std::string_view scheme_;
   const Gates& gates_;
-  const std::string_view text_;  // of the document; empty if it is not known
+  const bool has_text_;      // whether the text of the document is known
+  api::LineColumns places_;  // in that text
   std::vector<Problem>* problems_;
-  Json strict_;  // what is decoded as one value: the document, or args
+  std::optional<api::StrictDocument> strict_;  // what is decoded as one value: the document, or args
   ArgsPlace place_;
   bool in_args_ = false;
 };

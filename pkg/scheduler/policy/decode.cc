@@ -54,7 +54,7 @@ class Reader {
       : has_text_(!text.empty()), places_(text), release_(release), warnings_(warnings) {}
 
   void Read(Json j, Policy* out) {
-    root_ = j;
+    strict_.emplace(j, "v1.Policy", kPolicyGoMembers);
     Document document{.policy = out};
     if (j.IsObject()) {
       Members(j, "", &document);
@@ -93,9 +93,8 @@ class Reader {
   }
   // Adds an error of a strict decoder.
   void Refuse(Json v, const std::string& path, const std::string& hint) {
-    errors_.push_back(absl::StrCat(
-        "strict decoder error for the Policy: ", api::UnknownMemberError(root_, path, "v1.Policy", kPolicyGoMembers),
-        " (", Where(v), path, hint.empty() ? "" : "; ", hint, ")"));
+    errors_.push_back(absl::StrCat("strict decoder error for the Policy: ", strict_->UnknownMember(path), " (",
+                                   Where(v), path, hint.empty() ? "" : "; ", hint, ")"));
   }
 
   void RefuseSecond(Json v, const std::string& path, std::string_view key) {
@@ -242,7 +241,7 @@ class Reader {
   }
 
   bool has_text_;
-  Json root_;
+  std::optional<api::StrictDocument> strict_;
   api::LineColumns places_;
   release::Version release_;
   bool lenient_ = false;  // whether unknown members are passed over all the same
