@@ -23,7 +23,9 @@ SchedulingState::SchedulingState(Cache* of_cache, SchedulingQueue* of_queue, Vol
       now(clock->Steady()),
       pending(&metrics),
       fields(options.understood_fields, options.ignore_unknown_fields, cache, &profiles, &metrics),
-      backoff(options.initial_backoff, options.max_backoff) {}
+      backoff(options.initial_backoff, options.max_backoff) {
+  BERTH_REQUIRES(options.pod_priority == (queue->nominated() != nullptr));
+}
 
 std::string SchedulingState::WallTime() const {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", clock->Wall(), absl::UTCTimeZone());

@@ -73,6 +73,7 @@ absl::Status DomainScoring::Map(std::span<const Row> rows, std::span<int64_t> sc
     for (const LabelColumn* key : keys_) domains.push_back(key->Domain(rows[i]));
   }
   const std::vector<uint32_t> nodes(rows.size(), 1);
+  BERTH_REQUIRES(scores.size() == rows.size());
   Score({rows.size(), sums, domains, nodes}, scores);
   return absl::OkStatus();
 }

@@ -74,8 +74,7 @@ struct NodeFilter {
   static std::string KeyOf(std::string text);
   std::string key;
   std::function<bool(const api::Node&)> admits;
-  // Erases the rows whose nodes `admits` does not admit, faster than by asking it about each. REQUIRES: the rows are
-  // listed.
+  // Erases from listed rows those whose nodes `admits` does not admit, faster than by asking it about each.
   std::function<void(const Cache&, RowSet*)> narrow;
 };
 
@@ -138,7 +137,7 @@ class PodCount final : public DomainTotals {
   friend class Cache;
   PodCount(PodQuery q, const LabelColumn* column) : DomainTotals(column), query_(std::move(q)) {}
   void AddInDomain(uint32_t domain, int64_t n);
-  // Returns whether pods on the row count in its domain. REQUIRES: the row has a node object.
+  // Returns whether pods on a row with a node object count in its domain.
   bool CountsOn(Row row) const { return query_.nodes == nullptr || query_.nodes_choose_domains || admitted_.Has(row); }
   // Add an admitted node to its domain, and remove it. The caller updates admitted_.
   void AdmitNode(uint32_t domain);

@@ -54,13 +54,17 @@ class NodeOrders {
     return by_name_;
   }
   const std::vector<Row>& in_tree_order() const {
+    BERTH_REQUIRES(keeps_tree_);
     if (tree_changed_) SortTree();
     return tree_order_;
   }
   const std::vector<Row>& in_order() const {
     return order_ == NodeOrder::kNameDescending ? by_name_descending() : in_tree_order();
   }
-  NodeTree& tree() { return tree_; }
+  NodeTree& tree() {
+    BERTH_REQUIRES(keeps_tree_);
+    return tree_;
+  }
 
   // For the next functions see Cache, which has the same.
   uint32_t Rank(Row r) const {

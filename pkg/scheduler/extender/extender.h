@@ -62,7 +62,7 @@ class Extender {
 
   // Returns whether the extender binds pods to nodes.
   virtual bool IsBinder() const = 0;
-  // Binds the pod. REQUIRES: IsBinder().
+  // Binds the pod. An error if IsBinder() is false.
   virtual absl::Status Bind(const api::Pod& pod, const std::string& node) = 0;
 };
 

@@ -16,6 +16,7 @@
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/policy/validation.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 
@@ -34,6 +35,7 @@ std::string SetText(const std::set<std::string>& keys) {
 
 // Returns the registry that this scheduler may change, with the feature gates applied.
 Registry RegistryFor(const FactoryArgs& args) {
+  BERTH_REQUIRES(args.release != nullptr);
   Registry r = args.registry != nullptr ? *args.registry : FrozenRegistry(*args.release);
   if (args.release->apply_gates != nullptr) args.release->apply_gates(args.gates, &r);
   return r;

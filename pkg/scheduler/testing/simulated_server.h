@@ -21,6 +21,7 @@
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/scheduler/scheduler_actions.h"
 #include "pkg/util/clock.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler::testing {
 
@@ -33,6 +34,7 @@ class SimulatedServer final : public Actions {
 
   // Sets the functions that get the changes and the answers. REQUIRES: called once, before any other function.
   void Connect(std::function<void(const Change<api::Pod>&)> change, std::function<void(const Reply&)> reply) {
+    BERTH_REQUIRES(!change_ && !reply_);
     change_ = std::move(change);
     reply_ = std::move(reply);
   }

@@ -118,8 +118,14 @@ class ExactAmounts {
   }
   bool exact() const { return Exact(*this, *this); }
   // REQUIRES: Exact returned true for the object.
-  double requested(size_t i) const { return ExactDouble(Sum(i)); }
-  double capacity(size_t i) const { return ExactDouble(capacity_[i]); }
+  double requested(size_t i) const {
+    BERTH_REQUIRES(static_cast<uint64_t>(Sum(i)) < kExactAmount);
+    return ExactDouble(Sum(i));
+  }
+  double capacity(size_t i) const {
+    BERTH_REQUIRES(static_cast<uint64_t>(capacity_[i]) < kExactAmount);
+    return ExactDouble(capacity_[i]);
+  }
 
  private:
   // The sum can only wrap if one of the operands is out of range, which Exact notices.

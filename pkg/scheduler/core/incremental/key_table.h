@@ -28,7 +28,7 @@ class KeyTable {
     }
     return kNone;
   }
-  // Gives the number size() to the key with this hash. REQUIRES: no number has the key.
+  // Gives the number size() to a new key with this hash, which Find has not found.
   void Add(uint64_t hash) {
     links_.push_back({hash, kNone});
     if (links_.size() > first_.size()) return Grow();

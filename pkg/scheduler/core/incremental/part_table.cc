@@ -4,6 +4,7 @@
 #include <span>
 
 #include "pkg/scheduler/algorithm/normalize.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 namespace {
@@ -213,6 +214,7 @@ void PartTable::AddScores(const TermLayout::PlacedScoring& rule) {
     for (size_t key : rule.keys) *domain++ = domains[key];
   }
   SumUp(rule.first_channel, rule.width, rule.slots);
+  BERTH_REQUIRES(scores_.size() == parts_.size());
   rule.scoring->Score({parts_.size(), rule_sums_, domains_, counts_}, scores_);
   for (size_t p = 0; p < parts_.size(); ++p) parts_[p].total += rule.weight * scores_[p];
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/contract.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -70,6 +72,7 @@ size_t TermLayout::PlaceChannels(const DomainRule& rule) {
 // Enters the term as a dense or a sparse one.
 void TermLayout::PlaceTerm(const DomainTerm& term, size_t channel) {
   const LabelColumn* column = term.totals->column();
+  BERTH_REQUIRES(term.label == nullptr || column == nullptr || term.label == column);
   if (column != nullptr && IsDense(*column, nodes_)) {
     dense_.push_back({&term, channel, KeyOf(column, false), 0});
     return;
