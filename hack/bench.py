@@ -185,20 +185,22 @@ def measure(path, runs, output="placements", flags=()):
             raise RuntimeError("schedsim run %s: exit %d: %s" % (path, done.returncode, done.stderr[-500:]))
         got.append(json.loads(line))
 
-    def median(f):
-        return statistics.median(f(s) for s in got)
+    def median(name):
+        return statistics.median(s[name] for s in got)
+
+    cpu_micros = [1e6 * s["cpuSeconds"] / s["pods"] for s in got]
 
     return {
         "nodes": got[0]["nodes"],
         "pods": got[0]["pods"],
         "scheduled": got[0]["scheduled"],
         "runs": runs,
-        "cpuMicros": median(lambda s: 1e6 * s["cpuSeconds"] / s["pods"]),
-        "cpuMicrosLow": min(1e6 * s["cpuSeconds"] / s["pods"] for s in got),
-        "cpuMicrosHigh": max(1e6 * s["cpuSeconds"] / s["pods"] for s in got),
-        "wallSeconds": median(lambda s: s["wallSeconds"]),
-        "p50Micros": median(lambda s: s["p50Micros"]),
-        "p99Micros": median(lambda s: s["p99Micros"]),
+        "cpuMicros": statistics.median(cpu_micros),
+        "cpuMicrosLow": min(cpu_micros),
+        "cpuMicrosHigh": max(cpu_micros),
+        "wallSeconds": median("wallSeconds"),
+        "p50Micros": median("p50Micros"),
+        "p99Micros": median("p99Micros"),
         "peakRSSBytes": max(s["peakRSSBytes"] for s in got),
     }
 
@@ -472,12 +474,12 @@ MEASURED_LINES = [
     ("Kubernetes 1.10, plain pods", "k110", [(1000, 5_800), (5000, 46_100)]),
 ]
 OWN_LINES = [
-    ("claims bound late, 4 local volumes a node", "worst", lambda n: "wffc-local %d 500 V=4" % n, (1000, 5000, 20000)),
-    ("each pod with requests of its own", "own", lambda n: "own-req %d 1000" % n, (1000, 5000, 20000)),
+    ("claims bound late, 4 local volumes a node", "worst", "wffc-local {nodes} 500 V=4", (1000, 5000, 20000)),
+    ("each pod with requests of its own", "own", "own-req {nodes} 1000", (1000, 5000, 20000)),
     (
         "mixed pods, 400 kinds",
         "mixed",
-        lambda n: "--nodes %d --pods %d --preload 2 --like w5" % (n, 1000),
+        "--nodes {nodes} --pods 1000 --preload 2 --like w5",
         (1000, 5000, 20000, 100000),
     ),
 ]
@@ -490,7 +492,7 @@ def lines(results, runs):
         points = []
         for n in sizes:
             print("measuring for the picture: %s, %d nodes" % (name, n), file=sys.stderr)
-            text = arguments(n)
+            text = arguments.format(nodes=n)
             path = make_input(name, text) if text.startswith("--") else make_shape(text)
             points.append((n, measure(path, min(runs, 3))["cpuMicros"]))
         out.append((name, kind, points))

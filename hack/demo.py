@@ -247,13 +247,13 @@ class Demo:
                 )
             time.sleep(0.1)
 
-    def wait(self, what, condition):
-        """Returns what `condition` returns once that is true."""
+    def wait(self, what, function, *args, equals=None):
+        """Returns what function(*args) returns once that is true, or what it is to be equal to."""
         deadline = time.monotonic() + SECONDS
         while True:
             self.check_alive()
-            found = condition()
-            if found:
+            found = function(*args)
+            if found == equals if equals is not None else found:
                 return found
             if time.monotonic() > deadline:
                 self.fail("after %d s still waiting for %s" % (SECONDS, what))
@@ -269,6 +269,9 @@ class Demo:
     def status_of(self, path):
         return self.api.call("GET", path).get("status", {})
 
+    def number_in_status(self, path, name):
+        return self.status_of(path).get(name, 0)
+
     def living(self):
         print("\nWhat controllers and kubelets make of it:\n")
         self.deployment()
@@ -280,11 +283,7 @@ class Demo:
     def deployment(self):
         path, n = APPS + "/deployments", 12
         self.create(path, "Deployment", "apps/v1", "shop", spec=workload("shop", replicas=n))
-
-        def ready():
-            return self.status_of(path + "/shop").get("readyReplicas") == n
-
-        self.wait("the pods of Deployment shop", ready)
+        self.wait("the pods of Deployment shop", self.number_in_status, path + "/shop", "readyReplicas", equals=n)
         shop = self.api.call("GET", path + "/shop")
         shop["spec"]["template"]["spec"]["containers"][0]["image"] = "registry.example.com/shop:2"
         shop = self.api.call("PUT", path + "/shop", shop)
@@ -338,7 +337,7 @@ class Demo:
             "db",
             spec=dict(workload("db", replicas=n), serviceName="db", volumeClaimTemplates=[claim]),
         )
-        self.wait("the pods of StatefulSet db", lambda: self.status_of(path + "/db").get("readyReplicas") == n)
+        self.wait("the pods of StatefulSet db", self.number_in_status, path + "/db", "readyReplicas", equals=n)
         claims = self.api.call("GET", "/api/v1/namespaces/default/persistentvolumeclaims")["items"]
         bound = sum(1 for c in claims if c["status"]["phase"] == "Bound")
         print(
@@ -353,7 +352,7 @@ class Demo:
             "spec": {"restartPolicy": "Never", "containers": [container("100m")]},
         }
         self.create(path, "Job", "batch/v1", "report", spec={"completions": n, "parallelism": 3, "template": pods})
-        self.wait("the end of Job report", lambda: self.status_of(path + "/report").get("succeeded") == n)
+        self.wait("the end of Job report", self.number_in_status, path + "/report", "succeeded", equals=n)
         print("  Job          report %d of %d pods have ended well, 3 at a time" % (n, n))
 
     def drain(self, node):
@@ -375,14 +374,13 @@ class Demo:
                     "metadata": {"name": meta["name"], "namespace": meta["namespace"]},
                 },
             )
-        self.wait("the end of the pods on " + node, lambda: not pods())
-        self.wait(
-            "their successors",
-            lambda: all(
-                self.status_of("%s/%s" % (SETS, s["metadata"]["name"])).get("readyReplicas", 0) >= fits(s)
-                for s in self.sets
-            ),
-        )
+
+        def incomplete():
+            names = ((s, "%s/%s" % (SETS, s["metadata"]["name"])) for s in self.sets)
+            return [path for s, path in names if self.number_in_status(path, "readyReplicas") < fits(s)]
+
+        self.wait("the end of the pods on " + node, pods, equals=[])
+        self.wait("their successors", incomplete, equals=[])
         self.cordon(node, False)
         print("  Node         %s was drained: what ran there runs elsewhere, but for the pod of the DaemonSet" % node)
 
@@ -527,7 +525,7 @@ class LaterDemo(Demo):
             "labelSelector": {"matchLabels": {"app": "spread"}},
         }
         self.create_pods("spread", 12, {"topologySpreadConstraints": [constraint], "containers": [container("100m")]})
-        pods = self.wait_for("spread", "twelve bound pods", lambda pods: all(p["spec"].get("nodeName") for p in pods))
+        pods = self.wait_for("spread", "twelve bound pods", are_bound)
         count = collections.Counter(self.nodes[p["spec"]["nodeName"]]["metadata"]["labels"][ZONE] for p in pods)
         for zone, n in sorted(count.items()):
             print("  %-12s %s %d" % (zone, "#" * n, n))
@@ -540,7 +538,7 @@ class LaterDemo(Demo):
             "gated", 3, {"schedulingGates": [{"name": "example.com/quota"}], "containers": [container("100m")]}
         )
         self.create_pods("free", 1, {"containers": [container("100m")]})
-        self.wait_for("free", "a pod without gates", lambda pods: pods[0]["spec"].get("nodeName"))
+        self.wait_for("free", "a pod without gates", are_bound)
         print(
             "  with the gate:    %d of 3 bound, while a pod created after them is bound"
             % sum(1 for p in self.pods_of("gated") if p["spec"].get("nodeName"))
@@ -548,7 +546,7 @@ class LaterDemo(Demo):
         for pod in self.pods_of("gated"):
             del pod["spec"]["schedulingGates"]
             self.api.call("PUT", "/api/v1/namespaces/default/pods/" + pod["metadata"]["name"], pod)
-        self.wait_for("gated", "three bound pods", lambda pods: all(p["spec"].get("nodeName") for p in pods))
+        self.wait_for("gated", "three bound pods", are_bound)
         print("  without the gate: 3 of 3 bound")
 
     def sidecars(self):
@@ -560,7 +558,7 @@ class LaterDemo(Demo):
         )
         sidecar = dict(container(str(side)), name="sidecar", restartPolicy="Always")
         self.create_pods("sidecar", 1, {"initContainers": [sidecar], "containers": [container(str(main))]})
-        pods = self.wait_for("sidecar", "a reason", lambda pods: why_pending(pods[0]))
+        pods = self.wait_for("sidecar", "a reason", why_first_is_pending)
         for part in wrap(why_pending(pods[0]), 104):
             print("  " + part)
 
@@ -591,6 +589,14 @@ def why_pending(pod):
         if c["type"] == "PodScheduled" and c["status"] == "False" and c.get("reason") == "Unschedulable":
             return c.get("message", "")
     return ""
+
+
+def why_first_is_pending(pods):
+    return why_pending(pods[0])
+
+
+def are_bound(pods):
+    return all(p["spec"].get("nodeName") for p in pods)
 
 
 def is_ready(node):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Prints what is wrong with the form of Python sources, one a line: FILE:LINE: what.
 
-Wrong are what does not parse, lines of more than 120 columns, a lambda that is given a name, as a function is, and a
-test script that does not end with harness.main(globals()). A line may be longer inside data of several lines, or when
+Wrong are what does not parse, lines of more than 120 columns, a lambda that is given a name, as a function is, or that
+wait_until waits for, as its failure cannot show what was seen, and a test script that does not end with
+harness.main(globals()). A line may be longer inside data of several lines, or when
 it is one literal that has no blank at which it could be cut.
 usage: python-form.py FILE..."""
 import ast
@@ -47,6 +48,9 @@ def problems(path, text):
     for n in ast.walk(tree):
         if isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda) and isinstance(n.targets[0], ast.Name):
             yield n.lineno, f"the lambda {n.targets[0].id} has a name; write a function"
+        if isinstance(n, ast.Call) and ast.unparse(n.func).endswith("wait_until"):
+            if any(isinstance(a, ast.Lambda) for a in n.args):
+                yield n.lineno, "wait_until waits for a lambda; give it a function, and what that is to return"
 
 
 found = 0

@@ -14,6 +14,7 @@ when it failed, and once more before the last line, shortened to its end. Whatev
 its session is killed when it ends. After TEST_SECONDS (default 900) it is killed and has failed.
 """
 import concurrent.futures
+import functools
 import glob
 import json
 import os
@@ -192,8 +193,8 @@ def main(argv):
         if only
         else sorted(glob.glob("test/**/*_test.sh", recursive=True) + glob.glob("test/**/*_test.py", recursive=True))
     )
-    tests = [(os.path.basename(p), lambda out, p=p: run_program(p, args, out)) for p in programs]
-    tests += [(s, lambda out, s=s: run_script(s, out)) for s in scripts]
+    tests = [(os.path.basename(p), functools.partial(run_program, p, args)) for p in programs]
+    tests += [(s, functools.partial(run_script, s)) for s in scripts]
     for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(s, stop)
     durations = os.path.join(

@@ -233,17 +233,22 @@ class Schedulers:
         """Returns the slot of the leader: the process that has bound pods, because a process that loses the lease
         ends."""
 
-        def bound(s):
-            return s.metrics(whole=False).get("scheduler_binding_latency_microseconds_count", 0)
+        def binding():
+            name = "scheduler_binding_latency_microseconds_count"
+            return [slot for slot, s in enumerate(self.slots) if s.metrics(whole=False).get(name)]
 
-        return wait_until("somebody binds", lambda: next((i + 1 for i, s in enumerate(self.slots) if bound(s)), 0)) - 1
+        return wait_until("somebody binds", binding)[0]
 
     def change_leader(self):
         """Ends the leader with SIGTERM and waits until the other has taken over. Returns the problem, or ""."""
         slot, before = self.leader(), self.holder()
         status, log = self.slots[slot].stop(), self.slots[slot].log()
         self.slots[slot] = self._start(slot)
-        wait_until("another leader", lambda: self.holder() not in ("", before))
+
+        def successor():
+            return self.holder() if self.holder() != before else ""
+
+        wait_until("another leader", successor)
         return "" if status == 0 else f"a scheduler ended with {status}: {log[-2000:]}"
 
     def replace_ended(self):
@@ -277,7 +282,10 @@ def restart_server(api, load, schedulers):
         def versions():
             return {p["metadata"]["uid"]: p["metadata"]["resourceVersion"] for p in api.get("/api/v1/pods")["items"]}
 
-        wait_until("a quiet server", lambda: versions() == versions())
+        def is_quiet():
+            return versions() == versions()
+
+        wait_until("a quiet server", is_quiet)
         api.restart(KEPT)
     finally:
         load.connection = None

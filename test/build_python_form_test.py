@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests what hack/python-form.py finds wrong: long lines, but not those of data, lambdas with a name,
-and what does not parse."""
+"""Tests what hack/python-form.py finds wrong: long lines, but not those of data, lambdas with a name
+or awaited, and what does not parse."""
 import harness
 from harness import ROOT, run, write_file
 
@@ -28,6 +28,10 @@ def test_long_lines():
 def test_lambdas():
     assert found("f = lambda: 1") == ["1: the lambda f has a name; write a function"], "a name"
     assert found("g(lambda: 1)") == [], "an argument"
+    awaited = "1: wait_until waits for a lambda; give it a function, and what that is to return"
+    assert found("wait_until('it', lambda: x == 1)") == [awaited], "what is awaited"
+    assert found("harness.wait_until('it', f, lambda: 1)") == [awaited], "by its module"
+    assert found("wait_until('it', f, equals=1)") == [], "a function"
 
 
 def test_what_does_not_parse():

@@ -6,7 +6,7 @@ import os
 import re
 
 from conversation import WHOLE, Reading, Recorder, expected, lane_of, load, problems
-from harness import Api, Scheduler, scratch, wait_until
+from harness import DEADLINE, Api, Scheduler, scratch, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -117,15 +117,15 @@ class Play:
 
     def asked(self, text, times=1):
         """Waits for this number of requests in this phase, and for their answers."""
-        wait_until(
-            f"{self.number} | {self.phase}: {text}",
-            lambda: sum(
+
+        def number_answered():
+            return sum(
                 answered([l for l in lines if re.search(text, l.text)])
                 for (phase, _), lines in self.ours().lanes.items()
                 if phase == self.phase
             )
-            >= times,
-        )
+
+        wait_until(f"{self.number} | {self.phase}: {text}", number_answered, at_least=times)
 
     def settled(self):
         """Waits until the scheduler has been shown all that the server has of what it watches, and has done all that it
@@ -133,11 +133,12 @@ class Play:
         if self.scheduler is None:
             return
         process, port = self.scheduler.process, int(self.proxy.url.rpartition(":")[2])
-        wait_until(
-            f"{self.number} | {self.phase}: all is shown",
-            lambda: process.poll() is not None
-            or (self.proxy.all_is_shown(self.api) and waits_for_input(process.pid, port)),
-        )
+
+        def has_ended_or_seen_all():
+            ended = process.poll() is not None
+            return ended or (self.proxy.all_is_shown(self.api) and waits_for_input(process.pid, port))
+
+        wait_until(f"{self.number} | {self.phase}: all is shown", has_ended_or_seen_all)
 
     def heard(self):
         """Waits until all requests that are expected in this phase have been made and answered."""
@@ -161,10 +162,11 @@ class Play:
 
     def renewed(self):
         """Waits until the lock has been renewed."""
-        wait_until(
-            f"{self.number}: a renewal",
-            lambda: any('"<later' in l.text.replace("\\", "") for l in self.lane("lock", WHOLE)[-2:]),
-        )
+
+        def last_writes():
+            return "\n".join(l.text.replace("\\", "") for l in self.lane("lock", WHOLE)[-2:])
+
+        wait_until(f"{self.number}: a renewal", last_writes, containing='"<later')
 
     def renewed_again(self):
         """Waits for the end of a renewal. What happens then does not come between the two requests of the next one."""
@@ -181,8 +183,7 @@ class Play:
 
     def ended(self, status):
         p = self.scheduler.process
-        wait_until(f"{self.number}: the scheduler ends by itself", lambda: p.poll() is not None)
-        assert p.returncode == status, (p.returncode, self.scheduler.log()[-2000:])
+        assert p.wait(DEADLINE) == status, self.scheduler.log()[-2000:]
 
     def over(self, status=0):
         assert not self.marks, self.marks

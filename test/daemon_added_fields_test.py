@@ -153,13 +153,12 @@ def test_overhead_and_sidecars_take_room():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="8"), *pods]))
     proxy = keeping_proxy(api)
     Scheduler(proxy.url)
-    wait_until(
-        "four pods refused",
-        lambda: sum(
-            bool(c and c[0]["status"] == "False") for c in (condition(proxy, p["metadata"]["name"]) for p in pods)
-        )
-        == 4,
-    )
+
+    def number_refused():
+        last = [condition(proxy, p["metadata"]["name"]) for p in pods]
+        return sum(bool(c and c[0]["status"] == "False") for c in last)
+
+    wait_until("pods refused", number_refused, equals=4)
     api.wait_placed(count=2)
 
 

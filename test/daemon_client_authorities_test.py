@@ -78,10 +78,11 @@ class Page:
     def wait_for_alice(self):
         """Waits until the authorities of the ConfigMap apply: to new connections, and those before them were anonymous.
         What was allowed to anonymous or alice on /metrics is not asked about again for some time."""
-        wait_until(
-            "alice is known by her certificate",
-            lambda: self.get("client")[1] == ("alice", ["dev", "system:authenticated"], None),
-        )
+
+        def user():
+            return self.get("client")[1]
+
+        wait_until("whom a certificate names", user, equals=("alice", ["dev", "system:authenticated"], None))
 
 
 PROXY = {

@@ -75,9 +75,15 @@ def test_a_server_without_streamed_lists_is_asked_for_lists():
     # Another server may answer next time, so that each new list begins with the question.
     proxy.cut_all()
     places(api, "b")
-    wait_until(
-        "nodes are listed again", lambda: len(watches(proxy, "nodes", True)) == 2 and len(lists(proxy, "nodes")) >= 2
-    )
+
+    def number_streamed():
+        return len(watches(proxy, "nodes", True))
+
+    def number_listed():
+        return len(lists(proxy, "nodes"))
+
+    wait_until("watches of nodes that begin with a list", number_streamed, equals=2)
+    wait_until("lists of nodes", number_listed, at_least=2)
     assert s.stop() == 0
 
 

@@ -568,6 +568,9 @@ def test_leader_election_44():
         entries = recorders[name].snapshot()
         return [e for e in entries if "/leases" in e["request"]["path"]]
 
+    def looks(name):
+        return len(lock(name))
+
     def renewals(name):
         return len([e for e in lock(name) if e["request"]["method"] == "PUT" and e.get("status")])
 
@@ -584,7 +587,7 @@ def test_leader_election_44():
     leads("A")
     p.user("B starts: standby")
     b = start("B")
-    wait_until("B has seen the lease twice", lambda: len(lock("B")) >= 2)
+    wait_until("B looks at the lease twice", looks, "B", at_least=2)
     renews("A")
     p.user("A is killed with SIGKILL")
     a.stop(signal.SIGKILL)
@@ -641,6 +644,9 @@ def test_faults_46():
             and '"ev3"' in json.dumps(e["request"].get("body"))
         ]
 
+    def answers_to_ev3():
+        return [e.get("status") for e in events_of_ev3()]
+
     node(p, "node-a", cpu="4")
     p.user("start; injected:")
     p.start()
@@ -672,7 +678,7 @@ def test_faults_46():
     p.user("status PATCH 429 Retry-After")
     pod(p, "st3", "50")
     p.asked("PATCH .*/st3/status", times=2)
-    wait_until("46: the event of ev3 again", lambda: [e for e in events_of_ev3() if e.get("status") == 409])
+    wait_until("46: answers to the event of ev3", answers_to_ev3, containing=409)
     p.heard()
     p.over()
     assert len(events_of_ev3()) == 2, events_of_ev3()
@@ -690,6 +696,9 @@ def test_reconnect_49():
         watches, age_ms = p.proxy.open_watches()
         return watches >= 15 and age_ms > 3000
 
+    def refusals():
+        return p.scheduler.log().count("onnection refused")
+
     wait_until("all watches open for a second", old_enough)
     p.user("all connections cut")
     p.proxy.cut_all()
@@ -701,7 +710,7 @@ def test_reconnect_49():
     wait_until("all watches open for a second", old_enough)
     p.user("the API server is killed")
     p.proxy.close_port()
-    wait_until("watches refused", lambda: p.scheduler.log().count("onnection refused") >= 15)
+    wait_until("watches refused", refusals, at_least=15)
     pod(p, "after", "10m")
     p.user("the API server is ready again")
     # the response of a restarted server to versions from before its start
@@ -777,11 +786,8 @@ def test_own_http_45():
     api.add_node("node-a")
     api.add_pod("m1", namespace="wire")
     api.add_pod("m2", namespace="wire", cpu="50")
-    wait_until(
-        "m1 is bound and m2 is not",
-        lambda: s.metrics().get('scheduler_pod_scheduling_attempts_count') == 1
-        and s.metrics().get('scheduler_pending_pods{queue="unschedulable"}') == 1,
-    )
+    s.wait_metric("scheduler_pod_scheduling_attempts_count", 1)  # m1 is bound
+    s.wait_metric('scheduler_pending_pods{queue="unschedulable"}', 1)  # and m2 is not
     trust = ssl.create_default_context(cafile=os.path.join(certificates, "kube-scheduler.crt"))
     for a in answers:
         c = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=trust)
@@ -825,7 +831,11 @@ def test_protobuf_start_47():
     pod(p, "pb-1", "100m")
     pod(p, "pb-big", "50")
     p.heard()
-    wait_until("47: a renewal", lambda: len(p.lane("lock", WHOLE)) >= 4)
+
+    def requests_for_the_lock():
+        return len(p.lane("lock", WHOLE))
+
+    wait_until("47: a renewal", requests_for_the_lock, at_least=4)
     p.over()
 
 

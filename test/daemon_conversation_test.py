@@ -484,6 +484,9 @@ def test_reconnect_25():
     def old_enough():  # a watch that breaks off within its first second counts as failed
         return p.proxy.open_watches()[1] > 3000
 
+    def refused():
+        return p.proxy.refused
+
     wait_until("all watches open for a second", old_enough)
     p.user("all connections are cut")
     p.proxy.cut_all()
@@ -492,7 +495,7 @@ def test_reconnect_25():
     p.user("server unreachable")
     p.proxy.refuse = True
     p.proxy.cut_all()
-    wait_until("ten watches and then ten lists refused", lambda: p.proxy.refused >= 20)
+    wait_until("ten watches and then ten lists refused", refused, at_least=20)
     p.call("POST", PODS, pod("rc-1", cpu="100m"))
     p.user("reachable again")
     p.proxy.refuse = False
@@ -554,7 +557,7 @@ def test_own_http_27():
     api.post(NODES, node("node-a"))
     s = Scheduler(api.url, *head["flags"], name="conversation-27", bare=True)
     api.post(PODS, pod("m1"))
-    wait_until("m1 bound", lambda: "scheduler_binding_latency_microseconds_count 1\n" in s.page("/metrics")[2])
+    s.wait_metric("scheduler_binding_latency_microseconds_count", 1)  # m1 is bound
     for a in answers:
         method, path = a["request"]["method"], a["request"]["path"]
         status, headers, body = s.page(path, method)
@@ -599,17 +602,22 @@ def test_lock_of_a_go_scheduler():
     def looks():
         return [e for e in proxy.snapshot() if e["request"]["path"] == LOCK and "status" in e]
 
+    def number_of_looks():
+        return len(looks())
+
+    def writes():
+        return [e for e in looks() if e["request"]["method"] == "PUT"]
+
     # Each renewal is read before the next. Every change of the record keeps the candidate from the lock for one lease.
     for text in theirs[1:4]:
-        seen = len(looks())
-        wait_until("another look at the lock", lambda: len(looks()) > seen)
+        seen = number_of_looks()
+        wait_until("another look at the lock", number_of_looks, at_least=seen + 1)
         held["metadata"]["annotations"][ANNOTATION] = text
         held["metadata"].pop("resourceVersion", None)
         status, held = api.call("PUT", LOCK, held)
         assert status == 200 and held["metadata"]["annotations"][ANNOTATION] == text, "nobody else wrote"
-    changed = len(looks())
-    wait_until("it leads", lambda: any(e["request"]["method"] == "PUT" for e in looks()))
-    taken = next(e for e in looks() if e["request"]["method"] == "PUT")
+    changed = number_of_looks()
+    taken = wait_until("it takes the lock", writes)[0]
     first_seen = looks()[changed]
     assert taken["tMs"] - first_seen["tMs"] >= 4000, "a whole lease after it saw the last renewal"
     mine = taken["request"]["body"]["metadata"]["annotations"][ANNOTATION]

@@ -80,10 +80,8 @@ def test_slow_server():
     api.add_pod("big", cpu="100")
     api.wait_placed(*names)
     wait_until("the condition of big", api.condition, "big", reason="Unschedulable")
-    wait_until(
-        "the outcome of all binds",
-        lambda: s.metrics()["scheduler_pods_bound_total"] == 20 and s.metrics()["scheduler_binds_in_flight"] == 0,
-    )
+    s.wait_metric("scheduler_pods_bound_total", 20)
+    s.wait_metric("scheduler_binds_in_flight", 0)
     # It was given up after 30 s, together with the requests sent after it; then the API server was asked about their
     # outcomes.
     assert (
@@ -140,6 +138,9 @@ def test_answers_that_are_errors_or_garbage():
                 return faults.pop(0)
         return None
 
+    def unused():
+        return {request: faults for request, faults in left.items() if faults}
+
     proxy = Proxy(api.port, fault)
     s = Scheduler(proxy.url)
     s.wait_for_log("Caches are synced")
@@ -152,7 +153,7 @@ def test_answers_that_are_errors_or_garbage():
     assert s.metrics()["scheduler_bind_outcome_unknown_total"] >= 2
     assert len([n for n in binds(proxy) if n == "blost"]) == 1, "a bind that was done is not asked for again"
     wait_until("the condition of big, in spite of the conflict", api.condition, "big", reason="Unschedulable")
-    wait_until("all injected faults used", lambda: not any(left.values()))
+    wait_until("faults that are still to be injected", unused, equals={})
     assert s.process.poll() is None
 
 
@@ -192,9 +193,10 @@ class Storm:
 
 
 def follows_all(s):
-    wait_until(
-        "all watches open", lambda: all(v for k, v in s.metrics().items() if k.startswith("scheduler_watch_open"))
-    )
+    def closed():
+        return [k for k, v in s.metrics().items() if k.startswith("scheduler_watch_open") and not v]
+
+    wait_until("watches that are not open", closed, equals=[])
 
 
 def settles(api, proxy, s, storm, names):
@@ -235,7 +237,7 @@ def storm_of_errors(release):
     names = [f"p{i}" for i in range(40)]
     for n in names:
         api.add_pod(n)
-    wait_until("writes that fail", lambda: storm.hit["write"] >= 5)
+    wait_until("writes that fail", storm.hit.get, "write", at_least=5)
     proxy.cut_all()
     settles(api, proxy, s, storm, names)
 
@@ -244,7 +246,11 @@ def test_storm_while_the_api_server_restarts():
     objects = [node(f"n{i}") for i in range(5)]
     api = Api.start(write_objects("cluster.json", objects))
     storm, closed = Storm(), threading.Event()
-    proxy = Proxy(api.port, lambda method, path: "refuse" if closed.is_set() else storm(method, path))
+
+    def fault(method, path):
+        return "refuse" if closed.is_set() else storm(method, path)
+
+    proxy = Proxy(api.port, fault)
     s = Scheduler(proxy.url)
     s.wait_for_log("Caches are synced")
     follows_all(s)
@@ -252,10 +258,10 @@ def test_storm_while_the_api_server_restarts():
     storm.begin()
     for n in early:
         api.add_pod(n)
-    wait_until("some pods placed", lambda: any(api.placements().values()))
+    wait_until("pods placed", api.number_placed, at_least=1)
     # The new server begins with the final state of the old one.
     closed.set()
-    wait_until("no write under way", lambda: proxy.writing == 0)
+    proxy.wait_for_writes()
     api.restart()
     storm.begin()
     proxy.cut_all()

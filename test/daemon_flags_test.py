@@ -481,7 +481,12 @@ def test_front_proxies_of_flags():
         "--requestheader-username-headers=X-Who",
         "--requestheader-group-headers=X-Group",
     )
-    wait_until("alice is known by her certificate", lambda: d.get("/a", "client") and d.asked()[-1] == "alice")
+
+    def user():
+        d.get("/a", "client")
+        return d.asked()[-1]
+
+    wait_until("whom a certificate names", user, equals="alice")
     d.get("/b", "stranger", X_Who="bob")
     assert d.asked()[-1] == "bob", d.asked()
     assert not [p for _, p in d.proxy.seen if p.endswith("extension-apiserver-authentication")]

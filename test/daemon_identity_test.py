@@ -49,12 +49,7 @@ def test_a_daemon_names_its_release_and_its_metrics_are_valid():
         s = Scheduler(proxy.url, "--emulated-version=" + release)
         api.wait_placed("p")
         wait_until(
-            "the other refused",
-            lambda: any(
-                n
-                for name, n in s.metrics().items()
-                if name.startswith("scheduler_schedule_attempts_total") and 'result="unschedulable"' in name
-            ),
+            "the other refused", s.total, "scheduler_schedule_attempts_total", 'result="unschedulable"', at_least=1
         )
         page = s.page("/metrics")[2]
         info = re.search(r"kubernetes_build_info\{.*\}", page)[0]

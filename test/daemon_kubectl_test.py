@@ -14,7 +14,11 @@ class Operator(Kubectl):
         return self("get", "pod", name, "-o", "jsonpath={.spec.nodeName}")
 
     def is_placed(self, name, nodes):
-        wait_until(f"{name} on one of {nodes}:\n{self('describe', 'pod', name)}", lambda: self.node_of(name) in nodes)
+        def place():
+            on = self.node_of(name)
+            return on if on in nodes else None
+
+        wait_until(f"{name} on one of {nodes}:\n{self('describe', 'pod', name)}", place)
 
     def waits_for(self, name, message):
         """Checks that the pod is pending, with the message in its condition and in its last event, as describe shows
@@ -95,10 +99,7 @@ def test_delete_and_label():
     kubectl.create(pod("huge", cpu="100"))
     kubectl.waits_for("huge", "0/1 nodes are available: 1 Insufficient cpu.")
     kubectl("delete", "pod", "huge")
-    wait_until(
-        "nobody waits any more",
-        lambda: not any(v for k, v in s.metrics().items() if k.startswith("scheduler_pending_pods")),
-    )
+    wait_until("pods that wait", s.total, "scheduler_pending_pods", equals=0)
     assert s.stop() == 0
 
 

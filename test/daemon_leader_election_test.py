@@ -125,11 +125,12 @@ def test_a_bind_of_a_paused_leader_arrives_when_another_leads():
     where = api.placements()
     delivered.set()
     wakes_up_and_ends(first)
-    wait_until("no write under way", lambda: slow.writing == 0)
-    wait_until(
-        "the late bind to be refused",
-        lambda: any(status == 409 for m, p, status in slow.answers if p.endswith("/binding")),
-    )
+    slow.wait_for_writes()
+
+    def answers_to_binds():
+        return [status for _, path, status in slow.answers if path.endswith("/binding")]
+
+    wait_until("the late bind to be refused", answers_to_binds, containing=409)
     assert api.placements() == where
     check_bound_once(names, slow, quick)
     api.check_not_overcommitted()
@@ -163,7 +164,7 @@ def test_binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
         api.add_pod(n, cpu="1")
     second.wait_for_log(f"Failed to schedule pod: default/{gone[-1]}")
     wakes_up_and_ends(first)
-    wait_until("no write under way", lambda: slow.writing == 0)
+    slow.wait_for_writes()
     late = [path for method, path in slow.seen if path.endswith("/binding")][len(sent) :]
     assert not late, late
     assert not any(api.placements()[n] for n in gone)
@@ -238,7 +239,7 @@ def test_a_standby_that_delays_its_cache_asks_for_nothing():
         )
     proxy = Proxy(api.port)
     second = Scheduler(proxy.url, f"--config={config}", name="second")
-    wait_until("it has looked at the lock", lambda: len([p for m, p in proxy.seen if p == LOCK]) >= 3)
+    proxy.wait_asked("GET", LOCK, times=3)
     assert not [p for m, p in proxy.seen if not p.endswith("/kube-scheduler")], proxy.seen
     api.add_pod("p0", cpu="100m")
     api.wait_placed("p0")
@@ -328,8 +329,11 @@ def test_two_daemons_of_each_release():
             Scheduler(p.url, *LEASE, "--emulated-version=" + release, name="%s-%d" % (release, i), leader_elect=True)
             for i, p in enumerate(proxies)
         ]
-        wait_until("one of them leads", lambda: is_leader(first) or is_leader(second))
-        if is_leader(second):
+
+        def leaders():
+            return [s for s in (first, second) if is_leader(s)]
+
+        if wait_until("one of them leads", leaders) == [second]:
             first, second = second, first
         api.add_pod("p0", cpu="100m")
         api.wait_placed("p0")

@@ -80,15 +80,8 @@ def test_twenty_thousand_pods_at_once():
     m = s.metrics()
     assert m["scheduler_bind_failures_total"] == 0 and m["scheduler_bind_outcome_unknown_total"] == 0, m
     assert deepest <= limit, (deepest, limit)
-    wait_until(
-        "nothing waits any more",
-        lambda: not any(
-            v
-            for k, v in s.metrics().items()
-            if k in ("scheduler_inbox_events", "scheduler_requests_in_flight", "scheduler_binds_in_flight")
-            or k.startswith("scheduler_pods_by_state")
-        ),
-    )
+    for waiting in ("inbox_events", "requests_in_flight", "binds_in_flight", "pods_by_state"):
+        wait_until(waiting, s.total, f"scheduler_{waiting}", equals=0)
     for name, process in (("hollow-apiserver", api.process), ("kube-scheduler", s.process)):
         peak = peak_of(process)
         assert peak < 1024, f"{name} took {peak:.0f} MiB"

@@ -96,13 +96,12 @@ def test_failures_are_errors_with_names():
         ),
     }
     wait_until(f"these lines: {want} in {s.log()}", missing, s, want, equals=set())
-    wait_until(
-        "the refused event",
-        lambda: any(
-            severity == "E" and text.startswith(r'"Server rejected event (will not retry!)" err="no \"luck\"" event="')
-            for severity, text in structured(s)
-        ),
-    )
+
+    def refused():
+        start = r'"Server rejected event (will not retry!)" err="no \"luck\"" event="'
+        return [severity for severity, text in structured(s) if text.startswith(start)]
+
+    wait_until("the refused event", refused, containing="E")
     path = scratch("wrong.kubeconfig")
     with open(path, "w") as f:
         f.write("apiVersion: v1\nkind: Config\ncurrent-context: x\n")
@@ -135,17 +134,12 @@ def test_what_became_of_a_pod_meanwhile():
     for name in ("race", "doomed", "lost"):
         api.add_pod(name, nodeSelector={"kubernetes.io/hostname": "n0"})
     asking = '"The outcome of binding a pod is unknown. Asking the API server where the pod is" err='
-    wait_until(
-        "what became of the three pods",
-        lambda: all(
-            any(wanted in text for _, text in structured(s))
-            for wanted in (
-                '"Pod has been assigned to node. Abort adding it back to queue." pod="default/race" node="n1"',
-                '"Pod doesn\'t exist in informer cache" pod="default/doomed" err="pod \\"doomed\\" not found"',
-                '"Successfully bound pod to node" pod="default/lost" node="n0"',
-            )
-        ),
-    )
+    for text in (
+        '"Pod has been assigned to node. Abort adding it back to queue." pod="default/race" node="n1"',
+        '"Pod doesn\'t exist in informer cache" pod="default/doomed" err="pod \\"doomed\\" not found"',
+        '"Successfully bound pod to node" pod="default/lost" node="n0"',
+    ):
+        s.wait_for_log(text)
     assert any(
         severity == "W" and text.startswith(asking) and text.endswith(' pod="default/lost" node="n0"')
         for severity, text in structured(s)
@@ -200,6 +194,9 @@ def test_json_has_its_fields():
     def with_message(text):
         return next((line for line in lines() if line["msg"] == text), None)
 
+    def errors():
+        return [line for line in lines() if "v" not in line]
+
     bound = wait_until("a bound pod", with_message, "Successfully bound pod to node")
     assert list(bound) == ["ts", "caller", "msg", "v", "pod", "node", "evaluatedNodes", "feasibleNodes"], bound
     assert bound["v"] == 2 and bound["pod"] == {"name": "fits", "namespace": "default"} and bound["node"] == "n0", bound
@@ -209,7 +206,7 @@ def test_json_has_its_fields():
     assert unfit["err"].startswith("0/1 nodes are available: 1 Insufficient cpu."), unfit
     api.process.kill()
     api.process.wait()
-    error = wait_until("an error", lambda: next((line for line in lines() if "v" not in line), None))
+    error = wait_until("an error", errors)[0]
     assert list(error)[:3] == ["ts", "caller", "msg"], error
     s.stop()
     assert all("severity" not in line for line in lines())

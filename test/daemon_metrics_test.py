@@ -79,7 +79,7 @@ def test_families_of_the_release():
 
         [victim] = wait_until("a victim", ending)
         api.call("DELETE", "/api/v1/namespaces/default/pods/%s?gracePeriodSeconds=0" % victim)
-        wait_until("urgent placed", lambda: api.placements("kube-system")["urgent"])
+        api.wait_placed("urgent", namespace="kube-system")
 
         def missing():
             shown = families(page(s))
@@ -142,7 +142,11 @@ def test_steps_of_volumes_in_1_13():
     assert 'scheduler_volume_scheduling_duration_seconds_bucket{operation="assume",le="1000"} 1\n' in text, text
     assert "scheduler_volume_binder_cache_requests_total" not in text, text
     claimed_pod(api, "disk")
-    wait_until("the volume reserved", lambda: api.get(f"{VOLUMES}/disk")["spec"].get("claimRef"))
+
+    def claimed_by():
+        return api.get(f"{VOLUMES}/disk")["spec"].get("claimRef")
+
+    wait_until("the volume reserved", claimed_by)
     claim = api.get(f"{CLAIMS}/disk")
     claim["spec"]["volumeName"] = "disk"
     claim["metadata"].setdefault("annotations", {})["pv.kubernetes.io/bind-completed"] = "yes"

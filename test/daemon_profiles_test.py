@@ -3,7 +3,7 @@
 import json
 
 import harness
-from harness import Api, Proxy, Scheduler, all_placed, free_port, node, pod, scratch, wait_until, write_objects
+from harness import Api, Proxy, Scheduler, free_port, node, pod, scratch, wait_until, write_objects
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -176,10 +176,11 @@ def test_preempts():
     assert condition["message"].endswith(" preemption: not eligible due to preemptionPolicy=Never."), condition
     assert "low" in api.pods()
     api.add_pod("high", cpu="4", priorityClassName="high")
-    wait_until(
-        "the victim gone or going",
-        lambda: "deletionTimestamp" in api.pods().get("low", {"metadata": {"deletionTimestamp": 1}})["metadata"],
-    )
+
+    def staying():
+        return [name for name, p in api.pods().items() if name == "low" and "deletionTimestamp" not in p["metadata"]]
+
+    wait_until("victims that nobody has deleted", staying, equals=[])
     marked = [
         json.loads(body) for method, path, body in proxy.bodies if method == "PATCH" and path.endswith("/low/status")
     ]
@@ -189,10 +190,12 @@ def test_preempts():
     high = api.pods()["high"]
     assert events[0]["note"] == f"Preempted by pod {high['metadata']['uid']} on node n0", events
     assert events[0]["related"]["name"] == "high" and events[0]["action"] == "Preempting", events
-    wait_until(
-        "the nomination",
-        lambda: api.pods()["high"]["status"].get("nominatedNodeName") == "n0" or all_placed(api, ["high"]),
-    )
+
+    def node_of_high():
+        high = api.pods()["high"]
+        return high["spec"].get("nodeName") or high["status"].get("nominatedNodeName")
+
+    wait_until("the node that the pod is nominated for, or placed on", node_of_high, equals="n0")
     status, answer = api.call("DELETE", "/api/v1/namespaces/default/pods/low?gracePeriodSeconds=0")
     assert status in (200, 404), answer
     api.wait_placed("high")
@@ -289,16 +292,18 @@ def bind_claim(api, name, volume):
 
 
 def selected_node(api, name):
-    return wait_until(
-        "a node selected",
-        lambda: api.get(f"{CLAIMS}/{name}")["metadata"]
-        .get("annotations", {})
-        .get("volume.kubernetes.io/selected-node"),
-    )
+    def selected():
+        meta = api.get(f"{CLAIMS}/{name}")["metadata"]
+        return meta.get("annotations", {}).get("volume.kubernetes.io/selected-node")
+
+    return wait_until("a node selected", selected)
 
 
 def reserved_for(api, volume):
-    return wait_until("a volume reserved", lambda: api.get(f"{VOLUMES}/{volume}")["spec"].get("claimRef"))["name"]
+    def claimed_by():
+        return api.get(f"{VOLUMES}/{volume}")["spec"].get("claimRef")
+
+    return wait_until("a volume reserved", claimed_by)["name"]
 
 
 def pre_bind_failed(api, pod_name, why):
@@ -473,11 +478,10 @@ def test_claims_of_1_13_that_are_not_bound_in_time():
     add_classes(api)
     add_claimed_pod(api, "slow", "made")
 
-    wait_until(
-        "the event",
-        lambda: "timed out waiting for the condition"
-        in [e["message"] for e in api.get("/api/v1/namespaces/default/events")["items"]],
-    )
+    def messages():
+        return [e["message"] for e in api.events()]
+
+    wait_until("messages of events", messages, containing="timed out waiting for the condition")
     wait_until(
         "the pod waits for its claim",
         why_not_bound,

@@ -65,10 +65,8 @@ def test_what_each_release_asks_for():
             if release in SERIES
             else "/api/v1/namespaces/default/events"
         )
-        wait_until(
-            "its condition and its event",
-            lambda: written() and [p for m, p in proxy.seen if m == "POST" and path_of(p) == events],
-        )
+        wait_until("its condition", written)
+        proxy.wait_asked("POST", events)
         assert set(written()) == {"PATCH" if release in SERIES else "PUT"}, (release, written())
         [condition] = wait_until("the condition stored", api.conditions, "big")
         assert (

@@ -33,7 +33,7 @@ def test_a_shrink_that_is_made_wakes_what_waits():
         )
         s = Scheduler(api.url, "--emulated-version=" + release)
         api.add_pod("waits", cpu="3")
-        wait_until("the pod waits", lambda: "Insufficient cpu" in str(api.conditions("waits")))
+        api.wait_condition("waits", "Insufficient cpu")
         assert not api.placements()["waits"], release
         status, answer = api.call(
             "PATCH",

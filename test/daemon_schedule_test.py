@@ -16,11 +16,7 @@ def test_schedules_a_cluster_from_files():
     api.add_pod("big", cpu="5")
     api.add_pod("foreign", scheduler="another")
     s = Scheduler(api.url)
-
-    def placed():
-        return sum(1 for n in api.placements().values() if n)
-
-    wait_until("20 pods placed", placed, equals=20)
+    api.wait_placed(count=20)
     where = api.placements()
     assert where["big"] is None and where["foreign"] is None, where
     api.check_not_overcommitted()
@@ -30,11 +26,12 @@ def test_schedules_a_cluster_from_files():
     condition = wait_until("the PodScheduled condition of big", api.condition, "big", type="PodScheduled")
     assert condition["status"] == "False" and condition["reason"] == "Unschedulable", condition
     assert condition["message"] == "0/5 nodes are available: 5 Insufficient cpu.", condition
-    events = {}
-    wait_until(
-        "an event for each pod",
-        lambda: events.update({e["involvedObject"]["name"]: e for e in api.events()}) or len(events) == 21,
-    )
+
+    def pods_with_events():
+        return len({e["involvedObject"]["name"] for e in api.events()})
+
+    wait_until("pods with events", pods_with_events, equals=21)
+    events = {e["involvedObject"]["name"]: e for e in api.events()}
     assert events["big"]["reason"] == "FailedScheduling" and events["big"]["type"] == "Warning", events["big"]
     assert events["big"]["message"] == "0/5 nodes are available: 5 Insufficient cpu.", events["big"]
     e = events["p3"]
@@ -129,7 +126,10 @@ def test_too_many_connections_to_its_pages_are_closed():
         except ConnectionResetError:
             return True
 
-    wait_until("12 of 300 closed", lambda: sum(closed(c) for c in many) == 12)
+    def number_closed():
+        return sum(map(closed, many))
+
+    wait_until("closed connections of 300", number_closed, equals=12)
     assert s.page("/healthz")[::2] == (200, "ok")
     for c in many:
         c.close()
@@ -156,10 +156,11 @@ def test_several_profiles_share_the_cluster():
     api.wait_placed("pack")
     where = api.placements()
     assert where["spread"] == "b" and where["pack"] == "a", where
-    wait_until(
-        "events of both",
-        lambda: {e["source"]["component"] for e in api.events(reason="Scheduled")} == {"default-scheduler", "packer"},
-    )
+
+    def sources_of_events():
+        return {e["source"]["component"] for e in api.events(reason="Scheduled")}
+
+    wait_until("sources of events", sources_of_events, equals={"default-scheduler", "packer"})
     assert (
         s.log().count("TaintNodesByCondition is enabled, PodToleratesNodeTaints predicate is mandatory") == 1
     ), s.log()
@@ -194,7 +195,7 @@ def test_preempts():
     api.add_priority_class("high", 1000)
     for i in range(2):
         api.add_pod(f"low-{i}", cpu="1", priority_class="low")
-    wait_until("low pods placed", lambda: all(api.placements().values()))
+    api.wait_placed("low-0", "low-1")
     api.add_pod("high", cpu="1", priority_class="high")
 
     def ending():

@@ -41,7 +41,7 @@ def test_reviews_that_hang_hold_up_nothing():
     proxy = Proxy(api.port, {"reviews$": ("slow", 60)})
     s, start, page = secure(proxy)
     waiting = [start("/metrics", f"token{i}") for i in range(5)]
-    wait_until("the API server is asked", lambda: sum(p.endswith("/tokenreviews") for _, p in proxy.seen) == 5)
+    proxy.wait_asked("POST", "/tokenreviews", times=5)
     begin = time.monotonic()
     assert page("/healthz") == (200, "ok")
     assert s.page("/healthz")[0] == 200 and s.page("/metrics")[0] == 200

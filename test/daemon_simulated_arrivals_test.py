@@ -93,10 +93,7 @@ def by_daemon(happens, placed, release):
         until = happens[i + 1][0] if i + 1 < len(happens) else float("inf")
         for waiting, (_, when) in placed.items():
             if time < when < until or (what == "ends" and when == time):
-                wait_until(
-                    f"{waiting} is placed in {release}",
-                    lambda w=waiting: api.get(f"{PODS}/{w}")["spec"].get("nodeName"),
-                )
+                api.wait_placed(waiting)
         found.update((n, on) for n, on in api.placements().items() if on)
     assert scheduler.stop() == 0
     return found

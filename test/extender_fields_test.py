@@ -330,7 +330,7 @@ def test_the_daemon_asks_it_and_lets_it_bind():
         )
         # The oldest releases leave no resource to extenders.
         api.post("/api/v1/namespaces/default/pods", pod("p") if name in OLDEST[:2] else wants(GPU))
-        wait_until("the extender is asked to bind", lambda: "bind" in e.verbs())
+        wait_until("what the extender is asked", e.verbs, containing="bind")
         body = [{k.lower(): v for k, v in b.items()} for path, b in e.asked if path.endswith("bind")][0]
         assert (body["podname"], body["node"]) == ("p", "b"), body
         assert s.stop() == 0

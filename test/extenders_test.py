@@ -72,14 +72,11 @@ def test_an_extender_that_hangs():
     )
     s.port()
     api.add_pod("stuck", scheduler="hanging")
-    wait_until("the extender is asked", lambda: extender.seen)
+    extender.wait_asked("POST", "")
     begin = time.monotonic()
     assert s.page("/healthz")[2] == "ok"
     assert time.monotonic() - begin < 8, "healthz does not wait for the extender"
-    wait_until(
-        "the reason in the pod's condition",
-        lambda: any("no answer within 10s" in c.get("message", "") for c in api.conditions("stuck")),
-    )
+    api.wait_condition("stuck", "no answer within 10s")
     assert s.stop() == 0
 
 

@@ -93,16 +93,12 @@ def test_daemon():
         api.post("/api/v1/nodes" if o["kind"] == "Node" else "/api/v1/namespaces/default/pods", o)
     api.wait_placed(count=3)
     assert not api.placements()["third"] and api.placements()["red"] in ("node-22", "long-name-3"), api.placements()
-    wait_until(
-        "an event in the release's words",
-        lambda: any(
-            (e.get("message") or e.get("note") or "").startswith("Sent to ") for e in api.events(reason="Scheduled")
-        ),
-    )
-    wait_until(
-        "a condition in the release's words",
-        lambda: any("none of 3 would do" in c.get("message", "") for c in api.conditions("third")),
-    )
+
+    def messages():
+        return "\n".join(e.get("message") or e.get("note") or "" for e in api.events(reason="Scheduled"))
+
+    wait_until("an event in the release's words", messages, containing="Sent to ")
+    api.wait_condition("third", "none of 3 would do")
     assert api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases")["items"], "the release's lock"
     assert scheduler.stop() == 0
 

@@ -52,6 +52,9 @@ def test_a_watcher_that_does_not_read_is_cut():
                     return
                 read.append(len(piece))
 
+        def bytes_read():
+            return sum(read)
+
         threading.Thread(target=drain, daemon=True).start()
         size, waiting = 1_500_000, []
         assert s.call("POST", maps, {"metadata": {"name": "big"}, "data": {"k": "x" * size}})[0] == 201, "create"
@@ -63,7 +66,7 @@ def test_a_watcher_that_does_not_read_is_cut():
                 == 200
             ), "update"
             # It keeps up, whatever else this machine does, so that only the other one is too slow.
-            wait_until("the reader has read the update", lambda: sum(read) > (i + 2) * size)
+            wait_until("bytes read, with the update", bytes_read, at_least=(i + 2) * size + 1)
             m = metrics(s)
             waiting.append(m["hollow_watch_waiting_bytes"])
             if m["hollow_watchers_cut_total"]:
@@ -72,7 +75,7 @@ def test_a_watcher_that_does_not_read_is_cut():
         assert max(waiting) <= 2 * limit, "never more than the limits"
         assert metrics(s)["hollow_watchers_cut_total"] == 1, "one was cut"
         wait_until("one watcher left", metric, s, watchers, equals=1)
-        wait_until("the other has read all", lambda: sum(read) > (i + 2) * size)
+        wait_until("bytes read by the other, which has read all", bytes_read, at_least=(i + 2) * size + 1)
         wait_until("nothing waits", metric, s, "hollow_watch_waiting_bytes", equals=0)
         assert metrics(s)[stored] == 1, "one map"
         # The one that was cut off reads the end of what it was sent, and then the end of the connection.
@@ -110,10 +113,14 @@ def test_no_file_descriptor_left():
         while b"DELETED" not in read and (piece := reader.recv(1 << 16)):
             read += piece
         read = b""
-        open_now = len(os.listdir("/proc/%d/fd" % s.process.pid))
+
+        def open_files():
+            return len(os.listdir("/proc/%d/fd" % s.process.pid))
+
+        open_now = open_files()
         resource.prlimit(s.process.pid, resource.RLIMIT_NOFILE, (open_now + 10, open_now + 10))
         many = [socket.create_connection(("127.0.0.1", s.port)) for _ in range(30)]
-        wait_until("all taken", lambda: len(os.listdir("/proc/%d/fd" % s.process.pid)) >= open_now + 10)
+        wait_until("open files", open_files, at_least=open_now + 10)
         many[0].settimeout(60)
         # Existing connections are served nevertheless.
         many[0].sendall(b"DELETE " + maps.encode() + b"/kept HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -116,7 +116,11 @@ def test_workloads():
     kubectl("rollout", "undo", "deployment/web")
     kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
     kubectl("scale", "deployment/web", "--replicas=1")
-    wait_until("one pod is left", lambda: len(pods(kubectl, "app=web")) == 1)
+
+    def pods_of_web():
+        return len(pods(kubectl, "app=web"))
+
+    wait_until("pods of web", pods_of_web, equals=1)
 
     kubectl.create(CLASS, SET, DAEMON)
     kubectl("rollout", "status", "statefulset/db", SECONDS)
@@ -137,20 +141,21 @@ def test_workloads():
     kubectl("wait", "job/now", "--for=condition=complete", SECONDS, out="condition met")
 
     kubectl("drain", "n1", "--force", "--ignore-daemonsets", SECONDS, out="drained")
-    wait_until(
-        "everything is on n2",
-        lambda: set(pods(kubectl, "app=db")) == {"db-0", "db-1"}
-        and all(
-            p["spec"].get("nodeName") == "n2"
-            for p in api.get("/api/v1/namespaces/default/pods")["items"]
-            if p["metadata"].get("labels", {}).get("app") in ("web", "db")
-        ),
-    )
+
+    def places():
+        """Returns the pods of db, and the nodes of the pods of web and db."""
+        found = [p for p in api.pods().values() if p["metadata"].get("labels", {}).get("app") in ("web", "db")]
+        named = {p["metadata"]["name"] for p in found if p["metadata"]["labels"]["app"] == "db"}
+        return named, {p["spec"].get("nodeName") for p in found}
+
+    wait_until("everything on n2", places, equals=({"db-0", "db-1"}, {"n2"}))
     kubectl("delete", "deployment", "web", SECONDS, out="deleted")
-    wait_until(
-        "its pods and sets go with it",
-        lambda: not pods(kubectl, "app=web") and not json.loads(kubectl("get", "rs", "-o", "json"))["items"],
-    )
+
+    def replica_sets():
+        return json.loads(kubectl("get", "rs", "-o", "json"))["items"]
+
+    wait_until("its pods, which go with it", pods_of_web, equals=0)
+    wait_until("its sets, which go with it", replica_sets, equals=[])
     kubectl("create", "namespace", "passing")
     kubectl("create", "deployment", "x", "--image=x", "-n", "passing")
     kubectl("delete", "namespace", "passing", SECONDS, out="deleted")
@@ -163,8 +168,11 @@ def test_a_deployment_that_is_being_deleted():
     _, kubectl, _ = begin()
     kubectl("create", "deployment", "web", "--image=nginx", "--replicas=2")
     kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
-    began = int(time.time())
-    wait_until("another second, so that the first set is the older one", lambda: int(time.time()) > began)
+
+    def second():
+        return int(time.time())
+
+    wait_until("another second, so that the first set is the older one", second, at_least=second() + 1)
     kubectl("set", "image", "deployment/web", "nginx=nginx:2")
     kubectl("rollout", "status", "deployment/web", SECONDS, out="successfully rolled out")
     kubectl("patch", "deployment", "web", "--type=merge", '-p={"metadata": {"finalizers": ["example.com/kept"]}}')
@@ -289,6 +297,10 @@ def test_a_taint_that_keeps_new_pods_away_leaves_the_status_of_a_daemon_set():
     def ready(name="agent"):
         return status(name).get("numberReady")
 
+    def numbers(*names):
+        found = status()
+        return [found.get(name) for name in names]
+
     wait_until("they run", ready, equals=2)
     kubectl("taint", "node", "n1", "a=b:NoSchedule", out="tainted")
     # What comes later has been looked at.
@@ -297,9 +309,11 @@ def test_a_taint_that_keeps_new_pods_away_leaves_the_status_of_a_daemon_set():
     assert status()["desiredNumberScheduled"] == 2, "as before"
     # The status is looked at again because of the other node.
     kubectl("taint", "node", "n2", "a=b:NoExecute", out="tainted")
-    wait_until("one stays", lambda: (status()["desiredNumberScheduled"], status()["numberMisscheduled"]) == (0, 1))
+    wait_until(
+        "pods that are wanted, misplaced", numbers, "desiredNumberScheduled", "numberMisscheduled", equals=[0, 1]
+    )
     kubectl.create(node("n3"))
-    wait_until("the new node", lambda: status()["desiredNumberScheduled"] == 1 and status()["numberReady"] == 1)
+    wait_until("pods that are wanted, ready", numbers, "desiredNumberScheduled", "numberReady", equals=[1, 1])
 
 
 def test_resize_in_place():
@@ -465,7 +479,11 @@ def test_nothing_is_made_twice_whatever_ends():
             scheduler.process.send_signal(signal.SIGKILL)
             scheduler.process.wait()
             scheduler = run(i)
-    wait_until("the job is complete", lambda: api.get(objects[3])["status"].get("succeeded") == 8)
+
+    def succeeded():
+        return api.get(objects[3])["status"].get("succeeded")
+
+    wait_until("pods of the Job that have succeeded", succeeded, equals=8)
     proxy.fault = {}
     for what in ("deployment/web", "statefulset/db", "daemonset/agent"):
         kubectl("rollout", "status", what, "--timeout=60s")
@@ -510,10 +528,11 @@ def test_a_node_goes_down():
     kubectl("uncordon", "n2")
     kubectl("annotate", "node", "n1", "simulate.berth/down=true")
     kubectl("wait", "node/n1", "--for=condition=Ready=Unknown", "--timeout=60s", out="condition met")
-    wait_until(
-        "a taint that evicts",
-        lambda: "NoExecute" in [t["effect"] for t in api.get("/api/v1/nodes/n1")["spec"].get("taints", [])],
-    )
+
+    def taints():
+        return [t["effect"] for t in api.get("/api/v1/nodes/n1")["spec"].get("taints", [])]
+
+    wait_until("a taint that evicts", taints, containing="NoExecute")
     kubectl(
         "describe",
         "node",
@@ -529,10 +548,12 @@ def test_a_node_goes_down():
     kubectl("get", "events", out=["TaintManagerEviction", "NodeNotReady"])
     kubectl("annotate", "node", "n1", "simulate.berth/down=false", "--overwrite")
     kubectl("wait", "node/n1", "--for=condition=Ready", "--timeout=60s", out="condition met")
-    wait_until("the taints are gone", lambda: not api.get("/api/v1/nodes/n1")["spec"].get("taints"))
-    wait_until(
-        "the pods that were evicted are gone", lambda: len(api.get("/api/v1/namespaces/default/pods")["items"]) == 2
-    )
+    wait_until("taints, which go", taints, equals=[])
+
+    def number_of_pods():
+        return len(api.pods())
+
+    wait_until("pods without those that were evicted", number_of_pods, equals=2)
 
 
 def test_off_by_default():

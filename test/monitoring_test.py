@@ -73,13 +73,11 @@ def test_dashboard():
             assert answer is None or answer["status"] == "success", (text, answer)
             return answer and answer["data"]["result"]
 
-        wait_until(
-            "three scrapes",
-            lambda: (query("count_over_time(scheduler_watch_open{resource='pods'}[5m])") or [{"value": [0, "0"]}])[0][
-                "value"
-            ][1]
-            not in ("0", "1", "2"),
-        )
+        def scrapes():
+            found = query("count_over_time(scheduler_watch_open{resource='pods'}[5m])")
+            return int(found[0]["value"][1]) if found else 0
+
+        wait_until("scrapes", scrapes, at_least=3)
         with open(f"{MONITORING}/dashboard.json") as f:
             panels = [p for p in json.load(f)["panels"] if p["type"] != "row"]
         assert len(panels) >= 15, len(panels)

@@ -141,10 +141,10 @@ def conversation(lock, later):
         bare=True,
     )
 
-    def wait(what, condition):
+    def wait(what, function, *args):
         def holds():
             assert s.process.poll() is None, "kube-scheduler ended with %d before %s" % (s.process.returncode, what)
-            return condition()
+            return function(*args)
 
         wait_until(what, holds)
 
@@ -155,7 +155,7 @@ def conversation(lock, later):
         return seen
 
     def is_placed(name):
-        wait(name + " is placed", lambda: api.placements()[name])
+        wait(name + " is placed", api.node_of, name)
 
     def remove(name):
         api.call(

@@ -237,7 +237,7 @@ def test_commands_of_the_readme():
         if "serve" in words or words[0] == "hollow-apiserver":
             with open(scratch("serving"), "w") as out:
                 start(*words, cwd=folder, env=env, stdout=out, stderr=subprocess.DEVNULL)
-            wait_until(command + " serves", lambda: "Serving" in text(scratch("serving")))
+            wait_until(command + " serves", text, scratch("serving"), containing="Serving")
         else:
             status, out, err = run(*words, cwd=folder, env=env)
             assert status == 0 and out, ("README.md: %s works" % command, "exit %d\n%s" % (status, (out + err)[-2000:]))

@@ -55,11 +55,12 @@ def record(folder, *flags, pods=40, end=signal.SIGTERM):
     where = api.placements()
     # What is not in the buffer any more need not be in a file yet, and only what is in a file outlives SIGKILL.
     placed = {f"default/{name}" for name, n in where.items() if n}
-    wait_until(
-        "all that was done flushed",
-        lambda: placed <= {l["pod"] for l in lines_so_far(folder) if l.get("in") == "schedule" and "node" in l}
-        and s.metrics()["scheduler_recording_buffered_events"] == 0,
-    )
+
+    def placed_in_files():
+        return {l["pod"] for l in lines_so_far(folder) if l.get("in") == "schedule" and "node" in l}
+
+    wait_until("pods whose placement is in a file", placed_in_files, at_least=placed)
+    s.wait_metric("scheduler_recording_buffered_events", 0)
     m = s.metrics()
     assert m["scheduler_recording_lost_events_total"] == 0 and m["scheduler_recording_bytes_total"] > 0, m
     s.process.send_signal(end)

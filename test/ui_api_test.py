@@ -390,7 +390,11 @@ def test_hostile_names():
         api.call("POST", "/api/v1/nodes", n)
     scheduler = Scheduler(api.url, "--enable-ui")
     scheduler.wait_for_log(SERVES_UI)
-    body = wait_until("an answer", lambda: ask(scheduler.port(), "/ui/api/nodes?label=hostile")[2])
+
+    def answer():
+        return ask(scheduler.port(), "/ui/api/nodes?label=hostile")[2]
+
+    body = wait_until("an answer", answer)
     assert isinstance(body, (dict, str)), body
     status, headers, _ = ask(scheduler.port(), "/ui/api/pods/%3Cscript%3E/%3Cimg%20src=x%3E")
     assert status == 404 and headers["Content-Type"] == "application/json", (status, headers)

@@ -73,26 +73,27 @@ class Server:
             raise RuntimeError("%s %s: %d %s" % (method, path, answer.status, text[:300]))
         return json.loads(text)
 
-    def wait(self, what, condition):
+    def wait(self, what, function, *args, equals):
         end = time.monotonic() + SECONDS
-        while not condition():
+        while function(*args) != equals:
             if time.monotonic() > end or any(p.poll() is not None for p in self.processes):
                 raise RuntimeError("still waiting for " + what)
             time.sleep(0.1)
 
 
+def is_ready(node):
+    ready = (c for c in node["status"]["conditions"] if c["type"] == "Ready" and c["status"] == "True")
+    return any(c.get("lastHeartbeatTime") for c in ready)
+
+
 def idle(bin_dir, load):
     with Server(bin_dir, load, *SIMULATE) as s:
-        s.wait(
-            "ready nodes",
-            lambda: all(
-                any(
-                    c["type"] == "Ready" and c["status"] == "True" and c.get("lastHeartbeatTime")
-                    for c in n["status"]["conditions"]
-                )
-                for n in s.call("GET", "/api/v1/nodes")["items"]
-            ),
-        )
+
+        def not_ready():
+            nodes = s.call("GET", "/api/v1/nodes")["items"]
+            return [n["metadata"]["name"] for n in nodes if not is_ready(n)]
+
+        s.wait("ready nodes", not_ready, equals=[])
         begin, cpu = time.monotonic(), s.cpu()
         time.sleep(20)  # what is measured: two renewals of each lease, four looks of the node monitor
         return 100 * (s.cpu() - cpu) / (time.monotonic() - begin)
@@ -119,18 +120,25 @@ def deployment(bin_dir, load):
                 },
             },
         )
-        s.wait("ready pods", lambda: s.call("GET", DEPLOYMENTS + "/web").get("status", {}).get("readyReplicas") == n)
+
+        def ready():
+            return s.call("GET", DEPLOYMENTS + "/web").get("status", {}).get("readyReplicas")
+
+        s.wait("ready pods", ready, equals=n)
         return time.monotonic() - begin
 
 
 def stages(bin_dir, load, pods):
     """CPU of a server that runs the pods, less that of one that only reads them."""
-    path = "/api/v1/pods?limit=1&fieldSelector=status.phase%3DPending,spec.nodeName%21%3D"
+
+    def pending(s):
+        return s.call("GET", "/api/v1/pods?limit=1&fieldSelector=status.phase%3DPending,spec.nodeName%21%3D")["items"]
+
     used = []
     for flags in ([], SIMULATE):
         with Server(bin_dir, load, *flags) as s:
             if flags:
-                s.wait("running pods", lambda: not s.call("GET", path)["items"])
+                s.wait("running pods", pending, s, equals=[])
             used.append(s.cpu())
     return pods / (used[1] - used[0])
 

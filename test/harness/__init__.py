@@ -20,16 +20,7 @@ should be so, or shows what else helps, such as a program's standard error: asse
 script prints failures only, and its exit status is 0 when there were none.
 """
 from harness.objects import cpu, items, node, pod, write_objects
-from harness.programs import (
-    Api,
-    ExtenderServer,
-    Kubectl,
-    Scheduler,
-    all_placed,
-    check_bound_once,
-    schedsim,
-    secure_flags,
-)
+from harness.programs import Api, ExtenderServer, Kubectl, Scheduler, check_bound_once, schedsim, secure_flags
 from harness.proxy import Proxy, relay, status_body
 from harness.running import (
     BIN,

@@ -90,8 +90,11 @@ class Api:
 
     def secure_port(self):
         """Returns the port with TLS, which a server with secure_flags() has."""
-        found = wait_until("a secure port", lambda: re.search(r"Serving securely on 127\.0\.0\.1:(\d+)", self.log()))
-        return int(found.group(1))
+
+        def serving():
+            return re.search(r"Serving securely on 127\.0\.0\.1:(\d+)\n", self.log())
+
+        return int(wait_until("a secure port", serving)[1])
 
     def call(self, method, path, body=None, content_type="application/json", headers=None):
         """Sends a request whose body is a text, bytes, or an object to be written as JSON; returns the status, and the
@@ -125,22 +128,38 @@ class Api:
     def placements(self, namespace="default"):
         return {name: p["spec"].get("nodeName") for name, p in self.pods(namespace).items()}
 
-    def wait_placed(self, *names, on=None, count=None, within=DEADLINE):
-        """Waits until these pods of the namespace default have a node, or the node `on`, or until `count` of all pods
-        have one."""
-        end = time.monotonic() + within
-        while True:
-            nodes = self.placements()
-            if count is None and all(nodes.get(n) and on in (None, nodes[n]) for n in names):
-                return
-            if count is not None and sum(map(bool, nodes.values())) == count:
-                return
-            assert time.monotonic() < end, f"not within {within} s: {count or list(names)} placed{on and ' on ' + on}"
-            time.sleep(0.02)
+    def node_of(self, name):
+        """Returns the node of a pod of the namespace default, or None."""
+        return self.placements()[name]
+
+    def number_placed(self):
+        """Returns how many pods of the namespace default have a node."""
+        return sum(map(bool, self.placements().values()))
+
+    def wait_placed(self, *names, on=None, count=None, namespace="default", within=DEADLINE):
+        """Waits until these pods of a namespace have a node, or the node `on`, or until `count` of all pods of the
+        namespace default have one."""
+
+        def elsewhere():
+            nodes = self.placements(namespace)
+            return {n: nodes.get(n) for n in names if not nodes.get(n) or on not in (None, nodes[n])}
+
+        if count is not None:
+            wait_until("pods placed", self.number_placed, equals=count, deadline=within)
+        else:
+            wait_until(f"pods not on {on or 'a node'}", elsewhere, equals={}, deadline=within)
 
     def conditions(self, name):
         """Returns the conditions of a pod, none if it has no status."""
         return self.pods()[name].get("status", {}).get("conditions", [])
+
+    def wait_condition(self, name, says):
+        """Waits until the message of a condition of the pod contains the text."""
+
+        def messages():
+            return "\n".join(c.get("message", "") for c in self.conditions(name))
+
+        wait_until(f"a condition of {name}", messages, containing=says)
 
     def condition(self, name, **members):
         """Returns the condition of a pod that has these members, or None."""
@@ -209,11 +228,6 @@ class ExtenderServer:
         self.url = "http://127.0.0.1:%d" % int(self.process.stdout.readline())
 
 
-def all_placed(api, names):
-    where = api.placements()
-    return all(where.get(n) for n in names)
-
-
 def check_bound_once(names, *proxies):
     """Checks that exactly one of the bindings that the server carried out was for each pod. A proxy sees an answer
     after the server has given it, so that a pod may have its node before its binding is seen here."""
@@ -226,7 +240,10 @@ def check_bound_once(names, *proxies):
             if method == "POST" and path.endswith("/binding") and status == 201
         )
 
-    wait_until("an answer for each binding", lambda: len(done()) >= len(names))
+    def number_done():
+        return len(done())
+
+    wait_until("an answer for each binding", number_done, at_least=len(names))
     assert done() == sorted(names), (done(), sorted(names))
 
 
@@ -349,6 +366,11 @@ class Scheduler:
     def metric(self, name):
         """Returns the metric's value, or less than any number if there is none of the name."""
         return self.metrics().get(name, -math.inf)
+
+    def total(self, family, *labels):
+        """Returns the sum of the metrics whose names begin like this and that have all of these labels, each written as
+        on the page."""
+        return sum(v for k, v in self.metrics().items() if k.startswith(family) and all(l in k for l in labels))
 
     def wait_metric(self, name, value=None, at_least=None, within=DEADLINE):
         """Waits until the metric has the value, or one that is not smaller than `at_least`."""

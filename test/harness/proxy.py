@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 
-from harness.running import free_port
+from harness.running import free_port, wait_until
 
 
 def relay(source, sink, saw=bytes):
@@ -57,6 +57,21 @@ class Proxy:
     def asked(self, method, end):
         """Returns the paths of the requests so far of a method, whose path ends like this."""
         return [path for m, path in self.seen if m == method and path.endswith(end)]
+
+    def wait_asked(self, method, end, times=1):
+        """Waits until there were so many requests of a method, whose path ends like this."""
+
+        def number_asked():
+            return len(self.asked(method, end))
+
+        wait_until(f"requests: {method} ...{end}", number_asked, at_least=times)
+
+    def wait_for_writes(self):
+        """Waits until the server has answered all requests other than GETs."""
+        wait_until("writes under way", self._under_way, equals=0)
+
+    def _under_way(self):
+        return self.writing
 
     def cut_all(self):
         """Breaks all connections of clients. The server's answers to writes that are under way are still noted in

@@ -105,19 +105,28 @@ def free_port():
     raise AssertionError("no port is free")
 
 
-def wait_until(what, condition, *args, equals=None, at_least=None, deadline=DEADLINE, **kwargs):
-    """Polls until condition(*args, **kwargs) returns something true, or the value `equals`, or one that is not smaller
-    than `at_least`, and returns that; raises AssertionError after the deadline. A number behind a condition without
-    parameters is the deadline."""
-    if len(args) == 1 and isinstance(args[0], (int, float)) and not inspect.signature(condition).parameters:
+def wait_until(what, function, *args, equals=None, at_least=None, containing=None, deadline=DEADLINE, **kwargs):
+    """Polls until function(*args, **kwargs) returns something true, or the value `equals`, or one that is not smaller
+    than `at_least`, or one that contains `containing`, and returns that. Raises AssertionError after the deadline, in
+    seconds, with what was returned last and what was awaited. A number behind a function without parameters is the
+    deadline."""
+    if len(args) == 1 and isinstance(args[0], (int, float)) and not inspect.signature(function).parameters:
         deadline, args = args[0], ()
     end = time.monotonic() + deadline
     while True:
-        value = condition(*args, **kwargs)
-        if value == equals if equals is not None else value >= at_least if at_least is not None else value:
+        value = function(*args, **kwargs)
+        if equals is not None:
+            held, awaited = value == equals, f"{equals!r}"
+        elif at_least is not None:
+            held, awaited = value >= at_least, f"at least {at_least!r}"
+        elif containing is not None:
+            held, awaited = containing in value, f"what contains {containing!r}"
+        else:
+            held, awaited = value, "anything that is true"
+        if held:
             return value
         if time.monotonic() > end:
-            raise AssertionError(f"not within {deadline} s: {what}", value)
+            raise AssertionError(f"not within {deadline} s: {what}", f"seen: {value!r}", f"awaited: {awaited}")
         time.sleep(0.02)
 
 
