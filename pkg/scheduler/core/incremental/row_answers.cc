@@ -69,17 +69,29 @@ void RowAnswers::Evaluate(std::vector<Row>* rows) {
   column_.SetAll(*rows, scores);
 }
 
+// Computes the answers for all listed rows, one row after another, so that rules read columns from end to end. Rows in
+// the order of names lie far apart.
+void RowAnswers::EvaluateAll(ScoreColumn* column) {
+  std::vector<Row>& rows = scratch().rows;
+  rows.clear();
+  cache_->listed().ForEach([&](Row row) { rows.push_back(row); });
+  column->Assign(cache_->row_count());
+  std::vector<int32_t>& scores = scratch().scores;
+  usable_ = CallRules(&rows, &scores) && usable_;
+  column->SetAll(rows, scores);
+}
+
 // Brings the column up to date, or creates it.
 void RowAnswers::Refresh() {
   std::vector<Row>& rows = scratch().rows;
   const bool known = kept_ && column_.size() >= cache_->row_count() && cache_->RowsChangedSince(seen_, &rows);
   seen_ = cache_->generation();
+  kept_ = true;
   if (!known) {
-    kept_ = true;
-    rows = cache_->in_order();
-    column_.Assign(cache_->row_count());
+    EvaluateAll(&column_);
+  } else if (!rows.empty()) {
+    Evaluate(&rows);
   }
-  if (!rows.empty()) Evaluate(&rows);
 }
 
 // Has no branch on the answers: whether a row fits is hard to predict.
@@ -142,55 +154,42 @@ void RowAnswers::LeaveRing() {
   place_ = kNoPlace;
 }
 
-// KeepFitting, and keeps the answers of all rows for the time being. Those of the rows that are not in the list, which
-// are fewer, are computed as well.
-void RowAnswers::ListFirst(std::vector<Row>* rows, std::vector<int32_t>* scores) {
-  const std::vector<Row>& all = cache_->in_order();
-  std::vector<Row>& others = scratch().rows;
-  others.resize(all.size());
-  size_t listed = 0, left = 0;
-  for (Row row : all) {
-    const bool in_list = listed < rows->size() && (*rows)[listed] == row;
-    others[left] = row;
-    left += in_list ? 0 : 1;
-    listed += in_list ? 1 : 0;
+// Computes the answers for the first listing of these rows, which are a large part of all. Returns null if they are in
+// scratch().listed. If the rows are at least half of all, the answers of all others, which are fewer, are computed as
+// well, and may be kept for the time being.
+const ScoreColumn* RowAnswers::ListFirst(const std::vector<Row>& rows) {
+  Scratch& s = scratch();
+  if (2 * rows.size() < cache_->in_order().size()) {
+    s.listed = rows;
+    KeepFitting(&s.listed, &s.listed_scores);
+    return nullptr;
   }
-  others.resize(left);
-  usable_ = CallRules(rows, scores) && usable_;
-  EnterRing();
-  kept_ = true;
-  seen_ = cache_->generation();
-  column_.Assign(cache_->row_count());
-  if (!others.empty()) Evaluate(&others);
-  column_.SetAll(*rows, *scores);
+  if (FirstColumnsPay()) {
+    EnterRing();
+    Refresh();
+    return &column_;
+  }
+  EvaluateAll(&s.once);
+  return &s.once;
 }
 
-// Returns true when the answers are in the column, which is up to date. Otherwise the rows that fit are in
-// scratch().listed.
-bool RowAnswers::BeginListing(const std::vector<Row>& rows) {
-  std::vector<Row>& listed = scratch().listed;
-  std::vector<int32_t>& scores = scratch().listed_scores;
-  if (rows.size() >= cache_->node_count() / kNodesForOneListed) {
-    const bool first = listings_++ == 0;
-    if (first && !kept_ && 2 * rows.size() >= cache_->in_order().size() && FirstColumnsPay()) {
-      listed = rows;
-      ListFirst(&listed, &scores);
-      return false;
-    }
-    if (!first) {
-      if (place_ != kNoPlace) ++first_columns_.used;
-      LeaveRing();
-      Refresh();
-      return true;
-    }
-  }
-  if (kept_) {
+// Returns the column with the answers, which is up to date, or null if the rows that fit are in scratch().listed.
+const ScoreColumn* RowAnswers::BeginListing(const std::vector<Row>& rows) {
+  const bool many = rows.size() >= cache_->node_count() / kNodesForOneListed;
+  if (many && listings_++ > 0) {
+    if (place_ != kNoPlace) ++first_columns_.used;
+    LeaveRing();
     Refresh();
-    return true;
+  } else if (kept_) {
+    Refresh();
+  } else if (many) {
+    return ListFirst(rows);
+  } else {
+    scratch().listed = rows;
+    KeepFitting(&scratch().listed, &scratch().listed_scores);
+    return nullptr;
   }
-  listed = rows;
-  KeepFitting(&listed, &scores);
-  return false;
+  return &column_;
 }
 
 }  // namespace berth::scheduler

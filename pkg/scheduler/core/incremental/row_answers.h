@@ -54,7 +54,8 @@ class RowAnswers {
   // with the place of the next row that fits.
   template <typename F>
   size_t ListFitting(const std::vector<Row>& rows, F f) {
-    if (!BeginListing(rows)) {
+    const ScoreColumn* const answers = BeginListing(rows);
+    if (answers == nullptr) {
       const Scratch& s = scratch();
       const Row* const fit = s.listed.data();
       const int32_t* const scores = s.listed_scores.data();
@@ -62,7 +63,7 @@ class RowAnswers {
       for (size_t k = 0; k < size; ++k) f(k, fit[k], scores[k]);
       return size;
     }
-    return column_.Visit([&rows, f](const auto* column) {
+    return answers->Visit([&rows, f](const auto* column) {
       size_t place = 0;
       for (const Row row : rows) {
         const auto value = column[row];
@@ -89,16 +90,18 @@ class RowAnswers {
     std::vector<int64_t> raw;
     std::vector<Row> listed;
     std::vector<int32_t> listed_scores;  // by position in `listed`
+    ScoreColumn once;                    // the answers of all rows for one listing
   };
   static Scratch& scratch();
   bool CallRules(std::vector<Row>* rows, std::vector<int32_t>* scores);
   void Evaluate(std::vector<Row>* rows);
+  void EvaluateAll(ScoreColumn* column);
   void Refresh();
   bool FirstColumnsPay();
   void EnterRing();
   void LeaveRing();
-  bool BeginListing(const std::vector<Row>& rows);
-  void ListFirst(std::vector<Row>* rows, std::vector<int32_t>* scores);
+  const ScoreColumn* BeginListing(const std::vector<Row>& rows);
+  const ScoreColumn* ListFirst(const std::vector<Row>& rows);
   void TakeFromColumn(std::vector<Row>* rows, std::vector<int32_t>* scores);
 
   static constexpr size_t kNoPlace = ~size_t{0};
