@@ -21,6 +21,10 @@ constexpr size_t kFewSpecials = 64, kNodesForOneSpecial = 8;
 // What it costs to bring a special row up to date, and to list one for a decision, where looking whether a changed row
 // may be special costs 1. Estimated from profiles with 100 to 1,000 templates.
 constexpr uint64_t kCostOfUpdate = 64, kCostOfListing = 12;
+// What it costs to look up the number of a term for a row, where going through the numbers of a term costs 1 for each.
+constexpr size_t kCostOfLookup = 4;
+// How many rows are looked at to see whether most of them have different signatures, at most.
+constexpr size_t kSampledRows = 96;
 // For how many decisions keeping special rows must have been worth while before it begins, and how many if their
 // domains have several rows.
 constexpr uint64_t kDecisionsBefore = 2, kDecisionsBeforeDomains = 6;
@@ -306,8 +310,13 @@ DomainOverlay::Answer DomainOverlay::PlaceFiltered(Buffers& b, const Extra& extr
 void DomainOverlay::ListRows(Buffers& b, bool keep, const RowSet* among) {
   if (keep) specials_.Refresh(*rows_, &b.sums);
   b.list.List(*cache_, rows_.get(), among);
-  if (!keep && rows_->nodes().alone() && !layout_.sparse().empty()) {
-    MarkAll(b);
+  const std::vector<TermLayout::Term>& sparse = layout_.sparse();
+  if (keep || sparse.empty()) {
+    MarkSpecials(b, keep);
+  } else if (b.list.rows().size() * sparse.size() * kCostOfLookup < layout_.Counted()) {
+    MarkListed(b);
+  } else if (rows_->nodes().alone() || SparseSums::AreMany(layout_, cache_->row_count())) {
+    MarkMany(b);
   } else {
     MarkSpecials(b, keep);
   }
@@ -326,12 +335,38 @@ void DomainOverlay::MarkSpecials(Buffers& b, bool keep) {
   });
 }
 
-// MarkSpecials where each row has a part of its own, so that nobody asks which signatures are equal.
-void DomainOverlay::MarkAll(Buffers& b) {
+// MarkSpecials where few rows are listed: looks at these alone.
+void DomainOverlay::MarkListed(Buffers& b) {
   specials_.Drop();
-  b.of_rows.Reset(layout_.slots().size());
-  b.of_rows.TakeAll(b.sums.OfAll(layout_, cache_->row_count()), cache_->row_count());
-  b.list.MarkAll();
+  signatures_.Reset(layout_.slots().size());
+  for (const Row row : b.list.rows()) {
+    if (const int32_t signature = signatures_.Use(b.sums.Of(layout_, row)); signature != 0) b.list.Mark(row, signature);
+  }
+}
+
+// Returns whether most rows differ from all others, so that it does not pay to ask which signatures are equal. Judges
+// by some of the rows, and leaves their signatures in signatures_. REQUIRES: `sums` has the signatures of all rows.
+bool DomainOverlay::MostDiffer(Buffers& b, const std::vector<int64_t>& sums) {
+  const size_t width = layout_.slots().size(), rows = cache_->row_count(), step = rows / kSampledRows + 1;
+  size_t sampled = 0;
+  for (size_t row = 0; row < rows; row += step, ++sampled) signatures_.Use({&sums[(row + 1) * width], width});
+  return 4 * signatures_.size() > 3 * sampled || !b.list.HasTable(rows_->nodes().group_count(), signatures_.size());
+}
+
+// MarkSpecials where many rows are special.
+void DomainOverlay::MarkMany(Buffers& b) {
+  const size_t width = layout_.slots().size(), rows = cache_->row_count();
+  specials_.Drop();
+  signatures_.Reset(width);
+  std::vector<int64_t>* const sums = b.sums.OfAll(layout_, rows);
+  if (rows_->nodes().alone() || MostDiffer(b, *sums)) {
+    b.of_rows.Reset(width);
+    b.of_rows.TakeAll(sums, rows);
+    b.list.MarkAll();
+    return;
+  }
+  SparseSums::ForEachIn(*sums, width,
+                        [&](Row row, std::span<const int64_t> values) { b.list.Mark(row, signatures_.Use(values)); });
 }
 
 // PlaceAmong, with the special rows kept or found anew. REQUIRES: a class that is built is up to date.

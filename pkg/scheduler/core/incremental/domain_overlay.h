@@ -126,7 +126,9 @@ class DomainOverlay {
   Answer PlaceInWindow(Buffers& b, SampledWalk* walk, uint64_t* last_node_index);
   void AskLabelRulesOfClass(Buffers& b);
   void MarkSpecials(Buffers& b, bool keep);
-  void MarkAll(Buffers& b);
+  void MarkListed(Buffers& b);
+  bool MostDiffer(Buffers& b, const std::vector<int64_t>& sums);
+  void MarkMany(Buffers& b);
   void ListRows(Buffers& b, bool keep, const RowSet* among);
   bool WalkRows(Buffers& b, bool keep, SampledWalk* walk);
   Answer ChooseWalked(Buffers& b, uint64_t* last_node_index);

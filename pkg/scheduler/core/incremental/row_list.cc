@@ -73,11 +73,15 @@ void RowList::AppendOneOfEach(size_t groups, std::vector<Row>* out) const {
   }
 }
 
+bool RowList::HasTable(size_t groups, size_t signatures) const {
+  return groups * signatures <= 4 * signature_of_.size() + kLeastPlacesOfTable;
+}
+
 // Says that no part was looked for yet. REQUIRES: the special rows are marked.
 void RowList::ForgetParts(size_t groups) {
   plain_part_.assign(groups, kNotLooked);
-  const size_t places = groups * static_cast<size_t>(signatures_);
-  places_ = places <= 4 * signature_of_.size() + kLeastPlacesOfTable ? places : 0;
+  const auto signatures = static_cast<size_t>(signatures_);
+  places_ = HasTable(groups, signatures) ? groups * signatures : 0;
   for (const size_t place : looked_) part_table_[place] = kNotLooked;
   looked_.clear();
   if (part_table_.size() < places_) part_table_.resize(places_, kNotLooked);
@@ -125,8 +129,8 @@ bool RowList::LookUpParts(PartTable* parts) {
 void RowList::FindParts(const StaticNodeIndex& nodes, PartTable* parts) {
   const size_t groups = nodes.group_count();
   ForgetParts(groups);
-  alone_ = nodes.alone() || (!with_signature_.empty() && places_ == 0);
-  if (groups == 1 && with_signature_.empty()) {
+  alone_ = nodes.alone() || marked_all_ || (!with_signature_.empty() && places_ == 0);
+  if (groups == 1 && with_signature_.empty() && !alone_) {
     if (!rows_.empty() && parts->Add(0, 0, nullptr, 0) == PartTable::kNoPart) Resize(0);
     return;
   }

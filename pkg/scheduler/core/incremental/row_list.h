@@ -66,9 +66,11 @@ class RowList {
     signature_of_[row] = signature;
     signatures_ = std::max(signatures_, signature + 1);
   }
-  // Says that each row has a signature of its own, whose number is the row plus 1. Only where each row has a group of
-  // its own (StaticNodeIndex::alone).
+  // Says that each row has a signature of its own, whose number is the row plus 1, and with it a part of its own.
   void MarkAll() { marked_all_ = true; }
+  // Returns whether rows of so many groups with so many signatures would be looked for in a table of parts. If not,
+  // each row that fits gets a part of its own.
+  bool HasTable(size_t groups, size_t signatures) const;
   bool marked_all() const { return marked_all_; }
   // Appends one row of each group that has a listed row.
   void AppendOneOfEach(size_t groups, std::vector<Row>* out) const;

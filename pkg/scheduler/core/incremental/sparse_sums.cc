@@ -41,12 +41,10 @@ void SparseSums::AddToAll(const TermLayout& layout, const TermLayout::Term& t, i
   const int64_t weight = t.term->weight;
   const LabelColumn* const label = t.term->label;
   int64_t* const values = all + t.slot;
-  uint64_t* const words = counted_.words().data();
   const auto add = [=](Row row, int64_t number) {
     if (label != nullptr && label->Domain(row) == LabelColumn::kNoDomain) return;
     int64_t& value = values[row * width];
     value = adds ? value + weight * number : number > 0 ? 1 : value;
-    words[row / 64] |= uint64_t{1} << (row % 64);
   };
   const LabelColumn* const column = t.term->totals->column();
   for (const auto& [domain, number] : t.term->totals->numbers()) {
@@ -58,14 +56,8 @@ void SparseSums::AddToAll(const TermLayout& layout, const TermLayout::Term& t, i
   }
 }
 
-// ForEach where a large part of the rows is met, so that a place for each row costs less than to look for one.
-void SparseSums::ForEachOfMany(const TermLayout& layout, size_t rows, Use f) {
-  const size_t width = layout.slots().size();
-  values_.assign(rows * width, 0);
-  counted_.Clear();
-  counted_.Resize(static_cast<Row>(rows));
-  for (const TermLayout::Term& t : layout.sparse()) AddToAll(layout, t, values_.data());
-  counted_.ForEach([&](Row row) { f(row, {values_.data() + row * width, width}); });
+bool SparseSums::AreMany(const TermLayout& layout, size_t rows) {
+  return layout.Counted() * kRowsOfCounted > rows;
 }
 
 std::vector<int64_t>* SparseSums::OfAll(const TermLayout& layout, size_t rows) {
@@ -73,20 +65,19 @@ std::vector<int64_t>* SparseSums::OfAll(const TermLayout& layout, size_t rows) {
   for (Row row : added_) added_at_[row] = 0;
   added_.clear();
   values_.assign((rows + 1) * width, 0);
-  counted_.Clear();
-  counted_.Resize(static_cast<Row>(rows));
   for (const TermLayout::Term& t : layout.sparse()) AddToAll(layout, t, values_.data() + width);
   return &values_;
 }
 
 // A single term has each row's signature as soon as it meets the row; the sums of several are collected first.
-void SparseSums::ForEach(const TermLayout& layout, size_t rows, Use f) {
+void SparseSums::ForEach(const TermLayout& layout, size_t rows,
+                         absl::FunctionRef<void(Row, std::span<const int64_t>)> f) {
   if (layout.sparse().empty()) return;
   const size_t width = layout.slots().size();
   const bool single = layout.sparse().size() == 1;
   for (Row row : added_) added_at_[row] = 0;
   added_.clear();
-  if (!single && layout.Counted() * kRowsOfCounted > rows) return ForEachOfMany(layout, rows, f);
+  if (!single && AreMany(layout, rows)) return ForEachIn(*OfAll(layout, rows), width, f);
   values_.clear();
   if (added_at_.size() < rows) added_at_.resize(rows, 0);
   for (const TermLayout::Term& t : layout.sparse()) {
