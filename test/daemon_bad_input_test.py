@@ -54,7 +54,7 @@ WRONG = {
     "pod-max-in-unschedulable-pods-duration": ("-1s", "--pod-max-in-unschedulable-pods-duration: invalid value -1s"),
     "percentage-of-nodes-to-score": ("most", "must be a number or release"),
     "policy-config-file": (NOT_THERE, f"missing policy config file {NOT_THERE}"),
-    "kept-answers-max-bytes": ("1", "must be 0 or a quantity of bytes of 1Mi at least"),
+    "kept-answers-max-bytes": ("1", "must be 0 or a quantity of at least 1Mi"),
     "record-max-bytes": ("many", 'invalid argument "many" for "--record-max-bytes" flag'),
     "port": ("65536", "--port: invalid value 65536"),
     "profiling": ("maybe", None),
@@ -122,12 +122,12 @@ OF_LATER = {
 }
 # Texts that mean nothing to any release, or whose meaning only others know.
 OF_LATER_ANY_TEXT = {
-    "allow-metric-labels-manifest": "without effect",
-    "azure-container-registry-config": "without effect",
-    "disabled-metrics": "without effect",
-    "log-file": "without effect",
-    "min-compatibility-version": "without effect",
-    "tls-curve-preferences": "without effect",
+    "allow-metric-labels-manifest": "ignored",
+    "azure-container-registry-config": "ignored",
+    "disabled-metrics": "ignored",
+    "log-file": "ignored",
+    "min-compatibility-version": "ignored",
+    "tls-curve-preferences": "ignored",
     "requestheader-allowed-names": "is compared with what certificates say",
     "requestheader-extra-headers-prefix": "a header of any name",
     "requestheader-group-headers": "a header of any name",

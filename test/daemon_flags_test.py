@@ -238,8 +238,8 @@ def test_command_lines_of_installers():
 
 def test_what_has_no_effect_is_said_once():
     r = run("--emulated-version=1.29", "--write-config-to=" + scratch("written"), *INSTALLERS["1.29", "everything"])
-    assert r.stderr.count("accepted without effect: ") == 1, r.stderr
-    said = r.stderr.partition("accepted without effect: ")[2].split("\n")[0]
+    assert r.stderr.count("accepted but ignored: ") == 1, r.stderr
+    said = r.stderr.partition("accepted but ignored: ")[2].split("\n")[0]
     for flag in (
         "--http2-max-streams-per-connection",
         "--permit-port-sharing",

@@ -92,7 +92,7 @@ def test_flags():
     refused("watch cache of nothing", "there is no such resource", "--insecure-port=0", "--watch-cache-sizes=cows#5")
     refused(
         "address of no port",
-        "--bind-address means nothing without --secure-port",
+        "--bind-address has no effect without --secure-port",
         "--insecure-port=0",
         "--bind-address=127.0.0.1",
     )

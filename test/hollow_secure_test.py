@@ -139,7 +139,7 @@ def test_files_that_are_refused():
     refused("no certificate", "--secure-port needs --tls-cert-file and --tls-private-key-file", "--secure-port=0")
     refused(
         "token file without port",
-        "--token-auth-file means nothing without --secure-port",
+        "--token-auth-file has no effect without --secure-port",
         "--token-auth-file=" + TOKENS,
     )
     refused(

@@ -21,40 +21,44 @@ namespace {
 
 po::options_description Flags() {
   po::options_description flags("Flags");
-  auto text = [](const char* value) { return po::value<std::string>()->default_value(value); };
+  auto text = [](const char* name, const char* value) {
+    return po::value<std::string>()->value_name(name)->default_value(value);
+  };
   // clang-format off
   flags.add_options()
-      ("insecure-bind-address", text("127.0.0.1"), "address of the port without TLS")
-      ("insecure-port", text("8080"), "port without TLS; 0 picks a free one")
-      ("emulated-version", po::value<std::string>()->default_value(std::string(release::Default().name)),
+      ("insecure-bind-address", text("IP", "127.0.0.1"), "address of the port without TLS")
+      ("insecure-port", text("PORT", "8080"), "port without TLS; 0 picks a free one")
+      ("emulated-version",
+       po::value<std::string>()->value_name("RELEASE")->default_value(std::string(release::Default().name)),
        ("release whose API is served: " + release::Names()).c_str())
-      ("load", po::value<std::vector<std::string>>()->composing(),
-       "file to fill the store from: what `kubectl get -o json|yaml` prints, or a Scenario; plain or gzip; may be given "
-       "several times")
-      ("disable-admission-plugins", text(""),
-       ("admission plugins that do not run, separated by commas, of: " +
-        absl::StrJoin(world::AdmissionPlugins::Names(), ", ")).c_str())
-      ("simulate", text(""),
-       "what runs around the objects, separated by commas, of: kubelets, controllers; empty: nothing")
-      ("pod-start-delay", text("500ms"), "with simulated kubelets: from a pod's binding until it is Running")
-      ("pod-stop-delay", text("200ms"), "with simulated kubelets: from a pod's deletion until it is gone")
-      ("job-duration", text("3s"), "with simulated kubelets: how long pods of Jobs run")
-      ("node-monitor-grace-period", text(""),
-       "with simulated controllers: how long a node may be silent before it counts as lost; empty: as in the release")
-      ("bind-address", text("0.0.0.0"), "address of the TLS port")
-      ("secure-port", po::value<std::string>(), "port with TLS; 0 picks a free one; needs certificate and key")
-      ("tls-cert-file", text(""), "PEM file with the server's certificate, CA certificates behind it")
-      ("tls-private-key-file", text(""), "PEM file with its key")
-      ("client-ca-file", text(""), "PEM file: clients with a certificate of these authorities are its CN, in groups O")
-      ("token-auth-file", text(""), "CSV file: token,user,uid[,\"group1,group2\"]")
-      ("authorization-policy-file", text(""),
-       "one JSON policy object a line, as in ABAC mode; without it every known user may do everything")
-      ("default-watch-cache-size", text("100"), "events kept for watches that begin in the past")
-      ("watch-cache-sizes", text(""), "the same for single resources: pods#1000,nodes#1000 (the default for these two)")
-      ("event-ttl", text("1h0m0s"), "how long events are kept")
-      ("v,v", text("0"), "log verbosity")
+      ("load", po::value<std::vector<std::string>>()->value_name("FILE")->composing(),
+       "objects to begin with: a file as `kubectl get -o json|yaml` prints it, or a Scenario; plain or gzip; may be "
+       "repeated")
+      ("disable-admission-plugins", text("NAME,...", ""),
+       ("admission plugins to turn off, of: " + absl::StrJoin(world::AdmissionPlugins::Names(), ", ")).c_str())
+      ("simulate", text("WHAT,...", ""), "what to simulate: kubelets, controllers, or both (default: nothing)")
+      ("pod-start-delay", text("TIME", "500ms"), "simulated kubelets: how long a bound pod takes to be Running")
+      ("pod-stop-delay", text("TIME", "200ms"), "simulated kubelets: how long a deleted pod takes to be gone")
+      ("job-duration", text("TIME", "3s"), "simulated kubelets: how long pods of Jobs run")
+      ("node-monitor-grace-period", text("TIME", ""),
+       "simulated controllers: how long a node may be silent before it counts as lost (default: that of the release)")
+      ("bind-address", text("IP", "0.0.0.0"), "address of the TLS port")
+      ("secure-port", po::value<std::string>()->value_name("PORT"),
+       "port with TLS; 0 picks a free one; needs a certificate and its key")
+      ("tls-cert-file", text("FILE", ""), "PEM file with the server's certificate, followed by CA certificates")
+      ("tls-private-key-file", text("FILE", ""), "PEM file with its key")
+      ("client-ca-file", text("FILE", ""),
+       "PEM file of authorities that sign client certificates: their CN is the user's name, each O a group")
+      ("token-auth-file", text("FILE", ""), "CSV file: token,user,uid[,\"group1,group2\"]")
+      ("authorization-policy-file", text("FILE", ""),
+       "ABAC policies, a JSON object per line; without it every authenticated user may do everything")
+      ("default-watch-cache-size", text("N", "100"), "events kept for watches that begin in the past")
+      ("watch-cache-sizes", text("RESOURCE#N,...", ""),
+       "the same for single resources (default: pods#1000,nodes#1000)")
+      ("event-ttl", text("TIME", "1h0m0s"), "how long events are kept")
+      ("v,v", text("LEVEL", "0"), "log verbosity")
       ("version", "print the version")
-      ("help,h", "print this");
+      ("help,h", "print this text");
   // clang-format on
   return flags;
 }
@@ -92,7 +96,7 @@ std::string HelpText() {
       "configuration file.";
   return absl::StrCat(util::Wrapped(about), "\n\nUsage:\n  hollow-apiserver [flags]\n\nFlags:\n",
                       util::HelpOf(util::EntriesOf(Flags())),
-                      "\nIt prints one line when it serves: Serving insecurely on ADDRESS:PORT\n");
+                      "\nWhen it is ready it prints one line: Serving insecurely on ADDRESS:PORT\n");
 }
 
 // NOLINT(readability-function-size): checks each flag by itself, one after another.
@@ -179,12 +183,12 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
       bad.Update(util::InvalidArgument("--secure-port needs --tls-cert-file and --tls-private-key-file"));
   } else {
     if (!given["bind-address"].defaulted()) {
-      bad.Update(util::InvalidArgument("--bind-address means nothing without --secure-port"));
+      bad.Update(util::InvalidArgument("--bind-address has no effect without --secure-port"));
     }
     for (const char* flag :
          {"tls-cert-file", "tls-private-key-file", "client-ca-file", "token-auth-file", "authorization-policy-file"}) {
       if (!text(flag).empty())
-        bad.Update(util::InvalidArgument(absl::StrCat("--", flag, " means nothing without --secure-port")));
+        bad.Update(util::InvalidArgument(absl::StrCat("--", flag, " has no effect without --secure-port")));
     }
   }
   if (!absl::SimpleAtoi(text("default-watch-cache-size"), &s.default_watch_cache_size))

@@ -170,7 +170,7 @@ struct ClientAuthoritiesReader::Impl : std::enable_shared_from_this<Impl> {
     if (!read_once && fatal) return fatal(why);
     if (std::exchange(failed, true)) return;
     util::LogLine(
-        "Unable to read whose client certificates count; those of nobody do until that works, or those read last")
+        "Unable to look up the client certificate authorities to trust; those found last stay in use, or none")
         .AddObject("configMap", kNamespace, kName)
         .Error(why);
   }

@@ -205,31 +205,31 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
          static_cast<double>(s.binds_in_flight), out);
   AddOne("scheduler_requests_in_flight", kGauge, "Number of requests about pods that are not answered yet",
          static_cast<double>(s.requests_in_flight), out);
-  AddOne("scheduler_requests_limit", kGauge, "Number of requests about pods from which on no pod is tried",
+  AddOne("scheduler_requests_limit", kGauge,
+         "Number of unanswered requests about pods at which no further pod is tried",
          static_cast<double>(s.requests_limit), out);
   AddOne("scheduler_checked_decisions_total", kCounter,
-         "Number of decisions that were made both ways, incrementally and by the reference scheduler "
-         "(--check-decisions)",
+         "Number of decisions that were made twice, incrementally and by the reference scheduler (--check-decisions)",
          static_cast<double>(m.checked_decisions), out);
   AddOne("scheduler_decision_differences_total", kCounter,
-         "Number of checked decisions that the incremental scheduler would have made otherwise. Should be 0.",
+         "Number of checked decisions that the incremental scheduler would have made differently. Should be 0.",
          static_cast<double>(m.decision_differences), out);
-  AddOne("scheduler_kept_answers_bytes", kGauge, "Memory that the answers take which are kept between decisions",
+  AddOne("scheduler_kept_answers_bytes", kGauge, "Memory of the answers that are kept between decisions",
          static_cast<double>(s.kept_answers_bytes), out);
   AddOne("scheduler_kept_answers_limit_bytes", kGauge,
-         "Memory beyond which those of them are dropped that were not used for the longest time",
-         static_cast<double>(s.kept_answers_limit), out);
+         "Memory beyond which the least recently used of them are dropped", static_cast<double>(s.kept_answers_limit),
+         out);
   CollectTexts(out);
   AddOne("scheduler_pods_bound_total", kCounter, "Number of pods bound", static_cast<double>(m.bound), out);
   AddOne("scheduler_bind_failures_total", kCounter, "Number of bindings that failed",
          static_cast<double>(m.bind_failures), out);
   AddOne("scheduler_bind_outcome_unknown_total", kCounter,
-         "Number of bindings without a clear answer, whose outcome had to be asked for",
+         "Number of bindings without a clear answer, whose outcome had to be looked up",
          static_cast<double>(m.binds_unknown), out);
   AddOne("scheduler_expired_pods_total", kCounter,
-         "Number of bound pods that the watch did not show in time, so that they were asked for",
+         "Number of bound pods that the watch did not show in time and that had to be looked up",
          static_cast<double>(m.expired), out);
-  AddOne("scheduler_cache_repairs_total", kCounter, "Number of pods found on another node than known",
+  AddOne("scheduler_cache_repairs_total", kCounter, "Number of pods found on another node than expected",
          static_cast<double>(s.repairs), out);
   MetricFamily invalid = Family("scheduler_invalid_objects_total", kCounter,
                                 "Number of objects and answers from the API server that cannot be right and were "

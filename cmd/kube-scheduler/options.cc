@@ -90,7 +90,6 @@ absl::Status ParseSeverity(const std::string& text, int* out) {
   return absl::OkStatus();
 }
 
-// The port for HTTPS since release 1.12.
 // A smaller recording could not hold a checkpoint of a cluster of moderate size.
 constexpr int64_t kLeastRecording = 1 << 20;
 
@@ -108,16 +107,16 @@ Options::Options() {
   flags_.Section("Configuration");
   flags_.String(&config_file_, "config",
                 "The path to the configuration file. All other flags but --master, --feature-gates and the logging "
-                "flags are then without effect.");
+                "flags are then ignored.");
   flags_.String(&emulated_version_, "emulated-version",
-                absl::StrCat("The release of Kubernetes whose decisions are made: ", release::NamesWith(", "),
-                             ". By default the first of them that reads the configuration file, or ",
+                absl::StrCat("The Kubernetes release to emulate: ", release::NamesWith(", "),
+                             ". By default the first of them that can read the configuration file, or ",
                              std::string(release::Default().name), "."));
   flags_.Custom(
       "percentage-of-nodes-to-score", "number|release",
-      "How many of the nodes a decision looks at, in percent, as the release would do with this value in its "
-      "configuration; release: with the value that its configuration has. By default all nodes are looked at, "
-      "whatever a configuration says, which is faster here and places pods better.",
+      "The percentage of nodes to consider for each pod, as the release would with this value in its configuration; "
+      "\"release\" takes the value of the configuration. By default all nodes are considered, whatever the "
+      "configuration says, which is faster here and places pods better.",
       "all",
       [this](const std::string& s) {
         int64_t number = 0;
@@ -135,9 +134,9 @@ Options::Options() {
   flags_.String(&master, "master", "The address of the Kubernetes API server (overrides any value in kubeconfig)");
   flags_.String(&cc.kubeconfig, "kubeconfig",
                 "Path to kubeconfig file with authorization and master location information.");
-  flags_.String(&context, "context", "The context of the kubeconfig that is used in place of its current one");
+  flags_.String(&context, "context", "The kubeconfig context to use instead of the current one");
   flags_.String(&cc.content_type, "kube-api-content-type",
-                "Content type of requests sent to apiserver. JSON is always spoken; the value is only shown.");
+                "Content type of requests sent to apiserver. Only shown in /configz: requests are always JSON.");
   flags_.Float32(&cc.qps, "kube-api-qps", "QPS to use while talking with kubernetes apiserver");
   flags_.Int32(&cc.burst, "kube-api-burst", "Burst to use while talking with kubernetes apiserver");
   flags_.Custom(
@@ -170,12 +169,12 @@ Options::Options() {
   flags_.Bool(&legacy_policy_, "use-legacy-policy-config",
               "When set to true, scheduler will ignore policy ConfigMap and uses policy config file");
   flags_.Bool(&ignore_unknown_fields, "ignore-unknown-fields",
-              "Treat pods as if they had none of the fields that came after the emulated release: scheduling gates, "
-              "preemptionPolicy, overhead, sidecars, matchFields, topology spread constraints, namespace selectors, "
-              "ephemeral volumes. By default these are honoured, or the pod waits with a condition that names them.");
+              "Ignore pod fields newer than the emulated release: scheduling gates, preemptionPolicy, overhead, "
+              "sidecars, matchFields, topology spread constraints, namespace selectors, ephemeral volumes. By default "
+              "they are honoured, or the pod stays pending with a condition that names them.");
   flags_.Duration(&c.pod_max_in_unschedulable, "pod-max-in-unschedulable-pods-duration",
-                  "How long a pod that does not fit waits for a change of the cluster before it is tried again all the "
-                  "same (gate PodPriority).");
+                  "How long an unschedulable pod waits for a change in the cluster before it is tried again anyway "
+                  "(gate PodPriority).");
   flags_
       .Int32(&c.hard_pod_affinity_symmetric_weight, "hard-pod-affinity-symmetric-weight",
              "RequiredDuringScheduling affinity is not symmetric, but there is an implicit PreferredDuringScheduling "
@@ -192,8 +191,8 @@ Options::Options() {
   flags_.Section("Serving");
   flags_.String(&address_, "address", "The IP address to serve on (set to 0.0.0.0 for all interfaces)");
   flags_.Int32(&port_, "port",
-               "The port that the scheduler's http service runs on. -1: it is not served, 0: any free port. Releases "
-               "that serve HTTPS alone have no such port unless this flag is given.");
+               "The port to serve plain HTTP on; 0 picks a free one, -1 turns it off. Releases that only serve HTTPS "
+               "have no such port unless this flag is given.");
   flags_.Bool(&c.enable_profiling, "profiling", "Enable profiling via web interface host:port/debug/pprof/");
   flags_.Bool(&c.enable_contention_profiling, "contention-profiling",
               "Enable lock contention profiling, if profiling is enabled");
@@ -205,38 +204,36 @@ Options::Options() {
         return absl::OkStatus();
       },
       [this] { return secure.bind_address; });
-  flags_.Int32(
-      &secure.port, "secure-port",
-      "The port on which to serve HTTPS with authentication and authorization. 0: it is not served. The default "
-      "is that of the emulated release.");
+  flags_.Int32(&secure.port, "secure-port",
+               "The port to serve HTTPS on, with authentication and authorization; 0 turns it off. The default is that "
+               "of the emulated release.");
   flags_.String(&secure.cert_dir, "cert-dir",
-                "The directory where a self-made certificate is kept (kube-scheduler.crt, kube-scheduler.key). Empty: "
-                "it is made anew in memory.");
+                "The directory for a generated self-signed certificate (kube-scheduler.crt, kube-scheduler.key). If "
+                "empty, it is generated in memory at every start.");
   flags_.String(&secure.cert_file, "tls-cert-file",
-                "File containing the x509 certificate for HTTPS. Without it and --tls-private-key-file a self-signed "
-                "one is made.");
+                "File containing the x509 certificate for HTTPS. Without it and --tls-private-key-file, a self-signed "
+                "one is generated.");
   flags_.String(&secure.key_file, "tls-private-key-file",
                 "File containing the x509 private key matching --tls-cert-file.");
   flags_.String(&secure.client_ca_file, "client-ca-file",
-                "Requests that show a client certificate signed by one of the authorities in this file are "
-                "authenticated by its CommonName.");
+                "Requests with a client certificate signed by one of the authorities in this file are authenticated by "
+                "its CommonName.");
 
   AddReleaseFlags(&flags_, &secure);
   flags_.Section("Serving");
-  flags_.Bool(
-      &enable_ui, "enable-ui",
-      "Serve a page about nodes, pending pods and the reasons of decisions at /ui: on the secure port to whoever "
-      "may get the path /ui, on the other ports to this machine only.");
+  flags_.Bool(&enable_ui, "enable-ui",
+              "Serve a web page at /ui that shows nodes, pending pods and the reasons for decisions: on the secure "
+              "port to users who may get /ui, on other ports to this machine only.");
   flags_.Section("Memory");
   flags_.Custom(
       "kept-answers-max-bytes", "quantity",
-      "How much memory the answers take that are kept between decisions, such as 500Mi; those that were not used for "
-      "the longest time are dropped. 0: a quarter of what the cluster itself takes, at least 64Mi.",
+      "The most memory for what is kept between decisions, such as 500Mi; the least recently used is dropped. 0: a "
+      "quarter of what the cluster itself takes, at least 64Mi.",
       "0",
       [this](const std::string& s) {
         auto q = api::Quantity::Parse(s);
         if (!q.ok() || (q->Value() != 0 && q->Value() < kLeastKeptAnswers)) {
-          return absl::InvalidArgumentError("must be 0 or a quantity of bytes of 1Mi at least, such as 500Mi");
+          return absl::InvalidArgumentError("must be 0 or a quantity of at least 1Mi, such as 500Mi");
         }
         kept_answers_max_bytes = static_cast<size_t>(q->Value());
         return absl::OkStatus();
@@ -244,17 +241,16 @@ Options::Options() {
       [this] { return absl::StrCat(kept_answers_max_bytes); });
 
   flags_.Section("Recording");
-  flags_.String(
-      &record_dir, "record-dir",
-      "Folder in which to record all that the scheduler receives and does, for schedsim replay. It is created "
-      "if needed.");
+  flags_.String(&record_dir, "record-dir",
+                "Directory in which to record everything that the scheduler receives and does, for schedsim replay. It "
+                "is created if needed.");
   flags_.Custom(
       "record-max-bytes", "quantity",
-      "Size of all recordings in --record-dir together, such as 500Mi; the oldest parts are removed.", "1Gi",
+      "The most space for all recordings in --record-dir together, such as 500Mi; the oldest parts are removed.", "1Gi",
       [this](const std::string& s) {
         auto q = api::Quantity::Parse(s);
         if (!q.ok() || q->Value() < kLeastRecording) {
-          return absl::InvalidArgumentError("must be a quantity of bytes of 1Mi at least, such as 1Gi");
+          return absl::InvalidArgumentError("must be a quantity of at least 1Mi, such as 1Gi");
         }
         record_max_bytes = q->Value();
         return absl::OkStatus();
@@ -264,9 +260,9 @@ Options::Options() {
   flags_.Section("Debugging");
   flags_.Custom(
       "check-decisions", "share",
-      "Share of the decisions, 0 to 1, that are made both ways, incrementally and by calling every rule for every "
-      "node. Differences are logged and counted in scheduler_decision_differences_total, and the latter decision is "
-      "carried out. 0.01 checks every hundredth.",
+      "The fraction of decisions, 0 to 1, to make twice: incrementally, and by calling every rule for every node. "
+      "Differences are logged and counted in scheduler_decision_differences_total, and the second decision is carried "
+      "out. 0.01 checks one in a hundred.",
       "0",
       [this](const std::string& s) {
         double share = 0;
@@ -298,9 +294,8 @@ Options::Options() {
   flags_.String(&le.lock_object_namespace, "lock-object-namespace", "Define the namespace of the lock object.");
   flags_.String(&le.lock_object_name, "lock-object-name", "Define the name of the lock object.");
   flags_.String(&le.lock_object_namespace, "leader-elect-resource-namespace",
-                "The same as --lock-object-namespace, by its newer name.");
-  flags_.String(&le.lock_object_name, "leader-elect-resource-name",
-                "The same as --lock-object-name, by its newer name.");
+                "The newer name of --lock-object-namespace.");
+  flags_.String(&le.lock_object_name, "leader-elect-resource-name", "The newer name of --lock-object-name.");
 
   flags_.Section("Logging");
   LoggingOptions& l = logging;
@@ -353,7 +348,7 @@ Options::Options() {
       [&l] { return l.backtrace_at.empty() ? std::string(":0") : l.backtrace_at; });
   flags_.Duration(&l.flush_frequency, "log-flush-frequency", "Maximum number of seconds between log flushes");
   flags_.Custom(
-      "logging-format", "string", "How log lines are written: text or json.", GoQuoted(l.format),
+      "logging-format", "string", "The log format: text or json.", GoQuoted(l.format),
       [&l](const std::string& s) {
         if (s != "text" && s != "json") return absl::InvalidArgumentError("must be text or json");
         l.format = s;
@@ -531,8 +526,8 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
   }
   for (const char* flag : {"tls-cert-file", "tls-private-key-file", "client-ca-file"}) {
     if (secure.port == 0 && emulated_version_.empty() && config_file_.empty() && !flags_.Find(flag)->text().empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", GoQuoted(flags_.Find(flag)->text()),
-                                                     " is without effect, as --secure-port is not given"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag, ": ", GoQuoted(flags_.Find(flag)->text()), " has no effect without --secure-port"));
     }
   }
   BERTH_RETURN_IF_ERROR(SetRelease(emulated_version_, config_file_, &c, gates_));
@@ -571,7 +566,7 @@ absl::StatusOr<Configuration> Options::LoadFile(std::vector<std::string>* warnin
     if (flags_.Changed(name) && !serving && !acts) lost.push_back(absl::StrCat("--", name));
   }
   if (!lost.empty()) {
-    warnings->push_back(absl::StrCat("without effect, as --config is given: ", absl::StrJoin(lost, ", ")));
+    warnings->push_back(absl::StrCat("ignored because --config is given: ", absl::StrJoin(lost, ", ")));
   }
   if (flags_.Changed("pod-max-in-unschedulable-pods-duration")) {
     c.pod_max_in_unschedulable = flag_config_.pod_max_in_unschedulable;
@@ -608,9 +603,9 @@ absl::Status Options::CheckPercentage(const Configuration& c, std::vector<std::s
   if (!percentage_) {
     const bool samples = c.Release().decides.sampling != nullptr && c.percentage_of_nodes_to_score % 100 != 0;
     if (samples) {
-      warnings->push_back(absl::StrCat("percentageOfNodesToScore is ", c.percentage_of_nodes_to_score,
-                                       ": all nodes are looked at all the same; with "
-                                       "--percentage-of-nodes-to-score=release it counts"));
+      warnings->push_back(
+          absl::StrCat("percentageOfNodesToScore is ", c.percentage_of_nodes_to_score,
+                       ": all nodes are looked at anyway, unless --percentage-of-nodes-to-score=release is given"));
     }
     return absl::OkStatus();
   }

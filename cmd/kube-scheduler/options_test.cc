@@ -182,8 +182,7 @@ TEST_CASE("flags: address and port") {
   CHECK(Complete({"--address=::1", "--port=0"}).config->metrics_bind_address == "[::1]:0");
   CHECK(Complete({"--address=1.2.3.4:80"}).error() ==
         "--address: invalid value \"1.2.3.4:80\": must be an IP address or a host's name, without a port");
-  CHECK(Complete({"--client-ca-file=x"}).error() ==
-        "--client-ca-file: \"x\" is without effect, as --secure-port is not given");
+  CHECK(Complete({"--client-ca-file=x"}).error() == "--client-ca-file: \"x\" has no effect without --secure-port");
   CHECK(Complete({"--port=70000"}).error() ==
         "--port: invalid value 70000: must be -1 (not served) or between 0 and 65535");
 }
@@ -258,7 +257,7 @@ TEST_CASE("flags: what --config puts out of force is said") {
   REQUIRE(o.Parse(args).ok());
   std::vector<std::string> warnings;
   REQUIRE(o.Complete(&warnings).ok());
-  CHECK(warnings == std::vector<std::string>{"without effect, as --config is given: " + absl::StrJoin(lost, ", ")});
+  CHECK(warnings == std::vector<std::string>{"ignored because --config is given: " + absl::StrJoin(lost, ", ")});
 }
 
 TEST_CASE("flags: help names every flag but the deprecated ones") {

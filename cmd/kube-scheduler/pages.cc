@@ -145,7 +145,7 @@ absl::Status Pages::FollowAuthorities(const SecureServingOptions& secure, const 
     if (auto s = server->SetClientAuthorities(
             absl::StrCat(found.users_pem, found.users_pem.empty() ? "" : "\n", found.proxies_pem));
         !s.ok()) {
-      util::LogLine("Unable to use the certificate authorities of clients. No client certificate is asked for")
+      util::LogLine("Unable to use the client certificate authorities; no client certificates are requested")
           .Error(util::Message(s));
     }
     access_->Believe(found);
@@ -157,7 +157,7 @@ absl::Status Pages::FollowAuthorities(const SecureServingOptions& secure, const 
   if (!secure.tolerate_lookup_failure) {
     fatal = [](const std::string& why) {
       EndWithoutWaiting(
-          absl::StrCat("unable to look up whose client certificates count "
+          absl::StrCat("unable to look up the client certificate authorities to trust "
                        "(--authentication-tolerate-lookup-failure=false): ",
                        why));
     };
@@ -255,7 +255,7 @@ HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
     page.status = 404;
     page.no_sniff = true;
     page.body =
-        "This scheduler is no Go program and has no pprof. Use: perf record -g -p " + absl::StrCat(getpid()) + "\n";
+        "This scheduler is not a Go program and has no pprof. Use: perf record -g -p " + absl::StrCat(getpid()) + "\n";
     return page;
   }
   if (r.path == "/") return FrontPage(healthz, metrics);
@@ -304,7 +304,7 @@ HttpResponse Pages::FrontPage(bool healthz, bool metrics) const {
                     "</a>: ", util::ToAbsl(what), "</li>\n");
   };
   if (live_page_ != nullptr) add("/ui/", "nodes, pending pods, and why they wait");
-  if (healthz) add("/healthz", "whether the scheduler is well");
+  if (healthz) add("/healthz", "whether the scheduler is healthy");
   if (healthz && form_.serves_probes) {
     add("/livez", "whether the process responds");
     add("/readyz", "whether it is ready");

@@ -43,11 +43,11 @@ struct Row {
   std::string_view usage;  // of a flag without effect: why it has none
   bool kept = false;       // whether it acts in releases without it, too, with a warning
 };
-constexpr std::string_view kSockets = "Without effect: sockets are always bound in the same way.";
-constexpr std::string_view kHttp2 = "Without effect: HTTP/2 is not served.";
-constexpr std::string_view kMetrics = "Without effect: all metrics are shown, with all labels.";
-constexpr std::string_view kKlog = "Without effect: log lines and files are written in one way.";
-constexpr std::string_view kJson = "Without effect: log lines in JSON are written one by one to standard error.";
+constexpr std::string_view kSockets = "Ignored: sockets are always bound the same way.";
+constexpr std::string_view kHttp2 = "Ignored: HTTP/2 is not served.";
+constexpr std::string_view kMetrics = "Ignored: all metrics are shown, with all labels.";
+constexpr std::string_view kKlog = "Ignored: there is only one form of log lines and files.";
+constexpr std::string_view kJson = "Ignored: log lines are written one by one to standard error.";
 constexpr Row kRows[] = {
     {"config", Since(9), Shape::kActs, {}},
     {"algorithm-provider", Until(22), Shape::kActs, {}},
@@ -86,7 +86,7 @@ constexpr Row kRows[] = {
     {"tls-cipher-suites", Since(12), Shape::kActs, {}},
     {"tls-min-version", Since(12), Shape::kActs, {}},
     {"tls-sni-cert-key", Since(12), Shape::kActs, {}},
-    {"tls-curve-preferences", Since(35), Shape::kText, "Without effect: OpenSSL's curves are offered."},
+    {"tls-curve-preferences", Since(35), Shape::kText, "Ignored: OpenSSL's curves are offered."},
     {"http2-max-streams-per-connection", Since(12), Shape::kInt, kHttp2},
     {"disable-http2-serving", Since(30), Shape::kBool, kHttp2},
     {"permit-port-sharing", Since(16), Shape::kBool, kSockets},
@@ -100,14 +100,14 @@ constexpr Row kRows[] = {
     {"log-json-split-stream", Since(23), Shape::kBool, kJson},
     {"log-text-info-buffer-size", Since(31), Shape::kQuantity, kJson},
     {"log-text-split-stream", Since(31), Shape::kBool, kJson},
-    {"min-compatibility-version", Since(32), Shape::kText, "Without effect: the emulated release alone decides."},
+    {"min-compatibility-version", Since(32), Shape::kText, "Ignored: only the emulated release counts."},
     {"add-dir-header", {.since = {15}, .until = {26}}, Shape::kBool, kKlog},
     {"log-file", {.since = {13}, .until = {26}}, Shape::kText, kKlog},
     {"log-file-max-size", {.since = {13}, .until = {26}}, Shape::kInt, kKlog},
     {"one-output", {.since = {19}, .until = {26}}, Shape::kBool, kKlog},
     {"skip-headers", {.since = {13}, .until = {26}}, Shape::kBool, kKlog},
     {"skip-log-headers", {.since = {14}, .until = {26}}, Shape::kBool, kKlog},
-    {"azure-container-registry-config", Until(24), Shape::kText, "Without effect: no images are pulled."},
+    {"azure-container-registry-config", Until(24), Shape::kText, "Ignored: no images are pulled."},
 };
 
 Row RowOf(const releases::OwnFlag& own, const release::Id& id) {
@@ -184,42 +184,47 @@ absl::Status CheckCipher(const std::string& name) {
 void AddAuthentication(FlagSet* flags, SecureServingOptions* s) {
   flags->Section("Authentication and authorization");
   flags->String(&s->authentication_kubeconfig, "authentication-kubeconfig",
-                "kubeconfig file of the server that reviews tokens. Empty: the one of --kubeconfig.");
+                "The kubeconfig file of the API server that reviews tokens (default: that of --kubeconfig).");
   flags->Bool(&s->skip_lookup, "authentication-skip-lookup",
-              "Do not read from the cluster whose client certificates and which front proxies are trusted.");
-  flags->Duration(&s->token_ttl, "authentication-token-webhook-cache-ttl", "How long a reviewed token is believed.");
+              "Do not look up in the cluster which client certificate authorities and front proxies to trust.");
+  flags->Duration(&s->token_ttl, "authentication-token-webhook-cache-ttl",
+                  "How long to cache the answers of token reviews.");
   flags->Bool(&s->tolerate_lookup_failure, "authentication-tolerate-lookup-failure",
-              "Go on if it cannot be read from the cluster whose client certificates are trusted; false: end.");
+              "Continue if that lookup in the cluster fails; if false, exit.");
   flags->String(&s->authorization_kubeconfig, "authorization-kubeconfig",
-                "kubeconfig file of the server that reviews access. Empty: the one of --kubeconfig.");
+                "The kubeconfig file of the API server that reviews access (default: that of --kubeconfig).");
   AddList(flags, &s->always_allow_paths, "authorization-always-allow-paths",
-          "Paths that everybody may see. A '*' at the end of one stands for anything. By default those of the health "
-          "checks.",
+          "Paths to serve without authorization; a '*' at the end of one stands for anything. By default those of the "
+          "health checks.",
           [](const std::string& path) {
             const size_t star = path.find('*');
             if (star == std::string::npos || star + 1 == path.size()) return absl::OkStatus();
             return absl::InvalidArgumentError(absl::StrCat("must have '*' only at its end: ", GoQuoted(path)));
           });
   flags->Duration(&s->authorized_ttl, "authorization-webhook-cache-authorized-ttl",
-                  "How long an answer that permits access is believed.");
+                  "How long to cache that a user may see a page.");
   flags->Duration(&s->unauthorized_ttl, "authorization-webhook-cache-unauthorized-ttl",
-                  "How long an answer that refuses access is believed.");
+                  "How long to cache that a user may not see a page.");
   flags->String(&s->request_header_ca_file, "requestheader-client-ca-file",
-                "File with the authorities of front proxies, which pass on the user in headers; in place of those that "
-                "the cluster names.");
+                "File with the certificate authorities of front proxies, which name the user in headers. It replaces "
+                "those that the cluster names.");
   AddList(flags, &s->proxy_names, "requestheader-allowed-names",
-          "Common names of certificates of front proxies. Empty: any.");
-  AddList(flags, &s->proxy_user_headers, "requestheader-username-headers", "Headers with the user's name.");
-  AddList(flags, &s->proxy_uid_headers, "requestheader-uid-headers", "Headers with the user's uid.");
-  AddList(flags, &s->proxy_group_headers, "requestheader-group-headers", "Headers with the user's groups.");
+          "Common names that the certificates of front proxies may have (default: any).");
+  AddList(flags, &s->proxy_user_headers, "requestheader-username-headers",
+          "Headers in which front proxies send the user's name.");
+  AddList(flags, &s->proxy_uid_headers, "requestheader-uid-headers",
+          "Headers in which front proxies send the user's UID.");
+  AddList(flags, &s->proxy_group_headers, "requestheader-group-headers",
+          "Headers in which front proxies send the user's groups.");
   AddList(flags, &s->proxy_extra_prefixes, "requestheader-extra-headers-prefix",
-          "Prefixes of headers with more about the user.");
+          "Prefixes of headers in which front proxies send more about the user.");
 }
 
 void AddTls(FlagSet* flags, SecureServingOptions* s) {
   flags->Section("Serving");
   flags->Custom(
-      "tls-min-version", "string", "Oldest version of TLS: VersionTLS10, VersionTLS11, VersionTLS12, VersionTLS13.", "",
+      "tls-min-version", "string",
+      "The minimum version of TLS: VersionTLS10, VersionTLS11, VersionTLS12 or VersionTLS13.", "",
       [s](const std::string& text) {
         if (!text.empty() && !http::TlsVersion(text)) {
           return absl::InvalidArgumentError(absl::StrCat("unknown tls version ", GoQuoted(text)));
@@ -229,12 +234,12 @@ void AddTls(FlagSet* flags, SecureServingOptions* s) {
       },
       [s] { return s->tls_min_version; });
   AddList(flags, &s->tls_cipher_suites, "tls-cipher-suites",
-          "Cipher suites for TLS 1.2 and older, by their names in Go. Those of TLS 1.3 are not configurable.",
+          "Cipher suites for TLS 1.2 and older, by their names in Go. Those of TLS 1.3 cannot be configured.",
           CheckCipher);
   flags->Custom(
       "tls-sni-cert-key", "namedCertKey",
-      "Files of a certificate and its key for clients that ask for one of these hosts: cert,key:*.a.com,b.com. Without "
-      "hosts, those of the certificate. May be given several times.",
+      "A certificate and its key for clients that ask for one of these hosts: cert,key:*.a.com,b.com. Without hosts, "
+      "the names in the certificate count. May be repeated.",
       "",
       [s](const std::string& text) {
         // The part behind the colon names hosts. A path with a colon is not possible, as in Go.
@@ -315,7 +320,7 @@ std::string UsageOf(const FlagSet& flags, const release::Id* release) {
 void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure) {
   AddAuthentication(flags, secure);
   AddTls(flags, secure);
-  flags->Section("Without effect");
+  flags->Section("Accepted but ignored");
   for (const Row& row : AllRows()) {
     if (row.shape != Shape::kActs) AddWithoutEffect(flags, row);
   }
@@ -346,7 +351,7 @@ absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& releas
     if (row.shape != Shape::kActs) without_effect.push_back(name);
   }
   if (!without_effect.empty()) {
-    warnings->push_back(absl::StrCat("accepted without effect: ", absl::StrJoin(without_effect, ", ")));
+    warnings->push_back(absl::StrCat("accepted but ignored: ", absl::StrJoin(without_effect, ", ")));
   }
   if (!kept.empty()) {
     warnings->push_back(absl::StrCat("accepted, although release ", std::string(release.name),

@@ -334,21 +334,20 @@ void AddCapacityFlags(boost::program_options::options_description_easy_init& add
       "rounds: RATIO pods of each spec per round");
   add("max", po::value<int64_t>()->value_name("N")->default_value(0),
       "stop after this many replicas or rounds (0: no limit)");
-  add("by", po::value<std::string>()->value_name("LABEL"),
-      "count by the values of this node label, instead of by zone");
+  add("by", po::value<std::string>()->value_name("LABEL"), "count by the values of this node label instead of by zone");
   add("add-node", po::value<std::vector<std::string>>()->value_name("TEMPLATE[=PRICE]"),
-      "how many nodes like the one in a file, or like a node of the cluster, are needed until all pending pods (and "
-      "--replicas of each --pod-spec) fit that fit an empty one; may be repeated: the cheapest mix that is found");
+      "count how many more nodes like this one (a file, or a node of the cluster) all pending pods and --replicas of "
+      "each --pod-spec need, except those that do not fit even an empty one. May be repeated: finds a cheap mix");
   add("replicas", po::value<int64_t>()->value_name("N")->default_value(1),
-      "--add-node: how many of each pod spec, times its RATIO");
+      "with --add-node: how many pods of each spec, times its RATIO");
   add("svg", po::value<std::string>()->value_name("FILE"), "draw the answer as bars");
 }
 
 absl::Status CheckCapacity(const Invocation& options) {
   if (options.List("pod-spec").empty() && !options.Has("add-node")) {
     return util::InvalidArgument(
-        "capacity: --pod-spec FILE is needed: the pod to multiply; or --add-node TEMPLATE: how many such nodes until "
-        "all pending pods fit");
+        "capacity: give --pod-spec FILE, the pod to add copies of, or --add-node TEMPLATE, to count the nodes that all "
+        "pending pods need");
   }
   for (const std::string& text : options.List("pod-spec")) BERTH_RETURN_IF_ERROR(ParseSpecFlag(text).status());
   BERTH_RETURN_IF_ERROR(CheckOffers(options));

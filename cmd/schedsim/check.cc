@@ -182,7 +182,7 @@ void NotePredicates(const PolicyReport& r, const Algorithm& algorithm, std::vect
   for (const std::string& name : running) {
     if (decides.checks_all_predicates) break;
     if (std::find(ordering.begin(), ordering.end(), name) == ordering.end()) {
-      notes->push_back(absl::StrCat(name, ": runs behind the others; ", util::ToAbsl(algorithm.release->name),
+      notes->push_back(absl::StrCat(name, ": runs after the others; ", util::ToAbsl(algorithm.release->name),
                                     " itself silently never ran it"));
     }
   }
@@ -259,7 +259,7 @@ PolicyReport ExaminePolicy(const std::string& file, std::string_view text, const
   size_t first = text.find_first_not_of(" \t\r\n");
   if (!r.errors.empty() && first != std::string_view::npos && text[first] != '{') {
     if (algorithm.Decides().policy_names == nullptr) {
-      r.errors.back() += " (a Policy is a JSON object; YAML is not taken)";
+      r.errors.back() += " (a Policy is a JSON object; YAML is not accepted)";
     }
     return r;
   }
@@ -283,7 +283,7 @@ std::string AlgorithmTable(const scheduler::EffectiveAlgorithm& effective, bool 
   }
   absl::StrAppend(&out, Table(rows),
                   checks_all_predicates ? "  all of them are evaluated (alwaysCheckAllPredicates)\n"
-                                        : "  the first that rejects a node ends the asking\n",
+                                        : "  the first that rejects a node decides\n",
                   "\nPriorities and weights:\n");
   rows.clear();
   for (const auto& [name, weight] : effective.priorities) {
@@ -305,7 +305,7 @@ std::vector<std::string> VerbsOf(const scheduler::ExtenderConfig& e) {
 
 std::string ReportTable(const PolicyReport& r) {
   std::string out =
-      absl::StrCat(r.file, ": a good Policy\n\n", AlgorithmTable(r.effective, r.policy.always_check_all_predicates),
+      absl::StrCat(r.file, ": a valid Policy\n\n", AlgorithmTable(r.effective, r.policy.always_check_all_predicates),
                    "  hardPodAffinitySymmetricWeight ", r.hard_weight, "\n");
   if (!r.policy.extenders.empty()) out += "\nExtenders, in the order they are called:\n";
   for (const auto& e : r.policy.extenders) {
@@ -317,7 +317,7 @@ std::string ReportTable(const PolicyReport& r) {
     for (const std::string& line : lines) absl::StrAppend(&out, "  ", line, "\n");
   };
   list("Worth knowing:", r.notes);
-  list("Without traits, so called for every node that is left, for every pod (plugin/README.md):",
+  list("Without traits, so called for every remaining node of every pod (plugin/README.md):",
        r.effective.not_incremental);
   list("Warnings (a later release may refuse this):", r.warnings);
   return out;
@@ -391,7 +391,7 @@ std::string WhatElseItIs(std::string_view text) {
     return "is a kubeconfig, which says how to reach a cluster, not how to schedule";
   }
   if (kind.empty() && j.FindExact("urlPrefix").IsString() && j.FindExact("extenders").IsNull()) {
-    return "is a single extender, which belongs into the list `extenders` of a Policy; as it is, it "
+    return "is a single extender, which belongs in the list `extenders` of a Policy; as it is, it "
            "is read as a Policy without any fields";
   }
   const bool is_object = j.FindExact("metadata").IsObject() || j.FindExact("items").IsArray();
@@ -434,7 +434,7 @@ extern const Command kCheckCommand = {
     .name = "check",
     .alias = "check-policy",
     .arguments = "FILE...",
-    .summary = "is this Policy or configuration good, and what will it run",
+    .summary = "is this Policy or configuration valid, and what does it run",
     .outputs = "table json yaml",
     .examples =
         "  schedsim check policies/most-pods.json\n"

@@ -149,7 +149,7 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
 std::string ConfigurationTable(const ConfigurationReport& r) {
   BERTH_REQUIRES(r.errors.empty());
   const auto& c = r.loaded.configuration;
-  std::string out = absl::StrCat(r.file, ": a good KubeSchedulerConfiguration, for release ", r.release, "\n");
+  std::string out = absl::StrCat(r.file, ": a valid KubeSchedulerConfiguration, for release ", r.release, "\n");
   for (const ResolvedProfile& profile : r.loaded.profiles) {
     absl::StrAppend(&out, "\nProfile ", profile.scheduler_name, ", its plugins in the order they are called:\n");
     constexpr size_t kIndent = 14;

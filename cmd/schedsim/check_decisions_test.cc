@@ -93,14 +93,15 @@ TEST_CASE("run --check-decisions reports what a plugin with wrong traits decides
   CHECK(good.err == "schedsim: 3 decisions made both ways, all alike\n");
 }
 
-TEST_CASE("explain says loudly that the two ways to decide differ") {
+TEST_CASE("explain says loudly that the incremental and the reference scheduler disagree") {
   Files f;
   const std::string policy = "--policy-config-file=" + f.policy();
   const Ran table = Schedsim({"explain", f.input(), "--pod", "a1", policy});
   CHECK(table.status == kExitDifference);
-  CHECK(table.out.rfind("WARNING: the two ways to decide differ: the incremental scheduler places it on node n1", 0) ==
-        0);
-  CHECK(table.err.find("default/a1: the two ways to decide differ") != std::string::npos);
+  CHECK(table.out.rfind("WARNING: the incremental and the reference scheduler disagree: the incremental scheduler "
+                        "places it on node n1",
+                        0) == 0);
+  CHECK(table.err.find("default/a1: the incremental and the reference scheduler disagree") != std::string::npos);
   const Ran json = Schedsim({"explain", f.input(), "--pod", "a1", policy, "-o", "json"});
   CHECK(json.out.find("\"incrementalDecisionDiffers\":") != std::string::npos);
   const Ran good = Schedsim({"explain", f.input(), "--pod", "b1", policy});

@@ -16,7 +16,8 @@
 
 namespace berth::schedsim {
 
-// 3 is returned only with --fail-on-pending and by convert --prove. 1 also means that the two ways to decide differ.
+// 3 is returned only with --fail-on-pending and by convert --prove. 1 also means that the incremental and the reference
+// scheduler disagree.
 inline constexpr int kExitOk = 0, kExitBadInput = 1, kExitDifference = 1, kExitUsage = 2, kExitPending = 3;
 
 // Flags that several commands share.

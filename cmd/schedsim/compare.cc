@@ -366,11 +366,11 @@ void AddCompareFlags(boost::program_options::options_description_easy_init& add)
   namespace po = boost::program_options;
   AddVariantFlags(add);
   add("changes", po::value<int64_t>()->value_name("N"),
-      "say of the first N pods that go elsewhere than with the first policy which rule made the difference (of two "
-      "releases by default the first 20); 0: of none");
+      "for the first N pods that go elsewhere than under the first policy, say which rule made the difference; 0: for "
+      "none (default for two releases: 20)");
   add("svg", po::value<std::string>()->value_name("FILE"),
-      "draw allocation and fragmentation over arrived load; of more than two releases, how many pods each step "
-      "touches");
+      "draw allocation and fragmentation over arrived load; for more than two releases, how many pods each step "
+      "affects");
 }
 
 absl::Status CheckCompare(const Invocation& options) {
@@ -381,8 +381,8 @@ absl::Status CheckCompare(const Invocation& options) {
     if (!options.List(flag).empty()) return absl::OkStatus();
   }
   return util::InvalidArgument(
-      "compare: --policy FILE, --algorithm-provider NAME, --emulated-version RELEASE or --config FILE is needed: what "
-      "to compare");
+      "compare: say what to compare: --policy FILE, --algorithm-provider NAME, --emulated-version RELEASE or --config "
+      "FILE");
 }
 
 constexpr char kCompareExamples[] =

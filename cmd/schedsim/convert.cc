@@ -234,18 +234,17 @@ int ConvertFile(const Invocation& options, std::ostream& out) {
 void AddConvertFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   add("to", po::value<std::string>()->value_name(release::NamesWith("|")),
-      "the release that is to decide as FILE does (needed)");
+      "the release that is to decide as FILE does (required)");
   add("from", po::value<std::string>()->value_name(release::NamesWith("|")),
-      "the release that FILE is for, where it does not say so: a Policy is for the default one, unless it names rules "
-      "that "
-      "only others have");
+      "the release that FILE is for, if FILE does not say (default for a Policy: the default release, or the first "
+      "that has all its rules)");
   add("prove", po::value<std::vector<std::string>>()->value_name("CLUSTER")->multitoken(),
-      "decide the pods of this input both ways, and list each pod that differs (may be repeated)");
+      "decide the pods of this input under both, and list those that go elsewhere (may be repeated)");
 }
 
 absl::Status CheckConvert(const Invocation& options) {
   if (!options.Has("to")) {
-    return util::InvalidArgument(absl::StrCat("convert: --to RELEASE is needed: ", release::Names()));
+    return util::InvalidArgument(absl::StrCat("convert: give --to RELEASE: ", release::Names()));
   }
   for (const char* flag : {"to", "from"}) {
     if (!options.Has(flag)) continue;

@@ -91,7 +91,8 @@ int Explain(const Invocation& options, std::ostream& out) {
       continue;
     }
     if (!e->decision.difference.empty()) {
-      std::cerr << "schedsim: " << key << ": the two ways to decide differ: " << e->decision.difference << "\n";
+      std::cerr << "schedsim: " << key
+                << ": the incremental and the reference scheduler disagree: " << e->decision.difference << "\n";
       exit_status = kExitDifference;
     }
     if (options.output == "table") {

@@ -124,12 +124,11 @@ std::string GeneralHelp() {
                   "\nFILE: Kubernetes objects as JSON or YAML, Lists, gzip or plain, or Scenario\n"
                   "documents; \"-\" is standard input.\n"
                   "\nExit status:\n"
-                  "  0  the run was made; pods that do not fit are a result\n"
-                  "  1  bad input, a failed write, or decisions that differ between the two ways\n"
-                  "     to decide\n"
+                  "  0  success; pods that do not fit are a result, not an error\n"
+                  "  1  bad input, a failed write, or differences that --check-decisions found\n"
                   "  2  a mistake in the command line\n"
-                  "  3  --fail-on-pending was given, and a pod stays pending, or convert --prove\n"
-                  "     found a pod that differs\n"
+                  "  3  --fail-on-pending was given and a pod stays pending, or convert --prove\n"
+                  "     found a pod that goes elsewhere\n"
                   "\n\"schedsim help COMMAND\" or \"schedsim COMMAND --help\" lists a command's flags.\n");
   return out;
 }
@@ -246,7 +245,7 @@ absl::Status Fill(const Command& command, Invocation* o) {
   }
   if (o->files.empty()) {
     if (command.files == Command::Files::kRequired) {
-      return util::InvalidArgument(absl::StrCat(util::ToAbsl(command.name), ": a FILE is needed"));
+      return util::InvalidArgument(absl::StrCat(util::ToAbsl(command.name), ": give a FILE"));
     }
     if (command.files == Command::Files::kOrStandardInput) o->files = {"-"};
   } else if (command.files == Command::Files::kNone) {
@@ -271,21 +270,19 @@ po::options_description FlagsOf(const Command& command) {
     add("policy-config-file", po::value<std::string>()->value_name("FILE"),
         "Policy to schedule by, instead of a provider");
     add("emulated-version", po::value<std::string>()->value_name(release::NamesWith("|")),
-        absl::StrCat("release of Kubernetes whose decisions are made (default ", std::string(release::Default().name),
-                     ")")
-            .c_str());
+        absl::StrCat("Kubernetes release to emulate (default ", std::string(release::Default().name), ")").c_str());
     add("config", po::value<std::string>()->value_name("FILE"),
-        "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) to schedule by, as the first release that reads "
-        "it does");
+        "KubeSchedulerConfiguration to schedule by, as the first release that can read it would");
     add("percentage-of-nodes-to-score", po::value<std::string>()->value_name("N|release"),
-        "look for nodes until N % of them fit, or as many as the release does, in its order (default: look at all)");
+        "stop looking once N % of the nodes fit, or where the release would, in its order (default: look at all "
+        "nodes)");
     add("ignore-unknown-fields", po::bool_switch(), "ignore pod fields newer than the emulated release");
     add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
-        "weight of placed pods' required affinity, 1-100");
+        "weight of the required pod affinity of placed pods, 1 to 100");
   }
   if ((command.groups & kReleaseFlag) != 0) {
     add("emulated-version", po::value<std::string>()->value_name(release::NamesWith("|")),
-        "release of Kubernetes that reads the file (default: the first one that does)");
+        "Kubernetes release that reads the file (default: the first one that can)");
   }
   if ((command.groups & kGateFlags) != 0) {
     add("feature-gates", po::value<WordList>()->value_name("NAME=true,..."),
@@ -293,22 +290,22 @@ po::options_description FlagsOf(const Command& command) {
   }
   if ((command.groups & (kGateFlags | kInputFlags)) == (kGateFlags | kInputFlags)) {
     add("ties", po::value<std::string>()->value_name("HOW")->default_value("turn"),
-        "which of several nodes with the highest total is taken: turn (one after another, as the daemon does), first, "
-        "or random:SEED");
+        "how to choose among several nodes with the highest score: turn (one after another, as the daemon does), "
+        "first, or random:SEED");
   }
   if ((command.groups & kInputFlags) != 0) {
     add("expand", po::value<std::string>()->value_name("MODE")->default_value("auto"),
         "create the pods of workloads that have none in the input: on, off, or auto (only if no workload has any)");
     add("autoscaled", po::bool_switch(),
-        "make at least minReplicas pods of the targets of HorizontalPodAutoscalers, also where they name fewer "
-        "replicas");
+        "create at least minReplicas pods for the target of each HorizontalPodAutoscaler, even if its replicas are "
+        "fewer");
     add("order", po::value<std::string>()->value_name("ORDER")->default_value("file"),
-        "in which order pending pods are tried: file, or queue: by priority where it counts, then by age");
-    add("recursive,R", po::bool_switch(), "a folder given as FILE: read the folders in it, too");
+        "order in which pending pods are tried: file, or queue (by priority if that is enabled, then by age)");
+    add("recursive,R", po::bool_switch(), "read the subfolders of folders given as FILE, too");
   }
   if ((command.groups & kInputFlags) != 0) {
     add("validate", po::value<std::string>()->value_name("MODE")->default_value("warn"),
-        "what an API server would refuse and what looks like a mistake: warn, strict (exit status 1) or off");
+        "check for what an API server would refuse and for likely mistakes: warn, strict (exit status 1) or off");
   }
   if (command.add_flags != nullptr) command.add_flags(add);
   if (!command.outputs.empty()) {
@@ -324,7 +321,7 @@ po::options_description FlagsOf(const Command& command) {
 absl::StatusOr<ParsedLine> ParseOptions(int argc, char** argv) {
   ParsedLine line;
   WordList words(argv + 1, argv + argc);
-  if (words.empty()) return util::InvalidArgument(absl::StrCat("a command is needed: ", CommandNames()));
+  if (words.empty()) return util::InvalidArgument(absl::StrCat("give a command: ", CommandNames()));
   const std::string version = absl::StrCat("schedsim ", util::ToAbsl(util::Version()), "\n");
   if (words[0] == "--help" || words[0] == "-h" || (words[0] == "help" && words.size() == 1)) {
     line.text = GeneralHelp();

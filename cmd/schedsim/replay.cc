@@ -175,7 +175,7 @@ std::string ComparisonTable(const Comparison& c) {
     }
   }
   if (c.lost > 0) absl::StrAppend(&out, explain::Counted(c.lost, "event"), " are missing from the recording.\n");
-  out += "Pods come and are deleted when they were in the recording, wherever they run;\nextenders are not called.\n";
+  out += "Pods appear and are deleted at the times of the recording, wherever they run;\nextenders are not called.\n";
   return out;
 }
 
@@ -229,22 +229,21 @@ std::string ResultText(const ReplayResult& r) {
                     "\n  recorded: ", d.recorded.empty() ? "nothing" : d.recorded,
                     "\n  replayed: ", d.replayed.empty() ? "nothing" : d.replayed, "\n");
     if (!r.mends.empty()) {
-      absl::StrAppend(&out,
-                      "The recording is older than these mends, which may be the reason (--accept-mends goes on):\n",
-                      r.mends);
+      absl::StrAppend(
+          &out, "The recording is older than these bug fixes, which may be the reason (--accept-mends continues):\n",
+          r.mends);
     }
     return out;
   }
   absl::StrAppend(&out, explain::Counted(r.outputs, "output"), r.outputs == 1 ? " is" : " are", " as recorded.\n");
   if (r.checkpoints > 0) {
-    absl::StrAppend(&out, "From a checkpoint on (", r.checkpoints, "), decisions are compared and no requests");
-    if (r.unchecked > 0) absl::StrAppend(&out, "; ", r.unchecked, " outputs were followed and not compared");
+    absl::StrAppend(&out, "From a checkpoint on (", r.checkpoints, "), decisions are compared, but not requests");
+    if (r.unchecked > 0) absl::StrAppend(&out, "; ", r.unchecked, " outputs were followed but not compared");
     out += ".\n";
   }
   if (r.lost > 0) absl::StrAppend(&out, explain::Counted(r.lost, "event"), " are missing from the recording.\n");
   if (r.accepted > 0) {
-    absl::StrAppend(&out, explain::Counted(r.accepted, "difference"), " may be due to mends that are newer:\n",
-                    r.mends);
+    absl::StrAppend(&out, explain::Counted(r.accepted, "difference"), " may be due to newer bug fixes:\n", r.mends);
   }
   if (r.truncated) out += "The recording ends early, as when its daemon was killed.\n";
   return out;
@@ -335,7 +334,7 @@ extern const Command kReplayCommand;
 const Command kReplayCommand = {
     .name = "replay",
     .arguments = "DIR",
-    .summary = "do again what a recorded scheduler did, or compare another with it",
+    .summary = "repeat what a recorded scheduler did, or compare another one with it",
     .outputs = "table wide json",
     .examples =
         "  schedsim replay /var/lib/berth/recording\n"
@@ -347,7 +346,7 @@ const Command kReplayCommand = {
         [](boost::program_options::options_description_easy_init& add) {
           namespace po = boost::program_options;
           add("check", po::bool_switch(), "print one line, for use as a test");
-          add("accept-mends", po::bool_switch(), "go on after differences if the recording is older than a mend");
+          add("accept-mends", po::bool_switch(), "continue after differences if the recording is older than a bug fix");
           add("until", po::value<int64_t>()->value_name("N"), "stop before input N, and explain what comes next");
           add("pod", po::value<std::string>()->value_name("NS/NAME"),
               "stop before the last decision about this pod, and explain it");

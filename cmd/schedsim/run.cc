@@ -154,15 +154,15 @@ constexpr char kRunExamples[] =
 void AddRunFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   add("preempt", po::bool_switch(), "report the preemption that would follow (needs PodPriority=true)");
-  add("all", po::bool_switch(), "-o table: list every pod, as into a pipe, also on a terminal");
+  add("all", po::bool_switch(), "with -o table: list every pod, on a terminal, too");
   add("detail", po::value<std::string>()->value_name("HOW")->default_value("all"),
-      "-o json and jsonl: none, pending (failed nodes of pods that are not placed), top=N (and the scores of the N "
-      "best nodes) or all");
+      "with -o json and jsonl: none, pending (failed nodes of pods that are not placed), top=N (and the scores of the "
+      "N best nodes) or all");
   add("check-decisions", po::bool_switch(),
-      "decide every pod both ways, incrementally and by the reference scheduler; report each difference, and exit with "
-      "status 1 when there is one");
+      "decide every pod twice, incrementally and by the reference scheduler; report differences, and exit with status "
+      "1 if there are any");
   add("fail-on-pending", po::bool_switch(), "exit with status 3 when a pod is not placed");
-  add("stats", po::bool_switch(), "print times and memory to standard error, one JSON line a scenario");
+  add("stats", po::bool_switch(), "print times and memory to standard error, one line of JSON per scenario");
 }
 
 }  // namespace

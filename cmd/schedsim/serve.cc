@@ -77,7 +77,7 @@ int Serve(const Invocation& o, std::ostream& out) {
 
 void AddServeFlags(boost::program_options::options_description_easy_init& add) {
   add("port", boost::program_options::value<int>()->default_value(0)->value_name("N"),
-      "the port on 127.0.0.1; 0: any free one");
+      "the port on 127.0.0.1; 0 picks a free one");
 }
 
 constexpr char kServeExamples[] =
@@ -90,7 +90,7 @@ constexpr char kServeExamples[] =
 extern const Command kServeCommand = {
     .name = "serve",
     .arguments = "FILE... [flags]",
-    .summary = "a page for the browser that shows a result: nodes, pending pods and why",
+    .summary = "show a result in the browser: nodes, pending pods and why",
     .examples = kServeExamples,
     .files = Command::Files::kRequired,
     .groups = kAlgorithmFlags | kGateFlags | kInputFlags,

@@ -214,7 +214,7 @@ bool ReadToSimulate(const Invocation& options, bool has_end, ToSimulate* s, int*
     s->notes.push_back(absl::StrCat("controllers and kubelets are simulated, because ", why, " (--controllers=off)"));
   } else if (!why.empty()) {
     s->notes.push_back(
-        absl::StrCat("standard input can be read once only: --controllers=on simulates controllers, "
+        absl::StrCat("standard input can be read only once: --controllers=on simulates controllers, "
                      "which would matter because ",
                      why));
   }
@@ -278,7 +278,7 @@ absl::Status CheckControllers(const Invocation& options, const ToSimulate& what,
   const std::string& repeats = what.scenario().repeats;
   if (!repeats.empty() && common->until == simulate::kNever) {
     return util::InvalidArgument(
-        absl::StrCat(repeats, " makes pods for ever: say when to end with --until, as in ", "--until 30d"));
+        absl::StrCat(repeats, " creates pods forever: say when to end with --until, as in ", "--until 30d"));
   }
   for (const SimulatedVariant& v : variants) {
     const absl::Status sound =
@@ -383,12 +383,11 @@ void SayWhatHappened(const SimulatedCase& c) {
                      c.outcome.first_idle_step));
   }
   if (c.outcome.refused_pods > 0) {
-    say(absl::StrCat("pods that the API server did not take: ", c.outcome.refused_pods, ", the first at ",
+    say(absl::StrCat("pods that the API server rejected: ", c.outcome.refused_pods, ", the first at ",
                      c.outcome.first_refused));
   }
   if (c.outcome.renamed > 0) {
-    say(absl::StrCat("pods whose name another pod had when they arrived, and that got another one: ",
-                     c.outcome.renamed));
+    say(absl::StrCat("pods whose name was taken when they arrived, and that got another one: ", c.outcome.renamed));
   }
 }
 
@@ -455,24 +454,23 @@ void AddSimulateFlags(boost::program_options::options_description_easy_init& add
       "value");
   add("generate", po::value<std::vector<std::string>>()->value_name("SPEC"),
       "pods that arrive at random (may be repeated): rate=100/h,for=30d,duration=2h,cpu=500m,memory=1Gi and others");
-  add("only-arrivals", po::bool_switch(), "leave out pending pods that no row of --arrivals names");
+  add("only-arrivals", po::bool_switch(), "ignore pending pods that no row of --arrivals names");
   add("controllers", po::value<std::string>()->value_name("auto|on|off")->default_value("auto"),
-      "simulate the controllers and kubelets of the input, and not only what follows for its pods (auto: for CronJobs "
-      "with --until, Jobs whose pods end and that have more completions than pods at one time, and restarts)");
-  add("seed", po::value<uint64_t>()->value_name("N")->default_value(1), "of random numbers");
+      "simulate controllers and kubelets, not only pods (auto: if there are CronJobs and --until, Jobs whose pods end "
+      "and that need more completions than they run at a time, or restarts)");
+  add("seed", po::value<uint64_t>()->value_name("N")->default_value(1), "seed of the random numbers");
   for (const auto& [flag, help] :
        {std::pair("bind-delay", "how long the API server takes for a request (default 0)"),
         std::pair("start-delay", "how long a bound pod takes to start (default 0)"),
         std::pair("end-delay", "how long an evicted pod takes to end (default 0)"),
-        std::pair("eviction-delay", "after which time the pods of a failed node are evicted (default 5m)"),
-        std::pair("until", "when to cut the simulation")}) {
+        std::pair("eviction-delay", "how long after a node fails its pods are evicted (default 5m)"),
+        std::pair("until", "when to end the simulation")}) {
     add(flag, po::value<std::string>()->value_name("TIME"), help);
   }
-  add("ignore-budgets", po::bool_switch(), "drain without regard to PodDisruptionBudgets");
+  add("ignore-budgets", po::bool_switch(), "drain nodes in spite of PodDisruptionBudgets");
   add("ignore-unknown-fields", po::bool_switch(), "ignore pod fields newer than the emulated release");
   add("record-dir", po::value<std::string>()->value_name("DIR"), "record what the scheduler does, for replay");
-  add("svg", po::value<std::string>()->value_name("FILE"),
-      "draw what is in use, the pods that wait, and waiting times");
+  add("svg", po::value<std::string>()->value_name("FILE"), "draw what is in use, the pending pods, and waiting times");
   add("stats", po::bool_switch(), "print a line of JSON with times and memory to standard error");
 }
 

@@ -24,17 +24,17 @@ constexpr int kBurst = 100;
 
 void SnapshotFlags(po::options_description_easy_init& add) {
   add("kubeconfig", po::value<std::string>()->value_name("FILE"),
-      "how to reach the API server; without it and --master: the files of $KUBECONFIG, else ~/.kube/config, else the "
-      "service account of the pod this runs in");
+      "how to reach the API server (default, without --master: the files of $KUBECONFIG, else ~/.kube/config, else the "
+      "service account of the pod that it runs in)");
   add("master", po::value<std::string>()->value_name("URL"),
-      "address of the API server; replaces that of the kubeconfig");
-  add("context", po::value<std::string>()->value_name("NAME"), "context of the kubeconfig; without it the current one");
+      "address of the API server, instead of that in the kubeconfig");
+  add("context", po::value<std::string>()->value_name("NAME"), "context of the kubeconfig (default: the current one)");
   add("emulated-version",
       po::value<std::string>()
           ->value_name(release::NamesWith("|"))
           ->default_value(std::string(release::All().back().name)),
-      "the release whose decisions read it: says which kinds are listed; those that the server does not have are named "
-      "on standard error and left out");
+      "list the kinds that this release reads; those that the server does not have are named on standard error and "
+      "left out");
 }
 
 absl::Status CheckSnapshot(const Invocation& invocation) {
@@ -89,7 +89,7 @@ constexpr char kSnapshotExamples[] =
 extern const Command kSnapshotCommand = {
     .name = "snapshot",
     .arguments = "[flags]",
-    .summary = "write down a running cluster as a file that the other commands read",
+    .summary = "save a running cluster as a file that the other commands read",
     .outputs = "gzip json",
     .examples = kSnapshotExamples,
     .files = Command::Files::kNone,

@@ -75,7 +75,7 @@ std::string PrioritiesOf(const Tuned& t) {
 }
 
 void WriteTable(const lab::Workload& w, const lab::TuneResult& r, const std::string& folder, explain::Page* page) {
-  page->Line(absl::StrCat(r.tried, " policies tried; none of these is better than another in everything:")).Blank();
+  page->Line(absl::StrCat(r.tried, " policies tried; none of these is better than another in every respect:")).Blank();
   std::vector<std::vector<std::string>> rows = {
       {"POLICY", "PLACED", "PENDING", "FRAG", "NODES", "IMBAL", "UNSEEN", "PRIORITIES"}};
   auto add = [&](const Tuned& t) {
@@ -174,13 +174,14 @@ int Tune(const Invocation& options, std::ostream& out) {
 void AddTuneFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   add("objective", po::value<std::string>()->value_name("O[,O...]")->default_value("pending"),
-      "what to make small: pending, fragmentation, nodes, spread");
+      "what to minimise: pending, fragmentation, nodes, spread");
   add("budget", po::value<int64_t>()->value_name("N")->default_value(200), "how many policies to try");
-  add("seed", po::value<uint64_t>()->value_name("S")->default_value(1), "equal seeds give equal results");
+  add("seed", po::value<uint64_t>()->value_name("S")->default_value(1),
+      "seed of the search; the same seed gives the same result");
   add("hold-back", po::value<double>()->value_name("SHARE")->default_value(0.25, "0.25"),
-      "share of the pods that the search does not see, for evaluating the policies");
-  add("out", po::value<std::string>()->value_name("DIR"), "write the policies there, a file each");
-  add("svg", po::value<std::string>()->value_name("FILE"), "draw the policies by two of the objectives");
+      "share of the pods that is hidden from the search, to evaluate the policies with");
+  add("out", po::value<std::string>()->value_name("DIR"), "write each policy to a file in this folder");
+  add("svg", po::value<std::string>()->value_name("FILE"), "plot the policies by two of the objectives");
 }
 
 absl::Status CheckTune(const Invocation& options) {

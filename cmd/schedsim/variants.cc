@@ -51,7 +51,7 @@ void AddVariantFlags(boost::program_options::options_description_easy_init& add)
   add("config", po::value<std::vector<std::string>>()->value_name("FILE"),
       "a KubeSchedulerConfiguration with profiles to try (may be repeated)");
   add("percentage-of-nodes-to-score", po::value<std::string>()->value_name("N|release"),
-      "look for nodes until N % of them fit, or as many as each release does, in its order (default: look at all)");
+      "stop looking once N % of the nodes fit, or where each release would, in its order (default: look at all nodes)");
 }
 
 absl::Status UsePercentage(const Invocation& invocation, lab::Algorithm* a) {

@@ -96,12 +96,11 @@ void WriteTable(const WhatIfAnswer& a, lab::Simulation& sim, const Summary& summ
                explain::Style::kBad);
   }
   if (!a.edited.bare.empty()) {
-    page->Line(
-        absl::StrCat("No controller would make these again, so they are lost: ", explain::Some(a.edited.bare, 3)),
-        explain::Style::kBad);
+    page->Line(absl::StrCat("No controller would recreate these, so they are lost: ", explain::Some(a.edited.bare, 3)),
+               explain::Style::kBad);
   }
   if (!a.edited.not_wanted.empty()) {
-    page->Line(absl::StrCat("Their controllers want fewer pods and do not make these again: ",
+    page->Line(absl::StrCat("Their controllers want fewer pods and do not recreate these: ",
                             explain::Some(a.edited.not_wanted, 3)));
   }
   if (!a.edited.with_several_budgets.empty()) {
@@ -222,12 +221,12 @@ void AddWhatIfFlags(boost::program_options::options_description_easy_init& add) 
   namespace po = boost::program_options;
   auto list = [] { return po::value<std::vector<std::string>>(); };
   add("drain", list()->value_name("A,B|SELECTOR"), "cordon these nodes and evict their pods");
-  add("cordon", list()->value_name("A,B|SELECTOR"), "let no new pod onto these nodes");
+  add("cordon", list()->value_name("A,B|SELECTOR"), "let no new pods onto these nodes");
   add("remove", list()->value_name("A,B|SELECTOR"), "take these nodes away, and evict their pods");
   add("add-nodes", list()->value_name("TEMPLATE=N"),
       "add N nodes like the one in a file, or like a node of the cluster");
   AddVariantFlags(add);
-  add("all", po::bool_switch(), "-o table: every evicted pod");
+  add("all", po::bool_switch(), "with -o table: list every evicted pod");
   add("svg", po::value<std::string>()->value_name("FILE"), "draw what is allocated and pending, before and after");
   add("fail-on-pending", po::bool_switch(), "exit with status 3 when a pod stays pending");
 }

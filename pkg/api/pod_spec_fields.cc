@@ -143,7 +143,7 @@ constexpr PodSpecField kRows[] = {
     {"volumes.configMap", kOther, kAnywhere},
     {"volumes.csi", kOther, "limits count no inline volumes of CSI drivers"},
     {"volumes.downwardAPI", kOther, kAnywhere},
-    {"volumes.emptyDir", kOther, "its size is no request; no release compares it with a node"},
+    {"volumes.emptyDir", kOther, "its size is not a request; no release compares it with a node"},
     {"volumes.ephemeral", kRead, {}},
     {"volumes.fc", kOther, kAnywhere},
     {"volumes.flexVolume", kOther, kAnywhere},

@@ -31,7 +31,7 @@ struct Found {
 };
 
 absl::Status WrongSnapshot(const lab::NamedText& text, std::string_view why) {
-  return util::InvalidArgument(absl::StrCat(text.name, ": this is no snapshot of a cluster: ", util::ToAbsl(why)));
+  return util::InvalidArgument(absl::StrCat(text.name, ": this is not a snapshot of a cluster: ", util::ToAbsl(why)));
 }
 
 void WriteTexts(const char* key, const std::vector<lab::NamedText>& texts, JsonWriter* w) {

@@ -200,7 +200,7 @@ absl::StatusOr<ExecCredential> RunExecPlugin(const ExecPluginConfig& c) {
   }
   if (!whole) {
     return util::Unavailable(
-        absl::StrCat(name, " gave no answer within ", absl::FormatDuration(c.timeout), Tail(errors)));
+        absl::StrCat(name, " did not answer within ", absl::FormatDuration(c.timeout), Tail(errors)));
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
     return util::Unavailable(absl::StrCat(name, " failed with exit code ", WEXITSTATUS(status), Tail(errors)));

@@ -42,7 +42,7 @@ struct ExecCredential {
 absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text, const std::string& api_version);
 
 // Runs the program and blocks until it has ended or timed out. Errors: "exec: executable aws not found", "exec:
-// executable aws failed with exit code 1: <standard error>", "exec: executable aws gave no answer within 1m0s".
+// executable aws failed with exit code 1: <standard error>", "exec: executable aws did not answer within 1m0s".
 absl::StatusOr<ExecCredential> RunExecPlugin(const ExecPluginConfig& config);
 
 // Holds the credential of one plugin, for all clients that use the plugin. Runs the program at most once at a time.

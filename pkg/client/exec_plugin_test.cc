@@ -77,9 +77,9 @@ TEST_CASE("exec: a plugin that fails says why, with its standard error") {
         "exec: executable sh failed with exit code 3: no session: run login");
   CHECK(RunError(Shell("kill -TERM $$")) == "exec: executable sh was ended by signal 15");
   CHECK(RunError(Shell("echo waiting >&2; sleep 600 & wait", absl::Seconds(6))) ==
-        "exec: executable sh gave no answer within 6s: waiting");
+        "exec: executable sh did not answer within 6s: waiting");
   CHECK(RunError(Shell("exec >&- 2>&-; sleep 600", absl::Milliseconds(200))) ==
-        "exec: executable sh gave no answer within 200ms");
+        "exec: executable sh did not answer within 200ms");
   const auto parse = [](const std::string& text) { return util::Message(ParseExecCredential(text, kV1).status()); };
   CHECK_THAT(parse("oops"), Catch::StartsWith("decoding stdout: line 1"));
   CHECK(parse(R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1"})") ==

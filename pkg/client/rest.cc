@@ -70,7 +70,7 @@ class Identity {
     if (!in.good() && !in.eof()) token = {};
     if (token.empty()) {
       LOG_EVERY_N(ERROR, 100) << "Unable to read a token from " << config_.token_file
-                              << (headers_has_token_ ? "; going on with the one read before" : "");
+                              << (headers_has_token_ ? "; continuing with the one read before" : "");
       return;
     }
     if (token != token_) {

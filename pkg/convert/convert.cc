@@ -22,8 +22,8 @@ absl::StatusOr<Conversion> Convert(std::string_view text, const Options& options
   out.notes = std::exchange(out.source.notes, {});
   if (out.source.approximate) {
     out.notes.push_back(
-        {out.source.what, absl::StrCat("no emulated release reads this version; it is taken as release ",
-                                       std::string(out.source.release->name), " takes the one after it")});
+        {out.source.what, absl::StrCat("no emulated release reads this version; it is read as release ",
+                                       std::string(out.source.release->name), " reads the one after it")});
   }
   auto meaning = MeaningOf(out.source, options.gates, &out.notes);
   if (!meaning.ok()) return meaning.status();

@@ -72,7 +72,7 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
 
 std::string DifferenceWarning(const Explanation& e) {
   if (e.decision.difference.empty()) return {};
-  return "WARNING: the two ways to decide differ: " + e.decision.difference +
+  return "WARNING: the incremental and the reference scheduler disagree: " + e.decision.difference +
          ". What follows is the reference scheduler's decision; \"schedsim run\" may decide otherwise. Either the "
          "traits "
          "of a plugin claim too little (plugin/README.md says how to test them), or this is a mistake in the "

@@ -95,8 +95,8 @@ std::string WhyChosen(const Explanation& e) {
   if (t.totals.empty()) return "Only one node fits, so none was scored.\n";
   if (t.ties <= 1) return absl::StrCat(host, " has the highest total.\n");
   return absl::StrCat(host, " is number ", t.round_robin % t.ties + 1, " of ", t.ties,
-                      " nodes with the highest total, ", OrderOfTies(t), "; which number wins goes round (decision ",
-                      t.round_robin, " modulo ", t.ties, ").\n");
+                      " nodes with the highest total, ", OrderOfTies(t), "; they win in turn (decision ", t.round_robin,
+                      " modulo ", t.ties, ").\n");
 }
 
 std::string ScoreTable(const Explanation& e) {

@@ -145,8 +145,8 @@ void WriteWhyChosen(const Explanation& e, Page* page) {
                             " nodes with the highest total, ", OrderOfTies(t), "; ", e.ties, "."));
   } else {
     page->Line(absl::StrCat(host, " is number ", t.round_robin % t.ties + 1, " of ", t.ties,
-                            " nodes with the highest total, ", OrderOfTies(t),
-                            "; which number wins goes round (decision ", t.round_robin, " modulo ", t.ties, ")."));
+                            " nodes with the highest total, ", OrderOfTies(t), "; they win in turn (decision ",
+                            t.round_robin, " modulo ", t.ties, ")."));
   }
 }
 

@@ -350,7 +350,7 @@ void Connection::Parse() {
   auto self = shared_from_this();
   while (begin_ < end_ && !closed_) {
     if (in_flight_.empty()) {
-      Close("net/http: the server sent an answer that nobody asked for");
+      Close("net/http: the server sent an unsolicited response");
       return;
     }
     ExchangePtr e = in_flight_.front();

@@ -140,7 +140,7 @@ bool TlsSource::Refresh(absl::Duration now) {
   }
   if (problem != problem_) {
     LOG(ERROR) << "The changed certificates of the connection to " << peer_ << " cannot be used: " << problem
-               << "; going on with those read before";
+               << "; continuing with those read before";
     problem_ = problem;
   }
   return false;

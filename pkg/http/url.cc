@@ -47,10 +47,10 @@ absl::StatusOr<Url> ParseUrl(std::string_view url) {
   std::string_view port;
   if (authority.starts_with('[')) {
     const size_t close = authority.find(']');
-    if (close == std::string_view::npos) return wrong("a bracket is open");
+    if (close == std::string_view::npos) return wrong("a bracket is not closed");
     out.host = authority.substr(1, close - 1);
     authority.remove_prefix(close + 1);
-    if (!authority.empty() && authority[0] != ':') return wrong("after the address only a port may stand");
+    if (!authority.empty() && authority[0] != ':') return wrong("only a port may follow the address");
     if (!authority.empty()) port = authority.substr(1);
   } else {
     const size_t split = authority.find(':');

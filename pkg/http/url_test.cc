@@ -26,7 +26,7 @@ TEST_CASE("url: errors name the URL without its password") {
   CHECK(error("http://me:secret@:80/") == "\"http://me:***@:80/\" is not a URL: it has no host");
   CHECK(error("http://me:secret@h:x/") ==
         "\"http://me:***@h:x/\" is not a URL: the port should be a number from 1 to 65535");
-  CHECK(error("http://[::1") == "\"http://[::1\" is not a URL: a bracket is open");
+  CHECK(error("http://[::1") == "\"http://[::1\" is not a URL: a bracket is not closed");
   CHECK(error("http://h/a b") == "\"http://h/a b\" is not a URL: it has blanks or control characters");
   CHECK(error("http://h\r\nX/") == "\"http://h\r\nX/\" is not a URL: it has blanks or control characters");
 }

@@ -131,10 +131,10 @@ absl::Status Algorithm::ReadRelease(Json j) {
 }
 
 absl::Status Algorithm::ReadGates(Json j) {
-  if (!j.IsObject()) return WrongMember("featureGates", j, "an object of gates is needed here");
+  if (!j.IsObject()) return WrongMember("featureGates", j, "must be an object of gates");
   for (auto [name, on] : j.Children()) {
     if (!on.IsBool())
-      return WrongMember(absl::StrCat("featureGates.", util::ToAbsl(name)), on, "true or false is needed here");
+      return WrongMember(absl::StrCat("featureGates.", util::ToAbsl(name)), on, "must be true or false");
     const std::string_view gate = releases::WithoutComponent(*release, name);
     if (absl::Status s = releases::CheckGate(*release, gate, on.Bool()); !s.ok()) {
       return WrongMember("featureGates", on, util::Message(s));
@@ -148,7 +148,7 @@ absl::Status Algorithm::ReadMembers(Json j) {
   BERTH_RETURN_IF_ERROR(ReadRelease(j));
   if (Json v = j.FindExact("algorithmProvider");
       !v.IsNull() && !Replaces(absl::StrCat("algorithmProvider ", v.Brief()))) {
-    if (!v.IsString()) return WrongMember("algorithmProvider", v, "a provider's name is needed here");
+    if (!v.IsString()) return WrongMember("algorithmProvider", v, "must be the name of a provider");
     provider = std::string(v.Text());
     of_scenario = true;
   }
@@ -168,11 +168,11 @@ absl::Status Algorithm::ReadMembers(Json j) {
     hard_pod_affinity_symmetric_weight = static_cast<int>(v.Int());
   }
   if (Json v = j.FindExact("preempt"); !v.IsNull()) {
-    if (!v.IsBool()) return WrongMember("preempt", v, "true or false is needed here");
+    if (!v.IsBool()) return WrongMember("preempt", v, "must be true or false");
     preempt = v.Bool();
   }
   if (Json v = j.FindExact("percentageOfNodesToScore"); !v.IsNull()) {
-    if (!v.IsInt()) return WrongMember("percentageOfNodesToScore", v, "an integer is needed here");
+    if (!v.IsInt()) return WrongMember("percentageOfNodesToScore", v, "must be a whole number");
     percentage_of_nodes_to_score = v.Int();
   }
   return CheckPercentage();

@@ -37,7 +37,7 @@ class Checker {
   };
 
   static std::string Consequence(const std::string& kind) {
-    if (kind == "PersistentVolumeClaim") return "the pod is taken as one that cannot be scheduled";
+    if (kind == "PersistentVolumeClaim") return "the pod is treated as unschedulable";
     if (kind == "PersistentVolume") return "the nodes and zones that its volume allows are not known";
     if (kind == "StorageClass") return "whether the claim may wait for a node is not known";
     return "pods of the same controller are not spread over nodes and zones";

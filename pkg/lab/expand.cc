@@ -270,11 +270,12 @@ class Expander::Maker {
       const bool named = replicas != nullptr && replicas->IsNumber();
       if (named && (replicas->AsInt() >= least || replicas->AsInt() == 0)) return;
       const bool use = !named || autoscaled_;
-      made.warnings.push_back(absl::StrCat(
-          "HorizontalPodAutoscaler ", util::ToAbsl(world::NamespaceOf(hpa)), "/", util::ToAbsl(world::NameOf(hpa)),
-          ": ", key, " has at least ", explain::Counted(least, "pod"),
-          use ? ", which is what is made"
-              : absl::StrCat("; made are its replicas, ", replicas->AsInt(), " (--autoscaled makes the minimum)")));
+      made.warnings.push_back(absl::StrCat("HorizontalPodAutoscaler ", util::ToAbsl(world::NamespaceOf(hpa)), "/",
+                                           util::ToAbsl(world::NameOf(hpa)), ": ", key, " has at least ",
+                                           explain::Counted(least, "pod"),
+                                           use ? ", which is what is created"
+                                               : absl::StrCat("; its replicas are created, ", replicas->AsInt(),
+                                                              " (--autoscaled creates the minimum)")));
       if (use) spec.Set("replicas", Value::Int(least));
     });
   }

@@ -100,7 +100,7 @@ std::vector<Fix> FixesOfNodes(Simulation* simulation, const std::vector<api::Pod
     if (auto fix = Try(simulation, pods, before, mend, word)) fixes.push_back(*std::move(fix));
   };
   add(WithoutCordon, [](const std::string& nodes) { return absl::StrCat("uncordoning ", nodes); });
-  add(MadeReady, [](const std::string& nodes) { return absl::StrCat("mending the conditions of ", nodes); });
+  add(MadeReady, [](const std::string& nodes) { return absl::StrCat("repairing the conditions of ", nodes); });
   // By key, value and effect.
   std::map<std::string, std::pair<int64_t, api::Taint>> taints;
   for (Row row = 0; row < simulation->cache().row_count(); ++row) {

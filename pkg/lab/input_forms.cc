@@ -303,7 +303,7 @@ std::string WhatItIs(api::Json j, std::string_view kind, std::string_view versio
     return absl::StrCat("skipped an object of kind ", util::ToAbsl(kind), " of ", util::ToAbsl(version),
                         makes_pods
                             ? ": its controller makes pods, which are not known here"
-                            : ": it is another kind than that of Kubernetes, and what it makes is not known here");
+                            : ": it is not Kubernetes' kind of that name, and what it creates is not known here");
   }
   return "";
 }
@@ -329,7 +329,7 @@ void NoteDuplicates(api::Json j, std::string_view kind, LineCounter* lines, Vali
     const uint32_t line = lines->LineAt(first.begin_offset());
     validator->Add(lines->LineAndColumnAt(second.begin_offset()), absl::StrCat("twice ", path),
                    absl::StrCat(util::ToAbsl(kind), " \"", util::ToAbsl(j.Find("metadata").Find("name").Text()), "\": ",
-                                path, ": the key stands twice, first in line ", line, "; the second one counts"));
+                                path, ": the key occurs twice, first in line ", line, "; the second one counts"));
   });
 }
 

@@ -97,8 +97,7 @@ absl::StatusOr<std::vector<PodSpec>> ReadPodSpecs(const std::string& file, Valid
     for (const auto& [kind, count] : reader.passed_over) absl::StrAppend(&kinds, kinds.empty() ? "" : ", ", kind);
     return util::InvalidArgument(absl::StrCat(
         file, ": no pod in it",
-        kinds.empty() ? ""
-                      : absl::StrCat(", but ", kinds, ": a Pod, or a workload with a pod template, is needed here")));
+        kinds.empty() ? "" : absl::StrCat(", but ", kinds, ": give a Pod, or a workload with a pod template")));
   }
   for (const auto& [kind, count] : reader.passed_over) (*passed_over)[kind] += count;
   return std::move(reader.pods);

@@ -396,9 +396,8 @@ class Collector final : public api::JsonSink {
       Replaced& r = replaced_[current_.algorithm.replaced];
       if (r.scenarios++ == 0) r.first = current_.name;
     }
-    if (Json v = j.FindExact("pods"); !v.IsNull() && !v.IsArray()) return wrong("pods", v, "a list is needed here");
-    if (Json v = j.FindExact("cluster"); !v.IsNull() && !v.IsObject())
-      return wrong("cluster", v, "a v1 List is needed here");
+    if (Json v = j.FindExact("pods"); !v.IsNull() && !v.IsArray()) return wrong("pods", v, "must be a list");
+    if (Json v = j.FindExact("cluster"); !v.IsNull() && !v.IsObject()) return wrong("cluster", v, "must be a v1 List");
     return CheckUnique(current_);
   }
 

@@ -186,8 +186,8 @@ bool Validator::Check(Json object, std::string_view kind, std::string_view versi
       if (IsHonouredEverywhere(field)) continue;
       if (MayDemand(field)) {
         p.message = absl::StrCat(p.message.substr(0, p.message.find(';')),
-                                 ", which the emulated release does not understand; a pod that demands something by it "
-                                 "waits (--ignore-unknown-fields places it without)");
+                                 ", which the emulated release does not understand; a pod that demands something with "
+                                 "it stays pending (unless --ignore-unknown-fields is given)");
       }
     }
     Take(absl::StrCat(shown_kind, "\n", static_cast<int>(p.kind), "\n", WithoutIndexes(p.path)), WeightOf(p), [&] {

@@ -364,7 +364,7 @@ absl::Status LineReader::ReadReply(Json j, Line* line) {
   if (const Json form = j.FindExact("assigned"); !form.IsNull()) {
     const std::string by = TextOf(j, "assigned");
     if (by != "name" && by != "key") return Bad("assigned", form.Brief() + " is neither \"name\" nor \"key\"");
-    if (bind == binds_.end()) return Bad("id", absl::StrCat(reply.id, " is no bind without an answer"));
+    if (bind == binds_.end()) return Bad("id", absl::StrCat(reply.id, " is not an unanswered bind"));
     line->outputs.push_back(AssignedLine(bind->second.first, bind->second.second, by == "key"));
   }
   if (bind != binds_.end()) binds_.erase(bind);
@@ -407,7 +407,7 @@ absl::Status LineReader::ReadInput(Json j, std::string_view what, Line* out) {
       status = ReadChange(j, &change);
       if (status.ok()) out->event.what = AnyChange(std::move(change));
     });
-    if (!known) return Bad("in", absl::StrCat(std::string(what), " is no input that this program knows"));
+    if (!known) return Bad("in", absl::StrCat(std::string(what), " is not an input that this program knows"));
     if (!status.ok()) return status;
     state_.Note(std::get<AnyChange>(out->event.what));
   }
@@ -462,7 +462,7 @@ absl::StatusOr<Line> LineReader::Read(std::string_view text) {
       change.after = *std::move(object);
       line.event.what = AnyChange(std::move(change));
     });
-    if (!known) return Bad("object", o.Brief() + " is no kind that this program knows");
+    if (!known) return Bad("object", o.Brief() + " is not a kind that this program knows");
     if (!status.ok()) return status;
     state_.Note(std::get<AnyChange>(line.event.what));
   } else if (const Json s = j.FindExact("state"); s.IsObject()) {
@@ -483,7 +483,7 @@ absl::StatusOr<Line> LineReader::Read(std::string_view text) {
     binds_.clear();
     BERTH_RETURN_IF_ERROR(ReadHeader(h, &line.header));
   } else {
-    return Bad("line", "is none that this program knows");
+    return Bad("line", "is not one that this program knows");
   }
   return line;
 }

@@ -413,7 +413,7 @@ TEST_CASE("outputs that stand in the line of their input are read in their full 
     CHECK(lines(answer(8, form)) == std::vector<std::string>{assigned});
   }
   CHECK(reader.Read("{\"in\":\"reply\",\"id\":9,\"assigned\":\"key\"}").status().message() ==
-        "id: 9 is no bind without an answer");
+        "id: 9 is not an unanswered bind");
   CHECK(reader.Read("{\"in\":\"reply\",\"id\":9,\"assigned\":1}").status().message() ==
         "assigned: 1 is neither \"name\" nor \"key\"");
 }

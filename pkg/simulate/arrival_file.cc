@@ -89,7 +89,7 @@ class ArrivalFile::Rows {
       case Role::kScheduledTime:
         return field.empty() ? absl::OkStatus() : ReadTime(field, &scheduled_);
       case Role::kName:
-        if (field.empty()) return ErrorAt(cell_, "a name is needed");
+        if (field.empty()) return ErrorAt(cell_, "must not be empty");
         name_.assign(field);
         return CheckName(cell_, field);
       case Role::kCount:
@@ -148,7 +148,8 @@ absl::StatusOr<std::vector<Column>> ReadHeader(const std::string& path, Lines* l
   std::vector<std::string> unquoted;
   if (!lines->Next(&line)) {
     if (!lines->status().ok()) return lines->status();
-    return util::InvalidArgument(absl::StrCat(path, ": the file is empty: a line with the names of columns is needed"));
+    return util::InvalidArgument(
+        absl::StrCat(path, ": the file is empty: it must begin with a line that names the columns"));
   }
   if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
   if (!SplitFields(line, &fields, &unquoted)) return ErrorAt({path, 1, {}}, "a quote is not closed");

@@ -102,8 +102,8 @@ TEST_CASE("files of arrivals") {
 }
 
 TEST_CASE("bad files of arrivals are errors that name the place") {
-  CHECK(Read("") == ": the file is empty: a line with the names of columns is needed");
-  CHECK(Read("time,name\n0,a\n") == ":1: there is no column \"duration\", which is needed");
+  CHECK(Read("") == ": the file is empty: it must begin with a line that names the columns");
+  CHECK(Read("time,name\n0,a\n") == ":1: the column \"duration\" is missing");
   CHECK(Read("time,duration,name,time\n") == ":1: column time: there are two");
   CHECK(Read("time,duration,name,cpus\n").starts_with(":1: column \"cpus\": neither a column of arrivals"));
   CHECK(Read("time,duration,name\n0,1,a\n-5,1,b\n") ==
@@ -113,7 +113,7 @@ TEST_CASE("bad files of arrivals are errors that name the place") {
         ":2: column duration: \"1w\" is not a time: the units are d, h, m, s, ms "
         "and us");
   CHECK(Read("time,duration,name\n0,1\n") == ":2: the row has 2 fields, and the header 3");
-  CHECK(Read("time,duration,name\n0,1,\n") == ":2: column name: a name is needed");
+  CHECK(Read("time,duration,name\n0,1,\n") == ":2: column name: must not be empty");
   CHECK(Read("time,duration,name\n0,1,\"a\n") == ":2: a quote is not closed");
   CHECK(Read("time,duration,name,cpu\n0,1,a,5x\n").starts_with(":2: column cpu: \"5x\" is not a quantity"));
   CHECK(Read("time,duration,name,cpu\n0,1,a,-5\n") == ":2: column cpu: \"-5\" is negative");
@@ -121,7 +121,7 @@ TEST_CASE("bad files of arrivals are errors that name the place") {
   CHECK(Read("time,duration,name,priority\n0,1,a,high\n") ==
         ":2: column priority: \"high\" is not an integer of 32 bits");
   CHECK(Read("time,duration,name,template\n0,1,a,web\n") ==
-        ":2: column template: \"web\" is no pod and no workload with pods in the input");
+        ":2: column template: \"web\" is neither a pod nor a workload with pods in the input");
   CHECK(Read("name,cpu_milli,memory_mib,creation_time,deletion_time\nx,1,1,10,9\n") ==
         ":2: column deletion_time: \"9\": the pod ends before it arrives, at 10");
 }
@@ -157,8 +157,8 @@ TEST_CASE("generated arrivals") {
   CHECK(generate("rate=4/h,for=1h,spacing=even,cpu=1", 1) == "0 900 1800 2700 ");
   CHECK(generate("count=100,for=1h,duration=1m", 1) == generate("count=100,for=1h,duration=1m", 1));
   CHECK(generate("count=100,for=1h", 1) != generate("count=100,for=1h", 2));
-  CHECK(generate("for=1h", 1) == "--generate for=1h: either rate=N/TIME or count=N is needed");
-  CHECK(generate("rate=4,for=1h", 1) == "--generate rate=4,for=1h: rate=4: N/TIME is needed, such as 100/h");
+  CHECK(generate("for=1h", 1) == "--generate for=1h: give either rate=N/TIME or count=N");
+  CHECK(generate("rate=4,for=1h", 1) == "--generate rate=4,for=1h: rate=4: must be N/TIME, such as 100/h");
   CHECK(generate("count=4,for=1h,cpu=x", 1).starts_with("--generate count=4,for=1h,cpu=x: column cpu: \"x\" is not a"));
 }
 

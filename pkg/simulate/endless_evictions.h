@@ -32,7 +32,7 @@ class EndlessEvictions {
   absl::Status status() const {
     if (!found_) return absl::OkStatus();
     return util::InvalidArgument(
-        absl::StrCat("pods evict one another for ever: since ", TimeText(since_), " of simulated time there have been ",
+        absl::StrCat("pods evict one another forever: since ", TimeText(since_), " of simulated time there have been ",
                      count_, " evictions for more important pods and nothing else, the last that of Pod \"", evicted_,
                      "\" on Node \"", node_, "\" by Pod \"", evicting_,
                      "\". Say when to end with --until, or keep them apart (affinity, requests, equal priorities)"));

@@ -102,7 +102,7 @@ absl::Status Generated::Set(std::string_view key, std::string_view value) {
     const auto parsed = ParseTime(unit ? "1" + per : per);
     if (parsed.ok()) each = *parsed;
     if (each <= 0 || !absl::SimpleAtod(util::ToAbsl(value.substr(0, slash)), &number) || number <= 0) {
-      return Bad(key, value, "N/TIME is needed, such as 100/h");
+      return Bad(key, value, "must be N/TIME, such as 100/h");
     }
     per_ = static_cast<double>(each) / number;
   } else if (key == "spacing") {
@@ -120,8 +120,8 @@ absl::Status Generated::Set(std::string_view key, std::string_view value) {
 }
 
 absl::Status Generated::Finish(const KnownPods* known) {
-  if (for_ <= 0) return util::InvalidArgument("for=TIME is needed: over which time pods arrive");
-  if ((count_ > 0) == (per_ > 0)) return util::InvalidArgument("either rate=N/TIME or count=N is needed");
+  if (for_ <= 0) return util::InvalidArgument("give for=TIME, the time over which pods arrive");
+  if ((count_ > 0) == (per_ > 0)) return util::InvalidArgument("give either rate=N/TIME or count=N");
   if (per_ > 0) {
     const double pods = static_cast<double>(for_) / per_;
     constexpr int64_t kMost = 100 * kMostPodsAtOnce;  // They need no memory before they arrive.
@@ -156,7 +156,7 @@ absl::StatusOr<Generated> Generated::Parse(std::string_view spec, const KnownPod
   for (absl::string_view part : absl::StrSplit(util::ToAbsl(spec), ',', absl::SkipEmpty())) {
     const size_t equals = part.find('=');
     if (equals == absl::string_view::npos) {
-      return fail(util::InvalidArgument(absl::StrCat(part, ": KEY=VALUE is needed")));
+      return fail(util::InvalidArgument(absl::StrCat(part, ": must be KEY=VALUE")));
     }
     if (absl::Status s = g.Set(util::FromAbsl(part.substr(0, equals)), util::FromAbsl(part.substr(equals + 1)));
         !s.ok()) {

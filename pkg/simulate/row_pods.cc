@@ -134,9 +134,9 @@ class Draft {
         auto found = known_.templates.find(std::string(field));
         if (found == known_.templates.end()) {
           return Bad(field, known_.workloads_act
-                                ? "is no pod of the input: with controllers, workloads make their pods "
+                                ? "is not a pod of the input: with controllers, workloads make their pods "
                                   "themselves (--controllers=off copies those of workloads)"
-                                : "is no pod and no workload with pods in the input");
+                                : "is neither a pod nor a workload with pods in the input");
         }
         if (found->second == nullptr) return Bad(field, "is the name of several in the input: say KIND NAMESPACE/NAME");
         like_ = found->second;
@@ -238,7 +238,7 @@ absl::StatusOr<std::vector<Column>> RolesOf(const std::vector<std::string_view>&
           "count, template) nor a resource (cpu, memory, ephemeral-storage, hugepages-SIZE, DOMAIN/NAME)"));
     } else if (const auto problems = api::QualifiedNameProblems(name); !problems.empty()) {
       return util::InvalidArgument(
-          absl::StrCat("column ", util::GoQuoted(name), ": is no name of a resource: ", problems[0]));
+          absl::StrCat("column ", util::GoQuoted(name), ": is not the name of a resource: ", problems[0]));
     }
     columns.push_back(std::move(column));
     return absl::OkStatus();
@@ -250,7 +250,7 @@ absl::StatusOr<std::vector<Column>> RolesOf(const std::vector<std::string_view>&
   const auto missing = [&](const auto& names) -> absl::Status {
     for (std::string_view name : names) {
       if (find(name) == columns.end()) {
-        return util::InvalidArgument(absl::StrCat("there is no column ", util::GoQuoted(name), ", which is needed"));
+        return util::InvalidArgument(absl::StrCat("the column ", util::GoQuoted(name), " is missing"));
       }
     }
     return absl::OkStatus();

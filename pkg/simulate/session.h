@@ -50,7 +50,7 @@ class Session {
   Micros NextTime() const;
   // The evictions for more important pods.
   EndlessEvictions& evictions() { return evictions_; }
-  // Returns whether pods evict one another for ever, and nobody has said when to end. Finish returns the error.
+  // Returns whether pods evict one another forever, and nobody has said when to end. Finish returns the error.
   bool EvictsForEver();
   bool IsCut() const { return options_.cut != nullptr && options_.cut->load(std::memory_order_relaxed); }
 

@@ -48,7 +48,7 @@ struct Options {
   bool budgets = true;     // whether drains respect PodDisruptionBudgets
   std::string record_dir;  // empty: no recording
   Micros until = kNever;   // when to cut it
-  // Whether it is an error if pods evict one another for ever: nobody has said when to cut it.
+  // Whether it is an error if pods evict one another forever: nobody has said when to cut it.
   bool ends_by_itself = false;
   std::function<void(const Placement&)> placement;  // may be empty
   const std::atomic<bool>* cut = nullptr;           // ends it as soon as it is true; may be null

@@ -125,7 +125,7 @@ class StepReader {
     BERTH_RETURN_IF_ERROR(ReadTime(0, row[0], &step->at));
     const auto event = std::find_if(kEvents.begin(), kEvents.end(), [&](const auto& e) { return e.first == row[1]; });
     if (event == kEvents.end())
-      return Bad(1, row[1], "is no event: they are join, leave, fail, drain, roll, scale and restart");
+      return Bad(1, row[1], "is not an event: the events are join, leave, fail, drain, roll, scale and restart");
     step->kind = event->second;
     if (row[2].empty()) return Bad(2, row[2], "names nothing");
     switch (step->kind) {
@@ -137,7 +137,7 @@ class StepReader {
         if (!row[3].empty()) return Bad(3, row[3], "is not read: all pods of a workload are replaced");
         return ReadRestart(row[2], step);
       case Step::Kind::kLeave:
-        if (!row[3].empty()) return Bad(3, row[3], "is not read: a node leaves for ever");
+        if (!row[3].empty()) return Bad(3, row[3], "is not read: a node leaves for good");
         break;
       default:
         if (!row[3].empty()) BERTH_RETURN_IF_ERROR(ReadTime(3, row[3], &step->back_after));
@@ -152,7 +152,8 @@ class StepReader {
     step->nodes = {object};
     auto found = nodes_.find(like.empty() ? object : std::string(like));
     if (found == nodes_.end())
-      return Bad(like.empty() ? 2 : 3, found == nodes_.end() && like.empty() ? name : like, "is no node of the input");
+      return Bad(like.empty() ? 2 : 3, found == nodes_.end() && like.empty() ? name : like,
+                 "is not a node of the input");
     if (like.empty()) {
       step->joins = found->second;
       return absl::OkStatus();
@@ -184,13 +185,13 @@ class StepReader {
   absl::Status FindWorkload(std::string_view workload, Step* step) {
     step->workload = std::string(workload);
     if (workloads_.contains(step->workload)) return absl::OkStatus();
-    return Bad(2, workload, "is no workload with pods in the input: KIND NAMESPACE/NAME is needed");
+    return Bad(2, workload, "is not a workload with pods in the input: give KIND NAMESPACE/NAME");
   }
 
   absl::Status Choose(std::string_view what, Step* step) {
     const bool selects = what.find_first_of("=! ") != std::string_view::npos;
     if (!selects && what != "*") {
-      if (!nodes_.contains(std::string(what))) return Bad(2, what, "is no node of the input");
+      if (!nodes_.contains(std::string(what))) return Bad(2, what, "is not a node of the input");
       step->nodes = {std::string(what)};
       return absl::OkStatus();
     }

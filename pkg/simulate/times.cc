@@ -31,7 +31,7 @@ bool IsDigit(char c) {
 }  // namespace
 
 absl::StatusOr<Micros> ParseTime(std::string_view text) {
-  constexpr std::string_view kForm = "seconds are needed, or amounts with units such as 90s, 1h30m or 2d";
+  constexpr std::string_view kForm = "must be seconds, or amounts with units such as 90s, 1h30m or 2d";
   if (text.empty()) return NoTime(text, kForm);
   if (text[0] == '-') return NoTime(text, "it must not be negative");
   double micros = 0;

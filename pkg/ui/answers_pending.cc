@@ -86,7 +86,7 @@ void GroupsJson(const Groups& g, JsonWriter* j) {
   for (const auto& [id, n] : g.by_reason) reasons.emplace_back(-n, id);
   std::sort(reasons.begin(), reasons.end());
   j->Member("withoutReason", g.untried).Key("byReason").Array();
-  // Reasons that decide for no pod are left out: mending them alone would help nobody.
+  // Reasons that decide for no pod are left out: repairing them alone would help nobody.
   for (const auto& [n, id] : reasons) {
     const std::string_view reason = FailureReasonText(id);
     const auto also = g.also.find(id);

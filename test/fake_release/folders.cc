@@ -95,7 +95,7 @@ const Process& Proceeds() {
 }
 
 const DaemonForm& Serves() {
-  static constexpr OwnFlag kFlags[] = {{"paint", false, "Without effect: nothing is painted."}};
+  static constexpr OwnFlag kFlags[] = {{"paint", false, "Ignored: nothing is painted."}};
   static const DaemonForm kForm = [] {
     DaemonForm f = v1_13::Serves();
     f.dialect.version = {77};

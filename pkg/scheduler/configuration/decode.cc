@@ -375,8 +375,8 @@ std::optional<Version> VersionOf(Json document, release::Version release, std::v
     return std::nullopt;
   };
   const std::string versions = VersionsOf(release);
-  const std::string wanted = absl::StrCat("a KubeSchedulerConfiguration of ", ToAbsl(kGroup),
-                                          versions.substr(0, versions.find(' ')), " is needed");
+  const std::string wanted =
+      absl::StrCat("give a KubeSchedulerConfiguration of ", ToAbsl(kGroup), versions.substr(0, versions.find(' ')));
   if (!document.IsObject())
     return fail(absl::StrCat("Invalid value: ", document.Brief(), ": must be an object"), wanted);
   std::string kind(document.FindExact("kind").Text()), version(document.FindExact("apiVersion").Text());

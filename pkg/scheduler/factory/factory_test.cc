@@ -285,7 +285,7 @@ TEST_CASE("a Policy that cannot be read is reported with all of its mistakes") {
                                        "'extenders':[{'urlPrefix':'http://x','httpTimeout':'5s'}]}")),
       releases::v1_10::Decides(), SchedulerGates());
   CHECK(util::Message(policy.status()) ==
-        "[line 1, column 124: extenders[0].httpTimeout: \"5s\": a whole number is needed here, without quotes, "
+        "[line 1, column 124: extenders[0].httpTimeout: \"5s\": must be a whole number, without quotes, "
         "Priority Two should have a positive weight applied to it or it has overflown, "
         "Invalid configuration: Predicate type not found for One, "
         "Invalid configuration: Priority type not found for Two]");
@@ -302,21 +302,21 @@ TEST_CASE("a mistake hides none of those beside it in one entry, and causes no o
   CHECK(message("{'extenders':[{'urlPrefix':'ftp://x','prioritizeVerb':'p','weight':-2,'httpTimeout':'5s',"
                 "'managedResources':[{'name':'cpu'},{'name':7},{'name':8}],"
                 "'tlsConfig':{'CertData':'?','KeyData':'eA=='}}]}") ==
-        "[line 1, column 85: extenders[0].httpTimeout: \"5s\": a whole number is needed here, without quotes, "
-        "line 1, column 133: extenders[0].managedResources[1].name: 7: a string is needed here, "
-        "line 1, column 144: extenders[0].managedResources[2].name: 8: a string is needed here, "
-        "line 1, column 172: extenders[0].tlsConfig.CertData: \"?\": base64 is needed here, "
+        "[line 1, column 85: extenders[0].httpTimeout: \"5s\": must be a whole number, without quotes, "
+        "line 1, column 133: extenders[0].managedResources[1].name: 7: must be a string, "
+        "line 1, column 144: extenders[0].managedResources[2].name: 8: must be a string, "
+        "line 1, column 172: extenders[0].tlsConfig.CertData: \"?\": must be base64, "
         "Priority for extender ftp://x should have a positive weight applied to it, "
         "cpu is an invalid extended resource name, "
         "extender: urlPrefix \"ftp://x\" is not a URL: it should begin with http:// or https://]");
   CHECK(message("{'extenders':[{'urlPrefix':5,'httpTimeout':'5s'}]}") ==
-        "[line 1, column 28: extenders[0].urlPrefix: 5: a string is needed here, "
-        "line 1, column 44: extenders[0].httpTimeout: \"5s\": a whole number is needed here, without quotes]");
+        "[line 1, column 28: extenders[0].urlPrefix: 5: must be a string, "
+        "line 1, column 44: extenders[0].httpTimeout: \"5s\": must be a whole number, without quotes]");
   CHECK(message("{'priorities':[{'name':'One','weight':'3'},{'name':'Two','weight':0,'argument':7}],"
                 "'predicates':[{'name':'Three','argument':[]},{'name':'PodFitsHost'}]}") ==
-        "[line 1, column 39: priorities[0].weight: \"3\": a whole number is needed here, without quotes, "
-        "line 1, column 80: priorities[1].argument: 7: an object is needed here, "
-        "line 1, column 125: predicates[0].argument: []: an object is needed here, "
+        "[line 1, column 39: priorities[0].weight: \"3\": must be a whole number, without quotes, "
+        "line 1, column 80: priorities[1].argument: 7: must be an object, "
+        "line 1, column 125: predicates[0].argument: []: must be an object, "
         "Priority Two should have a positive weight applied to it or it has overflown, "
         "Invalid configuration: Predicate type not found for PodFitsHost (did you mean \"PodFitsHostPorts\"?), "
         "Invalid configuration: Priority type not found for One]");

@@ -109,7 +109,7 @@ class Reader {
   template <typename T>
   void Members(Json j, const std::string& path, T* out, bool open = false) {
     if (j.IsNull()) return;
-    if (!j.IsObject()) return (void)Fail(j, path, "an object is needed here");
+    if (!j.IsObject()) return (void)Fail(j, path, "must be an object");
     Table table{.reader = this};
     VisitFields(table, *out);
     Rows(j, path, table, open);
@@ -149,16 +149,16 @@ class Reader {
 
   // These read a value; those that can be followed by others return whether that was possible.
   bool Value(Json v, const std::string& path, std::string* out) {
-    if (!v.IsString()) return Fail(v, path, "a string is needed here");
+    if (!v.IsString()) return Fail(v, path, "must be a string");
     *out = v.Text();
     return true;
   }
   void Value(Json v, const std::string& path, bool* out) {
-    if (!v.IsBool()) return (void)Fail(v, path, "true or false is needed here");
+    if (!v.IsBool()) return (void)Fail(v, path, "must be true or false");
     *out = v.Bool();
   }
   bool Value(Json v, const std::string& path, int64_t* out) {
-    if (!v.IsInt()) return Fail(v, path, "a whole number is needed here, without quotes");
+    if (!v.IsInt()) return Fail(v, path, "must be a whole number, without quotes");
     *out = v.Int();
     return true;
   }
@@ -169,8 +169,8 @@ class Reader {
     if (!Value(v, path, out.text)) *out.text = absl::StrCat("http://", kUnread);
   }
   void Value(Json v, const std::string& path, const Base64& out) {
-    if (!v.IsString()) return (void)Fail(v, path, "a string is needed here");
-    if (!absl::Base64Unescape(util::ToAbsl(v.Text()), out.bytes)) Fail(v, path, "base64 is needed here");
+    if (!v.IsString()) return (void)Fail(v, path, "must be a string");
+    if (!absl::Base64Unescape(util::ToAbsl(v.Text()), out.bytes)) Fail(v, path, "must be base64");
   }
   void Value(Json, const std::string&, const Ignored&) {}
 
@@ -182,8 +182,7 @@ class Reader {
   void Value(Json v, const std::string& path, std::vector<T>* out) {
     out->clear();
     if (!v.IsArray()) {
-      return (void)Fail(v, path,
-                        std::is_same_v<T, std::string> ? "a list of strings is needed here" : "a list is needed here");
+      return (void)Fail(v, path, std::is_same_v<T, std::string> ? "must be a list of strings" : "must be a list");
     }
     for (auto [key, element] : v.Children()) {
       const std::string at = absl::StrCat(path, "[", out->size(), "]");

@@ -111,14 +111,13 @@ TEST_CASE("of duplicate keys the last counts, and it is said") {
 }
 
 TEST_CASE("wrong types name line, column, path and value") {
-  CHECK(Mistake("{'predicates':5}").find("line 1, column 15: predicates: 5: a list is needed here") !=
-        std::string::npos);
+  CHECK(Mistake("{'predicates':5}").find("line 1, column 15: predicates: 5: must be a list") != std::string::npos);
   CHECK(Mistake("{\n  'priorities': [{'name':'A','weight':'3'}]}")
-            .find("line 2, column 39: priorities[0].weight: \"3\": a whole number") != std::string::npos);
-  CHECK(Mistake("{'priorities':[{'weight':1.5}]}").find("priorities[0].weight: 1.5: a whole number") !=
+            .find("line 2, column 39: priorities[0].weight: \"3\": must be a whole number") != std::string::npos);
+  CHECK(Mistake("{'priorities':[{'weight':1.5}]}").find("priorities[0].weight: 1.5: must be a whole number") !=
         std::string::npos);
-  CHECK(Mistake("{'alwaysCheckAllPredicates':'yes'}").find("true or false is needed") != std::string::npos);
-  CHECK(Mistake("{'predicates':[{'name':1}]}").find("predicates[0].name: 1: a string") != std::string::npos);
+  CHECK(Mistake("{'alwaysCheckAllPredicates':'yes'}").find("must be true or false") != std::string::npos);
+  CHECK(Mistake("{'predicates':[{'name':1}]}").find("predicates[0].name: 1: must be a string") != std::string::npos);
   CHECK(Mistake("{'predicates':[{'name':'A','argument':{'serviceAffinity':{'labels':[1]}}}]}")
             .find("predicates[0].argument.serviceAffinity.labels[0]: 1") != std::string::npos);
   CHECK(Mistake("{'extenders':[{'httpTimeout':'5s'}]}").find("extenders[0].httpTimeout: \"5s\"") != std::string::npos);

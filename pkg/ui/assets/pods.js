@@ -10,7 +10,7 @@ const FILTERS = {reason: 'reason', namespace: 'namespace', owner: 'owner', place
 // Says what it would do to mend all nodes that share a trouble. Returns, by reason, what would help one pod.
 async function showFixes(place) {
   const f = await get('fixes').catch(() => ({fixes: [], byReason: []}));
-  if (f.fixes.length) place.append(h('h2', {}, 'What mending nodes would do'),
+  if (f.fixes.length) place.append(h('h2', {}, 'What repairing nodes would do'),
     h('ul', {id: 'fixes'}, f.fixes.map(x => h('li', {}, `${x.what} places ${number(x.placed)} of ${number(f.pending)}`))));
   return new Map(f.byReason.map(r => [r.reason, r]));
 }
