@@ -278,96 +278,101 @@ std::vector<std::string> CheckConfiguration(const Configuration& c, Spelling spe
 
 namespace {
 
-void AlgorithmToYaml(const AlgorithmSource& a, std::string_view indent, std::string* out) {
-  const std::string in(indent);
-  absl::StrAppend(out, in, "algorithmSource:\n");
-  if (a.provider) absl::StrAppend(out, in, "  provider: ", api::JsonString(*a.provider), "\n");
-  if (!a.policy) return;
-  if (a.policy->file) {
-    absl::StrAppend(out, in, "  policy:\n", in, "    file:\n", in, "      path: ", api::JsonString(*a.policy->file),
-                    "\n");
-  } else if (a.policy->config_map) {
-    absl::StrAppend(out, in, "  policy:\n", in, "    configMap:\n", in,
-                    "      namespace: ", api::JsonString(a.policy->config_map->ns), "\n");
-    absl::StrAppend(out, in, "      name: ", api::JsonString(a.policy->config_map->name), "\n");
-  } else {
-    absl::StrAppend(out, in, "  policy: {}\n");
+void WriteAlgorithm(const AlgorithmSource& a, api::JsonWriter* out) {
+  out->Key("algorithmSource").Object();
+  if (a.provider) out->Member("provider", *a.provider);
+  if (a.policy) {
+    out->Key("policy").Object();
+    if (a.policy->file) {
+      out->Key("file").Object().Member("path", *a.policy->file).End();
+    } else if (a.policy->config_map) {
+      out->Key("configMap").Object();
+      out->Member("namespace", a.policy->config_map->ns).Member("name", a.policy->config_map->name).End();
+    }
+    out->End();
   }
+  out->End();
 }
 
-const char* Text(bool b) {
-  return b ? "true" : "false";
+void WriteLeaderElection(const Configuration::LeaderElection& le, api::JsonWriter* out) {
+  out->Key("leaderElection").Object();
+  out->Member("leaderElect", le.leader_elect).Member("leaseDuration", FormatGoDuration(le.lease_duration));
+  out->Member("lockObjectName", le.lock_object_name).Member("lockObjectNamespace", le.lock_object_namespace);
+  out->Member("renewDeadline", FormatGoDuration(le.renew_deadline)).Member("resourceLock", le.resource_lock);
+  out->Member("retryPeriod", FormatGoDuration(le.retry_period)).End();
 }
 
 }  // namespace
 
+void WriteClientConnection(const Configuration::ClientConnection& cc, api::JsonWriter* out) {
+  out->Key("clientConnection").Object();
+  out->Member("acceptContentTypes", cc.accept_content_types).Key("burst").Number(cc.burst);
+  out->Member("contentType", cc.content_type).Member("kubeconfig", cc.kubeconfig);
+  out->Key("qps").Literal(JsonFloat32(cc.qps)).End();
+}
+
 std::string ConfigurationToYaml(const Configuration& c) {
-  std::string out;
-  const auto& le = c.leader_election;
-  const auto& cc = c.client_connection;
-  AlgorithmToYaml(c.algorithm, "", &out);
+  api::JsonWriter out;
+  out.Object();
+  WriteAlgorithm(c.algorithm, &out);
   const auto* version = scheduler::configuration::NewestReadBy(c.release->version);
-  absl::StrAppend(&out, "apiVersion: ",
-                  version == nullptr ? std::string(kComponentConfig) : scheduler::configuration::NameOf(*version));
-  if (version != nullptr) {
-    absl::StrAppend(&out, "\nbindTimeoutSeconds: ", c.bind_timeout / absl::Seconds(1));
+  out.Member("apiVersion",
+             version == nullptr ? std::string(kComponentConfig) : scheduler::configuration::NameOf(*version));
+  if (version != nullptr) out.Member("bindTimeoutSeconds", c.bind_timeout / absl::Seconds(1));
+  WriteClientConnection(c.client_connection, &out);
+  out.Member("delayCacheUntilActive", c.delay_cache_until_active);
+  if (version != nullptr) out.Member("disablePreemption", c.disable_preemption);
+  out.Member("enableContentionProfiling", c.enable_contention_profiling).Member("enableProfiling", c.enable_profiling);
+  out.Member("failureDomains", c.failure_domains);
+  out.Key("hardPodAffinitySymmetricWeight").Number(c.hard_pod_affinity_symmetric_weight);
+  out.Member("healthzBindAddress", c.healthz_bind_address).Member("kind", kKind);
+  WriteLeaderElection(c.leader_election, &out);
+  out.Member("metricsBindAddress", c.metrics_bind_address).Key("parallelism").Number(c.parallelism);
+  out.Key("percentageOfNodesToScore").Number(c.percentage_of_nodes_to_score);
+  out.Member("podInitialBackoffSeconds", c.pod_initial_backoff / absl::Seconds(1));
+  out.Member("podMaxBackoffSeconds", c.pod_max_backoff / absl::Seconds(1));
+  out.Member("podMaxInUnschedulablePodsDuration", FormatGoDuration(c.pod_max_in_unschedulable));
+  if (!c.profiles.empty()) {
+    out.Key("profiles").Array();
+    for (const Profile& p : c.profiles) {
+      out.Object().Member("schedulerName", p.scheduler_name);
+      WriteAlgorithm(p.algorithm, &out);
+      out.End();
+    }
+    out.End();
   }
-  absl::StrAppend(&out, "\nclientConnection:\n  acceptContentTypes: ", api::JsonString(cc.accept_content_types),
-                  "\n  burst: ", cc.burst, "\n  contentType: ", api::JsonString(cc.content_type));
-  absl::StrAppend(&out, "\n  kubeconfig: ", api::JsonString(cc.kubeconfig), "\n  qps: ", JsonFloat32(cc.qps), "\n");
-  absl::StrAppend(&out, "delayCacheUntilActive: ", Text(c.delay_cache_until_active), "\n");
-  if (version != nullptr) absl::StrAppend(&out, "disablePreemption: ", Text(c.disable_preemption), "\n");
-  absl::StrAppend(&out, "enableContentionProfiling: ", Text(c.enable_contention_profiling),
-                  "\nenableProfiling: ", Text(c.enable_profiling),
-                  "\nfailureDomains: ", api::JsonString(c.failure_domains));
-  absl::StrAppend(&out, "\nhardPodAffinitySymmetricWeight: ", c.hard_pod_affinity_symmetric_weight,
-                  "\nhealthzBindAddress: ", api::JsonString(c.healthz_bind_address), "\nkind: ", std::string(kKind),
-                  "\n");
-  absl::StrAppend(&out, "leaderElection:\n  leaderElect: ", Text(le.leader_elect),
-                  "\n  leaseDuration: ", FormatGoDuration(le.lease_duration),
-                  "\n  lockObjectName: ", api::JsonString(le.lock_object_name));
-  absl::StrAppend(&out, "\n  lockObjectNamespace: ", api::JsonString(le.lock_object_namespace),
-                  "\n  renewDeadline: ", FormatGoDuration(le.renew_deadline),
-                  "\n  resourceLock: ", api::JsonString(le.resource_lock),
-                  "\n  retryPeriod: ", FormatGoDuration(le.retry_period));
-  absl::StrAppend(&out, "\nmetricsBindAddress: ", api::JsonString(c.metrics_bind_address),
-                  "\nparallelism: ", c.parallelism, "\npercentageOfNodesToScore: ", c.percentage_of_nodes_to_score);
-  absl::StrAppend(&out, "\npodInitialBackoffSeconds: ", c.pod_initial_backoff / absl::Seconds(1),
-                  "\npodMaxBackoffSeconds: ", c.pod_max_backoff / absl::Seconds(1),
-                  "\npodMaxInUnschedulablePodsDuration: ", FormatGoDuration(c.pod_max_in_unschedulable), "\n");
-  if (!c.profiles.empty()) absl::StrAppend(&out, "profiles:\n");
-  for (const Profile& p : c.profiles) {
-    absl::StrAppend(&out, "- schedulerName: ", api::JsonString(p.scheduler_name), "\n");
-    AlgorithmToYaml(p.algorithm, "  ", &out);
-  }
-  absl::StrAppend(&out, "schedulerName: ", api::JsonString(c.scheduler_name), "\n");
-  return out;
+  out.Member("schedulerName", c.scheduler_name).End();
+  return out.Finish("yaml");
 }
 
 namespace {
 
-std::string AlgorithmToConfigz(const AlgorithmSource& a) {
-  std::string out = "{\"Policy\":";
-  if (!a.policy) {
-    out += "null";
-  } else {
-    out += "{\"File\":";
+void WriteAlgorithmOfConfigz(const AlgorithmSource& a, api::JsonWriter* out) {
+  const auto null = [&](const char* key) { out->Key(key).Literal("null"); };
+  out->Key("AlgorithmSource").Object();
+  if (a.policy) {
+    out->Key("Policy").Object();
     if (a.policy->file) {
-      absl::StrAppend(&out, "{\"Path\":", api::JsonString(*a.policy->file), "}");
+      out->Key("File").Object().Member("Path", *a.policy->file).End();
     } else {
-      out += "null";
+      null("File");
     }
-    out += ",\"ConfigMap\":";
     if (a.policy->config_map) {
-      absl::StrAppend(&out, "{\"Namespace\":", api::JsonString(a.policy->config_map->ns),
-                      ",\"Name\":", api::JsonString(a.policy->config_map->name), "}");
+      out->Key("ConfigMap").Object();
+      out->Member("Namespace", a.policy->config_map->ns).Member("Name", a.policy->config_map->name).End();
     } else {
-      out += "null";
+      null("ConfigMap");
     }
-    out += "}";
+    out->End();
+  } else {
+    null("Policy");
   }
-  absl::StrAppend(&out, ",\"Provider\":", a.provider ? api::JsonString(*a.provider) : "null", "}");
-  return out;
+  if (a.provider) {
+    out->Member("Provider", *a.provider);
+  } else {
+    null("Provider");
+  }
+  out->End();
 }
 
 }  // namespace
@@ -375,42 +380,42 @@ std::string AlgorithmToConfigz(const AlgorithmSource& a) {
 std::string ConfigurationToConfigz(const Configuration& c) {
   const auto& le = c.leader_election;
   const auto& cc = c.client_connection;
-  std::string out = absl::StrCat("{\"componentconfig\":{\"SchedulerName\":", api::JsonString(c.scheduler_name),
-                                 ",\"AlgorithmSource\":", AlgorithmToConfigz(c.algorithm));
-  absl::StrAppend(&out, ",\"HardPodAffinitySymmetricWeight\":", c.hard_pod_affinity_symmetric_weight,
-                  ",\"LeaderElection\":{\"LeaderElect\":", Text(le.leader_elect), ",\"LeaseDuration\":\"",
-                  FormatGoDuration(le.lease_duration));
-  absl::StrAppend(&out, "\",\"RenewDeadline\":\"", FormatGoDuration(le.renew_deadline), "\",\"RetryPeriod\":\"",
-                  FormatGoDuration(le.retry_period), "\",\"ResourceLock\":", api::JsonString(le.resource_lock));
-  absl::StrAppend(&out, ",\"LockObjectNamespace\":", api::JsonString(le.lock_object_namespace),
-                  ",\"LockObjectName\":", api::JsonString(le.lock_object_name), "},\"ClientConnection\":{\"",
-                  c.Form().shows_search ? "Kubeconfig" : "KubeConfigFile", "\":", api::JsonString(cc.kubeconfig));
-  absl::StrAppend(&out, ",\"AcceptContentTypes\":", api::JsonString(cc.accept_content_types),
-                  ",\"ContentType\":", api::JsonString(cc.content_type), ",\"QPS\":", JsonFloat32(cc.qps),
-                  ",\"Burst\":", cc.burst);
-  absl::StrAppend(&out, "},\"HealthzBindAddress\":", api::JsonString(c.healthz_bind_address),
-                  ",\"MetricsBindAddress\":", api::JsonString(c.metrics_bind_address),
-                  ",\"EnableProfiling\":", Text(c.enable_profiling));
-  absl::StrAppend(&out, ",\"EnableContentionProfiling\":", Text(c.enable_contention_profiling));
+  api::JsonWriter out;
+  out.Object().Key("componentconfig").Object().Member("SchedulerName", c.scheduler_name);
+  WriteAlgorithmOfConfigz(c.algorithm, &out);
+  out.Key("HardPodAffinitySymmetricWeight").Number(c.hard_pod_affinity_symmetric_weight);
+  out.Key("LeaderElection").Object().Member("LeaderElect", le.leader_elect);
+  out.Member("LeaseDuration", FormatGoDuration(le.lease_duration));
+  out.Member("RenewDeadline", FormatGoDuration(le.renew_deadline));
+  out.Member("RetryPeriod", FormatGoDuration(le.retry_period)).Member("ResourceLock", le.resource_lock);
+  out.Member("LockObjectNamespace", le.lock_object_namespace).Member("LockObjectName", le.lock_object_name).End();
+  out.Key("ClientConnection").Object();
+  out.Member(c.Form().shows_search ? "Kubeconfig" : "KubeConfigFile", cc.kubeconfig);
+  out.Member("AcceptContentTypes", cc.accept_content_types).Member("ContentType", cc.content_type);
+  out.Key("QPS").Literal(JsonFloat32(cc.qps)).Key("Burst").Number(cc.burst).End();
+  out.Member("HealthzBindAddress", c.healthz_bind_address).Member("MetricsBindAddress", c.metrics_bind_address);
+  out.Member("EnableProfiling", c.enable_profiling).Member("EnableContentionProfiling", c.enable_contention_profiling);
   if (c.Form().shows_search) {
     const scheduler::SamplingRules* sampling = c.Release().decides.sampling;
     const int64_t share = c.percentage_of_nodes_to_score != 0 || sampling == nullptr ? c.percentage_of_nodes_to_score
                                                                                      : sampling->default_percentage;
-    absl::StrAppend(&out, ",\"DisablePreemption\":", Text(c.disable_preemption),
-                    ",\"PercentageOfNodesToScore\":", share);
+    out.Member("DisablePreemption", c.disable_preemption).Member("PercentageOfNodesToScore", share);
   }
-  absl::StrAppend(&out, ",\"FailureDomains\":", api::JsonString(c.failure_domains));
-  if (c.Form().shows_search) absl::StrAppend(&out, ",\"BindTimeoutSeconds\":", c.bind_timeout / absl::Seconds(1));
+  out.Member("FailureDomains", c.failure_domains);
+  if (c.Form().shows_search) out.Member("BindTimeoutSeconds", c.bind_timeout / absl::Seconds(1));
   // Fields that 1.10 does not have are shown only if they are used.
   if (!c.profiles.empty()) {
-    out += ",\"Profiles\":[";
-    for (size_t i = 0; i < c.profiles.size(); ++i) {
-      absl::StrAppend(&out, i == 0 ? "" : ",", "{\"SchedulerName\":", api::JsonString(c.profiles[i].scheduler_name),
-                      ",\"AlgorithmSource\":", AlgorithmToConfigz(c.profiles[i].algorithm), "}");
+    out.Key("Profiles").Array();
+    for (const Profile& p : c.profiles) {
+      out.Object().Member("SchedulerName", p.scheduler_name);
+      WriteAlgorithmOfConfigz(p.algorithm, &out);
+      out.End();
     }
-    out += "]";
+    out.End();
   }
-  return out + "}}";
+  std::string text = out.End().End().Finish();
+  text.pop_back();  // the page has no line feed at its end
+  return text;
 }
 
 }  // namespace berth::kube_scheduler

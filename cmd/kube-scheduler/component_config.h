@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/release/release.h"
 #include "pkg/releases/daemon_form.h"
 #include "pkg/releases/releases.h"
@@ -121,6 +122,9 @@ enum class Spelling { kFlags, kFile };
 // Checks values that 1.10 checks only when it uses them, or never. Returns one line for each problem, with the setting,
 // its value and what would be right; empty if there is none.
 std::vector<std::string> CheckConfiguration(const Configuration& c, Spelling spelling);
+
+// Writes the member clientConnection, which all versions share.
+void WriteClientConnection(const Configuration::ClientConnection& cc, api::JsonWriter* out);
 
 // Returns the text of a file that LoadConfiguration reads back as the same configuration.
 std::string ConfigurationToYaml(const Configuration& c);

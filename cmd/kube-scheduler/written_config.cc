@@ -15,71 +15,76 @@ namespace {
 
 namespace configuration = scheduler::configuration;
 
-// Returns a member with the value as JSON, which is YAML, or nothing if the document does not have it.
-std::string MemberOf(const api::Json& document, const char* name) {
+// Writes a member as the document has it, if it does. Returns whether it does.
+bool CopyMember(const api::Json& document, const char* name, api::JsonWriter* out) {
   const api::Json value = document.FindExact(name);
-  return value.IsNull() ? "" : absl::StrCat(name, ": ", value.Serialize(), "\n");
+  if (value.IsNull()) return false;
+  out->Key(name).Literal(value.Serialize());
+  return true;
 }
 
-// Returns the plugins of every extension point, in place of the default ones.
-std::string PluginsInsteadOfDefaults(const configuration::ResolvedProfile& profile) {
-  std::string out = "  plugins:\n";
+// Writes the plugins of every extension point, in place of the default ones.
+void WritePluginsInsteadOfDefaults(const configuration::ResolvedProfile& profile, api::JsonWriter* out) {
+  out->Key("plugins").Object();
   for (const configuration::ExtensionPoint point : configuration::ExtensionPoints()) {
     if (profile.at(point).empty()) continue;
-    absl::StrAppend(&out, "    ", std::string(configuration::FieldName(point)),
-                    ":\n      disabled:\n      - name: \"*\"\n      enabled:\n");
+    out->Key(configuration::FieldName(point)).Object();
+    out->Key("disabled").Array().Object().Member("name", "*").End().End();
+    out->Key("enabled").Array();
     for (const auto& plugin : profile.at(point)) {
-      absl::StrAppend(&out, "      - name: ", api::JsonString(plugin.name), "\n");
-      if (plugin.weight != 0) absl::StrAppend(&out, "        weight: ", plugin.weight, "\n");
+      out->Object().Member("name", plugin.name);
+      if (plugin.weight != 0) out->Key("weight").Number(plugin.weight);
+      out->End();
     }
+    out->End().End();
   }
-  return out;
+  out->End();
 }
 
-// Returns the profiles of a configuration that no file gave: the default plugins, or those of a provider.
-std::string ProfilesOfFlags(const Configuration& c) {
-  std::string out = absl::StrCat("profiles:\n- schedulerName: ", api::JsonString(c.scheduler_name), "\n");
-  if (c.ByProfiles()) return out;
+// Writes the profile of a configuration that no file gave: the default plugins, or those of a provider.
+void WriteProfileOfFlags(const Configuration& c, api::JsonWriter* out) {
+  out->Member("schedulerName", c.scheduler_name);
+  if (c.ByProfiles()) return;
   const int weight = c.hard_pod_affinity_symmetric_weight;
   if (weight != configuration::InterPodAffinityArgs().hard_pod_affinity_weight) {
-    absl::StrAppend(
-        &out, "  pluginConfig:\n  - name: InterPodAffinity\n    args:\n      hardPodAffinityWeight: ", weight, "\n");
+    out->Key("pluginConfig").Array().Object().Member("name", "InterPodAffinity");
+    out->Key("args").Object().Key("hardPodAffinityWeight").Number(weight).End().End().End();
   }
-  if (c.algorithm.provider.value_or(std::string(scheduler::kDefaultProvider)) == scheduler::kDefaultProvider)
-    return out;
+  if (c.algorithm.provider.value_or(std::string(scheduler::kDefaultProvider)) == scheduler::kDefaultProvider) return;
   const auto profile =
       configuration::ProfileOfProvider(*c.algorithm.provider, weight, scheduler::PluginsToConfigure(ReleaseToRun(c)));
-  return profile.ok() ? out + PluginsInsteadOfDefaults(*profile) : out;
+  if (profile.ok()) WritePluginsInsteadOfDefaults(*profile, out);
 }
 
 std::string WithProfiles(const Configuration& c, const std::string& version, const api::Json& given) {
   const auto& le = c.leader_election;
-  const auto& cc = c.client_connection;
-  const auto text = [](bool b) { return b ? "true" : "false"; };
   const bool older = version == configuration::ApiVersion(configuration::Version::kV1Beta1);
   const bool newest = version == configuration::ApiVersion(configuration::Version::kV1);
-  std::string out = absl::StrCat(
-      "apiVersion: ", version, "\nclientConnection:\n  acceptContentTypes: ", api::JsonString(cc.accept_content_types),
-      "\n  burst: ", cc.burst, "\n  contentType: ", api::JsonString(cc.content_type),
-      "\n  kubeconfig: ", api::JsonString(cc.kubeconfig), "\n  qps: ", JsonFloat32(cc.qps), "\n");
-  if (newest) absl::StrAppend(&out, "delayCacheUntilActive: ", text(c.delay_cache_until_active), "\n");
-  absl::StrAppend(&out, "enableContentionProfiling: ", text(c.enable_contention_profiling),
-                  "\nenableProfiling: ", text(c.enable_profiling), "\n", MemberOf(given, "extenders"));
-  if (older) absl::StrAppend(&out, "healthzBindAddress: ", api::JsonString(c.healthz_bind_address), "\n");
-  absl::StrAppend(&out, "kind: KubeSchedulerConfiguration\nleaderElection:\n  leaderElect: ", text(le.leader_elect),
-                  "\n  leaseDuration: ", FormatGoDuration(le.lease_duration),
-                  "\n  renewDeadline: ", FormatGoDuration(le.renew_deadline),
-                  "\n  resourceLock: ", api::JsonString(le.resource_lock),
-                  "\n  resourceName: ", api::JsonString(le.lock_object_name));
-  absl::StrAppend(&out, "\n  resourceNamespace: ", api::JsonString(le.lock_object_namespace),
-                  "\n  retryPeriod: ", FormatGoDuration(le.retry_period), "\n");
-  if (older) absl::StrAppend(&out, "metricsBindAddress: ", api::JsonString(c.metrics_bind_address), "\n");
-  if (!older) absl::StrAppend(&out, "parallelism: ", c.parallelism, "\n");
-  absl::StrAppend(&out, "percentageOfNodesToScore: ", c.percentage_of_nodes_to_score,
-                  "\npodInitialBackoffSeconds: ", c.pod_initial_backoff / absl::Seconds(1),
-                  "\npodMaxBackoffSeconds: ", c.pod_max_backoff / absl::Seconds(1), "\n");
-  const std::string profiles = MemberOf(given, "profiles");
-  return out + (profiles.empty() ? ProfilesOfFlags(c) : profiles);
+  api::JsonWriter out;
+  out.Object().Member("apiVersion", version);
+  WriteClientConnection(c.client_connection, &out);
+  if (newest) out.Member("delayCacheUntilActive", c.delay_cache_until_active);
+  out.Member("enableContentionProfiling", c.enable_contention_profiling).Member("enableProfiling", c.enable_profiling);
+  CopyMember(given, "extenders", &out);
+  if (older) out.Member("healthzBindAddress", c.healthz_bind_address);
+  out.Member("kind", "KubeSchedulerConfiguration");
+  out.Key("leaderElection").Object().Member("leaderElect", le.leader_elect);
+  out.Member("leaseDuration", FormatGoDuration(le.lease_duration));
+  out.Member("renewDeadline", FormatGoDuration(le.renew_deadline)).Member("resourceLock", le.resource_lock);
+  out.Member("resourceName", le.lock_object_name).Member("resourceNamespace", le.lock_object_namespace);
+  out.Member("retryPeriod", FormatGoDuration(le.retry_period)).End();
+  if (older) out.Member("metricsBindAddress", c.metrics_bind_address);
+  if (!older) out.Key("parallelism").Number(c.parallelism);
+  out.Key("percentageOfNodesToScore").Number(c.percentage_of_nodes_to_score);
+  out.Member("podInitialBackoffSeconds", c.pod_initial_backoff / absl::Seconds(1));
+  out.Member("podMaxBackoffSeconds", c.pod_max_backoff / absl::Seconds(1));
+  if (!CopyMember(given, "profiles", &out)) {
+    out.Key("profiles").Array().Object();
+    WriteProfileOfFlags(c, &out);
+    out.End().End();
+  }
+  out.End();
+  return out.Finish("yaml");
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 
 #include "pkg/api/json_go.h"
 #include "pkg/api/json_quick.h"
+#include "pkg/api/line_column.h"
 
 namespace berth::api {
 namespace {
@@ -398,15 +399,7 @@ constexpr char kOffsetPayload[] = "berth/offset";
 }  // namespace
 
 std::string LineAndColumn(std::string_view text, size_t offset) {
-  offset = std::min(offset, text.size());
-  size_t line = 1, begin = 0;
-  for (size_t i = 0; i < offset; ++i) {
-    if (text[i] == '\n') {
-      ++line;
-      begin = i + 1;
-    }
-  }
-  return absl::StrCat("line ", line, ", column ", offset - begin + 1);
+  return LineColumns(text).At(offset);
 }
 
 absl::Status AtValue(absl::Status error, Json value) {
