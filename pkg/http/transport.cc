@@ -88,11 +88,6 @@ void Transport::Close() {
   socket().close(ignored);
 }
 
-void Transport::ShutdownWrite() {
-  Error ignored;
-  socket().shutdown(tcp::socket::shutdown_send, ignored);
-}
-
 std::unique_ptr<Transport> NewTcpTransport(tcp::socket socket) {
   return std::make_unique<TcpTransport>(std::move(socket));
 }

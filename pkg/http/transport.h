@@ -29,8 +29,6 @@ class Transport {
 
   // Closes the socket without a TLS close_notify. Operations in progress end with an error.
   void Close();
-  // Closes the sending side. What has been sent is still delivered.
-  void ShutdownWrite();
 };
 
 class TlsTransport : public Transport {

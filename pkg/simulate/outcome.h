@@ -46,7 +46,6 @@ struct Outcome {
   int64_t refusals = 0;     // of evictions, because of budgets; each pod counts once a drain
   int64_t lost = 0;         // evicted pods that nothing creates again
   int64_t renamed = 0;      // pods whose name another pod had when they arrived
-  int64_t not_deleted = 0;  // pods that were to go when a workload was scaled, but were not there
   int64_t idle_steps = 0;   // of nodes in steps, those with which there was nothing to do
   std::string first_idle_step;
   int64_t jobs_completed = 0, jobs_failed = 0;  // only with controllers

@@ -121,7 +121,6 @@ bool CompletePodResources(Value* pod, validation::FieldErrors* errors);
 ValuePtr DefaultStorageClass(const Rules& rules, const Objects& objects, std::string* error);
 
 // The priorities of the built-in classes, which always exist.
-inline constexpr int64_t kHighestUserPriority = 1'000'000'000;
 inline constexpr int64_t kSystemClusterCritical = 2'000'000'000;
 inline constexpr int64_t kSystemNodeCritical = 2'000'001'000;
 

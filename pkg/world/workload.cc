@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "pkg/api/decode.h"
 #include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 #include "pkg/world/daemon_set.h"
@@ -228,7 +227,7 @@ std::string MadeUpUid(std::string_view kind, std::string_view ns, std::string_vi
   const uint64_t a = Fnv(absl::StrCat(util::ToAbsl(kind), "/", util::ToAbsl(ns), "/", util::ToAbsl(name)));
   const uint64_t b = Fnv(absl::StrCat(util::ToAbsl(name), "/", util::ToAbsl(ns), "/", util::ToAbsl(kind)));
   std::string uid = absl::StrFormat("%016x%016x", a, b);
-  for (size_t at : {20, 16, 12, 8}) uid.insert(at, "-");
+  for (size_t at : {20, 16, 12, 8}) uid.insert(at, 1, '-');
   uid[14] = '4';
   return uid;
 }
@@ -334,30 +333,6 @@ Value PodOf(std::string_view kind, const Value& workload, std::optional<int64_t>
   if (kind == "Job") return PodOfJob(workload, number, rules);
   if (kind == "DaemonSet") return PodOfDaemonSet(workload, rules);
   return PodOfTemplate(TemplateOf(workload), workload);
-}
-
-bool Adopts(const Value& replica_set, const Value& pod) {
-  const Value& meta = validation::OrEmpty(pod.Find("metadata"));
-  if (NamespaceOf(pod) != NamespaceOf(replica_set)) return false;
-  if (const Value* deleted = meta.Find("deletionTimestamp"); deleted != nullptr && !deleted->IsNull()) return false;
-  const std::string_view phase = validation::OrEmpty(pod.Find("status")).Str("phase");
-  if (phase == "Succeeded" || phase == "Failed") return false;
-  if (const Value* owners = meta.Find("ownerReferences")) {
-    auto controls = [](const Value& o) { return IsTrue(o.Find("controller")); };
-    if (std::any_of(owners->items.begin(), owners->items.end(), controls)) return false;
-  }
-  const Value* selector = SpecOf(replica_set).Find("selector");
-  if (selector == nullptr || selector->empty()) return false;
-  api::Document document;
-  if (!document.Parse(validation::ToJson(*selector)).ok()) return false;
-  const api::DecidedSelector decided = api::DecideLabelSelector(document.root());
-  std::vector<std::pair<api::Symbol, api::Symbol>> labels;
-  if (const Value* own = meta.Find("labels")) {
-    for (size_t i = 0; i < own->keys.size(); ++i) {
-      labels.emplace_back(api::Symbol(own->keys[i]), api::Symbol(own->items[i].text()));
-    }
-  }
-  return decided.ok() && decided.selector.Matches(api::Labels(std::move(labels)));
 }
 
 std::vector<Value> ClaimsOfOrdinal(const Value& set, int64_t ordinal) {

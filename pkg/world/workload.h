@@ -53,10 +53,6 @@ WantedPods PodsWantedBy(std::string_view kind, const Value& workload, const Rule
 // names, so `number` is given for the others alone.
 Value PodOf(std::string_view kind, const Value& workload, std::optional<int64_t> number, const Rules& rules);
 
-// Returns whether a ReplicaSet adopts the pod: it has no controller, its labels match, and it is neither finished nor
-// being deleted. A selector that is not valid matches nothing.
-bool Adopts(const Value& replica_set, const Value& pod);
-
 // Returns the claims that a StatefulSet makes for the pod with this ordinal, one for each template.
 std::vector<Value> ClaimsOfOrdinal(const Value& stateful_set, int64_t ordinal);
 // Returns the claims that are made for the generic ephemeral volumes of a pod. REQUIRES: the pod has its name.

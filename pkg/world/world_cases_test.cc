@@ -25,6 +25,32 @@
 namespace berth::world {
 namespace {
 
+// Returns whether a ReplicaSet adopts the pod: it has no controller, its labels match, and it is neither finished nor
+// being deleted. A selector that is not valid matches nothing.
+bool Adopts(const Value& replica_set, const Value& pod) {
+  const Value& meta = validation::OrEmpty(pod.Find("metadata"));
+  if (NamespaceOf(pod) != NamespaceOf(replica_set)) return false;
+  if (const Value* deleted = meta.Find("deletionTimestamp"); deleted != nullptr && !deleted->IsNull()) return false;
+  const std::string_view phase = validation::OrEmpty(pod.Find("status")).Str("phase");
+  if (phase == "Succeeded" || phase == "Failed") return false;
+  if (const Value* owners = meta.Find("ownerReferences")) {
+    auto controls = [](const Value& o) { return validation::OrEmpty(o.Find("controller")).AsBool(); };
+    if (std::any_of(owners->items.begin(), owners->items.end(), controls)) return false;
+  }
+  const Value* selector = validation::OrEmpty(replica_set.Find("spec")).Find("selector");
+  if (selector == nullptr || selector->empty()) return false;
+  api::Document document;
+  if (!document.Parse(validation::ToJson(*selector)).ok()) return false;
+  const api::DecidedSelector decided = api::DecideLabelSelector(document.root());
+  std::vector<std::pair<api::Symbol, api::Symbol>> labels;
+  if (const Value* own = meta.Find("labels")) {
+    for (size_t i = 0; i < own->keys.size(); ++i) {
+      labels.emplace_back(api::Symbol(own->keys[i]), api::Symbol(own->items[i].text()));
+    }
+  }
+  return decided.ok() && decided.selector.Matches(api::Labels(std::move(labels)));
+}
+
 constexpr char kFolder[] = "test/testdata/world";
 constexpr release::Version kRecorded{36};
 constexpr char kNamespace[] = "world";

@@ -67,7 +67,6 @@ class IncrementalScheduler {
     max_bytes_ = bytes;
     schedulers_ = schedulers;
   }
-  size_t overlays() const { return overlays_.size(); }
 
  private:
   struct Kept {
