@@ -1,5 +1,6 @@
 // Compares priority functions to tables of scores that follow the arithmetic of 1.10.
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
 #include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
@@ -230,6 +231,22 @@ TEST_CASE("fractions of 1.8 are truncated") {
   CHECK(reduced({0, 0}) == Scores{10, 10});
   CHECK(reduced({1, 2, 3}) == Scores{6, 3, 0});
   CHECK(reduced({9, 10}) == Scores{0, 0});  // (1.0 - 0.9) * 10.0 is a little less than 1
+}
+
+TEST_CASE("a quotient of doubles is that of integers, however close it is to the next one") {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 100000; ++i) {
+    const int64_t whole = static_cast<int64_t>(random() >> (20 + random() % 43)) + 1;
+    const int64_t times = static_cast<int64_t>(random() % 200);
+    for (const int64_t part : {whole * times / 8, whole * times / 8 - 1, whole * times / 8 + 1}) {
+      CHECK(Quotient(part, whole) == part / whole);
+    }
+  }
+  for (const int64_t part : {int64_t{1} << 53, (int64_t{1} << 53) - 1, INT64_MAX, INT64_MIN, int64_t{-7}}) {
+    for (const int64_t whole : {int64_t{1}, int64_t{3}, int64_t{1} << 53, INT64_MAX}) {
+      CHECK(Quotient(part, whole) == part / whole);
+    }
+  }
 }
 
 TEST_CASE("NormalizeReduce") {

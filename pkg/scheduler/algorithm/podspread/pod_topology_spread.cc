@@ -10,6 +10,7 @@
 #include <set>
 
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
+#include "pkg/scheduler/algorithm/normalize.h"
 #include "pkg/scheduler/algorithm/podspread/natural_logarithm.h"
 #include "pkg/scheduler/algorithm/podspread/podspread.h"
 #include "pkg/scheduler/algorithm/reasons.h"
@@ -442,42 +443,54 @@ class TopologySpreadScoring final : public DomainScoring {
     std::fill(scores.begin(), scores.end(), n == 0 && !options_->skips_pods ? max_score_ : 0);
     if (n == 0) return;
     thread_local std::vector<uint8_t> ignored;
-    thread_local std::vector<double> weights;
-    ignored.assign(parts.size, 0);
-    weights.assign(n, 0);
+    ignored.resize(parts.size);
     int64_t nodes = 0;
     for (size_t p = 0; p < parts.size; ++p) {
+      ignored[p] = parts.nodes[p] == 0;
       for (size_t i = 0; needs_all_ && i < n; ++i) ignored[p] |= !parts.sums[p * n + i].complete;
-      ignored[p] |= parts.nodes[p] == 0;
-      if (!ignored[p]) nodes += parts.nodes[p];
+      nodes += ignored[p] != 0 ? 0 : parts.nodes[p];
     }
-    // The domains are those of the feasible nodes. A missing label counts as a domain of its own; for the hostname,
-    // every feasible node counts as a domain.
-    for (size_t i = 0, key = 0; i < n; ++i) {
-      const bool by_host = soft_.list()[i].topology_key == kHostname;
-      const int64_t size = by_host ? nodes : Domains(parts, key++, ignored);
-      weights[i] = NaturalLogarithm(static_cast<double>(size + 2));
-    }
+    const std::span<const double> raw = RawScores(parts, nodes, ignored);
     // `most` starts at 0 and `least` does not, as upstream.
     int64_t least = INT64_MAX, most = 0;
     for (size_t p = 0; p < parts.size; ++p) {
       if (ignored[p]) continue;
-      double sum = 0;
-      for (size_t i = 0; i < n; ++i) {
-        const DomainSum& s = parts.sums[p * n + i];
-        if (!s.complete) continue;
-        sum += static_cast<double>(s.value) * weights[i] + static_cast<double>(soft_.list()[i].max_skew - 1);
-      }
-      scores[p] = static_cast<int64_t>(options_->rounds_scores ? std::round(sum) : sum);
+      scores[p] = options_->rounds_scores ? Rounded(raw[p]) : static_cast<int64_t>(raw[p]);
       least = std::min(least, scores[p]);
       most = std::max(most, scores[p]);
     }
     for (size_t p = 0; p < parts.size; ++p) {
-      if (!ignored[p]) scores[p] = most == 0 ? max_score_ : max_score_ * (most + least - scores[p]) / most;
+      if (!ignored[p]) scores[p] = most == 0 ? max_score_ : Quotient(max_score_ * (most + least - scores[p]), most);
     }
   }
 
  private:
+  // Returns the raw scores of the parts before they are rounded, of which `nodes` nodes are not ignored. Valid until
+  // the next call. The domains are those of the feasible nodes. A missing label counts as a domain of its own; for the
+  // hostname, every feasible node counts as a domain.
+  std::span<const double> RawScores(const DomainParts& parts, int64_t nodes,
+                                    const std::vector<uint8_t>& ignored) const {
+    thread_local std::vector<double> raw;
+    raw.assign(parts.size, 0);
+    const size_t n = channels_.size();
+    for (size_t i = 0, key = 0; i < n; ++i) {
+      const bool by_host = soft_.list()[i].topology_key == kHostname;
+      const int64_t size = by_host ? nodes : Domains(parts, key++, ignored);
+      const double weight = NaturalLogarithm(static_cast<double>(size + 2));
+      const auto skew = static_cast<double>(soft_.list()[i].max_skew - 1);
+      for (size_t p = 0; p < parts.size; ++p) {
+        const DomainSum& s = parts.sums[p * n + i];
+        raw[p] += s.complete ? static_cast<double>(s.value) * weight + skew : 0;
+      }
+    }
+    return raw;
+  }
+  // Returns what std::round returns, without a call.
+  static int64_t Rounded(double value) {
+    if (value < 0 || value >= 0x1p52) return static_cast<int64_t>(std::round(value));
+    const auto whole = static_cast<int64_t>(value);
+    return whole + (value - static_cast<double>(whole) >= 0.5 ? 1 : 0);
+  }
   // Returns the number of domains of a key among the parts. Nodes without the label count as one more domain.
   int64_t Domains(const DomainParts& parts, size_t key, const std::vector<uint8_t>& ignored) const {
     thread_local std::vector<uint8_t> seen;
