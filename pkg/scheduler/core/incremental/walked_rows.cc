@@ -18,7 +18,7 @@ constexpr size_t kLeastPlacesOfWalk = 4096;
 
 // Forgets the parts of the decision before. The table stays as it is as long as it is large enough.
 void WalkedRows::Begin(size_t groups, size_t signatures, size_t rows) {
-  const auto stride = std::max(stride_, static_cast<uint32_t>(std::bit_ceil(signatures)));
+  const uint64_t stride = std::max<uint64_t>(stride_, std::bit_ceil(signatures));
   const size_t places = (groups + 1) * stride;
   by_table_ = places <= 4 * rows + kLeastPlacesOfWalk;
   map_.clear();
@@ -33,13 +33,13 @@ void WalkedRows::Begin(size_t groups, size_t signatures, size_t rows) {
     table_.assign(places, kNotLooked);
     std::fill_n(table_.begin(), stride, PartTable::kNoPart);
   } else {
-    for (const uint32_t place : looked_) table_[place] = kNotLooked;
+    for (const uint64_t place : looked_) table_[place] = kNotLooked;
   }
   looked_.clear();
 }
 
 // Returns the part of a place, which is added to the table of parts at the first call for it.
-int32_t WalkedRows::PartFor(uint32_t place, PartTable* parts) {
+int32_t WalkedRows::PartFor(uint64_t place, PartTable* parts) {
   if (place < stride_) return PartTable::kNoPart;
   int32_t& part = by_table_ ? table_[place] : map_.try_emplace(place, kNotLooked).first->second;
   if (part != kNotLooked) return part;
@@ -56,10 +56,10 @@ size_t WalkedRows::Take(std::span<const Row> from, States states, const int32_t*
   Row* const rows = rows_.data();
   int32_t *const scores = scores_.data(), *const part_of = part_of_.data();
   const int32_t* const table = by_table_ ? table_.data() : nullptr;
-  const uint32_t stride = stride_;
+  const uint64_t stride = stride_;
   for (const Row row : from) {
     const RowState state = RowStates::Read(states[row]);
-    const uint32_t place = static_cast<uint32_t>(state.group + 1) * stride + static_cast<uint32_t>(signature_of[row]);
+    const uint64_t place = static_cast<uint32_t>(state.group + 1) * stride + static_cast<uint32_t>(signature_of[row]);
     int32_t part = table != nullptr ? table[place] : kNotLooked;
     if (part == kNotLooked) [[unlikely]]
       part = PartFor(place, parts);

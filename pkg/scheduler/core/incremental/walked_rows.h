@@ -44,7 +44,7 @@ class WalkedRows {
   void Begin(size_t groups, size_t signatures, size_t rows);
   template <typename States>
   size_t Take(std::span<const Row> from, States states, const int32_t* signature_of, size_t kept, PartTable* parts);
-  int32_t PartFor(uint32_t place, PartTable* parts);
+  int32_t PartFor(uint64_t place, PartTable* parts);
   void CountRows(PartTable* parts) const;
   template <typename Total>
   void FindTiesOf(const PartTable& parts, int64_t least);
@@ -56,10 +56,10 @@ class WalkedRows {
   // The index of the part by place: 1 + the group, times stride_, plus the signature. Group -1, where the pods do not
   // fit, has no part. If there were too many places, the parts are in the map.
   std::vector<int32_t> table_;
-  absl::flat_hash_map<uint32_t, int32_t> map_;
+  absl::flat_hash_map<uint64_t, int32_t> map_;
   bool by_table_ = true;
-  uint32_t stride_ = 0;
-  std::vector<uint32_t> looked_;  // the places of table_ that have a part
+  uint64_t stride_ = 0;           // 64 bits, as the map's places may have more than 32
+  std::vector<uint64_t> looked_;  // the places of table_ that have a part
   std::vector<uint32_t> ties_;    // positions in rows_
   RowSet candidates_;
 };
