@@ -67,9 +67,18 @@ void IncrementalScheduler::SharedByTemplate<Shared>::Sweep() {
 }
 
 std::shared_ptr<StaticNodeIndex> IncrementalScheduler::IndexOf(const api::PodPtr& pod, const DomainOverlay& overlay) {
-  return indexes_.Get(rules_.NodeParts(overlay.left_out()), pod, *cache_, overlay.keys(), overlay.left_out(), [&] {
-    return std::make_shared<StaticNodeIndex>(cache_, rules_, &partitions_, pod, overlay.keys(), overlay.left_out());
-  });
+  if (++indexes_used_ >= kClassesRemembered) {
+    indexes_used_ /= 2;
+    indexes_shared_ /= 2;
+  }
+  bool shared = true;
+  auto index =
+      indexes_.Get(rules_.NodeParts(overlay.left_out()), pod, *cache_, overlay.keys(), overlay.left_out(), [&] {
+        shared = false;
+        return std::make_shared<StaticNodeIndex>(cache_, rules_, &partitions_, pod, overlay.keys(), overlay.left_out());
+      });
+  indexes_shared_ += shared ? 1 : 0;
+  return index;
 }
 
 std::shared_ptr<RowAnswers> IncrementalScheduler::AnswersOf(const api::PodPtr& pod) {
@@ -308,7 +317,7 @@ IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_
   kept->overlay->set_on_filtered(nullptr);
   // The memory of an index that will hardly be used again serves the next one at once.
   rows = kept->overlay->rows();
-  if (!rows->built() && rows->uses == 1 && !ClassesAreUsedAgain()) rows->DropIndex();
+  if (!rows->built() && rows->uses == 1 && !ClassesAreUsedAgain() && !IndexesAreShared()) rows->DropIndex();
   // Counting bytes takes time in proportion to the number of groups, so it is done after decisions 0, 1, 2, 4, 8, ...
   // and every kDecisionsBetweenCounts.
   if ((kept->decisions & (kept->decisions - 1)) == 0 || kept->decisions % kDecisionsBetweenCounts == 0)

@@ -85,6 +85,8 @@ class IncrementalScheduler {
   bool BuildsClass(EquivalenceClass* rows);
   // Returns whether at least one class in eight was used a second time, or too few were used to tell.
   bool ClassesAreUsedAgain() const { return classes_used_ < kFewClasses || classes_used_again_ * 8 >= classes_used_; }
+  // Returns whether at least one new class in four found that another one had its index.
+  bool IndexesAreShared() const { return indexes_shared_ * 4 >= indexes_used_; }
   Answer Decide(const api::PodPtr& pod, Kept* kept, const Around& around, uint64_t* last_node_index);
   bool ScoreOthers(const std::vector<WeightedScoring>& others, std::span<const Row> rows, std::span<int64_t> totals);
   void CountBytes(Kept* kept);
@@ -140,9 +142,10 @@ class IncrementalScheduler {
   uint64_t avoided_version_ = 0;
   Outcomes first_outcomes_;  // of the first pods of templates
   bool any_unfit_ = false;   // whether any pod has fitted nowhere
-  // How many classes were used, and how many of them a second time. The numbers are halved from time to time.
+  // How many classes were used, and how many of them a second time; how many were made, and how many of them with the
+  // index of another one. The numbers are halved from time to time.
   static constexpr uint32_t kFewClasses = 128;
-  uint32_t classes_used_ = 0, classes_used_again_ = 0;
+  uint32_t classes_used_ = 0, classes_used_again_ = 0, indexes_used_ = 0, indexes_shared_ = 0;
 };
 
 }  // namespace berth::scheduler
