@@ -159,9 +159,13 @@ DomainOverlay::Answer DomainOverlay::PlaceByParts(Buffers& b, uint64_t* last_nod
   const Way way = ChooseWay();
   went_through_rows_ = way == Way::kByRow;
   if (way == Way::kByRow) return PlaceInRows(b, {}, false, last_node_index);
-  if (way == Way::kListed) specials_.Invalidate();
-  const bool listed = way == Way::kListed && b.found.Find(*cache_, layout_, *rows_, &signatures_, &b.sums);
-  if (!listed) specials_.Refresh(*rows_, &b.sums);
+  const bool listed = way == Way::kListed;
+  if (listed) {
+    specials_.Invalidate();
+    b.found.Find(*cache_, layout_, *rows_, &signatures_, &b.sums);
+  } else {
+    specials_.Refresh(*rows_, &b.sums);
+  }
   if (!rows_->usable()) return {};
   BeginParts(b, signatures_);
   AskLabelRulesOfClass(b);

@@ -13,7 +13,7 @@ constexpr size_t kLeastPlaces = 4096, kPlacesOfSpecial = 16;
 
 }  // namespace
 
-bool FoundSpecials::Find(const Cache& cache, const TermLayout& layout, const EquivalenceClass& rows,
+void FoundSpecials::Find(const Cache& cache, const TermLayout& layout, const EquivalenceClass& rows,
                          SignatureTable* signatures, SparseSums* sums) {
   BERTH_REQUIRES(rows.built());
   cache_ = &cache;
@@ -26,24 +26,33 @@ bool FoundSpecials::Find(const Cache& cache, const TermLayout& layout, const Equ
   sums->ForEach(layout, cache.row_count(), [&](Row row, std::span<const int64_t> of) {
     rows.Prefetch(row);
     if (const int32_t signature = signatures->Use(of); signature != 0) {
-      found_.push_back({-1, 0, signature, PartTable::kNoPart, row});
+      found_.push_back({-1, 0, signature, PartTable::kNoPart, row, kNone});
     }
   });
+  first_.assign(groups.size(), kNone);
   size_t fit = 0;
-  for (Special& f : found_) {
+  for (const Special& f : found_) {
     const EquivalenceClass::RowState state = rows.state(f.row);
     if (state.group < 0) continue;
     const auto group = static_cast<size_t>(state.group);
     ++in_group_[group];
     top_[group] += state.score == groups[group].buckets.top() ? 1 : 0;
-    found_[fit++] = {state.group, state.score, f.signature, PartTable::kNoPart, f.row};
+    const auto index = static_cast<int32_t>(fit);
+    found_[fit++] = {state.group, state.score, f.signature, PartTable::kNoPart, f.row, first_[group]};
+    first_[group] = index;
   }
   found_.resize(fit);
   signatures_ = signatures->size();
   const size_t places = groups.size() * signatures_;
-  if (places > std::max(kLeastPlaces, kPlacesOfSpecial * found_.size())) return false;
-  part_of_.assign(places, kNotLooked);
-  return true;
+  by_table_ = places <= std::max(kLeastPlaces, kPlacesOfSpecial * found_.size());
+  part_map_.clear();
+  if (by_table_) part_of_.assign(places, kNotLooked);
+}
+
+// Returns the index of the part of a group with a signature, or kNotLooked at first. Valid until the next call.
+int32_t& FoundSpecials::PartOf(int32_t group, int32_t signature) {
+  const size_t place = static_cast<size_t>(group) * signatures_ + static_cast<size_t>(signature);
+  return by_table_ ? part_of_[place] : part_map_.try_emplace(place, kNotLooked).first->second;
 }
 
 void FoundSpecials::AddParts(PartTable* parts) {
@@ -56,7 +65,7 @@ void FoundSpecials::AddParts(PartTable* parts) {
   }
   best_.assign(parts->parts().size(), 0);
   for (Special& f : found_) {
-    int32_t& part = part_of_[static_cast<size_t>(f.group) * signatures_ + static_cast<size_t>(f.signature)];
+    int32_t& part = PartOf(f.group, f.signature);
     if (part == kNotLooked) {
       part = parts->Add(f.group, f.signature, nullptr, 0);
       if (part != PartTable::kNoPart) best_.push_back(f.score);
@@ -75,10 +84,11 @@ size_t FoundSpecials::BucketOf(int32_t group) const {
   const ScoreBuckets& buckets = rows_->groups()[static_cast<size_t>(group)].buckets;
   if (top_[static_cast<size_t>(group)] < buckets.ranks(0).size()) return 0;
   for (size_t i = 1;; ++i) {
-    const auto specials = std::count_if(found_.begin(), found_.end(), [&](const Special& f) {
-      return f.group == group && f.score == buckets.score(i);
-    });
-    if (static_cast<size_t>(specials) < buckets.ranks(i).size()) return i;
+    size_t specials = 0;
+    for (int32_t f = first_[static_cast<size_t>(group)]; f != kNone; f = found_[static_cast<size_t>(f)].next) {
+      specials += found_[static_cast<size_t>(f)].score == buckets.score(i) ? 1 : 0;
+    }
+    if (specials < buckets.ranks(i).size()) return i;
   }
 }
 

@@ -241,6 +241,33 @@ TEST_CASE("nodes that come under new names, and go, are scored like others") {
   }
 }
 
+// The numbers of pods on nodes are looked up for the nodes alone that may be chosen where these are few, and compared
+// with one another unless nearly all differ. Each pod asks for something else, so that nothing is kept for it.
+TEST_CASE("pods are spread over few nodes or all, whether these have the same numbers of pods or all different ones") {
+  constexpr int kNodes = 100;
+  const bool all_differ = GENERATE(false, true);
+  World world;
+  world.Service("web", "'app':'web'");
+  for (int i = 0; i < kNodes; ++i) {
+    const std::string name = Cat("n", std::to_string(i));
+    const std::string labels = Cat(Zone(i % 3), ",'rack':'r", std::to_string(i / 4), "'");
+    world.Nodes({NodeOf(name, labels, "", "'cpu':'4','memory':'8Gi','pods':'200'")});
+    for (int k = 0; k < (all_differ ? i : 1 + i % 3); ++k) {
+      world.Place(PodOf(Cat(name, "-", std::to_string(k)), "", "'app':'web'"), name);
+    }
+  }
+  Pair pair(&world);
+  for (int i = 0; i < 120; ++i) {
+    const std::string rack = Cat("'nodeSelector':{'rack':'r", std::to_string(i % 25), "'},");
+    const auto pod =
+        PodOf(Cat("p", std::to_string(i)),
+              Cat(i % 3 == 0 ? "" : rack, Asks(Cat("'cpu':'", std::to_string(1 + i), "m'"))), "'app':'web'");
+    const std::string host = pair.Place(pod);
+    REQUIRE(host.starts_with("n"));
+    world.Place(pod, host);
+  }
+}
+
 // Nearly every node is alone in its zone, so that the index does not look for nodes that are alike.
 TEST_CASE("nodes that are all different are scored like others, also when they change") {
   constexpr int kNodes = 120;

@@ -212,6 +212,13 @@ TEST_CASE("rows are met with the signatures that they have one by one") {
       CHECK(std::ranges::equal(signature, again.Of(layout, row)));
     });
     CHECK(met == std::vector<Row>{six.RowOf(1)});
+    const std::vector<int64_t> all = *sums.OfAll(layout, six.world.cache.row_count());
+    met.clear();
+    SparseSums::ForEachIn(all, layout.slots().size(), [&](Row row, std::span<const int64_t> signature) {
+      met.push_back(row);
+      CHECK(std::ranges::equal(signature, again.Of(layout, row)));
+    });
+    CHECK(met == std::vector<Row>{six.RowOf(1)});
     const std::vector<int64_t> expected = single ? std::vector<int64_t>{2} : std::vector<int64_t>{30, 2};
     CHECK(std::ranges::equal(again.Of(layout, six.RowOf(1)), expected));
     CHECK(layout.Counted() == (single ? 2 : 3));
