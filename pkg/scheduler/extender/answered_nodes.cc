@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "pkg/api/json_scanner.h"
+
 namespace berth::scheduler {
 namespace {
 
@@ -14,25 +16,9 @@ size_t SkipWhiteSpace(std::string_view text, size_t at) {
 // Returns where the object that begins at `at` ends if the text is JSON, or npos if there is no object or no end.
 size_t EndOfObject(std::string_view text, size_t at) {
   if (at >= text.size() || text[at] != '{') return std::string_view::npos;
-  size_t depth = 0;
-  for (size_t i = at; i < text.size(); ++i) {
-    switch (text[i]) {
-      case '"':
-        for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\' ? 1 : 0;
-        break;
-      case '{':
-      case '[':
-        ++depth;
-        break;
-      case '}':
-      case ']':
-        if (--depth == 0) return i + 1;
-        break;
-      default:
-        break;
-    }
-  }
-  return std::string_view::npos;
+  api::JsonScanner scanner;
+  const size_t size = scanner.Scan(text.substr(at));
+  return scanner.done() ? at + size : std::string_view::npos;
 }
 
 }  // namespace
