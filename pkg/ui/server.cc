@@ -229,7 +229,7 @@ void Server::AnswerLater(http::Responder answer, std::function<absl::StatusOr<st
   const absl::Time asked = absl::Now();
   const auto work = [result, asked, make = std::move(make)] {
     *result = absl::Now() - asked > kLongestWork
-                  ? util::Unavailable("Others were answered first, and it took too long. Try again in a moment.")
+                  ? util::Unavailable("The request waited too long behind others. Try again in a moment.")
                   : make();
   };
   source_->Work(work, [this, answer, result] {
