@@ -209,7 +209,7 @@ def test_files_that_are_refused():
     refused("no name", "metadata.name is missing", load('{"kind":"Node","apiVersion":"v1","metadata":{}}'))
     refused(
         "twice",
-        'Node "x": Node "x" is there twice',
+        'Node "x": Node "x" occurs twice',
         load('{"kind":"Node","apiVersion":"v1","metadata":{"name":"x"}}' * 2),
     )
     refused(

@@ -157,7 +157,7 @@ def test_files_that_are_refused():
         "--tls-private-key-file=" + pem("client.key"),
     )
     bad = write_file("bad", "token,user\n")
-    refused("token file", "line 1: three fields are wanted", *secure_flags(), "--token-auth-file=" + bad)
+    refused("token file", "line 1: must have three fields", *secure_flags(), "--token-auth-file=" + bad)
     bad = write_file("bad", '\n{"spec":{"user":"a","resources":"pods"}}\n')
     refused("policy file", "line 2: spec.resources: unknown", *secure_flags(), "--authorization-policy-file=" + bad)
     bad = write_file("bad", "no certificate")

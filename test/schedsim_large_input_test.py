@@ -55,7 +55,7 @@ def test_no_valid_json():
 
 def test_a_name_twice():
     text, lines = large_list(POD, json.dumps(node("n7")))
-    refused(text, 'Node "n7" is there twice: FILE:9 and FILE:%d' % (lines + 2))
+    refused(text, 'Node "n7" occurs twice: FILE:9 and FILE:%d' % (lines + 2))
 
 
 def test_a_second_document():

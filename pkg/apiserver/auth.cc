@@ -65,13 +65,13 @@ absl::StatusOr<std::map<std::string, User>> ParseTokenFile(std::string_view text
   absl::Status s = EachLine(text, [&](std::string_view line) -> std::string {
     std::vector<std::string> fields;
     if (!SplitCsv(line, &fields)) return "a quote is not closed";
-    if (fields.size() < 3) return "three fields are wanted: token,user,uid[,\"group1,group2\"]";
+    if (fields.size() < 3) return "must have three fields: token,user,uid[,\"group1,group2\"]";
     if (fields[0].empty()) return "the token is empty";
     if (fields[1].empty()) return "the user is empty";
     User user{fields[1], {}};
     if (fields.size() > 3) SplitCsv(fields[3], &user.groups);
     std::erase(user.groups, "");
-    if (!tokens.emplace(fields[0], std::move(user)).second) return "the token is there twice";
+    if (!tokens.emplace(fields[0], std::move(user)).second) return "the token occurs twice";
     return "";
   });
   if (!s.ok()) return s;

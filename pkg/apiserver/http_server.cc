@@ -80,7 +80,7 @@ HttpResponse HttpServer::Metrics() const {
               [&](const ResourceInfo& r) { return store_->listeners(r); });
   by_resource("hollow_watch_history_events", "Number of changes kept for watchers that come late.",
               [&](const ResourceInfo& r) { return store_->Window(r).size(); });
-  by_resource("hollow_watch_history_limit_events", "Number of changes from which on the oldest are forgotten.",
+  by_resource("hollow_watch_history_limit_events", "Number of changes beyond which the oldest are forgotten.",
               [&](const ResourceInfo& r) { return store_->window_size(r); });
   const auto one = [&](const char* name, const char* type, const char* help, uint64_t value) {
     family(name, type, help);
@@ -91,7 +91,7 @@ HttpResponse HttpServer::Metrics() const {
       server_.stats().waiting_bytes);
   one("hollow_watch_waiting_limit_bytes", "gauge", "How much may wait for one watcher, beyond what it began with.",
       limits_.watch_bytes);
-  one("hollow_watchers_cut_total", "counter", "Number of watchers that were cut for reading too slowly.",
+  one("hollow_watchers_cut_total", "counter", "Number of watchers that were cut off for reading too slowly.",
       server_.stats().cut);
   return page;
 }

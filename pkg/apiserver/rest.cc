@@ -375,7 +375,7 @@ bool Api::Collect(Call& call, Page* page, HttpResponse* failed) {
     if (!DecodeContinue(token, &at, &start, &why)) return fail(BadRequest("invalid continue token: " + why));
     start = prefix + start;
     page->rv = at;
-    if (at > store.rv()) return fail(Expired("The provided continue parameter is of another server."));
+    if (at > store.rv()) return fail(Expired("The provided continue parameter is from another server."));
   } else if (version.given) {
     if (version.rv > store.rv()) {
       *failed = Error(call, VersionTooLarge(version.rv, store.rv()));

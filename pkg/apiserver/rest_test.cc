@@ -180,7 +180,7 @@ TEST_CASE("policy rules and token files") {
   auto tokens = ParseTokenFile("t1,alice,1,\"g1,g2\"\n\nt2,bob,2\n");
   REQUIRE(tokens.ok());
   CHECK(tokens->at("t1").groups == std::vector<std::string>{"g1", "g2"});
-  CHECK(util::Message(ParseTokenFile("t,a,1\nt,b,2").status()) == "line 2: the token is there twice");
+  CHECK(util::Message(ParseTokenFile("t,a,1\nt,b,2").status()) == "line 2: the token occurs twice");
   CHECK_FALSE(ParseTokenFile("t,\"a,1").ok());
 }
 

@@ -366,7 +366,7 @@ class Collector final : public api::JsonSink {
       auto [first, is_first] = names.insert(&o);
       if (!is_first) {
         return util::InvalidArgument(
-            absl::StrCat(DescriptionOf(o), " is there twice: ", places_.PlaceOf(**first), " and ", places_.PlaceOf(o)));
+            absl::StrCat(DescriptionOf(o), " occurs twice: ", places_.PlaceOf(**first), " and ", places_.PlaceOf(o)));
       }
       const auto* pod = std::get_if<api::PodPtr>(&o);
       if (pod == nullptr) return absl::OkStatus();

@@ -612,7 +612,7 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
     if (auto* error = std::get_if<ApiError>(&made)) return error->message;
   }
   if (store_->Get(r, ns, name) != nullptr && r.kind != "Namespace") {
-    return absl::StrCat(r.kind, " ", GoQuoted(ns.empty() ? name : absl::StrCat(ns, "/", name)), " is there twice");
+    return absl::StrCat(r.kind, " ", GoQuoted(ns.empty() ? name : absl::StrCat(ns, "/", name)), " occurs twice");
   }
   if (has_uid) {
     auto [owner, is_new] = loaded_uids_.emplace(uid, absl::StrCat(r.kind, " ", ns.empty() ? name : ns + "/" + name));
