@@ -93,8 +93,9 @@ class EquivalenceClass {
     BERTH_REQUIRES(!built_);
     if (nodes_.use_count() == 1) nodes_->Drop();
   }
-  uint64_t uses = 0;     // number of decisions
-  uint64_t used_at = 0;  // the cache's generation at the last of them
+  uint64_t uses = 0;  // number of decisions
+  // The cache's generation and order_version() at the last of them.
+  uint64_t used_at = 0, order_used = 0;
   uint32_t sharers = 0;  // number of overlays that use the class
 
  private:

@@ -206,8 +206,9 @@ bool IncrementalScheduler::ScoreOthers(const std::vector<WeightedScoring>& other
 // Returns whether the class is built, or should be built now, and counts a use. Building one for a single pod does not
 // pay, unless other classes have built its index and its answers already, classes are often used again, and its groups
 // are large. A class with few nodes in each group takes many times the memory of its index, and finding the best group
-// takes as long as listing the rows; it pays only when its pods follow one another closely. A class is given up if so
-// much has changed since its last use that it would have to be made anew for the most part.
+// takes as long as listing the rows; it pays only when its pods follow one another closely, and not while nodes that
+// come and go give all rows new ranks from one pod to the next. A class is given up if so much has changed since its
+// last use that it would have to be made anew for the most part.
 bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows) {
   if (++rows->uses <= 2) {
     if (rows->uses == 1 && ++classes_used_ >= kClassesRemembered) {
@@ -219,17 +220,21 @@ bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows) {
   const bool again = rows->uses > 1;
   const uint64_t now = cache_->generation(), since = again ? now - rows->used_at : 0;
   rows->used_at = now;
+  // In the order of the tree, each node that comes or goes gives others new ranks.
+  const bool new_ranks =
+      again && cache_->order() == NodeOrder::kZoneTree && rows->order_used != cache_->order_version();
+  rows->order_used = cache_->order_version();
   const size_t nodes = cache_->node_count();
-  const bool seldom = since * kNodesOfChange > nodes;
+  const auto groups = [&] { return rows->nodes().group_count(); };
+  const auto small_groups = [&] { return groups() * kNodesOfSmallGroup > nodes; };
+  const bool seldom = since * kNodesOfChange > nodes || (new_ranks && small_groups());
   if (rows->built() && !seldom) return true;
   if (rows->built()) rows->Drop();
   const bool index_built = rows->nodes().built();
   rows->RefreshIndex();
-  const size_t groups = rows->nodes().group_count();
-  const bool small_groups = groups * kNodesOfSmallGroup > nodes;
-  if (seldom || (small_groups && since * kNodesOfChangeSmall > nodes)) return false;
-  if (groups * kNodesOfCrowdedGroup > nodes && since * kNodesOfChangeCrowded > nodes) return false;
-  if (again || small_groups || !ClassesAreUsedAgain()) return again;
+  if (seldom || (small_groups() && (new_ranks || since * kNodesOfChangeSmall > nodes))) return false;
+  if (groups() * kNodesOfCrowdedGroup > nodes && since * kNodesOfChangeCrowded > nodes) return false;
+  if (again || small_groups() || !ClassesAreUsedAgain()) return again;
   return (rows->answers()->listed() && index_built) || rows->answers()->likely_listed_again();
 }
 
