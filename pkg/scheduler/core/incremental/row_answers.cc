@@ -16,6 +16,18 @@ constexpr uint32_t kListedForOneTaken = 32;
 // The number of columns taken at which older experience begins to count less.
 constexpr uint32_t kTakenRemembered = 128;
 
+// Returns whether most neighbours in the list lie close together in the columns, as where nodes came in the order of
+// their names. Judges by some of them.
+bool LieTogether(const std::vector<Row>& rows) {
+  constexpr size_t kLookedAt = 64;
+  const size_t step = rows.size() / kLookedAt + 1;
+  size_t looked = 0, close = 0;
+  for (size_t i = 1; i < rows.size(); i += step, ++looked) {
+    close += std::max(rows[i], rows[i - 1]) - std::min(rows[i], rows[i - 1]) <= 2 ? 1 : 0;
+  }
+  return 8 * close >= 7 * looked;
+}
+
 // Adds raw * weight to the scores, whose sums fit into an int32 (RuleSet::scores_fit). So the lower halves of the
 // factors are enough, for which there are vector instructions.
 void AddWeighted(std::span<const int64_t> raw, int64_t weight, std::span<int32_t> scores) {
@@ -155,19 +167,20 @@ void RowAnswers::LeaveRing() {
 }
 
 // Computes the answers for the first listing of these rows, which are a large part of all. Returns null if they are in
-// scratch().listed. If the rows are at least half of all, the answers of all others, which are fewer, are computed as
-// well, and may be kept for the time being.
+// scratch().listed. If the rows are at least half of all, the answers of all others, which are fewer, may be computed
+// as well, and kept for the time being.
 const ScoreColumn* RowAnswers::ListFirst(const std::vector<Row>& rows) {
   Scratch& s = scratch();
-  if (2 * rows.size() < cache_->in_order().size()) {
-    s.listed = rows;
-    KeepFitting(&s.listed, &s.listed_scores);
-    return nullptr;
-  }
-  if (FirstColumnsPay()) {
+  const bool most = 2 * rows.size() >= cache_->in_order().size();
+  if (most && FirstColumnsPay()) {
     EnterRing();
     Refresh();
     return &column_;
+  }
+  if (!most || LieTogether(rows)) {
+    s.listed = rows;
+    KeepFitting(&s.listed, &s.listed_scores);
+    return nullptr;
   }
   EvaluateAll(&s.once);
   return &s.once;
