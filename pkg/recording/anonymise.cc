@@ -81,6 +81,7 @@ constexpr MemberRule kMembers[] = {
     {"openMarks", Holds::kIdAndUid},
     {"openDeletions", Holds::kIdAndUid},
     {"bound", Holds::kUid},
+    {"onceNominated", Holds::kUid},
     {"in", Holds::kWord},
     {"out", Holds::kWord},
     {"object", Holds::kWord},

@@ -30,13 +30,13 @@ void ClusterState::Note(AnyChange&& any) {
         if (after != nullptr) objects.Set(std::move(c.after));
         if constexpr (std::is_same_v<T, api::Pod>) {
           if (before != nullptr && (after == nullptr || after->meta.uid != before->uid)) {
-            Drop(before->uid);
-            nominated.erase(before->uid);
+            Left(before->uid);
           }
           if (after == nullptr) return;
           if (!after->node_name.empty() || after->Finished()) {
-            Drop(after->meta.uid);
-            nominated.erase(after->meta.uid);
+            Left(after->meta.uid);
+          } else if (!after->nominated_node_name.empty()) {
+            once_nominated.insert(after->meta.uid);
           }
           (void)Shown(*after);
         }
@@ -62,6 +62,7 @@ void InFlight::Nominates(scheduler::RequestId id, const std::string& uid, const 
     return;
   }
   nominated[uid] = {node, ""};
+  once_nominated.insert(uid);
   open_nominations[id] = uid;
 }
 

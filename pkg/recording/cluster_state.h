@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -34,6 +35,9 @@ struct InFlight {
   absl::flat_hash_map<std::string, Assumed> assumed;
   // By uid, the nominated node, and the resourceVersion with which it was written once that is known.
   std::map<std::string, std::pair<std::string, std::string>> nominated;
+  // The uids of pods that wait and were nominated at some time. Whether such a nomination still counts, or counts
+  // again, depends on where the scheduler has the pod just then.
+  std::set<std::string> once_nominated;
   // Unanswered requests: the uid of the pod that is bound, read or nominated, or for which a victim is marked or
   // deleted.
   absl::flat_hash_map<scheduler::RequestId, std::string> open_binds, open_gets, open_nominations, open_marks,
@@ -52,7 +56,10 @@ struct InFlight {
   std::optional<std::string> Shown(const api::Pod& pod);
   // Notes a nomination in memory: from release 1.29 on a pod is nominated while its victims are evicted, before
   // anything is written.
-  void Prepares(const std::string& uid, std::string_view node) { nominated[uid] = {std::string(node), ""}; }
+  void Prepares(const std::string& uid, std::string_view node) {
+    nominated[uid] = {std::string(node), ""};
+    once_nominated.insert(uid);
+  }
   // Notes a request to mark a victim of the pod with this uid, or to delete it.
   void Marks(scheduler::RequestId id, const std::string& uid) { open_marks[id] = uid; }
   void Deletes(scheduler::RequestId id, const std::string& uid) { open_deletions[id] = uid; }
@@ -65,6 +72,12 @@ struct InFlight {
   };
   Meaning Answered(const scheduler::Reply& r);
   void Drop(const std::string& uid) { assumed.erase(uid); }
+  // Notes that the pod has a node, has ended, or is gone.
+  void Left(const std::string& uid) {
+    Drop(uid);
+    nominated.erase(uid);
+    once_nominated.erase(uid);
+  }
 };
 
 // Objects of one kind by namespace and name. An entry is the object and a hash, so that the table grows without copying

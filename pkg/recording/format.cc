@@ -633,15 +633,6 @@ void LineWriter::NoteRequest(const RequestOutput& q) {
   }
 }
 
-namespace {
-const std::string& NameOf(const std::string& name) {
-  return name;
-}
-std::string NameOf(util::Symbol name) {
-  return name.string();
-}
-}  // namespace
-
 void LineWriter::Checkpoint(std::string* out, const std::function<void()>& empty) {
   state_.ForEach([&](size_t kind, const auto& object) {
     using T = std::remove_const_t<typename std::decay_t<decltype(object)>::element_type>;
@@ -652,10 +643,14 @@ void LineWriter::Checkpoint(std::string* out, const std::function<void()>& empty
     if (out->size() >= kPieceBytes) empty();
   });
   std::string state = "{\"state\":{";
+  const auto name_of = [](const auto& k) -> std::string {
+    if constexpr (requires { k.string(); }) return k.string();
+    if constexpr (!requires { k.string(); }) return k;
+  };
   // Entries are in the order of their keys, so that equal states give equal lines.
   const auto map = [&](std::string_view key, const auto& entries, auto append) {
     std::vector<std::pair<std::string, decltype(&entries.begin()->second)>> sorted;
-    for (const auto& [k, v] : entries) sorted.emplace_back(NameOf(k), &v);
+    for (const auto& [k, v] : entries) sorted.emplace_back(name_of(k), &v);
     std::sort(sorted.begin(), sorted.end());
     Key(key, &state);
     state.push_back('{');
@@ -693,7 +688,9 @@ void LineWriter::Checkpoint(std::string* out, const std::function<void()>& empty
   for (const auto& [uid, a] : state_.assumed) {
     if (a.bound) bound.insert(uid);
   }
-  Array("bound", bound, &state, [&](const std::string& uid) { AppendJsonString(uid, &state); });
+  const auto text = [&](const std::string& uid) { AppendJsonString(uid, &state); };
+  Array("bound", bound, &state, text);
+  if (!state_.once_nominated.empty()) Array("onceNominated", state_.once_nominated, &state, text);
   *out += state + "}}\n{\"checkpoint\":\"end\"}\n";
 }
 

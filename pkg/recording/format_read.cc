@@ -58,9 +58,10 @@ constexpr MemberKinds kHeaderMembers[] = {{"version", kText},
                                           {"flags", kObject}};
 constexpr MemberKinds kProfileMembers[] = {
     {"schedulerName", kText}, {"provider", kText}, {"policy", kText}, {"configuration", kText}};
-constexpr MemberKinds kStateMembers[] = {{"assumed", kObject}, {"nominated", kObject},   {"counters", kObject},
-                                         {"openBinds", kList}, {"openGets", kList},      {"openNominations", kList},
-                                         {"openMarks", kList}, {"openDeletions", kList}, {"bound", kList}};
+constexpr MemberKinds kStateMembers[] = {{"assumed", kObject},    {"nominated", kObject},   {"counters", kObject},
+                                         {"openBinds", kList},    {"openGets", kList},      {"openNominations", kList},
+                                         {"openMarks", kList},    {"openDeletions", kList}, {"bound", kList},
+                                         {"onceNominated", kList}};
 constexpr MemberKinds kLineMembers[] = {
     {"id", kInt},      {"pod", kText | kObject}, {"node", kText},     {"fit", kInt},
     {"ties", kInt},    {"counter", kInt},        {"bind", kInt},      {"wall", kList},
@@ -195,6 +196,7 @@ absl::Status ReadState(Json j, ClusterState* out) {
   BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("assumed"), kText, "state.assumed"));
   BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("nominated"), kList, "state.nominated"));
   BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("bound"), kText, "state.bound"));
+  BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("onceNominated"), kText, "state.onceNominated"));
   for (auto [uid, node] : j.FindExact("assumed").Children()) {
     out->assumed[std::string(uid)] = {util::SharedSymbol(node.Text()), false};
   }
@@ -223,6 +225,7 @@ absl::Status ReadState(Json j, ClusterState* out) {
   requests("openNominations", &out->open_nominations);
   requests("openMarks", &out->open_marks);
   requests("openDeletions", &out->open_deletions);
+  for (auto m : j.FindExact("onceNominated").Children()) out->once_nominated.emplace(m.value.Text());
   for (auto m : j.FindExact("bound").Children()) {
     if (auto it = out->assumed.find(std::string(m.value.Text())); it != out->assumed.end()) it->second.bound = true;
   }

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -226,14 +227,21 @@ TEST_CASE("old segments are removed, and decisions are checked from the oldest c
     }
     const auto segments = ListSegments(dir.path).value();
     CHECK(segments.front().find("segment-00000001") == std::string::npos);
-    auto r = Replay(dir.path, {});
-    INFO(r.status().message());
-    REQUIRE(r.ok());
-    INFO(NameOf(config));
-    CHECK(r->checkpoints >= 1);
-    if (r->difference) FAIL(r->difference->at << "\n" << r->difference->recorded << "\n" << r->difference->replayed);
-    CHECK(r->decisions > 100);
-    CHECK(r->outputs > r->decisions / 2);  // decided as recorded, not just followed
+    CHECK(segments.size() > 2);
+    // Any of them may be the oldest that is left.
+    for (const std::string& oldest : segments) {
+      auto r = Replay(dir.path, {});
+      INFO(r.status().message());
+      REQUIRE(r.ok());
+      INFO(NameOf(config));
+      CHECK(r->checkpoints >= 1);
+      if (r->difference) FAIL(r->difference->at << "\n" << r->difference->recorded << "\n" << r->difference->replayed);
+      if (oldest == segments.front()) {
+        CHECK(r->decisions > 100);
+        CHECK(r->outputs > r->decisions / 2);  // decided as recorded, not just followed
+      }
+      REQUIRE(std::filesystem::remove(std::filesystem::path(dir.path) / std::filesystem::path(oldest).filename()));
+    }
   }
 }
 

@@ -133,7 +133,7 @@ class DecisionsSession final : public Session {
     const std::string& uid = pod->meta.uid;
     if (core_->cache.GetPod(uid) != nullptr) return;  // assumed
     pending_[pod->meta.Key()] = pod;
-    if (!pod->nominated_node_name.empty()) once_nominated_.insert(uid);
+    if (!pod->nominated_node_name.empty()) in_flight_.once_nominated.insert(uid);
     auto* nominated = core_->queue->nominated();
     if (nominated == nullptr) return;
     nominated->Remove(*pod);
@@ -314,10 +314,10 @@ class DecisionsSession final : public Session {
     ++result->unchecked;
     return std::nullopt;
   }
-  // Returns whether a pod is pending that was nominated since the checkpoint: its nomination may still or again count.
+  // Returns whether a pod is pending that was nominated at some time: its nomination may still or again count.
   bool AnyNominated() const {
     return std::any_of(pending_.begin(), pending_.end(),
-                       [this](const auto& e) { return once_nominated_.contains(e.second->meta.uid); });
+                       [this](const auto& e) { return in_flight_.once_nominated.contains(e.second->meta.uid); });
   }
 
   static Difference Different(const std::string& pod, const std::string& recorded, const std::string& replayed) {
@@ -334,7 +334,6 @@ class DecisionsSession final : public Session {
   std::unique_ptr<Core> core_;
   std::map<std::string, api::PodPtr> pending_;  // by "namespace/name"
   std::map<std::string, api::PodPtr> assumed_;  // by uid, as they were while pending
-  std::set<std::string> once_nominated_;        // uids
   InFlight in_flight_;
   std::map<scheduler::RequestId, std::string> nodes_asked_;
   // The uid of the pod for which this step found no node or which it read, and of the one for which it evicted a
