@@ -178,7 +178,7 @@ std::string PodJson(int i) {
       R"(","creationTimestamp":"2026-11-21T02:59:40Z","labels":{"app":"web","pod-template-hash":"6c54fb4d5"},)"
       R"("ownerReferences":[{"apiVersion":"extensions/v1beta1","kind":"ReplicaSet","name":"web-6c54fb4d5","uid":"b1","controller":true,"blockOwnerDeletion":true}]},)"
       R"("spec":{"volumes":[{"name":"default-token-x","secret":{"secretName":"default-token-x","defaultMode":420}}],)"
-      R"("containers":[{"name":"c","image":"nginx:1.13","ports":[{"containerPort":80,"protocol":"TCP"}],"resources":{"requests":{"cpu":"100m","memory":"128Mi"}},)"
+      R"("containers":[{"name":"c","image":"nginx:stable","ports":[{"containerPort":80,"protocol":"TCP"}],"resources":{"requests":{"cpu":"100m","memory":"128Mi"}},)"
       R"("volumeMounts":[{"name":"default-token-x","readOnly":true,"mountPath":"/var/run/secrets/kubernetes.io/serviceaccount"}],)"
       R"("terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":"IfNotPresent"}],)"
       R"("restartPolicy":"Always","terminationGracePeriodSeconds":30,"dnsPolicy":"ClusterFirst","serviceAccountName":"default","serviceAccount":"default",)"

@@ -644,8 +644,11 @@ void LineWriter::Checkpoint(std::string* out, const std::function<void()>& empty
   });
   std::string state = "{\"state\":{";
   const auto name_of = [](const auto& k) -> std::string {
-    if constexpr (requires { k.string(); }) return k.string();
-    if constexpr (!requires { k.string(); }) return k;
+    if constexpr (requires { k.string(); }) {
+      return k.string();
+    } else {
+      return k;
+    }
   };
   // Entries are in the order of their keys, so that equal states give equal lines.
   const auto map = [&](std::string_view key, const auto& entries, auto append) {

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/releases/v1_13/decides.h"
 #include "pkg/releases/v1_19/decides.h"
 #include "pkg/releases/v1_29/decides.h"

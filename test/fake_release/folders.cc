@@ -27,6 +27,19 @@ using namespace scheduler;  // NOLINT: a release is a table of the scheduler's r
 
 constexpr int64_t kMaxScore = 7;
 
+// Returns the oldest shipped release for which `has` returns true, to begin with.
+template <typename F>
+const Folder& FirstShipped(F has) {
+  const auto all = ShippedFolders();
+  return *std::find_if(all.begin(), all.end(), has);
+}
+bool Samples(const Folder& f) {
+  return f.release.decides.sampling != nullptr;
+}
+bool HasProfiles(const Folder& f) {
+  return f.release.decides.plugins != nullptr;
+}
+
 // A pod fits a node whose label "colour" is that of the pod, or absent.
 PredicateResult MatchColour(const api::Pod& pod, const NodeInfo& node) {
   static const util::Symbol kColour("colour");
@@ -69,7 +82,7 @@ std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRe
 
 const scheduler::Release& Decides() {
   static const scheduler::Release kRelease = [] {
-    scheduler::Release r = v1_13::Decides();
+    scheduler::Release r = FirstShipped(Samples).release.decides;
     r.version = {77};
     r.max_score = kMaxScore;
     r.register_algorithms = RegisterAlgorithms;
@@ -87,7 +100,7 @@ const scheduler::Release& Decides() {
 // Policies, but the order of writes of releases with profiles.
 const Process& Proceeds() {
   static const Process kProcess = [] {
-    Process p = v1_19::Proceeds();
+    Process p = FirstShipped(HasProfiles).release.process;
     p.scheduled_note = [](const api::Pod& assumed) { return absl::StrCat("Sent to ", assumed.node_name.string()); };
     return p;
   }();
@@ -97,7 +110,7 @@ const Process& Proceeds() {
 const DaemonForm& Serves() {
   static constexpr OwnFlag kFlags[] = {{"paint", false, "Ignored: nothing is painted."}};
   static const DaemonForm kForm = [] {
-    DaemonForm f = v1_13::Serves();
+    DaemonForm f = FirstShipped(Samples).form;
     f.dialect.version = {77};
     f.dialect.lock = "leases";
     f.dialect.lock_timeout = 3;

@@ -6,9 +6,8 @@
 #include <string>
 
 #include "pkg/api/decode.h"
+#include "pkg/release/release.h"
 #include "pkg/releases/releases.h"
-#include "pkg/releases/v1_10/decides.h"
-#include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/factory.h"
@@ -108,11 +107,12 @@ struct Side {
     scheduler::AlgorithmGates& gates = args.gates.algorithm;
     gates.pod_priority = gates.volume_scheduling = gates.block_volume = gates.storage_object_in_use_protection = true;
     static const auto profile =
-        scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(releases::v1_29::Decides()));
+        scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(ReleaseOf(nullptr)));
     algorithm = scheduler::CreateFromProfile(profile, {}, std::move(args)).value();
   }
+  // Returns the newest release for profiles, and the default one for providers.
   static const scheduler::Release& ReleaseOf(const char* provider) {
-    return provider == nullptr ? releases::v1_29::Decides() : releases::v1_10::Decides();
+    return releases::Of(provider == nullptr ? release::All().back() : release::Default()).decides;
   }
   scheduler::Cache cache;
   scheduler::VolumeBinder binder;

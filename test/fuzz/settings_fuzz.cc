@@ -2,8 +2,10 @@
 #include "cmd/kube-scheduler/component_config.h"
 #include "pkg/api/stream.h"
 #include "pkg/client/kubeconfig.h"
-#include "pkg/releases/v1_29/decides.h"
+#include "pkg/release/release.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/load.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "test/fuzz/fuzz.h"
 
@@ -30,7 +32,8 @@ void Configuration(std::string_view input) {
 
 void ConfigurationV1(std::string_view input) {
   namespace configuration = scheduler::configuration;
-  static const configuration::PluginCatalogue catalogue = releases::v1_29::Plugins();
+  static const configuration::PluginCatalogue catalogue =
+      scheduler::PluginsToConfigure(releases::Of(release::All().back()).decides);
   auto d = api::ReadDocument(input);
   if (d.ok()) (void)configuration::Load(d->root(), catalogue, configuration::Gates{});
 }

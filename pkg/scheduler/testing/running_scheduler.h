@@ -3,7 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "pkg/releases/v1_10/decides.h"
+#include "pkg/release/release.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/scheduler/testing/world.h"
@@ -12,8 +13,8 @@ namespace berth::scheduler::testing {
 
 // A World with a Scheduler whose clock the test sets.
 struct RunningScheduler : World {
-  // If `registry` is null, the algorithms are those of release 1.10 and of plugin/. The registry is copied. Without a
-  // process, what happens around decisions is that of 1.10, too.
+  // If `registry` is null, the algorithms are those of the default release and of plugin/. The registry is copied.
+  // Without a process, what happens around decisions is that of the default release, too.
   explicit RunningScheduler(Actions* actions, bool pod_priority = false, SchedulerOptions options = {},
                             const Registry* registry = nullptr)
       : RunningScheduler(WithProcess(std::move(options)), actions, pod_priority, registry) {}
@@ -24,7 +25,7 @@ struct RunningScheduler : World {
 
  private:
   static SchedulerOptions WithProcess(SchedulerOptions options) {
-    if (options.process == nullptr) options.process = &releases::v1_10::Proceeds();
+    if (options.process == nullptr) options.process = &releases::Of(release::Default()).process;
     return options;
   }
   RunningScheduler(SchedulerOptions options, Actions* actions, bool pod_priority, const Registry* registry)

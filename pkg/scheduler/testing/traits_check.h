@@ -1,15 +1,15 @@
 // A property test that finds rules which read more than their traits declare. A unit test, also of a plugin, needs one
 // line for each rule:
 //
-//   CHECK(TraitsProblem(FrozenRegistry(releases::v1_10::Decides()), "MaxReplicasPerNode") == "");
+//   const Registry& registry = FrozenRegistry(releases::Of(release::Default()).decides);
+//   CHECK(TraitsProblem(registry, "MaxReplicasPerNode") == "");
 //
 // The check makes small random clusters and pairs of pods that are alike in all parts that the rule declares. Both pods
 // must get the same answers on every node. For a rule that declares to read the node alone, or the node and its pods,
 // it also adds a pod to a node; answers for other nodes, or for all nodes, must stay the same. A rule that reads labels
 // of its own needs pods and nodes that have them:
 //
-//   CHECK(TraitsProblem(FrozenRegistry(releases::v1_10::Decides()), "NoBatchOnInteractive", {{"tier", "batch"},
-//   {"interactive", ""}}) == "");
+//   CHECK(TraitsProblem(registry, "NoBatchOnInteractive", {{"tier", "batch"}, {"interactive", ""}}) == "");
 #pragma once
 #include <absl/strings/str_cat.h>
 

@@ -9,7 +9,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "pkg/releases/v1_10/decides.h"
+#include "pkg/release/release.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
@@ -24,7 +25,8 @@ namespace berth::scheduler::testing {
 
 // A cluster that a test fills. Makes schedulers of single decisions; RunningScheduler adds the queue and the loop.
 struct World {
-  explicit World(const Release& r = releases::v1_10::Decides()) : release(&r), cache(r.describe_template) {}
+  explicit World(const Release& r = releases::Of(release::Default()).decides)
+      : release(&r), cache(r.describe_template) {}
 
   const Release* release;
   util::ManualClock clock;
