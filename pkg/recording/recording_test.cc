@@ -1,6 +1,7 @@
 // Records and replays a scheduler in a small simulated cluster: whatever happens to it, the replay does the same.
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -190,6 +191,28 @@ TEST_CASE("a recording is replayed byte for byte, whatever the API server did") 
       placed += r->placed;
     }
     CHECK(placed > 150);
+  }
+}
+
+TEST_CASE("a release without the gate PodPriority has priorities, whatever a recording says of the gate") {
+  for (const std::string release : {"1.19", "1.29", "1.36"}) {
+    INFO(release);
+    const CoreConfiguration config = Config(release, release == "1.19" ? "DefaultProvider" : "");
+    TempDir dir;
+    {
+      auto recorder = Open(dir.path, config);
+      Simulation w(1, config, recorder.get());
+      w.Run(1500);
+    }
+    const std::string file = absl::StrCat(dir.path, "/segment-00000001.jsonl.zst");
+    const std::string recorded = Unpacked(file);
+    Pack(file, absl::StrReplaceAll(recorded, {{"\"PodPriority\":true", "\"PodPriority\":false"}}));
+    REQUIRE(Unpacked(file) != recorded);
+    auto r = Replay(dir.path, {});
+    INFO(r.status().message());
+    REQUIRE(r.ok());
+    if (r->difference) FAIL(r->difference->at << "\n" << r->difference->recorded << "\n" << r->difference->replayed);
+    CHECK(r->decisions > 30);
   }
 }
 

@@ -5,9 +5,20 @@
 
 namespace berth::scheduler {
 
+namespace {
+
+// Returns `c` with priorities where the release cannot be without them: it has no gate PodPriority, whatever a caller
+// or a recording says, and its queue always has nominations.
+AssemblyConfig WithGatesOfRelease(AssemblyConfig c) {
+  BERTH_REQUIRES(c.decides != nullptr && c.process != nullptr);
+  if (c.process->requeues_at_once) c.gates.algorithm.pod_priority = true;
+  return c;
+}
+
+}  // namespace
+
 Assembly::Assembly(const AssemblyConfig& c)
-    : config((BERTH_REQUIRES(c.decides != nullptr && c.process != nullptr), c)),
-      cache(c.decides->describe_template, c.decides->cache) {
+    : config(WithGatesOfRelease(c)), cache(c.decides->describe_template, c.decides->cache) {
   MakeQueue();
   MakeBinder();
   if (config.decides->sampling != nullptr) {
