@@ -23,5 +23,17 @@ TEST_CASE("the zone of a node is read from today's label, and else from the one 
       "new");
 }
 
+TEST_CASE("zones are told apart by region and zone, and by the older labels first") {
+  const Labels both = LabelledWith({{"failure-domain.beta.kubernetes.io/zone", "old"},
+                                    {"topology.kubernetes.io/zone", "new"},
+                                    {"topology.kubernetes.io/region", "r"}});
+  CHECK(ZoneKeyOf(both, ZoneLabels::kFormer) == std::string(":\0:old", 6));
+  CHECK(ZoneKeyOf(both, ZoneLabels::kFormerOrTodays) == std::string("r:\0:old", 7));
+  const Labels todays = LabelledWith({{"topology.kubernetes.io/zone", "new"}});
+  CHECK(ZoneKeyOf(todays, ZoneLabels::kFormer).empty());
+  CHECK(ZoneKeyOf(todays, ZoneLabels::kFormerOrTodays) == std::string(":\0:new", 6));
+  CHECK(ZoneKeyOf(LabelledWith({}), ZoneLabels::kFormerOrTodays).empty());
+}
+
 }  // namespace
 }  // namespace berth::api

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "pkg/api/zone.h"
 #include "pkg/scheduler/cache/scalar_lookup.h"
 #include "pkg/util/contract.h"
 #include "pkg/util/log_line.h"
@@ -26,31 +27,10 @@ constexpr size_t kMostScalarColumns = 32;
 
 const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfDisk"),
     kNetworkUnavailable("NetworkUnavailable"), kMemoryPressure("MemoryPressure"), kDiskPressure("DiskPressure"),
-    kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kPreferNoSchedule("PreferNoSchedule"), kAnyAddress("0.0.0.0"),
-    kRegionLabel("failure-domain.beta.kubernetes.io/region"), kZoneLabel("failure-domain.beta.kubernetes.io/zone"),
-    kNewRegionLabel("topology.kubernetes.io/region"), kNewZoneLabel("topology.kubernetes.io/zone");
+    kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kPreferNoSchedule("PreferNoSchedule"), kAnyAddress("0.0.0.0");
 
 absl::Status NoUid() {
   return util::InvalidArgument("Cannot get cache key for pod with empty UID");
-}
-
-// Returns region and zone joined as upstream joins them (GetZoneKey), or the empty symbol when both are empty.
-util::SharedSymbol ZoneOf(Symbol region, Symbol zone) {
-  if (region.empty() && zone.empty()) return {};
-  std::string key = region.string();
-  key.append(":\0:", 3).append(zone.str());
-  return util::SharedSymbol(key);
-}
-util::SharedSymbol ZoneOf(const api::Labels& labels) {
-  return ZoneOf(labels.Get(kRegionLabel).value_or(Symbol()), labels.Get(kZoneLabel).value_or(Symbol()));
-}
-// The same with the label that replaced each of the two, where the node lacks the older one.
-util::SharedSymbol ZoneByEitherLabel(const api::Labels& labels) {
-  auto either = [&](Symbol older, Symbol newer) {
-    const auto value = labels.Get(older);
-    return value ? *value : labels.Get(newer).value_or(Symbol());
-  };
-  return ZoneOf(either(kRegionLabel, kNewRegionLabel), either(kZoneLabel, kNewZoneLabel));
 }
 
 void CountLabels(const api::Labels& labels, int sign, KeyCounts<Symbol>* keys) {
@@ -265,8 +245,10 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   for (auto& [name, column] : scalar_columns_) column->alloc[r] = ScalarOf(row.allocatable, name);
   SetFlags(r);
   if (!same_labels) {
-    columns_.zone[r] = row.node != nullptr ? ZoneOf(row.node->labels) : util::SharedSymbol();
-    columns_.zone_by_either_label[r] = row.node != nullptr ? ZoneByEitherLabel(row.node->labels) : util::SharedSymbol();
+    const api::Labels no_labels;
+    const api::Labels& labels = row.node != nullptr ? row.node->labels : no_labels;
+    columns_.zone[r] = util::SharedSymbol(api::ZoneKeyOf(labels, api::ZoneLabels::kFormer));
+    columns_.zone_by_either_label[r] = util::SharedSymbol(api::ZoneKeyOf(labels, api::ZoneLabels::kFormerOrTodays));
     for (auto& [key, column] : label_columns_) {
       column->Set(r, row.node != nullptr ? LabelOf(r, key) : kNoValue);
     }

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "pkg/api/zone.h"
 #include "pkg/util/status.h"
 #include "pkg/world/living/kubelets.h"
 
@@ -151,12 +153,12 @@ class NodeLifecycle final : public Actor {
            });
   }
   static std::string ZoneOf(const Value& node) {
-    auto label = [&](std::string_view now, std::string_view before) {
-      const std::string_view text = TextAt(node, {"metadata", "labels", now});
-      return util::ToAbsl(text.empty() ? TextAt(node, {"metadata", "labels", before}) : text);
+    const Value* labels = node.At({"metadata", "labels"});
+    auto label = [&](util::Symbol key) -> std::optional<std::string_view> {
+      const Value* value = labels == nullptr ? nullptr : labels->Find(key.str());
+      return value == nullptr ? std::nullopt : std::optional<std::string_view>(value->text());
     };
-    return absl::StrCat(label("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"), "/",
-                        label("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"));
+    return api::ZoneKeyOf(label, api::ZoneLabels::kFormerOrTodays);
   }
 
   // Returns the keys of the NoSchedule taints that the node should have for its conditions and for being cordoned.
