@@ -81,7 +81,7 @@ def test_flags():
     refused("unknown flag", "--bogus", "--bogus")
     refused("guessed flag", "--insecure-por", "--insecure-por=1")
     refused("port", "must be a port from 0 to 65535", "--insecure-port=70000")
-    refused("word", "positional", "word")
+    refused("word", 'takes no arguments, and "word" was given', "word")
     flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", hollow("--help")[1], re.M))
     assert flags == set(WRONG), "flags in --help"
     for flag, (value, want, *others) in WRONG.items():

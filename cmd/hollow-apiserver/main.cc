@@ -5,8 +5,8 @@
 
 #include "cmd/hollow-apiserver/options.h"
 #include "pkg/apiserver/server.h"
+#include "pkg/flags/completion.h"
 #include "pkg/util/checked_output.h"
-#include "pkg/util/completion.h"
 #include "pkg/util/status.h"
 #include "pkg/util/terminate.h"
 #include "pkg/util/version.h"
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   FLAGS_log_year_in_prefix = false;
   google::InitGoogleLogging(argv[0]);
   if (argc > 1 && std::string_view(argv[1]) == "completion") {
-    auto text = util::CompletionFor(argc == 3 ? argv[2] : "", "hollow-apiserver", apiserver::FlagsToComplete());
+    auto text = flags::CompletionFor(argc == 3 ? argv[2] : "", "hollow-apiserver", apiserver::Flags());
     if (!text.ok()) {
       std::cerr << "hollow-apiserver: " << util::Message(text.status()) << "\n";
       return 1;

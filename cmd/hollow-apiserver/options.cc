@@ -6,62 +6,53 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
-#include <boost/program_options.hpp>
-
+#include "pkg/flags/help_text.h"
 #include "pkg/release/release.h"
-#include "pkg/util/help_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 
 namespace berth::apiserver {
 
-namespace po = boost::program_options;
+namespace po = flags::po;
+using flags::Takes;
+
+flags::FlagSet Flags() {
+  flags::FlagSet add;
+  auto text = [](const char* name, const char* value) { return Takes(name)->default_value(value); };
+  add("insecure-bind-address", text("IP", "127.0.0.1"), "address of the port without TLS");
+  add("insecure-port", text("PORT", "8080"), "port without TLS; 0 picks a free one");
+  add("emulated-version", Takes("RELEASE")->default_value(std::string(release::Default().name)),
+      "release whose API is served: " + release::Names());
+  add("load", Takes<std::vector<std::string>>("FILE")->composing(),
+      "objects to begin with: a file as `kubectl get -o json|yaml` prints it, or a Scenario; plain or gzip; may be "
+      "repeated");
+  add("disable-admission-plugins", text("NAME,...", ""),
+      "admission plugins to turn off, of: " + absl::StrJoin(world::AdmissionPlugins::Names(), ", "));
+  add("simulate", text("WHAT,...", ""), "what to simulate: kubelets, controllers, or both (default: nothing)");
+  add("pod-start-delay", text("TIME", "500ms"), "simulated kubelets: how long a bound pod takes to be Running");
+  add("pod-stop-delay", text("TIME", "200ms"), "simulated kubelets: how long a deleted pod takes to be gone");
+  add("job-duration", text("TIME", "3s"), "simulated kubelets: how long pods of Jobs run");
+  add("node-monitor-grace-period", text("TIME", ""),
+      "simulated controllers: how long a node may be silent before it counts as lost (default: that of the release)");
+  add("bind-address", text("IP", "0.0.0.0"), "address of the TLS port");
+  add("secure-port", Takes("PORT"), "port with TLS; 0 picks a free one; needs a certificate and its key");
+  add("tls-cert-file", text("FILE", ""), "PEM file with the server's certificate, followed by CA certificates");
+  add("tls-private-key-file", text("FILE", ""), "PEM file with its key");
+  add("client-ca-file", text("FILE", ""),
+      "PEM file of authorities that sign client certificates: their CN is the user's name, each O a group");
+  add("token-auth-file", text("FILE", ""), "CSV file: token,user,uid[,\"group1,group2\"]");
+  add("authorization-policy-file", text("FILE", ""),
+      "ABAC policies, a JSON object per line; without it every authenticated user may do everything");
+  add("default-watch-cache-size", text("N", "100"), "events kept for watches that begin in the past");
+  add("watch-cache-sizes", text("RESOURCE#N,...", ""), "the same for single resources (default: pods#1000,nodes#1000)");
+  add("event-ttl", text("TIME", "1h0m0s"), "how long events are kept");
+  add("v,v", text("LEVEL", "0"), "log verbosity");
+  add("version", po::bool_switch(), "print the version");
+  add("help,h", po::bool_switch(), "print this text");
+  return add;
+}
 
 namespace {
-
-po::options_description Flags() {
-  po::options_description flags("Flags");
-  auto text = [](const char* name, const char* value) {
-    return po::value<std::string>()->value_name(name)->default_value(value);
-  };
-  // clang-format off
-  flags.add_options()
-      ("insecure-bind-address", text("IP", "127.0.0.1"), "address of the port without TLS")
-      ("insecure-port", text("PORT", "8080"), "port without TLS; 0 picks a free one")
-      ("emulated-version",
-       po::value<std::string>()->value_name("RELEASE")->default_value(std::string(release::Default().name)),
-       ("release whose API is served: " + release::Names()).c_str())
-      ("load", po::value<std::vector<std::string>>()->value_name("FILE")->composing(),
-       "objects to begin with: a file as `kubectl get -o json|yaml` prints it, or a Scenario; plain or gzip; may be "
-       "repeated")
-      ("disable-admission-plugins", text("NAME,...", ""),
-       ("admission plugins to turn off, of: " + absl::StrJoin(world::AdmissionPlugins::Names(), ", ")).c_str())
-      ("simulate", text("WHAT,...", ""), "what to simulate: kubelets, controllers, or both (default: nothing)")
-      ("pod-start-delay", text("TIME", "500ms"), "simulated kubelets: how long a bound pod takes to be Running")
-      ("pod-stop-delay", text("TIME", "200ms"), "simulated kubelets: how long a deleted pod takes to be gone")
-      ("job-duration", text("TIME", "3s"), "simulated kubelets: how long pods of Jobs run")
-      ("node-monitor-grace-period", text("TIME", ""),
-       "simulated controllers: how long a node may be silent before it counts as lost (default: that of the release)")
-      ("bind-address", text("IP", "0.0.0.0"), "address of the TLS port")
-      ("secure-port", po::value<std::string>()->value_name("PORT"),
-       "port with TLS; 0 picks a free one; needs a certificate and its key")
-      ("tls-cert-file", text("FILE", ""), "PEM file with the server's certificate, followed by CA certificates")
-      ("tls-private-key-file", text("FILE", ""), "PEM file with its key")
-      ("client-ca-file", text("FILE", ""),
-       "PEM file of authorities that sign client certificates: their CN is the user's name, each O a group")
-      ("token-auth-file", text("FILE", ""), "CSV file: token,user,uid[,\"group1,group2\"]")
-      ("authorization-policy-file", text("FILE", ""),
-       "ABAC policies, a JSON object per line; without it every authenticated user may do everything")
-      ("default-watch-cache-size", text("N", "100"), "events kept for watches that begin in the past")
-      ("watch-cache-sizes", text("RESOURCE#N,...", ""),
-       "the same for single resources (default: pods#1000,nodes#1000)")
-      ("event-ttl", text("TIME", "1h0m0s"), "how long events are kept")
-      ("v,v", text("LEVEL", "0"), "log verbosity")
-      ("version", "print the version")
-      ("help,h", "print this text");
-  // clang-format on
-  return flags;
-}
 
 absl::Status Bad(std::string_view flag, std::string_view value, std::string_view want) {
   return util::InvalidArgument(
@@ -78,15 +69,6 @@ absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text) {
   return d;
 }
 
-std::vector<util::CompletedFlag> FlagsToComplete() {
-  std::vector<util::CompletedFlag> out;
-  const po::options_description flags = Flags();
-  for (const auto& flag : flags.options()) {
-    out.push_back({flag->long_name(), flag->description(), flag->semantic()->max_tokens() > 0});
-  }
-  return out;
-}
-
 std::string HelpText() {
   const std::string about =
       "hollow-apiserver serves the API of a release of Kubernetes from memory: the objects that a scheduler and "
@@ -94,31 +76,21 @@ std::string HelpText() {
       "It answers in JSON and YAML. Of protobuf it reads what kubectl sends; a Go scheduler has to be told to speak "
       "JSON: --kube-api-content-type=application/json, or clientConnection.contentType: application/json in its "
       "configuration file.";
-  return absl::StrCat(util::Wrapped(about), "\n\nUsage:\n  hollow-apiserver [flags]\n\nFlags:\n",
-                      util::HelpOf(util::EntriesOf(Flags())),
+  return absl::StrCat(flags::Wrapped(about), "\n\nUsage:\n  hollow-apiserver [flags]\n\n", Flags().Help(),
                       "\nWhen it is ready it prints one line: Serving insecurely on ADDRESS:PORT\n");
 }
 
 // NOLINT(readability-function-size): checks each flag by itself, one after another.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
-  po::options_description flags = Flags();
-  po::variables_map given;
-  try {
-    auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    auto parsed = po::command_line_parser(argc, argv).options(flags).style(style).positional({}).run();
-    po::store(parsed, given);
-  } catch (const po::unknown_option& e) {
-    std::string given_name = e.get_option_name();
-    given_name = given_name.substr(0, given_name.find('='));
-    std::vector<std::string> names;
-    for (const auto& flag : flags.options()) names.push_back("--" + flag->long_name());
-    return util::InvalidArgument(absl::StrCat(e.what(), util::SuggestionFor(given_name, names)));
-  } catch (const po::error& e) {
-    return util::InvalidArgument(e.what());
+  flags::FlagSet flags = Flags();
+  BERTH_RETURN_IF_ERROR(flags.Read({argv + 1, argv + argc}));
+  if (!flags.words().empty()) {
+    return util::InvalidArgument(absl::StrCat("takes no arguments, and \"", flags.words()[0], "\" was given"));
   }
+  const po::variables_map& given = flags.values();
   CommandLine out;
-  out.help = given.count("help") > 0;
-  out.version = given.count("version") > 0;
+  out.help = given["help"].as<bool>();
+  out.version = given["version"].as<bool>();
   if (out.help || out.version) return out;
 
   auto text = [&](const char* flag) { return given[flag].as<std::string>(); };
@@ -211,9 +183,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   } else {
     s.event_ttl = *ttl;
   }
-  std::string level = text("v");
-  if (level.starts_with('=')) level.erase(0, 1);  // -v=2, a form that Kubernetes' programs accept
-  if (!absl::SimpleAtoi(level, &out.verbosity)) bad.Update(Bad("v", level, "must be a number"));
+  if (!absl::SimpleAtoi(text("v"), &out.verbosity)) bad.Update(Bad("v", text("v"), "must be a number"));
   if (!bad.ok()) return bad;
   return out;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pkg/apiserver/server.h"
-#include "pkg/util/completion.h"
+#include "pkg/flags/flag_set.h"
 
 namespace berth::apiserver {
 
@@ -22,8 +22,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
 // Returns the text of --help.
 std::string HelpText();
 
-// Returns the flags for shell completion.
-std::vector<util::CompletedFlag> FlagsToComplete();
+flags::FlagSet Flags();
 
 // Parses a duration as Go writes it: "1h30m", "90s".
 absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text);

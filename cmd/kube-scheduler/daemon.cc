@@ -207,7 +207,7 @@ absl::Status Daemon::Connect() {
                                                    : util::Unavailable("handlers are not fully synchronized");
                          }});
   std::string flags;
-  for (const Flag* f : options_.flags().Sorted()) absl::StrAppend(&flags, f->name, "=", f->text(), "\n");
+  for (const flags::Flag* f : options_.flags().Listed()) absl::StrAppend(&flags, f->name, "=", f->text(), "\n");
   pages_->ShowFlags(std::move(flags));
   if (options_.enable_ui) live_page_ = pages_->ServeUi(&inbox_);
   requests_ = std::make_unique<client::Requests>(pods_client_.get(), [this] { return MayWrite(); });

@@ -17,8 +17,8 @@
 #include "cmd/kube-scheduler/options.h"
 #include "cmd/kube-scheduler/process_log.h"
 #include "cmd/kube-scheduler/written_config.h"
+#include "pkg/flags/completion.h"
 #include "pkg/util/checked_output.h"
-#include "pkg/util/completion.h"
 #include "pkg/util/status.h"
 #include "pkg/util/terminate.h"
 #include "pkg/util/version.h"
@@ -61,13 +61,7 @@ int WriteConfiguration(const Configuration& c, const std::string& path) {
 
 // Prints completion for a shell. The flags are those of all releases.
 int PrintCompletion(const Options& options, const std::string& shell) {
-  std::vector<util::CompletedFlag> flags;
-  for (const Flag* f : options.flags().Sorted()) {
-    if (!f->deprecated.empty()) continue;
-    const std::string first = f->usage.substr(0, f->usage.find_first_of(".\n"));
-    flags.push_back({f->name, first, f->no_value.empty()});
-  }
-  const auto text = util::CompletionFor(shell, "kube-scheduler", flags);
+  const auto text = flags::CompletionFor(shell, "kube-scheduler", options.flags());
   if (!text.ok()) {
     std::fprintf(stderr, "Error: %s.\n", util::Message(text.status()).c_str());
     return 1;
@@ -109,7 +103,7 @@ int Main(int argc, char** argv) {
     return 1;
   }
   for (const std::string& line : options.gate_log()) LOG(INFO) << line;
-  for (const Flag* f : options.flags().Sorted()) VLOG(1) << "FLAG: --" << f->name << "=" << GoQuoted(f->text());
+  for (const flags::Flag* f : options.flags().Listed()) VLOG(1) << "FLAG: --" << f->name << "=" << GoQuoted(f->text());
   for (const std::string& w : warnings) LOG(WARNING) << w;
   int status = 1;
   if (!config.ok()) {

@@ -16,13 +16,13 @@
 #include "cmd/kube-scheduler/release_flags.h"
 #include "pkg/api/quantity.h"
 #include "pkg/api/stream.h"
+#include "pkg/flags/help_text.h"
 #include "pkg/releases/gates.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/configuration/versions.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/feature_gates.h"
-#include "pkg/util/help_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -38,7 +38,7 @@ constexpr std::string_view kFileRequired =
 
 // Returns a heading with names below it.
 std::string NameList(std::string_view heading, const std::vector<std::string>& names) {
-  return absl::StrCat("\n", util::ToAbsl(heading), ":\n", util::Wrapped(absl::StrJoin(names, " "), 2), "\n");
+  return absl::StrCat("\n", util::ToAbsl(heading), ":\n", flags::Wrapped(absl::StrJoin(names, " "), 2), "\n");
 }
 
 // Flags whose value comes from the configuration file, even if the file does not name it.
@@ -90,11 +90,57 @@ absl::Status ParseSeverity(const std::string& text, int* out) {
   return absl::OkStatus();
 }
 
-// A smaller recording could not hold a checkpoint of a cluster of moderate size.
-constexpr int64_t kLeastRecording = 1 << 20;
+// A smaller recording could not hold a checkpoint of a cluster of moderate size. With less memory, hardly any answer
+// would still be cached when it is needed again.
+constexpr int64_t kLeastBytes = 1 << 20;
 
-// With less memory, hardly any answer would still be cached when it is needed again.
-constexpr int64_t kLeastKeptAnswers = 1 << 20;
+absl::Status ReadKeptAnswers(const std::string& text, size_t* out) {
+  const auto q = api::Quantity::Parse(text);
+  if (!q.ok() || (q->Value() != 0 && q->Value() < kLeastBytes)) {
+    return absl::InvalidArgumentError("must be 0 or a quantity of at least 1Mi, such as 500Mi");
+  }
+  *out = static_cast<size_t>(q->Value());
+  return absl::OkStatus();
+}
+
+absl::Status ReadRecording(const std::string& text, int64_t* out) {
+  const auto q = api::Quantity::Parse(text);
+  if (!q.ok() || q->Value() < kLeastBytes) {
+    return absl::InvalidArgumentError("must be a quantity of at least 1Mi, such as 1Gi");
+  }
+  *out = q->Value();
+  return absl::OkStatus();
+}
+
+absl::Status ReadShare(const std::string& text, double* out) {
+  double share = 0;
+  if (!absl::SimpleAtod(text, &share) || !(share >= 0 && share <= 1)) {
+    return absl::InvalidArgumentError("must be a number from 0 to 1, such as 0.01");
+  }
+  *out = share;
+  return absl::OkStatus();
+}
+
+absl::Status ReadLevel(const std::string& text, int* out) {
+  int64_t level = 0;
+  if (absl::Status bad = ParseInt(text, 32, &level); !bad.ok()) {
+    return absl::InvalidArgumentError(absl::StrReplaceAll(bad.message(), {{"ParseInt", "Atoi"}}));
+  }
+  *out = static_cast<int>(level);
+  return absl::OkStatus();
+}
+
+absl::Status CheckModules(const std::string& text) {
+  for (const auto& item : std::vector<std::string>(absl::StrSplit(text, ',', absl::SkipEmpty()))) {
+    const std::vector<std::string> kv = absl::StrSplit(item, '=');
+    int64_t level = 0;
+    if (kv.size() != 2 || kv[0].empty())
+      return absl::InvalidArgumentError("syntax error: expect comma-separated list of filename=N");
+    BERTH_RETURN_IF_ERROR(ParseInt(kv[1], 32, &level));
+    if (level < 0) return absl::InvalidArgumentError("negative value for vmodule level");
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -103,276 +149,213 @@ Options::Options() {
   Configuration& c = flag_config_;
   auto& le = c.leader_election;
   auto& cc = c.client_connection;
+  flags::FlagSet& add = flags_;
 
-  flags_.Section("Configuration");
-  flags_.String(&config_file_, "config",
-                "The path to the configuration file. All other flags but --master, --feature-gates and the logging "
-                "flags are then ignored.");
-  flags_.String(&emulated_version_, "emulated-version",
-                absl::StrCat("The Kubernetes release to emulate: ", release::NamesWith(", "),
-                             ". By default the first of them that can read the configuration file, or ",
-                             std::string(release::Default().name), "."));
-  flags_.Custom(
-      "percentage-of-nodes-to-score", "number|release",
-      "The percentage of nodes to consider for each pod, as the release would with this value in its configuration; "
-      "\"release\" takes the value of the configuration. By default all nodes are considered, whatever the "
-      "configuration says, which is faster here and places pods better.",
-      "all",
-      [this](const std::string& s) {
-        int64_t number = 0;
-        samples_as_release_ = s == "release";
-        if (!samples_as_release_ && !absl::SimpleAtoi(s, &number)) {
-          return absl::InvalidArgumentError("must be a number or release");
-        }
-        percentage_ = number;
-        return absl::OkStatus();
-      },
-      [this] { return samples_as_release_ ? "release"
-                      : percentage_       ? absl::StrCat(*percentage_)
-                                          : "all"; });
-  flags_.String(&write_config_to, "write-config-to", "If set, write the configuration values to this file and exit.");
-  flags_.String(&master, "master", "The address of the Kubernetes API server (overrides any value in kubeconfig)");
-  flags_.String(&cc.kubeconfig, "kubeconfig",
-                "Path to kubeconfig file with authorization and master location information.");
-  flags_.String(&context, "context", "The kubeconfig context to use instead of the current one");
-  flags_.String(&cc.content_type, "kube-api-content-type",
-                "Content type of requests sent to apiserver. Only shown in /configz: requests are always JSON.");
-  flags_.Float32(&cc.qps, "kube-api-qps", "QPS to use while talking with kubernetes apiserver");
-  flags_.Int32(&cc.burst, "kube-api-burst", "Burst to use while talking with kubernetes apiserver");
-  flags_.Custom(
-      "feature-gates", "mapStringBool", GatesUsage(releases::DefaultGates()), "",
-      [this](const std::string& s) { return SetGates(s); },
-      [this] {
-        std::string out;
-        for (const auto& [name, on] : gates_)
-          absl::StrAppend(&out, out.empty() ? "" : ",", name, "=", on ? "true" : "false");
-        return out;
-      });
-
-  flags_.Section("Scheduling");
-  flags_.String(&c.scheduler_name, "scheduler-name",
-                "Name of the scheduler, used to select which pods will be processed by this scheduler, based on pod's "
-                "\"spec.schedulerName\".");
-  flags_.String(&provider_, "algorithm-provider",
-                absl::StrCat("The scheduling algorithm provider to use, one of: ",
-                             scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides)));
-  flags_.String(&policy_file_, "policy-config-file",
-                "File with scheduler policy configuration. This file is used if policy ConfigMap is not provided or "
-                "--use-legacy-policy-config=true");
-  flags_.String(&policy_map_, "policy-configmap",
-                "Name of the ConfigMap object that contains scheduler's policy configuration. It must exist in the "
-                "system namespace before scheduler initialization if --use-legacy-policy-config=false. The config must "
-                "be provided as the value of an element in 'Data' map with the key='policy.cfg'");
-  flags_.String(&policy_map_ns_, "policy-configmap-namespace",
-                "The namespace where policy ConfigMap is located. The system namespace will be used if this is not "
-                "provided or is empty.");
-  flags_.Bool(&legacy_policy_, "use-legacy-policy-config",
-              "When set to true, scheduler will ignore policy ConfigMap and uses policy config file");
-  flags_.Bool(&ignore_unknown_fields, "ignore-unknown-fields",
-              "Ignore pod fields newer than the emulated release: scheduling gates, preemptionPolicy, overhead, "
-              "sidecars, matchFields, topology spread constraints, namespace selectors, ephemeral volumes. By default "
-              "they are honoured, or the pod stays pending with a condition that names them.");
-  flags_.Duration(&c.pod_max_in_unschedulable, "pod-max-in-unschedulable-pods-duration",
-                  "How long an unschedulable pod waits for a change in the cluster before it is tried again anyway "
-                  "(gate PodPriority).");
-  flags_
-      .Int32(&c.hard_pod_affinity_symmetric_weight, "hard-pod-affinity-symmetric-weight",
-             "RequiredDuringScheduling affinity is not symmetric, but there is an implicit PreferredDuringScheduling "
-             "affinity rule corresponding to every RequiredDuringScheduling affinity rule. "
-             "--hard-pod-affinity-symmetric-weight represents the weight of implicit PreferredDuringScheduling "
-             "affinity rule.")
-      .deprecated = "This option was moved to the policy configuration file";
-  flags_
-      .String(&c.failure_domains, "failure-domains",
-              "Indicate the \"all topologies\" set for an empty topologyKey when it's used for "
-              "PreferredDuringScheduling pod anti-affinity.")
-      .deprecated = "Doesn't have any effect. Will be removed in future version.";
-
-  flags_.Section("Serving");
-  flags_.String(&address_, "address", "The IP address to serve on (set to 0.0.0.0 for all interfaces)");
-  flags_.Int32(&port_, "port",
-               "The port to serve plain HTTP on; 0 picks a free one, -1 turns it off. Releases that only serve HTTPS "
-               "have no such port unless this flag is given.");
-  flags_.Bool(&c.enable_profiling, "profiling", "Enable profiling via web interface host:port/debug/pprof/");
-  flags_.Bool(&c.enable_contention_profiling, "contention-profiling",
-              "Enable lock contention profiling, if profiling is enabled");
-  flags_.Custom(
-      "bind-address", "ip", "The IP address on which to serve HTTPS.", secure.bind_address,
-      [this](const std::string& s) {
-        if (!IsIpAddress(s)) return absl::InvalidArgumentError(absl::StrCat("failed to parse IP: ", GoQuoted(s)));
-        secure.bind_address = s;
-        return absl::OkStatus();
-      },
-      [this] { return secure.bind_address; });
-  flags_.Int32(&secure.port, "secure-port",
-               "The port to serve HTTPS on, with authentication and authorization; 0 turns it off. The default is that "
-               "of the emulated release.");
-  flags_.String(&secure.cert_dir, "cert-dir",
-                "The directory for a generated self-signed certificate (kube-scheduler.crt, kube-scheduler.key). If "
-                "empty, it is generated in memory at every start.");
-  flags_.String(&secure.cert_file, "tls-cert-file",
-                "File containing the x509 certificate for HTTPS. Without it and --tls-private-key-file, a self-signed "
-                "one is generated.");
-  flags_.String(&secure.key_file, "tls-private-key-file",
-                "File containing the x509 private key matching --tls-cert-file.");
-  flags_.String(&secure.client_ca_file, "client-ca-file",
-                "Requests with a client certificate signed by one of the authorities in this file are authenticated by "
-                "its CommonName.");
-
-  AddReleaseFlags(&flags_, &secure);
-  flags_.Section("Serving");
-  flags_.Bool(&enable_ui, "enable-ui",
-              "Serve a web page at /ui that shows nodes, pending pods and the reasons for decisions: on the secure "
-              "port to users who may get /ui, on other ports to this machine only.");
-  flags_.Section("Memory");
-  flags_.Custom(
-      "kept-answers-max-bytes", "quantity",
-      "The most memory for what is kept between decisions, such as 500Mi; the least recently used is dropped. 0: a "
-      "quarter of what the cluster itself takes, at least 64Mi.",
-      "0",
-      [this](const std::string& s) {
-        auto q = api::Quantity::Parse(s);
-        if (!q.ok() || (q->Value() != 0 && q->Value() < kLeastKeptAnswers)) {
-          return absl::InvalidArgumentError("must be 0 or a quantity of at least 1Mi, such as 500Mi");
-        }
-        kept_answers_max_bytes = static_cast<size_t>(q->Value());
-        return absl::OkStatus();
-      },
-      [this] { return absl::StrCat(kept_answers_max_bytes); });
-
-  flags_.Section("Recording");
-  flags_.String(&record_dir, "record-dir",
-                "Directory in which to record everything that the scheduler receives and does, for schedsim replay. It "
-                "is created if needed.");
-  flags_.Custom(
-      "record-max-bytes", "quantity",
-      "The most space for all recordings in --record-dir together, such as 500Mi; the oldest parts are removed.", "1Gi",
-      [this](const std::string& s) {
-        auto q = api::Quantity::Parse(s);
-        if (!q.ok() || q->Value() < kLeastRecording) {
-          return absl::InvalidArgumentError("must be a quantity of at least 1Mi, such as 1Gi");
-        }
-        record_max_bytes = q->Value();
-        return absl::OkStatus();
-      },
-      [this] { return absl::StrCat(record_max_bytes); });
-
-  flags_.Section("Debugging");
-  flags_.Custom(
-      "check-decisions", "share",
-      "The fraction of decisions, 0 to 1, to make twice: incrementally, and by calling every rule for every node. "
-      "Differences are logged and counted in scheduler_decision_differences_total, and the second decision is carried "
-      "out. 0.01 checks one in a hundred.",
-      "0",
-      [this](const std::string& s) {
-        double share = 0;
-        if (!absl::SimpleAtod(s, &share) || !(share >= 0 && share <= 1)) {
-          return absl::InvalidArgumentError("must be a number from 0 to 1, such as 0.01");
-        }
-        check_decisions = share;
-        return absl::OkStatus();
-      },
-      [this] { return absl::StrCat(check_decisions); });
-
-  flags_.Section("Leader election");
-  flags_.Bool(&le.leader_elect, "leader-elect",
-              "Start a leader election client and gain leadership before executing the main loop. Enable this when "
-              "running replicated components for high availability.");
-  flags_.Duration(&le.lease_duration, "leader-elect-lease-duration",
-                  "The duration that non-leader candidates will wait after observing a leadership renewal until "
-                  "attempting to acquire leadership of a led but unrenewed leader slot.");
-  flags_.Duration(&le.renew_deadline, "leader-elect-renew-deadline",
-                  "The interval between attempts by the acting master to renew a leadership slot before it stops "
-                  "leading. This must be less than the lease duration.");
-  flags_.Duration(&le.retry_period, "leader-elect-retry-period",
-                  "The duration the clients should wait between attempting acquisition and renewal of a leadership.");
-  flags_
-      .String(&le.resource_lock, "leader-elect-resource-lock",
-              "The type of resource object that is used for locking during leader election. Supported options are "
-              "`endpoints`, `configmaps` and `leases`.")
-      .type = "endpoints";
-  flags_.String(&le.lock_object_namespace, "lock-object-namespace", "Define the namespace of the lock object.");
-  flags_.String(&le.lock_object_name, "lock-object-name", "Define the name of the lock object.");
-  flags_.String(&le.lock_object_namespace, "leader-elect-resource-namespace",
-                "The newer name of --lock-object-namespace.");
-  flags_.String(&le.lock_object_name, "leader-elect-resource-name", "The newer name of --lock-object-name.");
-
-  flags_.Section("Logging");
-  LoggingOptions& l = logging;
-  flags_.Bool(&l.log_to_stderr, "logtostderr", "log to standard error instead of files");
-  flags_.Bool(&l.also_log_to_stderr, "alsologtostderr", "log to standard error as well as files");
-  flags_.String(&l.log_dir, "log-dir", "If non-empty, write log files in this directory");
-  flags_.Custom(
-      "stderrthreshold", "severity", "logs at or above this threshold go to stderr", "2",
-      [&l](const std::string& s) { return ParseSeverity(s, &l.stderr_threshold); },
-      [&l] { return absl::StrCat(l.stderr_threshold); });
-  flags_
-      .Custom(
-          "v", "Level", "log level for V logs", "",
-          [&l](const std::string& s) {
-            int64_t v = 0;
-            if (absl::Status bad = ParseInt(s, 32, &v); !bad.ok()) {
-              return absl::InvalidArgumentError(absl::StrReplaceAll(bad.message(), {{"ParseInt", "Atoi"}}));
+  add.Section("Configuration");
+  add("config", Text(&config_file_),
+      "The path to the configuration file. All other flags but --master, --feature-gates and the logging flags are "
+      "then ignored.");
+  add("emulated-version", Text(&emulated_version_),
+      absl::StrCat("The Kubernetes release to emulate: ", release::NamesWith(", "),
+                   ". By default the first of them that can read the configuration file, or ",
+                   std::string(release::Default().name), "."));
+  add("percentage-of-nodes-to-score",
+      new flags::Value(
+          "number|release", "all",
+          [this](const std::string& s) {
+            int64_t number = 0;
+            samples_as_release_ = s == "release";
+            if (!samples_as_release_ && !absl::SimpleAtoi(s, &number)) {
+              return absl::InvalidArgumentError("must be a number or release");
             }
-            l.verbosity = static_cast<int>(v);
+            percentage_ = number;
             return absl::OkStatus();
           },
-          [&l] { return absl::StrCat(l.verbosity); })
-      .shorthand = 'v';
-  flags_.Custom(
-      "vmodule", "moduleSpec", "comma-separated list of pattern=N settings for file-filtered logging", "",
-      [&l](const std::string& s) {
-        for (const auto& item : std::vector<std::string>(absl::StrSplit(s, ',', absl::SkipEmpty()))) {
-          const std::vector<std::string> kv = absl::StrSplit(item, '=');
-          int64_t level = 0;
-          if (kv.size() != 2 || kv[0].empty())
-            return absl::InvalidArgumentError("syntax error: expect comma-separated list of filename=N");
-          BERTH_RETURN_IF_ERROR(ParseInt(kv[1], 32, &level));
-          if (level < 0) return absl::InvalidArgumentError("negative value for vmodule level");
-        }
-        l.vmodule = s;
-        return absl::OkStatus();
-      },
-      [&l] { return l.vmodule; });
-  flags_.Custom(
-      "log-backtrace-at", "traceLocation", "when logging hits line file:N, emit a stack trace", ":0",
-      [&l](const std::string& s) {
-        const std::vector<std::string> parts = absl::StrSplit(s, ':');
-        int64_t line = 0;
-        if (!s.empty() && (parts.size() != 2 || !ParseInt(parts[1], 32, &line).ok() || line < 0)) {
-          return absl::InvalidArgumentError("syntax error: expect file.go:234");
-        }
-        l.backtrace_at = line > 0 ? s : "";
-        return absl::OkStatus();
-      },
-      [&l] { return l.backtrace_at.empty() ? std::string(":0") : l.backtrace_at; });
-  flags_.Duration(&l.flush_frequency, "log-flush-frequency", "Maximum number of seconds between log flushes");
-  flags_.Custom(
-      "logging-format", "string", "The log format: text or json.", GoQuoted(l.format),
-      [&l](const std::string& s) {
-        if (s != "text" && s != "json") return absl::InvalidArgumentError("must be text or json");
-        l.format = s;
-        return absl::OkStatus();
-      },
-      [&l] { return l.format; });
+          [this] { return samples_as_release_ ? "release"
+                          : percentage_       ? absl::StrCat(*percentage_)
+                                              : "all"; }),
+      "The percentage of nodes to consider for each pod, as the release would with this value in its configuration; "
+      "\"release\" takes the value of the configuration. By default all nodes are considered, whatever the "
+      "configuration says, which is faster here and places pods better.");
+  add("write-config-to", Text(&write_config_to), "If set, write the configuration values to this file and exit.");
+  add("master", Text(&master), "The address of the Kubernetes API server (overrides any value in kubeconfig)");
+  add("kubeconfig", Text(&cc.kubeconfig),
+      "Path to kubeconfig file with authorization and master location information.");
+  add("context", Text(&context), "The kubeconfig context to use instead of the current one");
+  add("kube-api-content-type", Text(&cc.content_type),
+      "Content type of requests sent to apiserver. Only shown in /configz: requests are always JSON.");
+  add("kube-api-qps", Float32(&cc.qps), "QPS to use while talking with kubernetes apiserver");
+  add("kube-api-burst", Int32(&cc.burst), "Burst to use while talking with kubernetes apiserver");
+  add("feature-gates",
+      new flags::Value(
+          "mapStringBool", "", [this](const std::string& s) { return SetGates(s); },
+          [this] {
+            std::string out;
+            for (const auto& [name, on] : gates_)
+              absl::StrAppend(&out, out.empty() ? "" : ",", name, "=", on ? "true" : "false");
+            return out;
+          }),
+      GatesUsage(releases::DefaultGates()));
 
-  flags_.Section("Other");
-  Flag& v = flags_.Custom(
-      "version", "version", "Print version information and quit", "",
-      [this](const std::string& s) {
-        if (s == "raw") {
-          version = "raw";
-          return absl::OkStatus();
-        }
-        bool on = false;
-        BERTH_RETURN_IF_ERROR(ParseBool(s, &on));
-        version = on ? "true" : "false";
-        return absl::OkStatus();
-      },
-      [this] { return version; });
-  v.no_value = "true";
-  v.type = "version[=true]";
-  flags_.Bool(&help, "help", "help for kube-scheduler").shorthand = 'h';
+  add.Section("Scheduling");
+  add("scheduler-name", Text(&c.scheduler_name),
+      "Name of the scheduler, used to select which pods will be processed by this scheduler, based on pod's "
+      "\"spec.schedulerName\".");
+  add("algorithm-provider", Text(&provider_),
+      absl::StrCat("The scheduling algorithm provider to use, one of: ",
+                   scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides)));
+  add("policy-config-file", Text(&policy_file_),
+      "File with scheduler policy configuration. This file is used if policy ConfigMap is not provided or "
+      "--use-legacy-policy-config=true");
+  add("policy-configmap", Text(&policy_map_),
+      "Name of the ConfigMap object that contains scheduler's policy configuration. It must exist in the system "
+      "namespace before scheduler initialization if --use-legacy-policy-config=false. The config must be provided as "
+      "the value of an element in 'Data' map with the key='policy.cfg'");
+  add("policy-configmap-namespace", Text(&policy_map_ns_),
+      "The namespace where policy ConfigMap is located. The system namespace will be used if this is not provided or "
+      "is empty.");
+  add("use-legacy-policy-config", Bool(&legacy_policy_),
+      "When set to true, scheduler will ignore policy ConfigMap and uses policy config file");
+  add("ignore-unknown-fields", Bool(&ignore_unknown_fields),
+      "Ignore pod fields newer than the emulated release: scheduling gates, preemptionPolicy, overhead, sidecars, "
+      "matchFields, topology spread constraints, namespace selectors, ephemeral volumes. By default they are honoured, "
+      "or the pod stays pending with a condition that names them.");
+  add("pod-max-in-unschedulable-pods-duration", Duration(&c.pod_max_in_unschedulable),
+      "How long an unschedulable pod waits for a change in the cluster before it is tried again anyway (gate "
+      "PodPriority).");
+  add("hard-pod-affinity-symmetric-weight",
+      Int32(&c.hard_pod_affinity_symmetric_weight)
+          ->Deprecated("This option was moved to the policy configuration file"),
+      "RequiredDuringScheduling affinity is not symmetric, but there is an implicit PreferredDuringScheduling affinity "
+      "rule corresponding to every RequiredDuringScheduling affinity rule. --hard-pod-affinity-symmetric-weight "
+      "represents the weight of implicit PreferredDuringScheduling affinity rule.");
+  add("failure-domains",
+      Text(&c.failure_domains)->Deprecated("Doesn't have any effect. Will be removed in future version."),
+      "Indicate the \"all topologies\" set for an empty topologyKey when it's used for PreferredDuringScheduling pod "
+      "anti-affinity.");
+
+  add.Section("Serving");
+  add("address", Text(&address_), "The IP address to serve on (set to 0.0.0.0 for all interfaces)");
+  add("port", Int32(&port_),
+      "The port to serve plain HTTP on; 0 picks a free one, -1 turns it off. Releases that only serve HTTPS have no "
+      "such port unless this flag is given.");
+  add("profiling", Bool(&c.enable_profiling), "Enable profiling via web interface host:port/debug/pprof/");
+  add("contention-profiling", Bool(&c.enable_contention_profiling),
+      "Enable lock contention profiling, if profiling is enabled");
+  add("bind-address",
+      Text(&secure.bind_address, "ip",
+           [](const std::string& s) {
+             if (IsIpAddress(s)) return absl::OkStatus();
+             return absl::InvalidArgumentError(absl::StrCat("failed to parse IP: ", GoQuoted(s)));
+           }),
+      "The IP address on which to serve HTTPS.");
+  add("secure-port", Int32(&secure.port),
+      "The port to serve HTTPS on, with authentication and authorization; 0 turns it off. The default is that of the "
+      "emulated release.");
+  add("cert-dir", Text(&secure.cert_dir),
+      "The directory for a generated self-signed certificate (kube-scheduler.crt, kube-scheduler.key). If empty, it is "
+      "generated in memory at every start.");
+  add("tls-cert-file", Text(&secure.cert_file),
+      "File containing the x509 certificate for HTTPS. Without it and --tls-private-key-file, a self-signed one is "
+      "generated.");
+  add("tls-private-key-file", Text(&secure.key_file), "File containing the x509 private key matching --tls-cert-file.");
+  add("client-ca-file", Text(&secure.client_ca_file),
+      "Requests with a client certificate signed by one of the authorities in this file are authenticated by its "
+      "CommonName.");
+
+  AddReleaseFlags(add, &secure);
+  add.Section("Serving");
+  add("enable-ui", Bool(&enable_ui),
+      "Serve a web page at /ui that shows nodes, pending pods and the reasons for decisions: on the secure port to "
+      "users who may get /ui, on other ports to this machine only.");
+  add.Section("Memory");
+  add("kept-answers-max-bytes", Variable(&kept_answers_max_bytes, "quantity", "0", ReadKeptAnswers),
+      "The most memory for what is kept between decisions, such as 500Mi; the least recently used is dropped. 0: a "
+      "quarter of what the cluster itself takes, at least 64Mi.");
+
+  add.Section("Recording");
+  add("record-dir", Text(&record_dir),
+      "Directory in which to record everything that the scheduler receives and does, for schedsim replay. It is "
+      "created if needed.");
+  add("record-max-bytes", Variable(&record_max_bytes, "quantity", "1Gi", ReadRecording),
+      "The most space for all recordings in --record-dir together, such as 500Mi; the oldest parts are removed.");
+
+  add.Section("Debugging");
+  add("check-decisions", Variable(&check_decisions, "share", "0", ReadShare),
+      "The fraction of decisions, 0 to 1, to make twice: incrementally, and by calling every rule for every node. "
+      "Differences are logged and counted in scheduler_decision_differences_total, and the second decision is carried "
+      "out. 0.01 checks one in a hundred.");
+
+  add.Section("Leader election");
+  add("leader-elect", Bool(&le.leader_elect),
+      "Start a leader election client and gain leadership before executing the main loop. Enable this when running "
+      "replicated components for high availability.");
+  add("leader-elect-lease-duration", Duration(&le.lease_duration),
+      "The duration that non-leader candidates will wait after observing a leadership renewal until attempting to "
+      "acquire leadership of a led but unrenewed leader slot.");
+  add("leader-elect-renew-deadline", Duration(&le.renew_deadline),
+      "The interval between attempts by the acting master to renew a leadership slot before it stops leading. This "
+      "must be less than the lease duration.");
+  add("leader-elect-retry-period", Duration(&le.retry_period),
+      "The duration the clients should wait between attempting acquisition and renewal of a leadership.");
+  add("leader-elect-resource-lock", Text(&le.resource_lock, "endpoints"),
+      "The type of resource object that is used for locking during leader election. Supported options are `endpoints`, "
+      "`configmaps` and `leases`.");
+  add("lock-object-namespace", Text(&le.lock_object_namespace), "Define the namespace of the lock object.");
+  add("lock-object-name", Text(&le.lock_object_name), "Define the name of the lock object.");
+  add("leader-elect-resource-namespace", Text(&le.lock_object_namespace), "The newer name of --lock-object-namespace.");
+  add("leader-elect-resource-name", Text(&le.lock_object_name), "The newer name of --lock-object-name.");
+
+  add.Section("Logging");
+  LoggingOptions& l = logging;
+  add("logtostderr", Bool(&l.log_to_stderr), "log to standard error instead of files");
+  add("alsologtostderr", Bool(&l.also_log_to_stderr), "log to standard error as well as files");
+  add("log-dir", Text(&l.log_dir), "If non-empty, write log files in this directory");
+  add("stderrthreshold", Variable(&l.stderr_threshold, "severity", "2", ParseSeverity),
+      "logs at or above this threshold go to stderr");
+  add("v,v", Variable(&l.verbosity, "Level", "", ReadLevel), "log level for V logs");
+  add("vmodule", Text(&l.vmodule, "moduleSpec", CheckModules),
+      "comma-separated list of pattern=N settings for file-filtered logging");
+  add("log-backtrace-at",
+      new flags::Value(
+          "traceLocation", ":0",
+          [&l](const std::string& s) {
+            const std::vector<std::string> parts = absl::StrSplit(s, ':');
+            int64_t line = 0;
+            if (!s.empty() && (parts.size() != 2 || !ParseInt(parts[1], 32, &line).ok() || line < 0)) {
+              return absl::InvalidArgumentError("syntax error: expect file.go:234");
+            }
+            l.backtrace_at = line > 0 ? s : "";
+            return absl::OkStatus();
+          },
+          [&l] { return l.backtrace_at.empty() ? std::string(":0") : l.backtrace_at; }),
+      "when logging hits line file:N, emit a stack trace");
+  add("log-flush-frequency", Duration(&l.flush_frequency), "Maximum number of seconds between log flushes");
+  add("logging-format",
+      Text(&l.format, "string",
+           [](const std::string& s) {
+             return s == "text" || s == "json" ? absl::OkStatus() : absl::InvalidArgumentError("must be text or json");
+           }),
+      "The log format: text or json.");
+
+  add.Section("Other");
+  add("version",
+      (new flags::Value(
+           "version[=true]", "",
+           [this](const std::string& s) {
+             if (s == "raw") {
+               version = "raw";
+               return absl::OkStatus();
+             }
+             bool on = false;
+             BERTH_RETURN_IF_ERROR(ParseBool(s, &on));
+             version = on ? "true" : "false";
+             return absl::OkStatus();
+           },
+           [this] { return version; }))
+          ->WithoutValue("true"),
+      "Print version information and quit");
+  add("help,h", Bool(&help), "help for kube-scheduler");
 }
 
 absl::Status Options::SetGates(const std::string& text) {
@@ -429,19 +412,12 @@ bool Options::GateOn(std::string_view name, std::span<const util::FeatureGate> g
   return gate != nullptr && gate->on;
 }
 
-// Gates are checked by the release, whose flag may come after theirs.
 absl::Status Options::Parse(const std::vector<std::string>& args) {
-  constexpr std::string_view kFlag = "--emulated-version";
-  for (size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
-    const std::string_view arg = args[i];
-    if (arg == kFlag && i + 1 < args.size()) emulated_version_ = args[i + 1];
-    if (arg.starts_with(kFlag) && arg.substr(kFlag.size()).starts_with('='))
-      emulated_version_ = arg.substr(kFlag.size() + 1);
-  }
-  BERTH_RETURN_IF_ERROR(flags_.Parse(args, &positional_));
-  if (positional_.empty() || help || Command().words != releases::CommandForm::Words::kNamed) return absl::OkStatus();
+  // Gates are checked by the release, whose flag may come after theirs.
+  BERTH_RETURN_IF_ERROR(flags_.Read(args, "emulated-version"));
+  if (!has_words() || help || Command().words != releases::CommandForm::Words::kNamed) return absl::OkStatus();
   std::string named;
-  for (const std::string& word : positional_) absl::StrAppend(&named, named.empty() ? "" : " ", GoQuoted(word));
+  for (const std::string& word : flags_.words()) absl::StrAppend(&named, named.empty() ? "" : " ", GoQuoted(word));
   return util::InvalidArgument(absl::StrCat("\"kube-scheduler\" does not take any arguments, got [", named, "]"));
 }
 
@@ -508,7 +484,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
       c.algorithm.provider = provider_.empty() ? "DefaultProvider" : provider_;
     }
   }
-  if (!positional_.empty() && Command().words == releases::CommandForm::Words::kRefused) {
+  if (has_words() && Command().words == releases::CommandForm::Words::kRefused) {
     return util::InvalidArgument(WithHelp("no arguments are supported"));
   }
   if (!config_file_.empty()) {
@@ -662,7 +638,7 @@ std::string Options::Usage() const {
 std::string Options::Help() const {
   const auto emulated = release::Named(emulated_version_);
   const auto& rules = releases::Of(emulated.ok() ? **emulated : release::Default()).decides;
-  const std::string out = absl::StrCat(util::Wrapped(kDescription), "\n\n", Usage());
+  const std::string out = absl::StrCat(flags::Wrapped(kDescription), "\n\n", Usage());
   if (rules.plugins != nullptr) return out;
   return absl::StrCat(out, NameList("Predicates that a Policy may name", scheduler::ListRegisteredFitPredicates(rules)),
                       NameList("Priorities that a Policy may name", scheduler::ListRegisteredPriorityFunctions(rules)));

@@ -96,8 +96,8 @@ class Options {
   // configuration file, or else the default one.
   const release::Id& ReleaseOfErrors() const;
   // Returns whether there are words that are no flags.
-  bool has_words() const { return !positional_.empty(); }
-  const FlagSet& flags() const { return flags_; }
+  bool has_words() const { return !flags_.words().empty(); }
+  const flags::FlagSet& flags() const { return flags_; }
   // Help returns the text of --help, and Usage the shorter text that follows an error.
   std::string Help() const;
   std::string Usage() const;
@@ -110,7 +110,7 @@ class Options {
   absl::Status UsePolicyFlags(Configuration* c) const;
   absl::Status CheckPercentage(const Configuration& c, std::vector<std::string>* warnings) const;
 
-  FlagSet flags_;
+  flags::FlagSet flags_{flags::FlagSet::Order::kByName};
   Configuration flag_config_;
   std::string config_file_, address_, emulated_version_;
   int32_t port_ = 10251;
@@ -121,7 +121,6 @@ class Options {
   bool samples_as_release_ = false;
   std::map<std::string, bool, std::less<>> gates_;
   std::vector<std::string> gate_log_;
-  std::vector<std::string> positional_;
 };
 
 }  // namespace berth::kube_scheduler

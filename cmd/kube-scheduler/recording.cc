@@ -59,8 +59,8 @@ absl::StatusOr<std::unique_ptr<recording::Recorder>> StartRecording(const Option
   std::random_device random;
   h.run = absl::StrFormat("%08x%08x", random(), random());
   h.configuration = std::move(core);
-  for (const Flag& f : options.flags().all()) {
-    if (f.changed) h.flags.emplace_back(f.name, f.text());
+  for (const flags::Flag& f : options.flags().all()) {
+    if (options.flags().Changed(f.name)) h.flags.emplace_back(f.name, f.text());
   }
   auto recorder = recording::Recorder::Open(std::move(o), std::move(h));
   if (!recorder.ok()) {

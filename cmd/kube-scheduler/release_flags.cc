@@ -14,7 +14,6 @@
 #include "pkg/http/tls.h"
 #include "pkg/releases/daemon_form.h"
 #include "pkg/releases/releases.h"
-#include "pkg/util/help_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -141,126 +140,103 @@ absl::Status CheckShape(Shape shape, const std::string& text) {
   }
 }
 
-void AddWithoutEffect(FlagSet* flags, const Row& row) {
-  if (flags->Find(row.name) != nullptr) return;
+void AddWithoutEffect(flags::FlagSet& add, const Row& row) {
+  if (add.Find(row.name) != nullptr) return;
   auto value = std::make_shared<std::string>();
-  Flag& f = flags->Custom(
-      std::string(row.name), row.shape == Shape::kBool ? "" : "string", std::string(row.usage), "",
+  auto* ignored = new flags::Value(
+      row.shape == Shape::kBool ? "" : "string", "",
       [value, shape = row.shape](const std::string& s) {
         BERTH_RETURN_IF_ERROR(CheckShape(shape, s));
         *value = s;
         return absl::OkStatus();
       },
       [value] { return *value; });
-  if (row.shape == Shape::kBool) f.no_value = "true";
+  if (row.shape == Shape::kBool) ignored->WithoutValue("true");
+  add(std::string(row.name), ignored, std::string(row.usage));
 }
 
 using Texts = std::vector<std::string>;
-
-// A list: the first use of the flag replaces the default, later ones add to it, as pflag's StringSlice does. `check`
-// may be null.
-Flag& AddList(FlagSet* flags, Texts* list, const char* name, const char* usage,
-              absl::Status (*check)(const std::string&) = nullptr) {
-  auto used = std::make_shared<bool>(false);
-  return flags->Custom(
-      name, "strings", usage, list->empty() ? "" : absl::StrCat("[", absl::StrJoin(*list, ","), "]"),
-      [list, used, check](const std::string& s) {
-        if (!*used) list->clear();
-        *used = true;
-        for (const auto& one : Texts(absl::StrSplit(s, ',', absl::SkipEmpty()))) {
-          if (check != nullptr) BERTH_RETURN_IF_ERROR(check(one));
-          list->push_back(one);
-        }
-        return absl::OkStatus();
-      },
-      [list] { return absl::StrCat("[", absl::StrJoin(*list, ","), "]"); });
-}
 
 absl::Status CheckCipher(const std::string& name) {
   if (http::CipherSuite(name)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("Cipher suite ", name, " not supported or doesn't exist"));
 }
 
-void AddAuthentication(FlagSet* flags, SecureServingOptions* s) {
-  flags->Section("Authentication and authorization");
-  flags->String(&s->authentication_kubeconfig, "authentication-kubeconfig",
-                "The kubeconfig file of the API server that reviews tokens (default: that of --kubeconfig).");
-  flags->Bool(&s->skip_lookup, "authentication-skip-lookup",
-              "Do not look up in the cluster which client certificate authorities and front proxies to trust.");
-  flags->Duration(&s->token_ttl, "authentication-token-webhook-cache-ttl",
-                  "How long to cache the answers of token reviews.");
-  flags->Bool(&s->tolerate_lookup_failure, "authentication-tolerate-lookup-failure",
-              "Continue if that lookup in the cluster fails; if false, exit.");
-  flags->String(&s->authorization_kubeconfig, "authorization-kubeconfig",
-                "The kubeconfig file of the API server that reviews access (default: that of --kubeconfig).");
-  AddList(flags, &s->always_allow_paths, "authorization-always-allow-paths",
-          "Paths to serve without authorization; a '*' at the end of one stands for anything. By default those of the "
-          "health checks.",
-          [](const std::string& path) {
-            const size_t star = path.find('*');
-            if (star == std::string::npos || star + 1 == path.size()) return absl::OkStatus();
-            return absl::InvalidArgumentError(absl::StrCat("must have '*' only at its end: ", GoQuoted(path)));
-          });
-  flags->Duration(&s->authorized_ttl, "authorization-webhook-cache-authorized-ttl",
-                  "How long to cache that a user may see a page.");
-  flags->Duration(&s->unauthorized_ttl, "authorization-webhook-cache-unauthorized-ttl",
-                  "How long to cache that a user may not see a page.");
-  flags->String(&s->request_header_ca_file, "requestheader-client-ca-file",
-                "File with the certificate authorities of front proxies, which name the user in headers. It replaces "
-                "those that the cluster names.");
-  AddList(flags, &s->proxy_names, "requestheader-allowed-names",
-          "Common names that the certificates of front proxies may have (default: any).");
-  AddList(flags, &s->proxy_user_headers, "requestheader-username-headers",
-          "Headers in which front proxies send the user's name.");
-  AddList(flags, &s->proxy_uid_headers, "requestheader-uid-headers",
-          "Headers in which front proxies send the user's UID.");
-  AddList(flags, &s->proxy_group_headers, "requestheader-group-headers",
-          "Headers in which front proxies send the user's groups.");
-  AddList(flags, &s->proxy_extra_prefixes, "requestheader-extra-headers-prefix",
-          "Prefixes of headers in which front proxies send more about the user.");
+void AddAuthentication(flags::FlagSet& add, SecureServingOptions* s) {
+  add.Section("Authentication and authorization");
+  add("authentication-kubeconfig", Text(&s->authentication_kubeconfig),
+      "The kubeconfig file of the API server that reviews tokens (default: that of --kubeconfig).");
+  add("authentication-skip-lookup", Bool(&s->skip_lookup),
+      "Do not look up in the cluster which client certificate authorities and front proxies to trust.");
+  add("authentication-token-webhook-cache-ttl", Duration(&s->token_ttl),
+      "How long to cache the answers of token reviews.");
+  add("authentication-tolerate-lookup-failure", Bool(&s->tolerate_lookup_failure),
+      "Continue if that lookup in the cluster fails; if false, exit.");
+  add("authorization-kubeconfig", Text(&s->authorization_kubeconfig),
+      "The kubeconfig file of the API server that reviews access (default: that of --kubeconfig).");
+  add("authorization-always-allow-paths",
+      List(&s->always_allow_paths,
+           [](const std::string& path) {
+             const size_t star = path.find('*');
+             if (star == std::string::npos || star + 1 == path.size()) return absl::OkStatus();
+             return absl::InvalidArgumentError(absl::StrCat("must have '*' only at its end: ", GoQuoted(path)));
+           }),
+      "Paths to serve without authorization; a '*' at the end of one stands for anything. By default those of the "
+      "health checks.");
+  add("authorization-webhook-cache-authorized-ttl", Duration(&s->authorized_ttl),
+      "How long to cache that a user may see a page.");
+  add("authorization-webhook-cache-unauthorized-ttl", Duration(&s->unauthorized_ttl),
+      "How long to cache that a user may not see a page.");
+  add("requestheader-client-ca-file", Text(&s->request_header_ca_file),
+      "File with the certificate authorities of front proxies, which name the user in headers. It replaces those that "
+      "the cluster names.");
+  add("requestheader-allowed-names", List(&s->proxy_names),
+      "Common names that the certificates of front proxies may have (default: any).");
+  add("requestheader-username-headers", List(&s->proxy_user_headers),
+      "Headers in which front proxies send the user's name.");
+  add("requestheader-uid-headers", List(&s->proxy_uid_headers), "Headers in which front proxies send the user's UID.");
+  add("requestheader-group-headers", List(&s->proxy_group_headers),
+      "Headers in which front proxies send the user's groups.");
+  add("requestheader-extra-headers-prefix", List(&s->proxy_extra_prefixes),
+      "Prefixes of headers in which front proxies send more about the user.");
 }
 
-void AddTls(FlagSet* flags, SecureServingOptions* s) {
-  flags->Section("Serving");
-  flags->Custom(
-      "tls-min-version", "string",
-      "The minimum version of TLS: VersionTLS10, VersionTLS11, VersionTLS12 or VersionTLS13.", "",
-      [s](const std::string& text) {
-        if (!text.empty() && !http::TlsVersion(text)) {
-          return absl::InvalidArgumentError(absl::StrCat("unknown tls version ", GoQuoted(text)));
-        }
-        s->tls_min_version = text;
-        return absl::OkStatus();
-      },
-      [s] { return s->tls_min_version; });
-  AddList(flags, &s->tls_cipher_suites, "tls-cipher-suites",
-          "Cipher suites for TLS 1.2 and older, by their names in Go. Those of TLS 1.3 cannot be configured.",
-          CheckCipher);
-  flags->Custom(
-      "tls-sni-cert-key", "namedCertKey",
+void AddTls(flags::FlagSet& add, SecureServingOptions* s) {
+  add.Section("Serving");
+  add("tls-min-version",
+      Text(&s->tls_min_version, "string",
+           [](const std::string& text) {
+             if (text.empty() || http::TlsVersion(text)) return absl::OkStatus();
+             return absl::InvalidArgumentError(absl::StrCat("unknown tls version ", GoQuoted(text)));
+           }),
+      "The minimum version of TLS: VersionTLS10, VersionTLS11, VersionTLS12 or VersionTLS13.");
+  add("tls-cipher-suites", List(&s->tls_cipher_suites, CheckCipher),
+      "Cipher suites for TLS 1.2 and older, by their names in Go. Those of TLS 1.3 cannot be configured.");
+  add("tls-sni-cert-key",
+      new flags::Value(
+          "namedCertKey", "",
+          [s](const std::string& text) {
+            // The part behind the colon names hosts. A path with a colon is not possible, as in Go.
+            const std::vector<std::string> parts = absl::StrSplit(text, ':');
+            const Texts files = absl::StrSplit(parts[0], ',');
+            if (parts.size() > 2 || files.size() != 2 || files[0].empty() || files[1].empty()) {
+              return absl::InvalidArgumentError("expected comma separated certificate and key file paths");
+            }
+            Texts names;
+            if (parts.size() == 2) names = absl::StrSplit(parts[1], ',', absl::SkipEmpty());
+            s->sni.push_back({files[0], files[1], std::move(names)});
+            return absl::OkStatus();
+          },
+          [s] {
+            std::string out;
+            for (const auto& c : s->sni) {
+              absl::StrAppend(&out, out.empty() ? "" : ";", c.cert_file, ",", c.key_file, c.names.empty() ? "" : ":",
+                              absl::StrJoin(c.names, ","));
+            }
+            return out;
+          }),
       "A certificate and its key for clients that ask for one of these hosts: cert,key:*.a.com,b.com. Without hosts, "
-      "the names in the certificate count. May be repeated.",
-      "",
-      [s](const std::string& text) {
-        // The part behind the colon names hosts. A path with a colon is not possible, as in Go.
-        const std::vector<std::string> parts = absl::StrSplit(text, ':');
-        const Texts files = absl::StrSplit(parts[0], ',');
-        if (parts.size() > 2 || files.size() != 2 || files[0].empty() || files[1].empty()) {
-          return absl::InvalidArgumentError("expected comma separated certificate and key file paths");
-        }
-        Texts names;
-        if (parts.size() == 2) names = absl::StrSplit(parts[1], ',', absl::SkipEmpty());
-        s->sni.push_back({files[0], files[1], std::move(names)});
-        return absl::OkStatus();
-      },
-      [s] {
-        std::string out;
-        for (const auto& c : s->sni) {
-          absl::StrAppend(&out, out.empty() ? "" : ";", c.cert_file, ",", c.key_file, c.names.empty() ? "" : ":",
-                          absl::StrJoin(c.names, ","));
-        }
-        return out;
-      });
+      "the names in the certificate count. May be repeated.");
 }
 
 // Returns the default of a flag in a release where that is the release's own, and otherwise `text`.
@@ -301,15 +277,15 @@ std::string GatesUsage(std::span<const util::FeatureGate> gates) {
   return out;
 }
 
-std::string UsageOf(const FlagSet& flags, const release::Id* release) {
-  if (release == nullptr) return flags.Usage();
+std::string UsageOf(const flags::FlagSet& flags, const release::Id* release) {
+  if (release == nullptr) return flags.Help();
   std::set<std::string_view> absent;
   const std::vector<Row> rows = AllRows();
   for (const Row& row : rows) {
     if (!row.span.Has(release->version) && !row.kept) absent.insert(row.name);
   }
   const releases::DaemonForm& form = releases::DaemonFormOf(*release);
-  return flags.Usage([&](util::HelpEntry* e) {
+  return flags.Help([&](flags::Flag* e) {
     if (absent.contains(e->name)) return false;
     e->otherwise = DefaultIn(form, e->name, e->otherwise);
     if (e->name == "feature-gates") e->purpose = GatesUsage(releases::Of(*release).decides.gates);
@@ -317,16 +293,17 @@ std::string UsageOf(const FlagSet& flags, const release::Id* release) {
   });
 }
 
-void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure) {
-  AddAuthentication(flags, secure);
-  AddTls(flags, secure);
-  flags->Section("Accepted but ignored");
+void AddReleaseFlags(flags::FlagSet& add, SecureServingOptions* secure) {
+  AddAuthentication(add, secure);
+  AddTls(add, secure);
+  add.Section("Accepted but ignored");
   for (const Row& row : AllRows()) {
-    if (row.shape != Shape::kActs) AddWithoutEffect(flags, row);
+    if (row.shape != Shape::kActs) AddWithoutEffect(add, row);
   }
 }
 
-absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& release, std::vector<std::string>* warnings) {
+absl::Status CheckFlagsOfRelease(const flags::FlagSet& flags, const release::Id& release,
+                                 std::vector<std::string>* warnings) {
   Texts without_effect, kept;
   for (const Row& row : AllRows()) {
     if (!flags.Changed(row.name)) continue;

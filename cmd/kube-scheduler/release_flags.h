@@ -19,19 +19,20 @@
 namespace berth::kube_scheduler {
 
 // Adds the flags of releases after 1.10. `secure` must outlive the set.
-void AddReleaseFlags(FlagSet* flags, SecureServingOptions* secure);
+void AddReleaseFlags(flags::FlagSet& add, SecureServingOptions* secure);
 
 // Returns kUnimplemented with pflag's text for the first flag of the command line that the release does not have.
 // Appends to `warnings` a line that names the flags that have no effect, and one with those that act although the
 // release does not have them: a plain port, and logs to standard error.
-absl::Status CheckFlagsOfRelease(const FlagSet& flags, const release::Id& release, std::vector<std::string>* warnings);
+absl::Status CheckFlagsOfRelease(const flags::FlagSet& flags, const release::Id& release,
+                                 std::vector<std::string>* warnings);
 
 // Returns the feature gates as --help shows them.
 std::string GatesUsage(std::span<const util::FeatureGate> gates);
 
 // Returns the flags as --help shows them: those that the release has, with its defaults and gates. Null: all flags,
 // with the defaults of the release that is emulated when none is named.
-std::string UsageOf(const FlagSet& flags, const release::Id* release);
+std::string UsageOf(const flags::FlagSet& flags, const release::Id* release);
 
 // Returns the release's error about --scheduler-name and --hard-pod-affinity-symmetric-weight where it checks them
 // before anything is built.

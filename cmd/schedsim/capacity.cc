@@ -327,20 +327,18 @@ int Capacity(const Invocation& options, std::ostream& out) {
   return exit_status;
 }
 
-void AddCapacityFlags(boost::program_options::options_description_easy_init& add) {
-  namespace po = boost::program_options;
-  add("pod-spec", po::value<std::vector<std::string>>()->value_name("FILE[=RATIO]"),
+void AddCapacityFlags(flags::FlagSet& add) {
+  add("pod-spec", Takes<Texts>("FILE[=RATIO]"),
       "the pod to add copies of; for a workload, its pod template; may be repeated. With RATIOs, pods are added in "
       "rounds: RATIO pods of each spec per round");
-  add("max", po::value<int64_t>()->value_name("N")->default_value(0),
-      "stop after this many replicas or rounds (0: no limit)");
-  add("by", po::value<std::string>()->value_name("LABEL"), "count by the values of this node label instead of by zone");
-  add("add-node", po::value<std::vector<std::string>>()->value_name("TEMPLATE[=PRICE]"),
+  add("max", Takes<int64_t>("N")->default_value(0), "stop after this many replicas or rounds (0: no limit)");
+  add("by", Takes("LABEL"), "count by the values of this node label instead of by zone");
+  add("add-node", Takes<Texts>("TEMPLATE[=PRICE]"),
       "count how many more nodes like this one (a file, or a node of the cluster) all pending pods and --replicas of "
       "each --pod-spec need, except those that do not fit even an empty one. May be repeated: finds a cheap mix");
-  add("replicas", po::value<int64_t>()->value_name("N")->default_value(1),
+  add("replicas", Takes<int64_t>("N")->default_value(1),
       "with --add-node: how many pods of each spec, times its RATIO");
-  add("svg", po::value<std::string>()->value_name("FILE"), "draw the answer as bars");
+  add("svg", Takes("FILE"), "draw the answer as bars");
 }
 
 absl::Status CheckCapacity(const Invocation& options) {

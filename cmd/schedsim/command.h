@@ -3,7 +3,6 @@
 #pragma once
 #include <absl/status/statusor.h>
 
-#include <boost/program_options.hpp>
 #include <memory>
 #include <ostream>
 #include <span>
@@ -11,10 +10,15 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/flags/flag_set.h"
 #include "pkg/lab/scenario.h"
 #include "pkg/util/contract.h"
 
 namespace berth::schedsim {
+
+namespace po = flags::po;
+using flags::Takes;
+using Texts = std::vector<std::string>;
 
 // 3 is returned only with --fail-on-pending and by convert --prove. 1 also means that the incremental and the reference
 // scheduler disagree.
@@ -36,7 +40,7 @@ struct Invocation {
   std::vector<std::string> files;
   std::string output;        // -o; empty for a command without formats
   lab::Algorithm algorithm;  // from kAlgorithmFlags, kGateFlags and kReleaseFlag
-  boost::program_options::variables_map flags;
+  po::variables_map flags;
   // flags with their values, in the order of the command line
   std::vector<std::pair<std::string, std::string>> ordered;
 
@@ -48,9 +52,7 @@ struct Invocation {
     return flags[name].as<T>();
   }
   // Returns the values of a flag that may be repeated; empty if it was not given.
-  std::vector<std::string> List(const char* name) const {
-    return Has(name) ? Get<std::vector<std::string>>(name) : std::vector<std::string>();
-  }
+  Texts List(const char* name) const { return Has(name) ? Get<Texts>(name) : Texts(); }
 };
 
 struct Command {
@@ -65,7 +67,7 @@ struct Command {
   Files files = Files::kRequired;
   unsigned groups = 0;  // FlagGroup bits
   // Declares the command's own flags; may be null.
-  void (*add_flags)(boost::program_options::options_description_easy_init& add) = nullptr;
+  void (*add_flags)(flags::FlagSet& add) = nullptr;
   // Checks what cannot be declared, before any file is read. kInvalidArgument is a usage error. May be null.
   absl::Status (*check)(const Invocation& invocation) = nullptr;
   // Writes the output to `out` and messages to standard error. Returns the exit status. A failed write to `out` is
@@ -79,7 +81,7 @@ std::span<const Command* const> Commands();
 const Command* FindCommand(std::string_view name);
 
 // Returns all flags of a command: its own, those of its groups, and those that every command has.
-boost::program_options::options_description FlagsOf(const Command& command);
+flags::FlagSet FlagsOf(const Command& command);
 
 // Returns the options for reading that kInputFlags, kAlgorithmFlags and kGateFlags set.
 lab::ReadOptions ReadOptionsOf(const Invocation& invocation);

@@ -362,13 +362,12 @@ int CompareScenarios(const Invocation& options, std::ostream& out) {
   return exit_status;
 }
 
-void AddCompareFlags(boost::program_options::options_description_easy_init& add) {
-  namespace po = boost::program_options;
+void AddCompareFlags(flags::FlagSet& add) {
   AddVariantFlags(add);
-  add("changes", po::value<int64_t>()->value_name("N"),
+  add("changes", Takes<int64_t>("N"),
       "for the first N pods that go elsewhere than under the first policy, say which rule made the difference; 0: for "
       "none (default for two releases: 20)");
-  add("svg", po::value<std::string>()->value_name("FILE"),
+  add("svg", Takes("FILE"),
       "draw allocation and fragmentation over arrived load; for more than two releases, how many pods each step "
       "affects");
 }

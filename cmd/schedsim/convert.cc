@@ -231,14 +231,12 @@ int ConvertFile(const Invocation& options, std::ostream& out) {
   return ReportProof(options, *conversion, how.to, yaml, out);
 }
 
-void AddConvertFlags(boost::program_options::options_description_easy_init& add) {
-  namespace po = boost::program_options;
-  add("to", po::value<std::string>()->value_name(release::NamesWith("|")),
-      "the release that is to decide as FILE does (required)");
-  add("from", po::value<std::string>()->value_name(release::NamesWith("|")),
+void AddConvertFlags(flags::FlagSet& add) {
+  add("to", Takes(release::NamesWith("|")), "the release that is to decide as FILE does (required)");
+  add("from", Takes(release::NamesWith("|")),
       "the release that FILE is for, if FILE does not say (default for a Policy: the default release, or the first "
       "that has all its rules)");
-  add("prove", po::value<std::vector<std::string>>()->value_name("CLUSTER")->multitoken(),
+  add("prove", Takes<Texts>("CLUSTER")->multitoken(),
       "decide the pods of this input under both, and list those that go elsewhere (may be repeated)");
 }
 

@@ -110,9 +110,8 @@ int Explain(const Invocation& options, std::ostream& out) {
   return exit_status;
 }
 
-void AddExplainFlags(boost::program_options::options_description_easy_init& add) {
-  namespace po = boost::program_options;
-  add("pod", po::value<std::string>()->value_name("NS/NAME"), "the pod to explain");
+void AddExplainFlags(flags::FlagSet& add) {
+  add("pod", Takes("NS/NAME"), "the pod to explain");
 }
 
 absl::Status CheckExplain(const Invocation& options) {

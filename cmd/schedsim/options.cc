@@ -1,4 +1,4 @@
-// Parses the command line with Boost.Program_options. Help and completion are generated from the same declarations.
+// The flags of each command, and what their values become.
 #include "cmd/schedsim/options.h"
 
 #include <absl/strings/ascii.h>
@@ -10,9 +10,10 @@
 #include <algorithm>
 
 #include "cmd/schedsim/algorithm_flags.h"
+#include "cmd/schedsim/variants.h"
+#include "pkg/flags/help_text.h"
 #include "pkg/releases/gates.h"
 #include "pkg/releases/releases.h"
-#include "pkg/util/help_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 #include "pkg/util/version.h"
@@ -20,11 +21,8 @@
 namespace berth::schedsim {
 namespace {
 
-namespace po = boost::program_options;
-using WordList = std::vector<std::string>;
-
 // REQUIRES: the release is set.
-absl::Status ReadGates(const WordList& values, lab::Algorithm* a) {
+absl::Status ReadGates(const Texts& values, lab::Algorithm* a) {
   for (const std::string& value : values) {
     for (absl::string_view part : absl::StrSplit(value, ',')) {
       part = absl::StripAsciiWhitespace(part);
@@ -48,54 +46,37 @@ absl::Status ReadGates(const WordList& values, lab::Algorithm* a) {
   return a->CheckGatesNeeded();
 }
 
-absl::Status ReadPercentage(const po::variables_map& vm, lab::Algorithm* a) {
-  if (!vm.contains("percentage-of-nodes-to-score")) return absl::OkStatus();
-  const std::string value = vm["percentage-of-nodes-to-score"].as<std::string>();
-  int64_t number = 0;
-  if (value == "release") {
-    a->samples_as_release = true;
-  } else if (absl::SimpleAtoi(value, &number)) {
-    a->percentage_of_nodes_to_score = number;
-  } else {
-    return util::InvalidArgument(absl::StrCat("--percentage-of-nodes-to-score: invalid value ", util::GoQuoted(value),
-                                              ": must be a number or release"));
+absl::Status ReadAlgorithm(const Invocation& o, lab::Algorithm* a) {
+  if ((o.command->groups & (kReleaseFlag | kAlgorithmFlags)) != 0 && o.Has("emulated-version")) {
+    BERTH_RETURN_IF_ERROR(UseRelease(o.Get<std::string>("emulated-version"), a));
   }
-  if (a->Decides().sampling != nullptr) return absl::OkStatus();
-  return util::InvalidArgument(absl::StrCat("--percentage-of-nodes-to-score: release ", std::string(a->release->name),
-                                            " looks at all nodes; leave it out"));
-}
-
-absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, lab::Algorithm* a) {
-  if ((command.groups & (kReleaseFlag | kAlgorithmFlags)) != 0 && vm.contains("emulated-version")) {
-    BERTH_RETURN_IF_ERROR(UseRelease(vm["emulated-version"].as<std::string>(), a));
+  if ((o.command->groups & kGateFlags) != 0 && o.Has("feature-gates")) {
+    BERTH_RETURN_IF_ERROR(ReadGates(o.Get<Texts>("feature-gates"), a));
   }
-  if ((command.groups & kGateFlags) != 0 && vm.contains("feature-gates")) {
-    BERTH_RETURN_IF_ERROR(ReadGates(vm["feature-gates"].as<WordList>(), a));
-  }
-  if (vm.contains("ties")) {
-    auto ties = lab::Ties::Parse(vm["ties"].as<std::string>());
+  if (o.Has("ties")) {
+    auto ties = lab::Ties::Parse(o.Get<std::string>("ties"));
     if (!ties.ok()) return util::InvalidArgument(absl::StrCat("--ties: ", ties.status().message()));
     a->ties = *ties;
   }
-  if (vm.contains("preempt")) a->preempt = vm["preempt"].as<bool>();
-  if ((command.groups & kAlgorithmFlags) == 0) return absl::OkStatus();
-  a->hard_pod_affinity_symmetric_weight = vm["hard-pod-affinity-symmetric-weight"].as<int>();
-  a->ignore_unknown_fields = vm["ignore-unknown-fields"].as<bool>();
-  if (vm.contains("algorithm-provider")) a->provider = vm["algorithm-provider"].as<std::string>();
-  if (vm.contains("config")) {
-    const std::string file = vm["config"].as<std::string>();
-    BERTH_RETURN_IF_ERROR(UseConfiguration(file, vm.contains("emulated-version") ? a->release : nullptr, a));
+  if (o.Has("preempt")) a->preempt = o.Get<bool>("preempt");
+  if ((o.command->groups & kAlgorithmFlags) == 0) return absl::OkStatus();
+  a->hard_pod_affinity_symmetric_weight = o.Get<int>("hard-pod-affinity-symmetric-weight");
+  a->ignore_unknown_fields = o.Get<bool>("ignore-unknown-fields");
+  if (o.Has("algorithm-provider")) a->provider = o.Get<std::string>("algorithm-provider");
+  if (o.Has("config")) {
+    const std::string file = o.Get<std::string>("config");
+    BERTH_RETURN_IF_ERROR(UseConfiguration(file, o.Has("emulated-version") ? a->release : nullptr, a));
   }
-  BERTH_RETURN_IF_ERROR(ReadPercentage(vm, a));
+  BERTH_RETURN_IF_ERROR(UsePercentage(o, false, a));
   if (!a->Decides().has_policies) {
-    if (vm.contains("policy-config-file")) {
+    if (o.Has("policy-config-file")) {
       return util::InvalidArgument(absl::StrCat("release ", std::string(a->release->name),
                                                 " has no Policies: give it a configuration (--config)"));
     }
     return a->CheckSource();
   }
-  if (!vm.contains("policy-config-file")) return absl::OkStatus();
-  if (vm.contains("algorithm-provider")) {
+  if (!o.Has("policy-config-file")) return absl::OkStatus();
+  if (o.Has("algorithm-provider")) {
     return util::InvalidArgument("give either --algorithm-provider or --policy-config-file");
   }
   if (a->profiles) {
@@ -103,8 +84,8 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
         "give either --config or --policy-config-file; schedsim convert makes one of the other");
   }
   // A key that stands twice is an error where manifests are checked strictly; the release passes over it.
-  const bool strict = vm.contains("validate") && vm["validate"].as<std::string>() == "strict";
-  auto policy = ReadPolicyFile(vm["policy-config-file"].as<std::string>(), *a, strict);
+  const bool strict = o.Has("validate") && o.Get<std::string>("validate") == "strict";
+  auto policy = ReadPolicyFile(o.Get<std::string>("policy-config-file"), *a, strict);
   if (!policy.ok()) return policy.status();
   a->policy = std::move(*policy);
   a->policy_from_flag = true;
@@ -153,15 +134,14 @@ std::string Examples(std::string_view lines) {
 }
 
 std::string CommandHelp(const Command& c) {
-  std::string out = absl::StrCat(util::Wrapped(c.summary), "\n\nUsage:\n  ", UsageLine(c), "\n\nFlags:\n",
-                                 util::HelpOf(util::EntriesOf(FlagsOf(c))));
+  std::string out = absl::StrCat(flags::Wrapped(c.summary), "\n\nUsage:\n  ", UsageLine(c), "\n\n", FlagsOf(c).Help());
   if (!c.examples.empty()) absl::StrAppend(&out, "\nExamples:\n", Examples(c.examples));
   out[0] = absl::ascii_toupper(static_cast<unsigned char>(out[0]));
   return out;
 }
 
 std::string CommandNames() {
-  WordList names;
+  Texts names;
   for (const Command* c : Commands()) names.emplace_back(c->name);
   std::string last = names.back();
   names.pop_back();
@@ -170,54 +150,13 @@ std::string CommandNames() {
 
 absl::StatusOr<const Command*> CommandNamed(const std::string& name) {
   if (const Command* c = FindCommand(name)) return c;
-  WordList names;
+  Texts names;
   for (const Command* c : Commands()) names.emplace_back(c->name);
   return util::InvalidArgument(
       absl::StrCat("unknown command \"", name, "\"", util::SuggestionFor(name, names), ": should be ", CommandNames()));
 }
 
-// Rewrites forms that kubectl accepts, -o=json and -v=2, and --expand without a value.
-WordList Normalised(WordList words) {
-  for (std::string& w : words) {
-    if (w.rfind("-v=", 0) == 0) w = "--verbosity=" + w.substr(3);
-    if (w.rfind("-o=", 0) == 0) w = "--output=" + w.substr(3);
-    if (w == "--expand") w = "--expand=on";
-  }
-  return words;
-}
-
-// Returns ` (did you mean "--policy-config-file"?)`, or an empty text.
-std::string FlagSuggestion(std::string_view given, const WordList& names) {
-  return util::SuggestionFor(given.substr(0, given.find('=')), names, "--");
-}
-
-absl::Status Parse(const WordList& words, const Command& command, Invocation* o) {
-  po::options_description all;
-  all.add(FlagsOf(command));
-  all.add_options()("file", po::value<WordList>());
-  po::positional_options_description positional;
-  positional.add("file", -1);
-  try {
-    auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    auto parsed = po::command_line_parser(words).options(all).positional(positional).style(style).run();
-    po::store(parsed, o->flags);
-    po::notify(o->flags);
-    for (const auto& option : parsed.options) {
-      for (const std::string& value : option.value) o->ordered.emplace_back(option.string_key, value);
-    }
-  } catch (const po::unknown_option& e) {
-    WordList names;
-    const po::options_description known = FlagsOf(command);
-    for (const auto& flag : known.options()) names.push_back(flag->long_name());
-    const std::string given(absl::StripPrefix(e.get_option_name(), "--"));
-    return util::InvalidArgument(absl::StrCat(e.what(), FlagSuggestion(given, names)));
-  } catch (const po::error& e) {
-    return util::InvalidArgument(e.what());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status OneOf(const char* flag, const std::string& value, const WordList& allowed) {
+absl::Status OneOf(const char* flag, const std::string& value, const Texts& allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return absl::OkStatus();
   return util::InvalidArgument(
       absl::StrCat("--", flag, ": \"", value, "\" should be one of: ", absl::StrJoin(allowed, " ")));
@@ -234,9 +173,8 @@ absl::Status CheckInputFlags(Invocation* o) {
 }
 
 absl::Status Fill(const Command& command, Invocation* o) {
-  if (o->Has("file")) o->files = o->Get<WordList>("file");
   if (!command.outputs.empty()) {
-    WordList outputs = absl::StrSplit(util::ToAbsl(command.outputs), ' ');
+    Texts outputs = absl::StrSplit(util::ToAbsl(command.outputs), ' ');
     o->output = o->Has("output") ? o->Get<std::string>("output") : outputs[0];
     if (std::find(outputs.begin(), outputs.end(), o->output) == outputs.end()) {
       return util::InvalidArgument(
@@ -254,73 +192,69 @@ absl::Status Fill(const Command& command, Invocation* o) {
   }
   if ((command.groups & kInputFlags) != 0) BERTH_RETURN_IF_ERROR(CheckInputFlags(o));
   if (command.check != nullptr) BERTH_RETURN_IF_ERROR(command.check(*o));
-  return ReadAlgorithm(o->flags, command, &o->algorithm);
+  return ReadAlgorithm(*o, &o->algorithm);
 }
 
 }  // namespace
 
-po::options_description FlagsOf(const Command& command) {
-  po::options_description d("Flags");
-  auto add = d.add_options();
+flags::FlagSet FlagsOf(const Command& command) {
+  flags::FlagSet add;
   if ((command.groups & kAlgorithmFlags) != 0) {
-    add("algorithm-provider", po::value<std::string>()->value_name("NAME"),
+    add("algorithm-provider", Takes("NAME"),
         absl::StrCat("algorithm provider: ",
-                     scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides))
-            .c_str());
-    add("policy-config-file", po::value<std::string>()->value_name("FILE"),
-        "Policy to schedule by, instead of a provider");
-    add("emulated-version", po::value<std::string>()->value_name(release::NamesWith("|")),
-        absl::StrCat("Kubernetes release to emulate (default ", std::string(release::Default().name), ")").c_str());
-    add("config", po::value<std::string>()->value_name("FILE"),
+                     scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides)));
+    add("policy-config-file", Takes("FILE"), "Policy to schedule by, instead of a provider");
+    add("emulated-version", Takes(release::NamesWith("|")),
+        absl::StrCat("Kubernetes release to emulate (default ", std::string(release::Default().name), ")"));
+    add("config", Takes("FILE"),
         "KubeSchedulerConfiguration to schedule by, as the first release that can read it would");
-    add("percentage-of-nodes-to-score", po::value<std::string>()->value_name("N|release"),
+    add("percentage-of-nodes-to-score", Takes("N|release"),
         "stop looking once N % of the nodes fit, or where the release would, in its order (default: look at all "
         "nodes)");
     add("ignore-unknown-fields", po::bool_switch(), "ignore pod fields newer than the emulated release");
-    add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
+    add("hard-pod-affinity-symmetric-weight", Takes<int>("N")->default_value(1),
         "weight of the required pod affinity of placed pods, 1 to 100");
   }
   if ((command.groups & kReleaseFlag) != 0) {
-    add("emulated-version", po::value<std::string>()->value_name(release::NamesWith("|")),
+    add("emulated-version", Takes(release::NamesWith("|")),
         "Kubernetes release that reads the file (default: the first one that can)");
   }
   if ((command.groups & kGateFlags) != 0) {
-    add("feature-gates", po::value<WordList>()->value_name("NAME=true,..."),
+    add("feature-gates", Takes<Texts>("NAME=true,..."),
         "feature gates to turn on or off (default: those of the release)");
   }
   if ((command.groups & (kGateFlags | kInputFlags)) == (kGateFlags | kInputFlags)) {
-    add("ties", po::value<std::string>()->value_name("HOW")->default_value("turn"),
+    add("ties", Takes("HOW")->default_value("turn"),
         "how to choose among several nodes with the highest score: turn (one after another, as the daemon does), "
         "first, or random:SEED");
   }
   if ((command.groups & kInputFlags) != 0) {
-    add("expand", po::value<std::string>()->value_name("MODE")->default_value("auto"),
+    add("expand", Takes("MODE")->default_value("auto")->implicit_value("on", ""),
         "create the pods of workloads that have none in the input: on, off, or auto (only if no workload has any)");
     add("autoscaled", po::bool_switch(),
         "create at least minReplicas pods for the target of each HorizontalPodAutoscaler, even if its replicas are "
         "fewer");
-    add("order", po::value<std::string>()->value_name("ORDER")->default_value("file"),
+    add("order", Takes("ORDER")->default_value("file"),
         "order in which pending pods are tried: file, or queue (by priority if that is enabled, then by age)");
     add("recursive,R", po::bool_switch(), "read the subfolders of folders given as FILE, too");
   }
   if ((command.groups & kInputFlags) != 0) {
-    add("validate", po::value<std::string>()->value_name("MODE")->default_value("warn"),
+    add("validate", Takes("MODE")->default_value("warn"),
         "check for what an API server would refuse and for likely mistakes: warn, strict (exit status 1) or off");
   }
   if (command.add_flags != nullptr) command.add_flags(add);
   if (!command.outputs.empty()) {
-    add("output,o", po::value<std::string>()->value_name("FORMAT"),
-        absl::StrCat("one of: ", util::ToAbsl(command.outputs)).c_str());
+    add("output,o", Takes("FORMAT"), absl::StrCat("one of: ", util::ToAbsl(command.outputs)));
   }
-  add("verbosity,v", po::value<int>()->value_name("N")->default_value(0), "log level");
+  add("verbosity,v", Takes<int>("N")->default_value(0), "log level");
   add("help,h", po::bool_switch(), "print this text");
   add("version", po::bool_switch(), "print the version");
-  return d;
+  return add;
 }
 
 absl::StatusOr<ParsedLine> ParseOptions(int argc, char** argv) {
   ParsedLine line;
-  WordList words(argv + 1, argv + argc);
+  Texts words(argv + 1, argv + argc);
   if (words.empty()) return util::InvalidArgument(absl::StrCat("give a command: ", CommandNames()));
   const std::string version = absl::StrCat("schedsim ", util::ToAbsl(util::Version()), "\n");
   if (words[0] == "--help" || words[0] == "-h" || (words[0] == "help" && words.size() == 1)) {
@@ -341,7 +275,11 @@ absl::StatusOr<ParsedLine> ParseOptions(int argc, char** argv) {
   words.erase(words.begin());
   Invocation& o = line.invocation;
   o.command = *command;
-  BERTH_RETURN_IF_ERROR(Parse(Normalised(std::move(words)), **command, &o));
+  flags::FlagSet set = FlagsOf(**command);
+  BERTH_RETURN_IF_ERROR(set.Read(words));
+  o.flags = set.values();
+  o.ordered = set.given();
+  o.files = set.words();
   line.verbosity = o.Get<int>("verbosity");
   if (o.Get<bool>("help")) line.text = CommandHelp(**command);
   if (o.Get<bool>("version")) line.text = version;

@@ -343,21 +343,15 @@ const Command kReplayCommand = {
         "  schedsim replay recording --emulated-version=RELEASE\n",
     .files = Command::Files::kRequired,
     .add_flags =
-        [](boost::program_options::options_description_easy_init& add) {
-          namespace po = boost::program_options;
+        [](flags::FlagSet& add) {
           add("check", po::bool_switch(), "print one line, for use as a test");
           add("accept-mends", po::bool_switch(), "continue after differences if the recording is older than a bug fix");
-          add("until", po::value<int64_t>()->value_name("N"), "stop before input N, and explain what comes next");
-          add("pod", po::value<std::string>()->value_name("NS/NAME"),
-              "stop before the last decision about this pod, and explain it");
-          add("policy", po::value<std::string>()->value_name("FILE"),
-              "what a scheduler with this Policy would have done");
-          add("config", po::value<std::string>()->value_name("FILE"),
-              "what a scheduler with this KubeSchedulerConfiguration would have done");
-          add("algorithm-provider", po::value<std::string>()->value_name("NAME"),
-              "what a scheduler with this provider would have done");
-          add("emulated-version", po::value<std::string>()->value_name("RELEASE"),
-              "what a scheduler of this release would have done");
+          add("until", Takes<int64_t>("N"), "stop before input N, and explain what comes next");
+          add("pod", Takes("NS/NAME"), "stop before the last decision about this pod, and explain it");
+          add("policy", Takes("FILE"), "what a scheduler with this Policy would have done");
+          add("config", Takes("FILE"), "what a scheduler with this KubeSchedulerConfiguration would have done");
+          add("algorithm-provider", Takes("NAME"), "what a scheduler with this provider would have done");
+          add("emulated-version", Takes("RELEASE"), "what a scheduler of this release would have done");
         },
     .check = CheckReplay,
     .run = Replay,

@@ -151,11 +151,10 @@ constexpr char kRunExamples[] =
   schedsim run trace.json.gz -o json --detail top=3          the three best nodes of each decision
 )";
 
-void AddRunFlags(boost::program_options::options_description_easy_init& add) {
-  namespace po = boost::program_options;
+void AddRunFlags(flags::FlagSet& add) {
   add("preempt", po::bool_switch(), "report the preemption that would follow (needs PodPriority=true)");
   add("all", po::bool_switch(), "with -o table: list every pod, on a terminal, too");
-  add("detail", po::value<std::string>()->value_name("HOW")->default_value("all"),
+  add("detail", Takes("HOW")->default_value("all"),
       "with -o json and jsonl: none, pending (failed nodes of pods that are not placed), top=N (and the scores of the "
       "N best nodes) or all");
   add("check-decisions", po::bool_switch(),

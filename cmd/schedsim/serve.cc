@@ -75,9 +75,8 @@ int Serve(const Invocation& o, std::ostream& out) {
   return kExitOk;
 }
 
-void AddServeFlags(boost::program_options::options_description_easy_init& add) {
-  add("port", boost::program_options::value<int>()->default_value(0)->value_name("N"),
-      "the port on 127.0.0.1; 0 picks a free one");
+void AddServeFlags(flags::FlagSet& add) {
+  add("port", Takes<int>("N")->default_value(0), "the port on 127.0.0.1; 0 picks a free one");
 }
 
 constexpr char kServeExamples[] =

@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<SimulatedVariant>> VariantsToSimulate(const Invocatio
     (flag == "policy" ? policy : configuration) = *std::move(text);
   }
   if (variants->empty()) {
-    BERTH_RETURN_IF_ERROR(UsePercentage(options, &base));
+    BERTH_RETURN_IF_ERROR(UsePercentage(options, true, &base));
     const std::string name = base.provider ? *base.provider : std::string(base.release->name);
     variants->push_back({base.policy ? "policy" : base.profiles ? "configuration" : name, base});
     auto& [policy, configuration] = texts.emplace_back();
@@ -443,34 +443,32 @@ int RunSimulate(const Invocation& options, std::ostream& out) {
   return exit_status;
 }
 
-void AddSimulateFlags(boost::program_options::options_description_easy_init& add) {
-  namespace po = boost::program_options;
+void AddSimulateFlags(flags::FlagSet& add) {
   AddVariantFlags(add);
-  add("arrivals", po::value<std::string>()->value_name("CSV"),
+  add("arrivals", Takes("CSV"),
       "which pods arrive when, and how long they run: columns time, duration, name and others, or a trace of openb");
-  add("events", po::value<std::string>()->value_name("CSV"),
+  add("events", Takes("CSV"),
       "what happens to nodes and workloads: columns time, event (join, leave, fail, drain, roll, scale, restart), "
-      "object, "
-      "value");
-  add("generate", po::value<std::vector<std::string>>()->value_name("SPEC"),
+      "object, value");
+  add("generate", Takes<Texts>("SPEC"),
       "pods that arrive at random (may be repeated): rate=100/h,for=30d,duration=2h,cpu=500m,memory=1Gi and others");
   add("only-arrivals", po::bool_switch(), "ignore pending pods that no row of --arrivals names");
-  add("controllers", po::value<std::string>()->value_name("auto|on|off")->default_value("auto"),
+  add("controllers", Takes("auto|on|off")->default_value("auto"),
       "simulate controllers and kubelets, not only pods (auto: if there are CronJobs and --until, Jobs whose pods end "
       "and that need more completions than they run at a time, or restarts)");
-  add("seed", po::value<uint64_t>()->value_name("N")->default_value(1), "seed of the random numbers");
+  add("seed", Takes<uint64_t>("N")->default_value(1), "seed of the random numbers");
   for (const auto& [flag, help] :
        {std::pair("bind-delay", "how long the API server takes for a request (default 0)"),
         std::pair("start-delay", "how long a bound pod takes to start (default 0)"),
         std::pair("end-delay", "how long an evicted pod takes to end (default 0)"),
         std::pair("eviction-delay", "how long after a node fails its pods are evicted (default 5m)"),
         std::pair("until", "when to end the simulation")}) {
-    add(flag, po::value<std::string>()->value_name("TIME"), help);
+    add(flag, Takes("TIME"), help);
   }
   add("ignore-budgets", po::bool_switch(), "drain nodes in spite of PodDisruptionBudgets");
   add("ignore-unknown-fields", po::bool_switch(), "ignore pod fields newer than the emulated release");
-  add("record-dir", po::value<std::string>()->value_name("DIR"), "record what the scheduler does, for replay");
-  add("svg", po::value<std::string>()->value_name("FILE"), "draw what is in use, the pending pods, and waiting times");
+  add("record-dir", Takes("DIR"), "record what the scheduler does, for replay");
+  add("svg", Takes("FILE"), "draw what is in use, the pending pods, and waiting times");
   add("stats", po::bool_switch(), "print a line of JSON with times and memory to standard error");
 }
 

@@ -17,22 +17,16 @@
 namespace berth::schedsim {
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr double kQps = 50;
 constexpr int kBurst = 100;
 
-void SnapshotFlags(po::options_description_easy_init& add) {
-  add("kubeconfig", po::value<std::string>()->value_name("FILE"),
+void SnapshotFlags(flags::FlagSet& add) {
+  add("kubeconfig", Takes("FILE"),
       "how to reach the API server (default, without --master: the files of $KUBECONFIG, else ~/.kube/config, else the "
       "service account of the pod that it runs in)");
-  add("master", po::value<std::string>()->value_name("URL"),
-      "address of the API server, instead of that in the kubeconfig");
-  add("context", po::value<std::string>()->value_name("NAME"), "context of the kubeconfig (default: the current one)");
-  add("emulated-version",
-      po::value<std::string>()
-          ->value_name(release::NamesWith("|"))
-          ->default_value(std::string(release::All().back().name)),
+  add("master", Takes("URL"), "address of the API server, instead of that in the kubeconfig");
+  add("context", Takes("NAME"), "context of the kubeconfig (default: the current one)");
+  add("emulated-version", Takes(release::NamesWith("|"))->default_value(std::string(release::All().back().name)),
       "list the kinds that this release reads; those that the server does not have are named on standard error and "
       "left out");
 }

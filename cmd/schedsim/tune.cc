@@ -171,17 +171,15 @@ int Tune(const Invocation& options, std::ostream& out) {
   return exit_status;
 }
 
-void AddTuneFlags(boost::program_options::options_description_easy_init& add) {
-  namespace po = boost::program_options;
-  add("objective", po::value<std::string>()->value_name("O[,O...]")->default_value("pending"),
+void AddTuneFlags(flags::FlagSet& add) {
+  add("objective", Takes("O[,O...]")->default_value("pending"),
       "what to minimise: pending, fragmentation, nodes, spread");
-  add("budget", po::value<int64_t>()->value_name("N")->default_value(200), "how many policies to try");
-  add("seed", po::value<uint64_t>()->value_name("S")->default_value(1),
-      "seed of the search; the same seed gives the same result");
-  add("hold-back", po::value<double>()->value_name("SHARE")->default_value(0.25, "0.25"),
+  add("budget", Takes<int64_t>("N")->default_value(200), "how many policies to try");
+  add("seed", Takes<uint64_t>("S")->default_value(1), "seed of the search; the same seed gives the same result");
+  add("hold-back", Takes<double>("SHARE")->default_value(0.25, "0.25"),
       "share of the pods that is hidden from the search, to evaluate the policies with");
-  add("out", po::value<std::string>()->value_name("DIR"), "write each policy to a file in this folder");
-  add("svg", po::value<std::string>()->value_name("FILE"), "plot the policies by two of the objectives");
+  add("out", Takes("DIR"), "write each policy to a file in this folder");
+  add("svg", Takes("FILE"), "plot the policies by two of the objectives");
 }
 
 absl::Status CheckTune(const Invocation& options) {

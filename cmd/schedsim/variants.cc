@@ -39,33 +39,31 @@ absl::StatusOr<Variant> FromPolicy(const std::string& file, Variant v) {
 
 }  // namespace
 
-void AddVariantFlags(boost::program_options::options_description_easy_init& add) {
-  namespace po = boost::program_options;
-  add("policy", po::value<std::vector<std::string>>()->value_name("FILE"), "a Policy to try (may be repeated)");
-  add("algorithm-provider", po::value<std::vector<std::string>>()->value_name("NAME"),
+void AddVariantFlags(flags::FlagSet& add) {
+  add("policy", Takes<Texts>("FILE"), "a Policy to try (may be repeated)");
+  add("algorithm-provider", Takes<Texts>("NAME"),
       absl::StrCat("an algorithm provider to try (may be repeated): ",
-                   scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides))
-          .c_str());
-  add("emulated-version", po::value<std::vector<std::string>>()->value_name(release::NamesWith("|")),
+                   scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides)));
+  add("emulated-version", Takes<Texts>(release::NamesWith("|")),
       "a release to try with its default algorithm (may be repeated)");
-  add("config", po::value<std::vector<std::string>>()->value_name("FILE"),
-      "a KubeSchedulerConfiguration with profiles to try (may be repeated)");
-  add("percentage-of-nodes-to-score", po::value<std::string>()->value_name("N|release"),
+  add("config", Takes<Texts>("FILE"), "a KubeSchedulerConfiguration with profiles to try (may be repeated)");
+  add("percentage-of-nodes-to-score", Takes("N|release"),
       "stop looking once N % of the nodes fit, or where each release would, in its order (default: look at all nodes)");
 }
 
-absl::Status UsePercentage(const Invocation& invocation, lab::Algorithm* a) {
+absl::Status UsePercentage(const Invocation& invocation, bool several, lab::Algorithm* a) {
   if (!invocation.Has("percentage-of-nodes-to-score")) return absl::OkStatus();
   const std::string value = invocation.Get<std::string>("percentage-of-nodes-to-score");
-  // A release that always looks at all nodes does so here.
-  if (value == "release") return a->samples_as_release = true, absl::OkStatus();
   int64_t number = 0;
-  if (!absl::SimpleAtoi(value, &number)) {
+  if (value == "release") {
+    a->samples_as_release = true;
+  } else if (absl::SimpleAtoi(value, &number)) {
+    a->percentage_of_nodes_to_score = number;
+  } else {
     return util::InvalidArgument(absl::StrCat("--percentage-of-nodes-to-score: invalid value ", util::GoQuoted(value),
                                               ": must be a number or release"));
   }
-  a->percentage_of_nodes_to_score = number;
-  if (a->Decides().sampling != nullptr) return absl::OkStatus();
+  if (a->Decides().sampling != nullptr || (several && value == "release")) return absl::OkStatus();
   return util::InvalidArgument(absl::StrCat("--percentage-of-nodes-to-score: release ", std::string(a->release->name),
                                             " looks at all nodes; leave it out"));
 }
@@ -95,7 +93,7 @@ absl::StatusOr<std::vector<Variant>> VariantsOf(const Invocation& invocation, co
   }
   std::map<std::string, int> seen;
   for (Variant& v : variants) {
-    BERTH_RETURN_IF_ERROR(UsePercentage(invocation, &v.algorithm));
+    BERTH_RETURN_IF_ERROR(UsePercentage(invocation, true, &v.algorithm));
     if (int n = ++seen[v.name]; n > 1) absl::StrAppend(&v.name, "-", n);
   }
   return variants;

@@ -11,15 +11,15 @@ namespace berth::schedsim {
 
 // Declares --policy, --algorithm-provider, --emulated-version and --config, each of which may be repeated, and
 // --percentage-of-nodes-to-score, which is for all of them.
-void AddVariantFlags(boost::program_options::options_description_easy_init& add);
+void AddVariantFlags(flags::FlagSet& add);
 
 // Returns the algorithms that the flags name, in the order of the command line. What a flag does not set is as in
 // `base`. Algorithms with the same name get numbers. Errors name the file and the problem.
 absl::StatusOr<std::vector<lab::Variant>> VariantsOf(const Invocation& invocation, const lab::Algorithm& base);
 
-// Takes --percentage-of-nodes-to-score, as VariantsOf does. Returns an error if it is wrong, or if it is a number and
-// the release always looks at all nodes.
-absl::Status UsePercentage(const Invocation& invocation, lab::Algorithm* a);
+// Takes --percentage-of-nodes-to-score. Returns an error if it is wrong, or if the release always looks at all nodes.
+// If the flag is for several releases, its value "release" is right for each of them.
+absl::Status UsePercentage(const Invocation& invocation, bool several, lab::Algorithm* a);
 
 // Reads input that must contain exactly one Scenario. On failure prints the error, sets *exit_status and returns null.
 // Objects keep their JSON also if an algorithm has extenders.

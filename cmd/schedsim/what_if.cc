@@ -217,17 +217,14 @@ int WhatIf(const Invocation& options, std::ostream& out) {
   return options.Get<bool>("fail-on-pending") && a.pending > 0 ? kExitPending : kExitOk;
 }
 
-void AddWhatIfFlags(boost::program_options::options_description_easy_init& add) {
-  namespace po = boost::program_options;
-  auto list = [] { return po::value<std::vector<std::string>>(); };
-  add("drain", list()->value_name("A,B|SELECTOR"), "cordon these nodes and evict their pods");
-  add("cordon", list()->value_name("A,B|SELECTOR"), "let no new pods onto these nodes");
-  add("remove", list()->value_name("A,B|SELECTOR"), "take these nodes away, and evict their pods");
-  add("add-nodes", list()->value_name("TEMPLATE=N"),
-      "add N nodes like the one in a file, or like a node of the cluster");
+void AddWhatIfFlags(flags::FlagSet& add) {
+  add("drain", Takes<Texts>("A,B|SELECTOR"), "cordon these nodes and evict their pods");
+  add("cordon", Takes<Texts>("A,B|SELECTOR"), "let no new pods onto these nodes");
+  add("remove", Takes<Texts>("A,B|SELECTOR"), "take these nodes away, and evict their pods");
+  add("add-nodes", Takes<Texts>("TEMPLATE=N"), "add N nodes like the one in a file, or like a node of the cluster");
   AddVariantFlags(add);
   add("all", po::bool_switch(), "with -o table: list every evicted pod");
-  add("svg", po::value<std::string>()->value_name("FILE"), "draw what is allocated and pending, before and after");
+  add("svg", Takes("FILE"), "draw what is allocated and pending, before and after");
   add("fail-on-pending", po::bool_switch(), "exit with status 3 when a pod stays pending");
 }
 

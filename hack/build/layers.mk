@@ -3,6 +3,7 @@
 # this order, and hack/verify.sh holds every #include against it. pkg/README.md draws the layers.
 below.pkg/util :=
 below.pkg/release := pkg/util
+below.pkg/flags := pkg/util
 below.pkg/api := pkg/release
 below.pkg/http := pkg/util
 below.pkg/world := pkg/api
@@ -19,9 +20,9 @@ below.pkg/client := pkg/api pkg/http
 below.pkg/capi := pkg/simulate
 below.pkg/apiserver := pkg/store pkg/http
 below.plugin := pkg/scheduler
-below.cmd/kube-scheduler := pkg/client pkg/ui pkg/recording
-below.cmd/schedsim := pkg/client pkg/convert pkg/simulate pkg/ui
-below.cmd/hollow-apiserver := pkg/apiserver
+below.cmd/kube-scheduler := pkg/flags pkg/client pkg/ui pkg/recording
+below.cmd/schedsim := pkg/flags pkg/client pkg/convert pkg/simulate pkg/ui
+below.cmd/hollow-apiserver := pkg/flags pkg/apiserver
 below.cmd/berth := cmd/kube-scheduler cmd/schedsim cmd/hollow-apiserver
 # What *_test.cc, *_bench.cc and the headers in folders named testing may include as well: rules as releases have them.
 below.pkg/scheduler/tests := pkg/releases

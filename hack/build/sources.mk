@@ -20,7 +20,7 @@ library = $(OUT)/lib/lib$(subst /,-,$(1)).a
 may_include = $(sort $(foreach i,$(1),$(i) $(call may_include,$(below.$(i)))))
 libraries = $(foreach r,$(filter $(call may_include,$(1)),$(PACKAGES)),$(if $(call sources,$(r)),$(call library,$(r))))
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
-TEST_PACKAGES := $(foreach r,pkg/util pkg/release pkg/api pkg/http pkg/world pkg/store pkg/scheduler pkg/releases pkg/explain pkg/convert pkg/lab pkg/capi pkg/recording pkg/simulate pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
+TEST_PACKAGES := $(foreach r,pkg/util pkg/flags pkg/release pkg/api pkg/http pkg/world pkg/store pkg/scheduler pkg/releases pkg/explain pkg/convert pkg/lab pkg/capi pkg/recording pkg/simulate pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
 # The former name of this variable.
 PACKAGE ?= $(ROOM)

@@ -1,21 +1,17 @@
-#include "pkg/util/help_text.h"
+#include "pkg/flags/help_text.h"
 
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 
+#include "pkg/flags/flag_set.h"
 #include "pkg/util/status.h"
 
-namespace berth::util {
+namespace berth::flags {
 namespace {
 
 // Where the purposes of flags begin. The longest word of them, the name of a feature gate, has room beside it.
 constexpr size_t kPurposeColumn = 28;
-
-std::string FlagOf(const HelpEntry& e) {
-  const std::string before = e.shorthand == 0 ? "      " : absl::StrCat("  -", std::string(1, e.shorthand), ", ");
-  return absl::StrCat(before, "--", e.name, e.value.empty() ? "" : " ", e.value);
-}
 
 }  // namespace
 
@@ -33,7 +29,7 @@ std::string Wrapped(std::string_view text, size_t indent) {
         absl::StrAppend(&out, line, "\n");
         line.assign(indent, ' ');
       }
-      absl::StrAppend(&line, line.size() > indent ? " " : "", ToAbsl(word));
+      absl::StrAppend(&line, line.size() > indent ? " " : "", util::ToAbsl(word));
     }
     out += line;
     if (end == text.size()) return out;
@@ -42,20 +38,14 @@ std::string Wrapped(std::string_view text, size_t indent) {
   }
 }
 
-std::string HelpOf(const std::vector<HelpEntry>& entries) {
-  std::string out;
-  for (const HelpEntry& e : entries) {
-    const std::string flag = FlagOf(e);
-    std::string purpose = e.purpose;
-    if (!e.otherwise.empty()) absl::StrAppend(&purpose, " (default ", e.otherwise, ")");
-    std::string beside = Wrapped(purpose, kPurposeColumn);
-    if (flag.size() + 2 > kPurposeColumn) {
-      absl::StrAppend(&out, flag, "\n", beside, "\n");
-      continue;
-    }
-    absl::StrAppend(&out, flag, beside.substr(flag.size()), "\n");
-  }
-  return out;
+std::string HelpOf(const Flag& flag) {
+  const std::string before = flag.shorthand == 0 ? "      " : absl::StrCat("  -", std::string(1, flag.shorthand), ", ");
+  const std::string left = absl::StrCat(before, "--", flag.name, flag.value.empty() ? "" : " ", flag.value);
+  std::string purpose = flag.purpose;
+  if (!flag.otherwise.empty()) absl::StrAppend(&purpose, " (default ", flag.otherwise, ")");
+  const std::string beside = Wrapped(purpose, kPurposeColumn);
+  if (left.size() + 2 > kPurposeColumn) return absl::StrCat(left, "\n", beside, "\n");
+  return absl::StrCat(left, beside.substr(left.size()), "\n");
 }
 
-}  // namespace berth::util
+}  // namespace berth::flags

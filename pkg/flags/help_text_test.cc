@@ -1,9 +1,11 @@
-#include "pkg/util/help_text.h"
+#include "pkg/flags/help_text.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace berth::util {
+#include "pkg/flags/flag_set.h"
+
+namespace berth::flags {
 namespace {
 
 TEST_CASE("help texts are broken between words") {
@@ -16,14 +18,14 @@ TEST_CASE("help texts are broken between words") {
   CHECK(Wrapped("a " + long_word + " b", 4) == "    a\n    " + long_word + "\n    b");
 }
 
-TEST_CASE("help shows flags, what they take, what they are for, and what holds without them") {
-  CHECK(HelpOf({{'o', "output", "FORMAT", "how it is written", "table"}, {0, "all", "", "everything", ""}}) ==
-        "  -o, --output FORMAT       how it is written (default table)\n"
-        "      --all                 everything\n");
-  CHECK(HelpOf({{0, "a-name-that-leaves-no-room", "FILE", "said below", ""}}) ==
+TEST_CASE("help shows a flag, what it takes, what it is for, and what holds without it") {
+  CHECK(HelpOf({"output", 'o', "FORMAT", "how it is written", "table"}) ==
+        "  -o, --output FORMAT       how it is written (default table)\n");
+  CHECK(HelpOf({"all", 0, "", "everything"}) == "      --all                 everything\n");
+  CHECK(HelpOf({"a-name-that-leaves-no-room", 0, "FILE", "said below"}) ==
         "      --a-name-that-leaves-no-room FILE\n"
         "                            said below\n");
 }
 
 }  // namespace
-}  // namespace berth::util
+}  // namespace berth::flags
