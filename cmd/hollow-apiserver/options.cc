@@ -61,14 +61,6 @@ absl::Status Bad(std::string_view flag, std::string_view value, std::string_view
 
 }  // namespace
 
-absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text) {
-  absl::Duration d;
-  if (!absl::ParseDuration(text, &d) || d <= absl::ZeroDuration()) {
-    return util::InvalidArgument("must be a positive duration such as 90s or 1h30m");
-  }
-  return d;
-}
-
 std::string HelpText() {
   const std::string about =
       "hollow-apiserver serves the API of a release of Kubernetes from memory: the objects that a scheduler and "
@@ -177,11 +169,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     }
     s.watch_cache_sizes.emplace_back(one.substr(0, hash), n);
   }
-  auto ttl = ParseGoDuration(text("event-ttl"));
-  if (!ttl.ok()) {
-    bad.Update(Bad("event-ttl", text("event-ttl"), util::Message(ttl.status())));
-  } else {
-    s.event_ttl = *ttl;
+  if (!absl::ParseDuration(text("event-ttl"), &s.event_ttl) || s.event_ttl <= absl::ZeroDuration()) {
+    bad.Update(Bad("event-ttl", text("event-ttl"), "must be a positive duration such as 90s or 1h30m"));
   }
   if (!absl::SimpleAtoi(text("v"), &out.verbosity)) bad.Update(Bad("v", text("v"), "must be a number"));
   if (!bad.ok()) return bad;

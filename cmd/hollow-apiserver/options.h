@@ -3,7 +3,6 @@
 #include <absl/status/statusor.h>
 
 #include <string>
-#include <vector>
 
 #include "pkg/apiserver/server.h"
 #include "pkg/flags/flag_set.h"
@@ -19,12 +18,8 @@ struct CommandLine {
 // Parses the command line. Errors name the flag and what would be right.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
 
-// Returns the text of --help.
-std::string HelpText();
-
+// Return the flags, and the text of --help.
 flags::FlagSet Flags();
-
-// Parses a duration as Go writes it: "1h30m", "90s".
-absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text);
+std::string HelpText();
 
 }  // namespace berth::apiserver

@@ -5,7 +5,6 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
-#include <absl/strings/strip.h>
 
 #include <algorithm>
 
