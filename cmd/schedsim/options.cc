@@ -63,7 +63,7 @@ absl::Status ReadAlgorithm(const Invocation& o, lab::Algorithm* a) {
   a->ignore_unknown_fields = o.Get<bool>("ignore-unknown-fields");
   if (o.Has("algorithm-provider")) a->provider = o.Get<std::string>("algorithm-provider");
   if (o.Has("config")) {
-    const std::string file = o.Get<std::string>("config");
+    const std::string& file = o.Get<std::string>("config");
     BERTH_RETURN_IF_ERROR(UseConfiguration(file, o.Has("emulated-version") ? a->release : nullptr, a));
   }
   BERTH_RETURN_IF_ERROR(UsePercentage(o, false, a));

@@ -53,7 +53,7 @@ void AddVariantFlags(flags::FlagSet& add) {
 
 absl::Status UsePercentage(const Invocation& invocation, bool several, lab::Algorithm* a) {
   if (!invocation.Has("percentage-of-nodes-to-score")) return absl::OkStatus();
-  const std::string value = invocation.Get<std::string>("percentage-of-nodes-to-score");
+  const std::string& value = invocation.Get<std::string>("percentage-of-nodes-to-score");
   int64_t number = 0;
   if (value == "release") {
     a->samples_as_release = true;
