@@ -42,7 +42,7 @@ def begin(number, by_chance=None):
     )
 
 
-def begin_as_1_13(number):
+def begin_as_1_13(number, by_chance=None):
     """The same with 1.13 as the release: what it does otherwise than 1.10 is among DIFFERENCES, under "NUMBER as
     1.13"."""
     return Play(
@@ -51,6 +51,7 @@ def begin_as_1_13(number):
         release="1.13",
         emulated="1.13",
         left_out=CSI_NODES,
+        by_chance=by_chance,
         api_flags=["--disable-admission-plugins=DefaultTolerationSeconds"],
     )
 
@@ -259,8 +260,6 @@ DIFFERENCES_OF_1_13 = [
     ),
     Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*pod wire/(big|doomed)$", only(1, moved(0))),
     Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*events about wire/(big|doomed)$", only(0)),
-    Difference(OWN_WRITE, r"^21 .*creates high-1 .*pod wire/high-1$", only(1, 2, 3)),
-    Difference(OWN_WRITE, r"^21 .*creates high-1 .*events about wire/high-1$", only(0)),
     Difference(OWN_WRITE, r"^21 .*creates high-2 .*pod wire/high-2$", only(0, 1, 3)),
     Difference(OWN_WRITE, r"^21 .*creates high-2 .*events about wire/high-2$", only(0, moved(3))),
     Difference("release the lock", r"^20 .*lock$", given_up),
@@ -344,7 +343,11 @@ def test_preemption_21():
 
 
 def test_preemption_21_as_1_13():
-    preemption(begin_as_1_13("21"))
+    # On a slow machine the second passes for which high-1 backs off, and it is tried once more in vain before its victim
+    # has ended.
+    preemption(
+        begin_as_1_13("21", by_chance=r"^(user creates high-1|victim).* \| (GET .*/pods|PATCH .*/events)/high-1\b")
+    )
 
 
 def preemption(p):
