@@ -18,6 +18,7 @@
 
 #include "pkg/api/json_go.h"
 #include "pkg/api/json_quick.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/line_column.h"
 
 namespace berth::api {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/api/json_writer.h"
+
 namespace berth::api {
 namespace {
 

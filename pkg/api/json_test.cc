@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "pkg/api/json_writer.h"
+
 namespace berth::api {
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "pkg/api/json.h"
 #include "pkg/api/yaml_text.h"
@@ -98,69 +99,40 @@ std::string JsonString(std::string_view s) {
 }
 
 void JsonWriter::NewLine() {
-  if (!indented_) return;
-  text_ += '\n';
-  text_.append(2 * closing_.size(), ' ');
+  *out_ += '\n';
+  out_->append(2 * (static_cast<size_t>(std::bit_width(open_) - 1) + 63 * outer_.size()), ' ');
 }
 
-// Writes what stands before a value or key: nothing after a key or at the top level, and otherwise a comma, except
-// before the first one, and a new line.
-void JsonWriter::Separate() {
-  if (after_key_) {
-    after_key_ = false;
-    return;
+JsonWriter& JsonWriter::OtherKey(std::string_view key) {
+  if (out_->back() != '{') *out_ += ',';
+  if (indented_) NewLine();
+  AppendJsonString(key, out_);
+  *out_ += indented_ ? ": " : ":";
+  return *this;
+}
+
+JsonWriter& JsonWriter::Name(std::string_view ns, std::string_view name) {
+  if (ns.empty()) return Text(name);
+  Separate();
+  if (char text[128]; ns.size() + name.size() < sizeof(text)) {
+    std::copy(ns.begin(), ns.end(), text);
+    text[ns.size()] = '/';
+    std::copy(name.begin(), name.end(), text + ns.size() + 1);
+    return Append(std::string_view(text, ns.size() + 1 + name.size()));
   }
-  if (closing_.empty()) return;
-  if (!first_) text_ += ',';
-  first_ = false;
-  NewLine();
+  return Append(std::string(ns).append("/").append(name));
 }
 
-JsonWriter& JsonWriter::Open(char bracket) {
-  Separate();
-  text_ += bracket;
-  closing_ += bracket == '{' ? '}' : ']';
-  first_ = true;
+JsonWriter& JsonWriter::MembersOf(std::string_view object) {
+  BERTH_REQUIRES(object.starts_with('{') && object.ends_with('}'));
+  object = object.substr(1, object.size() - 2);
+  if (object.empty()) return *this;
+  if (out_->back() != '{') *out_ += ',';
+  *out_ += object;
   return *this;
 }
 
-JsonWriter& JsonWriter::End() {
-  BERTH_REQUIRES(!closing_.empty());
-  char bracket = closing_.back();
-  closing_.pop_back();
-  if (!first_) NewLine();
-  text_ += bracket;
-  first_ = false;
-  return *this;
-}
-
-JsonWriter& JsonWriter::Key(std::string_view key) {
-  Separate();
-  AppendJsonString(key, &text_);
-  text_ += indented_ ? ": " : ":";
-  after_key_ = true;
-  return *this;
-}
-
-JsonWriter& JsonWriter::Text(std::string_view value) {
-  Separate();
-  AppendJsonString(value, &text_);
-  return *this;
-}
-
-JsonWriter& JsonWriter::Literal(std::string_view json) {
-  Separate();
-  text_ += json;
-  return *this;
-}
-
-JsonWriter& JsonWriter::Texts(const std::vector<std::string>& values) {
-  Array();
-  for (const std::string& v : values) Text(v);
-  return End();
-}
-
-std::string JsonWriter::Finish(std::string_view format) const {
+std::string JsonWriter::Finish(std::string_view format) {
   return format == "yaml" ? YamlOf(Finish()) : Finish();
 }
 

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/util/contract.h"
 
 namespace berth::api {
@@ -242,14 +243,11 @@ class Cutter {
   // Reduces an object or a list of objects. Anything else is kept, so that the decoder reports it.
   void Nested(Json j, const std::vector<Field>& fields) {
     if (j.IsArray()) {
-      Open('[');
-      for (auto member : j.Children()) {
-        Separate();
-        Nested(member.value, fields);
-      }
-      out_.push_back(']');
+      j_.Array();
+      for (auto member : j.Children()) Nested(member.value, fields);
+      j_.End();
     } else if (j.IsObject()) {
-      Open('{');
+      j_.Object();
       for (auto [key, value] : j.Children()) {
         const Field* f = Find(fields, key);
         if (f == nullptr || value.IsNull()) continue;
@@ -260,16 +258,14 @@ class Cutter {
         if (extent_ != Extent::kAll && f->per_pod) continue;
         if (extent_ == Extent::kTemplate && f->of_resize) continue;
         const size_t before = out_.size();
-        Separate();
-        AppendJsonString(f->name, &out_);
-        out_.push_back(':');
+        j_.Key(f->name);
         const size_t value_at = out_.size();
         Value(value, *f);
         // An object of which nothing is kept has no meaning at the top levels, while an empty one may have one.
         const bool emptied = std::string_view(out_).substr(value_at) == "{}" && value.size() != 0;
         if (emptied && (f->name == "metadata" || f->name == "status" || f->name == "annotations")) out_.resize(before);
       }
-      out_.push_back('}');
+      j_.End();
     } else {
       Kept(j);
     }
@@ -287,41 +283,31 @@ class Cutter {
   void ResizeCondition(Json conditions) {
     for (auto c : conditions.Children()) {
       if (c.value.Find("type").Text() != "PodResizePending") continue;
-      Separate();
-      out_ += "\"conditions\":[{\"type\":\"PodResizePending\",\"reason\":";
-      AppendJsonString(c.value.Find("reason").Text(), &out_);
-      out_ += "}]";
+      j_.Key("conditions").Array().Object().Member("type", "PodResizePending");
+      j_.Member("reason", c.value.Find("reason").Text()).End().End();
       return;
     }
   }
-  void Open(char c) { out_.push_back(c); }
-  void Separate() {
-    const char last = out_.back();
-    if (last != '{' && last != '[') out_.push_back(',');
-  }
   void Text(NameClass what, std::string_view text) {
-    AppendJsonString(renamer_ == nullptr ? std::string(text) : renamer_->Rename(what, text), &out_);
+    renamer_ == nullptr ? j_.Text(text) : j_.Text(renamer_->Rename(what, text));
   }
   void Named(Json j, NameClass what) {
     if (j.IsString()) {
       Text(what, j.Text());
     } else if (j.IsArray()) {
-      Open('[');
-      for (auto member : j.Children()) {
-        Separate();
-        Named(member.value, what);
-      }
-      out_.push_back(']');
+      j_.Array();
+      for (auto member : j.Children()) Named(member.value, what);
+      j_.End();
     } else if (j.IsObject()) {
       Kept(j);
     } else {
-      out_ += j.Serialize();
+      j_.Literal(j.Serialize());
     }
   }
   // A number, a word of the API, or anything else that was written in its place.
   void Kept(Json j) {
     if (renamer_ == nullptr) {
-      out_ += j.Serialize();
+      j_.Literal(j.Serialize());
     } else if (j.IsObject()) {
       static constexpr NameClass kWord = NameClass::kWord;
       Map(j, NameClass::kName, &kWord);
@@ -331,29 +317,27 @@ class Cutter {
   }
   void Map(Json j, NameClass keys, const NameClass* values) {
     if (!j.IsObject()) return Named(j, NameClass::kWord);
-    Open('{');
+    j_.Object();
     for (auto [key, value] : j.Children()) {
-      Separate();
-      Text(keys, key);
-      out_.push_back(':');
+      renamer_ == nullptr ? j_.Key(key) : j_.Key(renamer_->Rename(keys, key));
       if (values != nullptr && value.IsString()) {
         Text(*values, value.Text());
       } else {
         Kept(value);
       }
     }
-    out_.push_back('}');
+    j_.End();
   }
   void JsonText(Json j, const char* table) {
     Document inner;
     if (!j.IsString() || !inner.Parse(j.Text()).ok()) {
       // Text that is not JSON is replaced by other text that is not JSON, so that nothing else is revealed.
-      AppendJsonString(j.IsString() && j.Text().empty() ? "" : "{", &out_);
+      j_.Text(j.IsString() && j.Text().empty() ? "" : "{");
       return;
     }
     Cutter cutter(renamer_, Extent::kAll);
     cutter.Nested(inner.root(), Tables().find(table)->second);
-    AppendJsonString(cutter.Take(), &out_);
+    j_.Text(cutter.Take());
   }
   void Value(Json j, const Field& f) {
     static constexpr NameClass kValue = NameClass::kLabelValue;
@@ -388,6 +372,7 @@ class Cutter {
   Renamer* renamer_;
   Extent extent_;
   std::string out_;
+  JsonWriter j_{&out_};
 };
 
 std::string Cut(std::string_view kind, Json object, Renamer* renamer, Cutter::Extent extent) {

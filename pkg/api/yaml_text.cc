@@ -5,6 +5,8 @@
 #include <cctype>
 #include <string>
 
+#include "pkg/api/json_writer.h"
+
 namespace berth::api {
 
 bool IsPlainYaml(std::string_view text) {

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/api/validation/check.h"
 #include "pkg/apiserver/patch.h"
@@ -21,6 +21,8 @@
 
 namespace berth::apiserver {
 namespace {
+
+using api::JsonWriter;
 
 constexpr std::string_view kBound =
     "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\",\"code\":201}\n";
@@ -333,10 +335,7 @@ HttpResponse Api::Get(Call& call) {
     } else {
       v.Erase("status");
     }
-    std::string json = absl::StrCat("{\"kind\":\"", call.r->kind, "\",\"apiVersion\":\"", call.gv().Text(), "\",");
-    std::string body;
-    Encode(v, *call.r->type, &body);
-    return Finish(call, 200, absl::StrCat(json, body.substr(1), "\n"));
+    return Finish(call, 200, EncodeTyped(call.r->kind, call.gv().Text(), v, *call.r->type) + "\n");
   }
   return ObjectResponse(call, 200, *o);
 }
@@ -420,15 +419,12 @@ HttpResponse Api::List(Call& call) {
   Page page;
   HttpResponse failed;
   if (!Collect(call, &page, &failed)) return failed;
-  std::string meta = "{";
-  if (validation::kSelfLinks.Has(call.r->release)) {
-    meta += "\"selfLink\":";
-    api::AppendJsonString(call.request->path, &meta);  // the path as it was requested
-    meta += ',';
-  }
-  absl::StrAppend(&meta, "\"resourceVersion\":\"", page.rv, "\"");
-  if (!page.next.empty()) absl::StrAppend(&meta, ",\"continue\":\"", page.next, "\"");
-  meta += '}';
+  std::string meta;
+  JsonWriter m(&meta);
+  m.Object();
+  // the path as it was requested
+  if (validation::kSelfLinks.Has(call.r->release)) m.Member("selfLink", call.request->path);
+  m.Member("resourceVersion", std::to_string(page.rv)).MemberUnlessEmpty("continue", page.next).End();
   if (call.format == Format::kTable) {
     const auto rows = ReadTableOptions(call.query, call.r->release, page.items.size());
     if (auto* error = std::get_if<ApiError>(&rows)) return Error(call, *error);
@@ -436,16 +432,14 @@ HttpResponse Api::List(Call& call) {
     if (call.table_v1) MakeV1(&table);
     return Finish(call, 200, std::move(table));
   }
-  std::string json = absl::StrCat("{\"kind\":\"", call.r->kind, "List\",\"apiVersion\":\"", call.gv().Text(),
-                                  "\",\"metadata\":", meta, ",\"items\":[");
-  size_t bytes = json.size();
+  std::string json;
+  size_t bytes = 200 + meta.size();
   for (const ObjectPtr& o : page.items) bytes += o->body().size() + 2;
-  json.reserve(bytes + 8);
-  for (size_t i = 0; i < page.items.size(); ++i) {
-    if (i > 0) json.push_back(',');
-    AppendItem(*call.r, call.version, *page.items[i], &json);
-  }
-  json += "]}\n";
+  json.reserve(bytes);
+  JsonWriter j(&json);
+  j.Object().Member("kind", call.r->kind + "List").Member("apiVersion", call.gv().Text());
+  j.Key("metadata").Literal(meta).Key("items");
+  j.Each(page.items, [&](const ObjectPtr& o) { AppendItem(*call.r, call.version, *o, j.Place()); }).End().EndLine();
   return Finish(call, 200, std::move(json));
 }
 
@@ -619,12 +613,9 @@ HttpResponse Api::ReviewAccess(const HttpRequest& request) {
                                   "exactly one of nonResourceAttributes or resourceAttributes must be specified")}));
   }
   review->Child("status").Set("allowed", Value::Bool(!request.allowed || request.allowed(what)));
-  std::string body;
-  Encode(*review, type, &body);
   HttpResponse out;
   out.status = 201;
-  out.body = absl::StrCat("{\"kind\":\"SelfSubjectAccessReview\",\"apiVersion\":\"authorization.k8s.io/v1\",",
-                          body.substr(1), "\n");
+  out.body = EncodeTyped("SelfSubjectAccessReview", "authorization.k8s.io/v1", *review, type) + "\n";
   return out;
 }
 
@@ -653,9 +644,8 @@ HttpResponse Api::Scale(Call& call) {
     return scale;
   };
   auto answer = [&](const Object& o) {
-    std::string json = "{\"kind\":\"Scale\",\"apiVersion\":\"autoscaling/v1\",", rest;
-    Encode(scale_of(o), registry_->catalog().Type("Scale"), &rest);
-    return Finish(call, 200, absl::StrCat(json, rest.substr(1), "\n"));
+    const auto& type = registry_->catalog().Type("Scale");
+    return Finish(call, 200, EncodeTyped("Scale", "autoscaling/v1", scale_of(o), type) + "\n");
   };
   if (call.request->method == "GET") return answer(*old);
 

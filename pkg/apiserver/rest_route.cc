@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/yaml_text.h"
 #include "pkg/apiserver/discovery.h"
 #include "pkg/store/api_types.h"
@@ -16,6 +16,8 @@
 
 namespace berth::apiserver {
 namespace {
+
+using api::JsonWriter;
 
 std::string_view Trim(std::string_view s) {
   while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
@@ -227,10 +229,9 @@ bool WantsPretty(const HttpRequest& request, const Query& query) {
 }
 
 std::string EncodeContinue(uint64_t rv, std::string_view start) {
-  std::string json = absl::StrCat("{\"v\":\"meta.k8s.io/v1\",\"rv\":", rv, ",\"start\":");
-  api::AppendJsonString(start, &json);
-  json += '}';
-  std::string out = absl::WebSafeBase64Escape(json);
+  JsonWriter json;
+  json.Object().Member("v", "meta.k8s.io/v1").Member("rv", rv).Member("start", start).End();
+  std::string out = absl::WebSafeBase64Escape(json.Take());
   while (out.ends_with('=')) out.pop_back();
   return out;
 }

@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/apiserver/table_rows.h"
 #include "pkg/store/api_types.h"
 
@@ -346,48 +346,36 @@ std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<O
   const bool by_series = r.kind == "Event" && history::kColumnsOfEvents.Has(r.release);
   auto it = AllPrinters().find(by_series ? "Event with a series" : std::string_view(r.kind));
   const Printer& printer = it != AllPrinters().end() ? it->second : AllPrinters().find("")->second;
-  std::string out = R"({"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":)";
-  out.append(list_metadata).append(",\"columnDefinitions\":[");
+  api::JsonWriter j;
+  j.Object().Member("kind", "Table").Member("apiVersion", "meta.k8s.io/v1beta1").Key("metadata").Literal(list_metadata);
+  j.Key("columnDefinitions").Array();
   std::vector<bool> shown;
-  bool any = false;
   for (const Column& c : printer.columns) {
     shown.push_back(c.span.Has(r.release));
     if (!shown.back()) continue;
-    out.append(std::exchange(any, true) ? ",{\"name\":" : "{\"name\":");
-    api::AppendJsonString(c.name, &out);
-    out.append(",\"type\":");
-    api::AppendJsonString(c.type, &out);
-    out.append(",\"format\":");
-    api::AppendJsonString(c.format, &out);
-    out.append(",\"description\":");
-    api::AppendJsonString(c.description, &out);
-    absl::StrAppend(&out, ",\"priority\":", c.priority, "}");
+    j.Object().Member("name", c.name).Member("type", c.type).Member("format", c.format);
+    j.Member("description", c.description).Member("priority", c.priority).End();
   }
-  out.append("],\"rows\":[");
-  for (size_t i = 0; i < objects.size(); ++i) {
-    Value v = ToValue(r, version, *objects[i]);
+  j.End().Key("rows").Array();
+  for (const ObjectPtr& o : objects) {
+    Value v = ToValue(r, version, *o);
     Row row{.release = r.release, .cells = {}};
     printer.row(v, now, &row);
-    out.append(i > 0 ? ",{\"cells\":[" : "{\"cells\":[");
-    any = false;
+    j.Object().Key("cells").Array();
     for (size_t k = 0; k < row.cells.size(); ++k) {
-      if (!shown[k]) continue;
-      if (std::exchange(any, true)) out.push_back(',');
-      AppendJson(row.cells[k], &out);
+      if (shown[k]) AppendJson(row.cells[k], j.Place());
     }
-    out.push_back(']');
+    j.End();
     if (object == RowObject::kWhole) {
-      out.append(",\"object\":");
-      AppendObject(r, version, *objects[i], "", &out);
+      AppendObject(r, version, *o, "", j.Key("object").Place());
     } else if (object == RowObject::kMetadata) {
-      out.append(
-          ",\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1beta1\",\"metadata\":");
-      AppendJson(*v.Find("metadata"), &out);
-      out.push_back('}');
+      j.Key("object").Object().Member("kind", "PartialObjectMetadata").Member("apiVersion", "meta.k8s.io/v1beta1");
+      AppendJson(*v.Find("metadata"), j.Key("metadata").Place());
+      j.End();
     }
-    out.push_back('}');
+    j.End();
   }
-  return out.append("]}\n");
+  return j.End().End().Finish();
 }
 
 }  // namespace berth::apiserver

@@ -4,6 +4,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/store/status.h"
 
 namespace berth::apiserver {
@@ -57,9 +58,8 @@ Frame MakeFrame(std::string_view type, std::string_view object_json) {
   constexpr size_t kAround = 64;
   std::string line;
   line.reserve(object_json.size() + kAround);
-  line.append("{\"type\":\"").append(type).append("\",\"object\":");
   if (object_json.ends_with('\n')) object_json.remove_suffix(1);
-  line.append(object_json).append("}\n");
+  api::JsonWriter(&line).Object().Member("type", type).Key("object").Literal(object_json).End().EndLine();
   auto frame = std::make_shared<std::string>(absl::StrCat(absl::Hex(line.size()), "\r\n"));
   frame->reserve(frame->size() + line.size() + 2);
   frame->append(line).append("\r\n");
@@ -111,10 +111,8 @@ void Watch::SendBookmark(uint64_t rv, bool end) {
   Value& meta = object.Child("metadata");
   meta.Set("resourceVersion", Value::String(std::to_string(rv)));
   if (end) meta.Child("annotations").Set("k8s.io/initial-events-end", Value::String("true"));
-  std::string body;
-  Encode(object, r_->TypeIn(version_), &body);
-  sink_->Send(MakeFrame("BOOKMARK", absl::StrCat("{\"kind\":\"", r_->kind, "\",\"apiVersion\":\"",
-                                                 r_->versions[version_].Text(), "\",", body.substr(1))));
+  const std::string api_version = r_->versions[version_].Text();
+  sink_->Send(MakeFrame("BOOKMARK", EncodeTyped(r_->kind, api_version, object, r_->TypeIn(version_))));
 }
 
 void Watch::OnTick(absl::Duration now) {

@@ -199,9 +199,7 @@ absl::StatusOr<lab::NamedText> TextOf(const char* text, size_t size, const char*
 absl::Status NameProblem(std::string_view name, std::string_view what) {
   const bool whole = name.find('\0') == std::string_view::npos;
   if (whole && util::IsUtf8(name)) return absl::OkStatus();
-  std::string shown;
-  api::AppendJsonString(name, &shown);
-  return util::InvalidArgument(absl::StrCat(util::ToAbsl(what), ": ", shown, ": ",
+  return util::InvalidArgument(absl::StrCat(util::ToAbsl(what), ": ", api::JsonString(name), ": ",
                                             whole ? "must be valid UTF-8" : "must have no NUL character"));
 }
 

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/util/status.h"
 
@@ -93,10 +94,8 @@ std::string PolicyText(const Genome& g, const std::vector<LabelPreference>& labe
   };
   for (size_t i = 0; i < kTuned.size(); ++i) add(kTuned[i], g.weights[i]);
   for (size_t i = 0; i < g.labels.size(); ++i) {
-    std::string key;
-    api::AppendJsonString(labels[i].key, &key);
     add(PriorityName(labels[i]), g.labels[i],
-        absl::StrCat(", \"argument\": {\"labelPreference\": {\"label\": ", key,
+        absl::StrCat(", \"argument\": {\"labelPreference\": {\"label\": ", api::JsonString(labels[i].key),
                      ", \"presence\": ", labels[i].presence ? "true" : "false", "}}"));
   }
   add("InterPodAffinityPriority", 1);

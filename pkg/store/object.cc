@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/store/other_version.h"
 #include "pkg/util/contract.h"
 
@@ -194,13 +194,10 @@ ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv) {
   }
   o->text = "\"metadata\":";
   AppendJson(ordered, &o->text);
+  api::JsonWriter j(&o->text);
   for (size_t i = 0; i < v.keys.size(); ++i) {
     const std::string& key = v.keys[i];
-    if (key == "metadata" || key == "kind" || key == "apiVersion") continue;
-    o->text.push_back(',');
-    api::AppendJsonString(key, &o->text);
-    o->text.push_back(':');
-    AppendJson(v.items[i], &o->text);
+    if (key != "metadata" && key != "kind" && key != "apiVersion") AppendJson(v.items[i], j.Key(key).Place());
   }
   o->text.push_back('}');
   o->text.shrink_to_fit();
@@ -268,14 +265,20 @@ ObjectPtr WithResourceVersion(const Object& o, uint64_t rv) {
 
 void AppendObject(const ResourceInfo& r, size_t version, const Object& o, std::string_view subresource,
                   std::string* out) {
-  out->append("{\"kind\":\"").append(r.kind).append("\",\"apiVersion\":\"");
-  out->append(r.versions[version].Text()).append("\",");
+  api::JsonWriter(out).Object().Member("kind", r.kind).Member("apiVersion", r.versions[version].Text());
+  out->push_back(',');
   AppendBody(r, version, o, subresource, out);
 }
 
 void AppendItem(const ResourceInfo& r, size_t version, const Object& o, std::string* out) {
   out->push_back('{');
   AppendBody(r, version, o, "", out);
+}
+
+std::string EncodeTyped(std::string_view kind, std::string_view api_version, const Value& v, const TypeDef& type) {
+  std::string body;
+  Encode(v, type, &body);
+  return api::JsonWriter().Object().Member("kind", kind).Member("apiVersion", api_version).MembersOf(body).End().Take();
 }
 
 Value ToValue(const ResourceInfo& r, size_t version, const Object& o) {

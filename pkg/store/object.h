@@ -77,6 +77,9 @@ void AppendObject(const ResourceInfo& r, size_t version, const Object& o, std::s
 // Appends the object as an item of a list, without kind and apiVersion.
 void AppendItem(const ResourceInfo& r, size_t version, const Object& o, std::string* out);
 
+// Returns the JSON of a value of a type, with kind and apiVersion.
+std::string EncodeTyped(std::string_view kind, std::string_view api_version, const Value& v, const TypeDef& type);
+
 // Parses the object, and returns it with kind and apiVersion of the version.
 Value ToValue(const ResourceInfo& r, size_t version, const Object& o);
 

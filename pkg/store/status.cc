@@ -5,10 +5,12 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
-#include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 
 namespace berth::apiserver {
 namespace {
+
+using api::JsonWriter;
 
 std::string_view CauseReason(FieldError::Type t) {
   switch (t) {
@@ -50,46 +52,27 @@ ApiError About(int code, std::string_view reason, GroupResource r, std::string_v
 }  // namespace
 
 std::string ApiError::ToJson() const {
-  std::string out = R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure")";
-  auto member = [&](std::string_view key, std::string_view value) {
-    if (value.empty()) return;
-    if (out.back() != '{') out += ',';
-    out.append("\"").append(key).append("\":");
-    api::AppendJsonString(value, &out);
-  };
-  member("message", message);
-  member("reason", reason);
+  JsonWriter j;
+  j.Object().Member("kind", "Status").Member("apiVersion", "v1").Key("metadata").Object().End();
+  j.Member("status", "Failure").MemberUnlessEmpty("message", message).MemberUnlessEmpty("reason", reason);
   if (has_details) {
-    out += ",\"details\":{";
-    member("name", name);
-    member("group", group);
-    member("kind", kind);
-    member("uid", uid);
+    j.Key("details").Object().MemberUnlessEmpty("name", name).MemberUnlessEmpty("group", group);
+    j.MemberUnlessEmpty("kind", kind).MemberUnlessEmpty("uid", uid);
     if (!causes.empty() || !other_causes.empty()) {
-      if (out.back() != '{') out += ',';
-      out += "\"causes\":[";
-      for (size_t i = 0; i < causes.size(); ++i) {
-        out += i > 0 ? ",{" : "{";
-        member("reason", CauseReason(causes[i].type));
-        member("message", causes[i].message);
-        member("field", causes[i].field);
-        out += '}';
+      j.Key("causes").Array();
+      for (const FieldError& c : causes) {
+        j.Object().MemberUnlessEmpty("reason", CauseReason(c.type)).MemberUnlessEmpty("message", c.message);
+        j.MemberUnlessEmpty("field", c.field).End();
       }
-      for (size_t i = 0; i < other_causes.size(); ++i) {
-        out += i + causes.size() > 0 ? ",{" : "{";
-        member("reason", other_causes[i].first);
-        member("message", other_causes[i].second);
-        out += '}';
+      for (const auto& [why, what] : other_causes) {
+        j.Object().MemberUnlessEmpty("reason", why).MemberUnlessEmpty("message", what).End();
       }
-      out += ']';
+      j.End();
     }
-    if (retry_after_seconds > 0) {
-      absl::StrAppend(&out, out.back() == '{' ? "" : ",", "\"retryAfterSeconds\":", retry_after_seconds);
-    }
-    out += '}';
+    if (retry_after_seconds > 0) j.Member("retryAfterSeconds", retry_after_seconds);
+    j.End();
   }
-  absl::StrAppend(&out, ",\"code\":", code, "}\n");
-  return out;
+  return j.Member("code", code).End().Finish();
 }
 
 ApiError BadRequest(std::string_view message) {
@@ -169,19 +152,10 @@ ApiError Gone(std::string_view message) {
 }
 
 std::string DeletedStatus(GroupResource r, std::string_view name, std::string_view uid) {
-  std::string out = R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"name":)";
-  api::AppendJsonString(name, &out);
-  if (!r.group.empty()) {
-    out += ",\"group\":";
-    api::AppendJsonString(r.group, &out);
-  }
-  out += ",\"kind\":";
-  api::AppendJsonString(r.resource, &out);
-  if (!uid.empty()) {
-    out += ",\"uid\":";
-    api::AppendJsonString(uid, &out);
-  }
-  return out + "}}\n";
+  JsonWriter j;
+  j.Object().Member("kind", "Status").Member("apiVersion", "v1").Key("metadata").Object().End();
+  j.Member("status", "Success").Key("details").Object().Member("name", name).MemberUnlessEmpty("group", r.group);
+  return j.Member("kind", r.resource).MemberUnlessEmpty("uid", uid).End().End().Finish();
 }
 
 }  // namespace berth::apiserver

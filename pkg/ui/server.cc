@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/ui/answers.h"
 #include "pkg/ui/assets.h"
 #include "pkg/util/status.h"
@@ -40,9 +40,7 @@ http::ServerResponse Json(std::string_view body) {
   return Answer(200, "application/json", body);
 }
 http::ServerResponse Error(int status, std::string_view text) {
-  std::string body = "{\"error\":";
-  api::AppendJsonString(text, &body);
-  return Answer(status, "application/json", body + "}\n");
+  return Answer(status, "application/json", api::JsonWriter().Object().Member("error", text).End().Finish());
 }
 
 http::ServerResponse FromStatus(const absl::Status& s) {

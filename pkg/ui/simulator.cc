@@ -262,14 +262,15 @@ absl::StatusOr<std::string> Simulator::ExplainManifest(const std::shared_ptr<con
   const api::Json spec = root.FindExact("spec"), job = spec.FindExact("jobTemplate").FindExact("spec");
   const api::Json tmpl = (job.IsObject() ? job : spec).FindExact("template");
   if (!tmpl.IsObject()) return ExplainNew(cluster, root);
-  std::string pod = "{\"metadata\":{";
+  JsonWriter pod;
+  pod.Object().Key("metadata").Object();
   for (const auto& [name, from] : {std::pair("name", root), std::pair("namespace", root), std::pair("labels", tmpl)}) {
     const api::Json value = from.FindExact("metadata").FindExact(name);
-    if (!value.IsNull()) absl::StrAppend(&pod, pod.ends_with('{') ? "" : ",", "\"", name, "\":", value.Serialize());
+    if (!value.IsNull()) pod.Key(name).Literal(value.Serialize());
   }
-  absl::StrAppend(&pod, "},\"spec\":", tmpl.FindExact("spec").Serialize(), "}");
+  pod.End().Key("spec").Literal(tmpl.FindExact("spec").Serialize()).End();
   api::Document made;
-  BERTH_RETURN_IF_ERROR(made.Parse(pod));
+  BERTH_RETURN_IF_ERROR(made.Parse(pod.Take()));
   return ExplainNew(cluster, made.root());
 }
 

@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/quantity.h"
 #include "pkg/api/validation/per_release.h"
 #include "pkg/api/validation/schema_types.h"
@@ -24,6 +25,7 @@
 namespace berth::validation {
 namespace {
 
+using api::JsonWriter;
 using Kind = FieldDef::Kind;
 using Shape = FieldDef::Shape;
 
@@ -409,15 +411,10 @@ void EncodeOne(const Value& v, const FieldDef& f, std::string* out) {
 }
 
 void EncodeMap(const Value& v, const FieldDef& f, std::string* out) {
-  const std::vector<size_t> order = OrderOfKeys(v);
-  out->push_back('{');
-  for (size_t n = 0; n < order.size(); ++n) {
-    if (n > 0) out->push_back(',');
-    api::AppendJsonString(v.keys[order[n]], out);
-    out->push_back(':');
-    EncodeOne(v.items[order[n]], f, out);
-  }
-  out->push_back('}');
+  JsonWriter j(out);
+  j.Object();
+  for (const size_t n : OrderOfKeys(v)) EncodeOne(v.items[n], f, j.Key(v.keys[n]).Place());
+  j.End();
 }
 
 // Writes a member of an object whose text has been begun.
@@ -636,14 +633,14 @@ std::string GoDump(const Value* v, const TypeDef& type) {
   static const std::vector<std::string_view> kInSecurityContext = {"hostNetwork", "hostPID", "hostIPC",
                                                                    "shareProcessNamespace"};
   bool pod_spec = type.name == "PodSpec";
-  std::string out = "{";
+  JsonWriter out;
+  out.Object();
   for (const FieldDef& f : type.fields) {
     if (pod_spec && (f.name == "serviceAccount" || std::find(kInSecurityContext.begin(), kInSecurityContext.end(),
                                                              f.name) != kInSecurityContext.end()))
       continue;
     const Value* m = v == nullptr ? nullptr : v->Find(f.name);
     if (m == nullptr) m = &kNull;
-    absl::StrAppend(&out, out.size() > 1 ? "," : "", "\"", f.go_name, "\":");
     std::string value;
     if (f.shape == Shape::kMap) {
       if (m->items.empty()) {
@@ -655,35 +652,30 @@ std::string GoDump(const Value* v, const TypeDef& type) {
       if (m->items.empty()) {
         value = "null";
       } else {
-        for (const Value& e : m->items) {
-          value += value.empty() ? "[" : ",";
-          value += f.kind == Kind::kStruct ? GoDump(&e, *f.type) : ToJson(e);
-        }
-        value += "]";
+        JsonWriter list(&value);
+        list.Each(m->items,
+                  [&](const Value& e) { list.Literal(f.kind == Kind::kStruct ? GoDump(&e, *f.type) : ToJson(e)); });
       }
     } else if (f.kind == Kind::kStruct) {
       value = m->IsNull() && f.pointer ? "null" : GoDump(m, *f.type);
       if (pod_spec && f.name == "securityContext" && v != nullptr && value != "null") {
-        std::string moved;
+        JsonWriter moved;
+        moved.Object();
         for (std::string_view name : kInSecurityContext) {
           const FieldDef* g = type.Find(name);
           const Value* h = v->Find(name);
-          absl::StrAppend(&moved, "\"", g->go_name, "\":",
-                          h != nullptr ? ToJson(*h)
-                          : g->pointer ? "null"
-                                       : "false",
-                          ",");
+          moved.Key(g->go_name).Literal(h != nullptr ? ToJson(*h) : g->pointer ? "null" : "false");
         }
-        value.insert(1, moved);
+        value = moved.MembersOf(value).End().Take();
       }
     } else if (m->IsNull() && f.pointer) {
       value = "null";
     } else {
       EncodeOne(*m, f, &value);
     }
-    out += value;
+    out.Key(f.go_name).Literal(value);
   }
-  return out + "}";
+  return out.End().Take();
 }
 
 }  // namespace berth::validation

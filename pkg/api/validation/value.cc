@@ -8,6 +8,7 @@
 #include <charconv>
 #include <numeric>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/util/status.h"
 #include "pkg/util/utf8.h"
 
