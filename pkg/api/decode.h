@@ -140,9 +140,8 @@ std::string_view KindName(const Object& object);
 // PodList). Errors: kNotFound for any other kind, kInvalidArgument for everything else.
 absl::StatusOr<Object> DecodeObject(Json j, std::string_view default_kind = {}, const DecodeOptions& o = {});
 
-// Make a DecidedSelector (labels.h) of a label selector object, or of the requirements of a node selector term.
-DecidedSelector DecideLabelSelector(Json j);        // null: matches nothing; empty: everything
-DecidedSelector DecideNodeSelectorTerm(Json term);  // no expressions: matches nothing
+// Makes a DecidedSelector (labels.h) of a label selector object. Null: matches nothing; empty: everything.
+DecidedSelector DecideLabelSelector(Json j);
 
 // A requirement of a node selector as written: about labels (matchExpressions) or fields (matchFields).
 struct RawRequirement {

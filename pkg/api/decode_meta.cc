@@ -416,33 +416,13 @@ absl::StatusOr<ObjectMeta> DecodeMeta(Json object) {
   return meta;
 }
 
-namespace {
-
-// Reads a selector by itself; a value of the wrong type becomes the selector's error.
-template <typename F>
-DecidedSelector DecideAlone(F read) {
+DecidedSelector DecideLabelSelector(Json j) {
   internal::Reader r(nullptr);
-  DecidedSelector d = read(r);
+  DecidedSelector d;
+  r.ReadLabelSelector({}, j, &d);
+  // A value of the wrong type becomes the selector's error.
   if (!r.ok()) d.error = r.error();
   return d;
-}
-
-}  // namespace
-
-DecidedSelector DecideLabelSelector(Json j) {
-  return DecideAlone([&](internal::Reader& r) {
-    DecidedSelector d;
-    r.ReadLabelSelector({}, j, &d);
-    return d;
-  });
-}
-
-DecidedSelector DecideNodeSelectorTerm(Json term) {
-  return DecideAlone([&](internal::Reader& r) {
-    NodeSelectorTerm t;
-    r.ReadNodeSelectorTerm({}, term, &t);
-    return t.match;
-  });
 }
 
 }  // namespace berth::api

@@ -31,16 +31,18 @@ std::string LabelsError(const std::string& text) {
   return s.ok() ? "parsed " + s->String() : std::string(s.status().message());
 }
 
-DecidedSelector Decided(const std::string& json, DecidedSelector (*decide)(Json)) {
+DecidedSelector LabelSelector(const std::string& json) {
   Document d;
   REQUIRE(d.Parse(json).ok());
-  return decide(d.root());
-}
-DecidedSelector LabelSelector(const std::string& json) {
-  return Decided(json, DecideLabelSelector);
+  return DecideLabelSelector(d.root());
 }
 DecidedSelector NodeTerm(const std::string& json) {
-  return Decided(json, DecideNodeSelectorTerm);
+  Document d;
+  REQUIRE(d.Parse(R"({"spec":{"nodeAffinity":{"required":{"nodeSelectorTerms":[)" + json + "]}}}}").ok());
+  auto volume = DecodePersistentVolume(d.root());
+  REQUIRE(volume.ok());
+  REQUIRE((*volume)->node_affinity.size() == 1);
+  return (*volume)->node_affinity[0].match;
 }
 
 const std::string kNameRule =
