@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/recording/cluster_state.h"
 #include "pkg/recording/format.h"
@@ -22,8 +23,8 @@
 namespace berth::recording {
 namespace {
 
-using api::AppendJsonString;
 using api::Json;
+using api::JsonWriter;
 using api::NameClass;
 
 // What the members of a recording's lines contain. Members that are not listed are left out.
@@ -141,6 +142,14 @@ Holds HoldsOf(std::string_view member) {
   return Holds::kLeftOut;
 }
 
+void WriteDefaultGates(Json gates, JsonWriter* out) {
+  out->Object();
+  for (auto [gate, on] : gates.Children()) {
+    if (releases::IsDefaultGate(gate) && on.IsBool()) out->Member(gate, on.Bool());
+  }
+  out->End();
+}
+
 class LineRenamer {
  public:
   explicit LineRenamer(NameMap* names) : names_(names) {}
@@ -152,27 +161,27 @@ class LineRenamer {
     if (const Json o = j.FindExact("object"); o.IsString()) kind = std::string(o.Text());
     if (const Json h = j.FindExact("recording"); h.IsObject()) {
       Header(h);
-      return absl::StrCat("{\"recording\":", std::exchange(out_, ""), "}");
+      return j_.Take();
     }
     if (j.FindExact("template").IsInt()) {
-      return absl::StrCat("{\"template\":", j.FindExact("template").Int(),
-                          ",\"pod\":", api::CutToTemplateFields(j.FindExact("pod"), names_, /*resized=*/true), "}");
+      JsonWriter line;
+      line.Object().Member("template", j.FindExact("template").Int());
+      line.Key("pod").Literal(api::CutToTemplateFields(j.FindExact("pod"), names_, /*resized=*/true));
+      return line.End().Take();
     }
-    out_.clear();
-    out_.push_back('{');
+    j_.Object();
     for (auto [key, value] : j.Children()) {
       const bool object = (key == "is" || key == "was") && value.IsObject();
       const bool pod = key == "pod" && value.IsObject();
       if (!object && !pod && HoldsOf(key) == Holds::kLeftOut) continue;
-      Key(key);
+      j_.Key(key);
       if (object || pod) {
         Object(pod ? "Pod" : kind, value);
       } else {
         Value(HoldsOf(key), value);
       }
     }
-    out_.push_back('}');
-    return out_;
+    return j_.End().Take();
   }
   // Why the line cannot be renamed; empty if it can.
   const std::string& error() const { return error_; }
@@ -185,19 +194,14 @@ class LineRenamer {
   void ForgetMade() { made_.clear(); }
 
  private:
-  void Key(std::string_view key) {
-    if (out_.back() != '{') out_.push_back(',');
-    AppendJsonString(key, &out_);
-    out_.push_back(':');
-  }
   void Object(const std::string& kind, Json j) {
     if (kind == "Pod") {
       Value(Holds::kNested, j);
     } else if (api::IsSchedulingKind(kind)) {
-      out_ += api::CutToSchedulingFields(kind, j, names_);
+      j_.Literal(api::CutToSchedulingFields(kind, j, names_));
     } else {
       error_ = absl::StrCat("the kind ", kind, " is unknown");
-      out_ += "{}";
+      j_.Literal("{}");
     }
   }
   std::string Renamed(Holds h, std::string_view s) {
@@ -228,21 +232,18 @@ class LineRenamer {
   }
   template <typename F>
   void Array(Json j, F each) {
-    out_.push_back('[');
-    for (auto m : j.Children()) {
-      if (out_.back() != '[') out_.push_back(',');
-      each(m.value);
-    }
-    out_.push_back(']');
+    j_.Array();
+    for (auto m : j.Children()) each(m.value);
+    j_.End();
   }
   template <typename F>
   void Members(Json j, Holds keys, F each) {
-    out_.push_back('{');
+    j_.Object();
     for (auto [key, value] : j.Children()) {
-      Key(Renamed(keys, key));
+      j_.Key(Renamed(keys, key));
       each(value);
     }
-    out_.push_back('}');
+    j_.End();
   }
   // Renames a node, or a node and a resourceVersion.
   void Nomination(Json v) {
@@ -253,18 +254,18 @@ class LineRenamer {
   void Value(Holds h, Json j) {
     switch (h) {
       case Holds::kLeftOut:
-        out_ += "null";
+        j_.Literal("null");
         return;
       case Holds::kNested:
         if (!j.IsObject()) break;
-        out_.push_back('{');
+        j_.Object();
         for (auto [key, value] : j.Children()) {
           if (HoldsOf(key) == Holds::kLeftOut) continue;
-          Key(key);
+          j_.Key(key);
           // In "state", nominated is a map; in a pod it is a node.
           Value(key == "nominated" && value.IsObject() ? Holds::kUidToNode : HoldsOf(key), value);
         }
-        out_.push_back('}');
+        j_.End();
         return;
       case Holds::kUidToNode:
         return Members(j, Holds::kUid, [this](Json v) { Nomination(v); });
@@ -281,60 +282,49 @@ class LineRenamer {
         break;
     }
     if (j.IsString()) {
-      AppendJsonString(Renamed(h, j.Text()), &out_);
+      j_.Text(Renamed(h, j.Text()));
     } else if (j.IsArray()) {
       Array(j, [&](Json v) { Value(h, v); });
     } else if (j.IsObject()) {
-      out_ += "{}";  // nothing that is written there by a scheduler is an object
+      j_.Literal("{}");  // nothing that is written there by a scheduler is an object
     } else {
-      out_ += j.Serialize();
+      j_.Literal(j.Serialize());
     }
   }
   void Header(Json h) {
-    out_.assign(1, '{');
+    j_.Object().Key("recording").Object();
     for (auto [name, value] : h.Children()) {
       if (std::find(std::begin(kHeaderWords), std::end(kHeaderWords), name) != std::end(kHeaderWords)) {
-        Key(name);
+        j_.Key(name);
         Value(Holds::kWord, value);
       } else if (name == "version" && ConsistsOf(value.Text(), "0123456789abcdefgrtuhv.- ")) {
         // v1.10.0-berth.1 and a commit, which say which decisions to expect.
-        Key(name);
-        AppendJsonString(value.Text(), &out_);
+        j_.Member(name, value.Text());
       } else if (name == "run") {
-        Key(name);
+        j_.Key(name);
         const bool ours = ConsistsOf(value.Text(), "0123456789abcdef");
-        AppendJsonString(ours ? std::string(value.Text()) : names_->Rename(NameClass::kName, value.Text()), &out_);
+        j_.Text(ours ? std::string(value.Text()) : names_->Rename(NameClass::kName, value.Text()));
       } else if (name == "gates") {
-        Key(name);
-        out_.push_back('{');
-        for (auto [gate, on] : value.Children()) {
-          if (!releases::IsDefaultGate(gate) || !on.IsBool()) continue;
-          Key(gate);
-          out_ += on.Serialize();
-        }
-        out_.push_back('}');
+        WriteDefaultGates(value, &j_.Key(name));
       } else if (name == "profiles") {
-        Key(name);
+        j_.Key(name);
         Array(value, [this](Json profile) { Profile(profile); });
       }
     }
-    out_.push_back('}');
+    j_.End().End();
   }
   void Profile(Json j) {
-    out_.push_back('{');
+    j_.Object();
     for (auto [name, value] : j.Children()) {
       if (name == "schedulerName") {
-        Key(name);
-        AppendJsonString(names_->Rename(NameClass::kSchedulerName, value.Text()), &out_);
+        j_.Member(name, names_->Rename(NameClass::kSchedulerName, value.Text()));
       } else if (name == "provider") {
-        Key(name);
-        AppendJsonString(names_->Rename(NameClass::kWord, value.Text()), &out_);
+        j_.Member(name, names_->Rename(NameClass::kWord, value.Text()));
       } else if (name == "policy" || name == "configuration") {
-        Key(name);
-        AppendJsonString(Configuration(name, value.Text()), &out_);
+        j_.Member(name, Configuration(name, value.Text()));
       }
     }
-    out_.push_back('}');
+    j_.End();
   }
   // The file, which may be JSON or YAML.
   std::string Configuration(std::string_view name, std::string_view text) {
@@ -347,7 +337,8 @@ class LineRenamer {
   }
 
   NameMap* names_;
-  std::string out_, error_;
+  JsonWriter j_;
+  std::string error_;
   std::map<std::string, std::string, std::less<>> made_;  // by renamed message
 };
 
@@ -373,15 +364,13 @@ std::string WithoutOutputs(std::string_view text) {
   api::Document doc;
   if (!doc.Parse(text).ok()) return std::string(text);
   const bool schedule = doc.root().FindExact("in").Text() == "schedule";
-  std::string out = "{";
+  JsonWriter out;
+  out.Object();
   for (auto [key, value] : doc.root().Children()) {
     if (schedule ? key != "in" && key != "t" && key != "wall" : key == "assigned") continue;
-    if (out.size() > 1) out.push_back(',');
-    AppendJsonString(key, &out);
-    out.push_back(':');
-    out += value.Serialize();
+    out.Key(key).Literal(value.Serialize());
   }
-  return out + "}";
+  return out.End().Take();
 }
 
 // Returns the pod and the node of a decision; empty for other lines.
@@ -576,73 +565,55 @@ class ObjectRenamer final : public api::JsonSink {
   std::string Object(Json j, const std::string& kind) {
     if (!api::IsSchedulingKind(kind)) return "";
     any_ = true;
-    std::string fields = api::CutToSchedulingFields(kind, j, names_);
-    const Json version = j.Find("apiVersion");
-    std::string head = absl::StrCat("{\"kind\":\"", kind, "\"");
-    if (version.IsString()) {
-      head += ",\"apiVersion\":";
-      AppendJsonString(names_->Rename(NameClass::kWord, version.Text()), &head);
+    const std::string fields = api::CutToSchedulingFields(kind, j, names_);
+    JsonWriter out;
+    out.Object().Member("kind", kind);
+    if (const Json v = j.Find("apiVersion"); v.IsString()) {
+      out.Member("apiVersion", names_->Rename(NameClass::kWord, v.Text()));
     }
-    if (fields != "{}") head.push_back(',');
-    return head.append(fields, 1, std::string::npos);
+    return out.MembersOf(fields).End().Take();
   }
-  std::string Items(Json items, const std::string& default_kind) {
-    std::string s = "[";
+  void Items(Json items, const std::string& default_kind, JsonWriter* out) {
+    out->Array();
     for (auto m : items.Children()) {
       const Json kind = m.value.Find("kind");
       const std::string one = Object(m.value, kind.IsString() ? std::string(kind.Text()) : default_kind);
-      if (one.empty()) continue;
-      if (s.size() > 1) s.push_back(',');
-      s += one;
+      if (!one.empty()) out->Literal(one);
     }
-    return s + "]";
+    out->End();
   }
-  std::string List(Json j, const std::string& kind) {
-    std::string item_kind = kind;
-    item_kind.resize(item_kind.rfind("List"));
-    return absl::StrCat("{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":", Items(j.Find("items"), item_kind), "}");
+  std::string List(Json j, std::string kind) {
+    kind.resize(kind.rfind("List"));
+    JsonWriter out;
+    Items(j.Find("items"), kind, &out.Object().Member("apiVersion", "v1").Member("kind", "List").Key("items"));
+    return out.End().Take();
   }
   // Members that decisions depend on; a description and the like are left out.
   std::string Scenario(Json j) {
     any_ = true;
-    std::string s = "{";
+    JsonWriter out;
+    out.Object();
     for (auto [key, value] : j.Children()) {
-      std::string text;
       if (key == "name") {
-        AppendJsonString(names_->Rename(NameClass::kName, value.Text()), &text);
+        out.Member(key, names_->Rename(NameClass::kName, value.Text()));
       } else if (key == "cluster") {
-        text = List(value, "List");
+        out.Key(key).Literal(List(value, "List"));
       } else if (key == "pods") {
-        text = Items(value, "Pod");
+        Items(value, "Pod", &out.Key(key));
       } else if (key == "policy" || key == "configuration") {
         auto renamed = AnonymiseConfiguration(value, names_);
         if (!renamed.ok()) error_ = absl::StrCat(std::string(key), ": ", util::Message(renamed.status()));
-        text = renamed.ok() ? *std::move(renamed) : "null";
+        out.Key(key).Literal(renamed.ok() ? *renamed : "null");
       } else if (key == "featureGates") {
-        text = Gates(value);
+        WriteDefaultGates(value, &out.Key(key));
       } else if (key == "kind" || key == "apiVersion" || key == "emulatedVersion" || key == "algorithmProvider") {
-        AppendJsonString(names_->Rename(NameClass::kWord, value.Text()), &text);
+        out.Member(key, names_->Rename(NameClass::kWord, value.Text()));
       } else if ((key == "hardPodAffinitySymmetricWeight" || key == "preempt") &&
                  (value.IsNumber() || value.IsBool())) {
-        text = value.Serialize();
-      } else {
-        continue;
+        out.Key(key).Literal(value.Serialize());
       }
-      if (s.size() > 1) s.push_back(',');
-      AppendJsonString(key, &s);
-      absl::StrAppend(&s, ":", text);
     }
-    return s + "}";
-  }
-  std::string Gates(Json j) {
-    std::string s = "{";
-    for (auto [gate, on] : j.Children()) {
-      if (!releases::IsDefaultGate(gate) || !on.IsBool()) continue;
-      if (s.size() > 1) s.push_back(',');
-      AppendJsonString(gate, &s);
-      absl::StrAppend(&s, ":", on.Serialize());
-    }
-    return s + "}";
+    return out.End().Take();
   }
 
   NameMap* names_;

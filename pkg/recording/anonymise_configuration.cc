@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "pkg/api/json_writer.h"
 #include "pkg/recording/anonymise.h"
 #include "pkg/recording/known_words.h"
 #include "pkg/releases/releases.h"
@@ -184,30 +185,22 @@ class ConfigurationRenamer {
  private:
   template <typename F>
   void Array(Json j, F each) {
-    out_.push_back('[');
-    for (auto m : j.Children()) {
-      if (out_.back() != '[') out_.push_back(',');
-      each(m.value);
-    }
-    out_.push_back(']');
-  }
-  void Key(std::string_view key) {
-    if (out_.back() != '{') out_.push_back(',');
-    api::AppendJsonString(key, &out_);
-    out_.push_back(':');
+    j_.Array();
+    for (auto m : j.Children()) each(m.value);
+    j_.End();
   }
   // A text, or a list of texts. Numbers and the like are kept; an object in its place has no meaning.
   template <typename F>
   void Texts(Json j, F rename) {
     if (j.IsString()) {
-      api::AppendJsonString(rename(j.Text()), &out_);
+      j_.Text(rename(j.Text()));
     } else if (j.IsArray()) {
       Array(j, [&](Json v) { Texts(v, rename); });
     } else if (j.IsObject()) {
       error_ = "a value of a configuration is an object and should be a text";
-      out_ += "{}";
+      j_.Literal("{}");
     } else {
-      out_ += j.Serialize();
+      j_.Literal(j.Serialize());
     }
   }
   // An object, or a list of objects, that are the value of `member`.
@@ -215,7 +208,7 @@ class ConfigurationRenamer {
     if (j.IsArray()) return Array(j, [&](Json v) { List(v, member); });
     if (!j.IsObject()) return Texts(j, [&](std::string_view t) { return Named(member, t); });
     const Json name = j.Find("name");
-    out_.push_back('{');
+    j_.Object();
     for (auto [key, value] : j.Children()) {
       const MemberRow* row = RowOf(key);
       if (row == nullptr) {
@@ -223,10 +216,10 @@ class ConfigurationRenamer {
         continue;
       }
       if (row->holds == Member::kDropped) continue;
-      Key(key);
+      j_.Key(key);
       Value(row->holds, row->holds == Member::kEntry ? member : std::string_view(row->name), value, name.Text());
     }
-    out_.push_back('}');
+    j_.End();
   }
   std::string Named(std::string_view member, std::string_view text) {
     if (member == "resources" || member == "managedResources") return names_->Rename(NameClass::kResource, text);
@@ -265,12 +258,12 @@ class ConfigurationRenamer {
     }
   }
   void Labels(Json j) {
-    out_.push_back('{');
+    j_.Object();
     for (auto [key, value] : j.Children()) {
-      Key(names_->Rename(NameClass::kLabelKey, key));
+      j_.Key(names_->Rename(NameClass::kLabelKey, key));
       Texts(value, [&](std::string_view t) { return names_->Rename(NameClass::kLabelValue, t); });
     }
-    out_.push_back('}');
+    j_.End();
   }
   // The arguments of Kubernetes' own plugins are in the table. Those of a rule of plugin/ have member names of its own,
   // which are part of the program if the rule accepts them; their texts most likely are keys of labels.
@@ -288,12 +281,12 @@ class ConfigurationRenamer {
   }
   void Free(Json j) {
     if (j.IsObject()) {
-      out_.push_back('{');
+      j_.Object();
       for (auto [key, value] : j.Children()) {
-        Key(key);
+        j_.Key(key);
         Free(value);
       }
-      out_.push_back('}');
+      j_.End();
     } else if (j.IsArray()) {
       Array(j, [&](Json v) { Free(v); });
     } else {
@@ -303,6 +296,7 @@ class ConfigurationRenamer {
 
   NameMap* names_;
   std::string out_, error_;
+  api::JsonWriter j_{&out_};
 };
 
 }  // namespace

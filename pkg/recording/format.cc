@@ -2,12 +2,8 @@
 // reader of the segment can restore it from the same state.
 #include "pkg/recording/format.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstring>
 #include <set>
 
 #include "pkg/api/scheduling_fields.h"
@@ -16,76 +12,22 @@
 namespace berth::recording {
 namespace {
 
-using api::AppendJsonString;
+using api::JsonText;
+using api::JsonWriter;
 using scheduler::Answer;
 using scheduler::Decision;
 
 constexpr std::array<std::string_view, 11> kRequestNames = {
     "bind", "condition", "nominate", "delete", "get", "getNode", "volume", "event", "patch", "markVictim", "claim"};
 
-// Appends the key of an object's next member, in a single append, as there are some thirty of them for each pod. Lines
-// begin with the member that says what they are, so `out` is never empty. REQUIRES: `key` has at most 60 characters.
-void Key(std::string_view key, std::string* out) {
-  char text[64] = ",\"";
-  std::memcpy(text + 2, key.data(), key.size());
-  std::memcpy(text + 2 + key.size(), "\":", 2);
-  const bool first = out->back() == '{';
-  out->append(text + first, key.size() + 4 - first);
-}
-void Text(std::string_view key, std::string_view value, std::string* out) {
-  Key(key, out);
-  AppendJsonString(value, out);
-}
-void AppendNumber(int64_t value, std::string* out) {
-  if (value >= 0 && value < 10) return out->push_back(static_cast<char>('0' + value));
-  char digits[24];
-  out->append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
-}
-void Number(std::string_view key, int64_t value, std::string* out) {
-  Key(key, out);
-  AppendNumber(value, out);
-}
-// Appends an object's "namespace/name", or the name alone.
-void KeyOf(std::string_view key, const api::ObjectMeta& meta, std::string* out) {
-  Key(key, out);
-  AppendJsonString(meta.ns.str(), out);
-  if (meta.ns.empty()) {
-    out->pop_back();
-  } else {
-    out->back() = '/';
-  }
-  // Removes the quotation mark before the name.
-  const size_t quote = out->size();
-  AppendJsonString(meta.name, out);
-  out->erase(quote, 1);
-}
-void TextUnlessEmpty(std::string_view key, std::string_view value, std::string* out) {
-  if (!value.empty()) Text(key, value, out);
-}
-template <typename List, typename F>
-void Array(std::string_view key, const List& list, std::string* out, F append) {
-  Key(key, out);
-  out->push_back('[');
-  bool first = true;
-  for (const auto& x : list) {
-    if (!first) out->push_back(',');
-    first = false;
-    append(x);
-  }
-  out->push_back(']');
-}
-void Condition(const api::PodCondition& c, std::string* out) {
-  out->push_back('{');
-  Text("status", c.status, out);
-  TextUnlessEmpty("reason", c.reason, out);
-  TextUnlessEmpty("message", c.message, out);
-  TextUnlessEmpty("lastProbeTime", c.last_probe_time, out);
-  TextUnlessEmpty("lastTransitionTime", c.last_transition_time, out);
-  out->push_back('}');
+void WriteCondition(JsonText key, const api::PodCondition& c, JsonWriter* j) {
+  j->Key(key).Object().Member("status", c.status).MemberUnlessEmpty("reason", c.reason);
+  j->MemberUnlessEmpty("message", c.message).MemberUnlessEmpty("lastProbeTime", c.last_probe_time);
+  j->MemberUnlessEmpty("lastTransitionTime", c.last_transition_time).End();
 }
 
-void PodNames(std::string_view key, const std::vector<api::PodPtr>& pods, std::string* out) {
-  Array(key, pods, out, [&](const api::PodPtr& p) { AppendJsonString(p->meta.Key(), out); });
+void PodNames(JsonText key, const std::vector<api::PodPtr>& pods, JsonWriter* j) {
+  j->Key(key).Each(pods, [&](const api::PodPtr& p) { j->Name(p->meta.ns.str(), p->meta.name); });
 }
 
 std::string_view PhaseName(api::PodPhase p) {
@@ -93,45 +35,39 @@ std::string_view PhaseName(api::PodPhase p) {
   return kNames[static_cast<size_t>(p)];
 }
 
-// Appends the members of a decision for a node.
-void AppendPlacement(const api::ObjectMeta& pod, util::Symbol node, size_t feasible, size_t ties, uint64_t counter,
-                     std::string* out) {
-  KeyOf("pod", pod, out);
-  Text("node", node.str(), out);
-  Number("fit", static_cast<int64_t>(feasible), out);
-  Number("ties", static_cast<int64_t>(ties), out);
-  Number("counter", static_cast<int64_t>(counter), out);
+// Writes the members of a decision for a node.
+void WritePlacement(const api::ObjectMeta& pod, util::Symbol node, size_t feasible, size_t ties, uint64_t counter,
+                    JsonWriter* j) {
+  j->Key("pod").Name(pod.ns.str(), pod.name).Member("node", node.str());
+  j->Member("fit", feasible).Member("ties", ties).Member("counter", counter);
 }
 
-// Appends the short form of the event that a pod was assigned, without the closing brace.
-void AppendAssigned(const api::ObjectMeta& pod, util::Symbol node, bool by_key, std::string* out) {
-  *out += by_key ? "{\"out\":\"assignedByKey\"" : "{\"out\":\"assigned\"";
-  KeyOf("pod", pod, out);
-  Text("node", node.str(), out);
+// Writes the short form of the event that a pod was assigned.
+void WriteAssigned(const api::ObjectMeta& pod, util::Symbol node, bool by_key, JsonWriter* j) {
+  j->Object().Member("out", by_key ? JsonText("assignedByKey") : JsonText("assigned"));
+  j->Key("pod").Name(pod.ns.str(), pod.name).Member("node", node.str()).End();
 }
 
-void AppendDecision(const DecisionOutput& d, std::string* out) {
-  *out += "{\"out\":\"decision\"";
+void WriteDecision(const DecisionOutput& d, JsonWriter* j) {
+  j->Object().Member("out", "decision");
+  const api::ObjectMeta& pod = d.pod->meta;
   if (d.outcome == Decision::Outcome::kPlaced) {
-    AppendPlacement(d.pod->meta, d.host, d.feasible, d.ties, d.round_robin, out);
+    WritePlacement(pod, d.host, d.feasible, d.ties, d.round_robin, j);
   } else {
-    KeyOf("pod", d.pod->meta, out);
-    Text(d.outcome == Decision::Outcome::kUnfit ? "unfit" : "error", d.error != nullptr ? *d.error : std::string_view(),
-         out);
-    Number("counter", static_cast<int64_t>(d.round_robin), out);
+    const JsonText why = d.outcome == Decision::Outcome::kUnfit ? JsonText("unfit") : JsonText("error");
+    j->Key("pod").Name(pod.ns.str(), pod.name).Member(why, d.error != nullptr ? *d.error : std::string_view());
+    j->Member("counter", d.round_robin);
   }
-  out->push_back('}');
+  j->End();
 }
 
-void AppendPreemption(const PreemptionOutput& o, std::string* out) {
+void WritePreemption(const PreemptionOutput& o, JsonWriter* j) {
   const scheduler::Preemption& p = o.preemption;
-  *out += "{\"out\":\"preemption\"";
-  KeyOf("pod", o.pod->meta, out);
-  TextUnlessEmpty("node", p.node.str(), out);
-  if (!p.victims.empty()) PodNames("victims", p.victims, out);
-  if (!p.nominated_to_clear.empty()) PodNames("clear", p.nominated_to_clear, out);
-  TextUnlessEmpty("error", p.error, out);
-  out->push_back('}');
+  j->Object().Member("out", "preemption").Key("pod").Name(o.pod->meta.ns.str(), o.pod->meta.name);
+  j->MemberUnlessEmpty("node", p.node.str());
+  if (!p.victims.empty()) PodNames("victims", p.victims, j);
+  if (!p.nominated_to_clear.empty()) PodNames("clear", p.nominated_to_clear, j);
+  j->MemberUnlessEmpty("error", p.error).End();
 }
 
 std::string MessageOf(const RequestOutput& r) {
@@ -139,89 +75,65 @@ std::string MessageOf(const RequestOutput& r) {
   return AssignedMessage(r.message == MessageForm::kAssigned ? r.pod->meta.name : r.pod->meta.Key(), r.node.str());
 }
 
-void AppendRequest(const RequestOutput& r, std::string* out) {
+void WriteRequest(const RequestOutput& r, JsonWriter* j) {
   using K = RequestOutput::Kind;
-  *out += "{\"out\":\"";
-  out->append(kRequestNames[static_cast<size_t>(r.kind)]);
-  out->push_back('"');
-  if (r.id != 0) Number("id", static_cast<int64_t>(r.id), out);
-  if (r.pod != nullptr) KeyOf("pod", r.pod->meta, out);
-  if (r.kind == K::kGet) Text("pod", r.words->name, out);
+  j->Object().Member("out", kRequestNames[static_cast<size_t>(r.kind)]);
+  if (r.id != 0) j->Member("id", r.id);
+  if (r.pod != nullptr) j->Key("pod").Name(r.pod->meta.ns.str(), r.pod->meta.name);
+  if (r.kind == K::kGet) j->Member("pod", r.words->name);
   switch (r.kind) {
     case K::kBind:
-      Text("node", r.node.str(), out);
-      if (r.flag) *out += ",\"extender\":true";
+      j->Member("node", r.node.str());
+      if (r.flag) j->Member("extender", true);
       break;
     case K::kCondition:
     case K::kMarkVictim:
-      Key("condition", out);
-      Condition(*r.condition, out);
+      WriteCondition("condition", *r.condition, j);
       break;
     case K::kPatch:
-      if (r.condition != nullptr) {
-        Key("condition", out);
-        Condition(*r.condition, out);
-      }
-      if (r.flag) Text("node", r.node.str(), out);
+      if (r.condition != nullptr) WriteCondition("condition", *r.condition, j);
+      if (r.flag) j->Member("node", r.node.str());
       break;
     case K::kNominate:
     case K::kGetNode:
-      Text("node", r.node.str(), out);
+      j->Member("node", r.node.str());
       break;
     case K::kClaim:
-      Text("claim", r.words->name, out);
-      Text("node", r.words->text, out);
+      j->Member("claim", r.words->name).Member("node", r.words->text);
       break;
     case K::kVolume:
-      Text("volume", r.words->name, out);
-      Text("claim", r.words->text, out);
-      if (r.flag) *out += ",\"annotate\":true";
+      j->Member("volume", r.words->name).Member("claim", r.words->text);
+      if (r.flag) j->Member("annotate", true);
       break;
     case K::kEvent:
-      Text("reason", r.words != nullptr ? std::string_view(r.words->name) : "Scheduled", out);
-      Text("message", MessageOf(r), out);
-      if (r.flag) *out += ",\"warning\":true";
+      j->Member("reason", r.words != nullptr ? std::string_view(r.words->name) : "Scheduled");
+      j->Member("message", MessageOf(r));
+      if (r.flag) j->Member("warning", true);
       break;
     case K::kDelete:
     case K::kGet:
       break;
   }
-  out->push_back('}');
+  j->End();
 }
 
-void AppendExtenderAnswer(const ExtenderAnswer& a, std::string* out) {
-  *out += "{\"in\":\"extender\"";
-  Text("extender", a.extender, out);
-  Text("call", CallName(a.call), out);
+void WriteExtenderAnswer(const ExtenderAnswer& a, JsonWriter* j) {
+  j->Object().Member("in", "extender").Member("extender", a.extender).Member("call", CallName(a.call));
   if (!a.error.empty()) {
-    Text("error", a.error, out);
+    j->Member("error", a.error);
   } else if (a.call == ExtenderAnswer::Call::kFilter) {
-    Array("nodes", a.nodes, out, [&](const std::string& n) { AppendJsonString(n, out); });
-    const auto reason = [&](const auto& f) {
-      out->push_back('[');
-      AppendJsonString(f.first, out);
-      out->push_back(',');
-      AppendJsonString(f.second, out);
-      out->push_back(']');
-    };
-    if (!a.failed.empty()) Array("failed", a.failed, out, reason);
-    if (!a.unresolvable.empty()) Array("unresolvable", a.unresolvable, out, reason);
+    j->Key("nodes").Texts(a.nodes);
+    const auto reason = [&](const auto& f) { j->Array().Text(f.first).Text(f.second).End(); };
+    if (!a.failed.empty()) j->Key("failed").Each(a.failed, reason);
+    if (!a.unresolvable.empty()) j->Key("unresolvable").Each(a.unresolvable, reason);
   } else if (a.call == ExtenderAnswer::Call::kPreempt) {
-    Array("evictions", a.evictions, out, [&](const scheduler::Extender::AgreedEviction& e) {
-      *out += "{\"node\":";
-      AppendJsonString(e.node.str(), out);
-      absl::StrAppend(out, ",\"violations\":", e.violations);
-      Array("uids", e.uids, out, [&](const std::string& uid) { AppendJsonString(uid, out); });
-      out->push_back('}');
+    j->Key("evictions").Each(a.evictions, [&](const scheduler::Extender::AgreedEviction& e) {
+      j->Object().Member("node", e.node.str()).Member("violations", e.violations).Key("uids").Texts(e.uids).End();
     });
   } else {
-    Array("scores", a.scores, out, [&](const auto& s) {
-      out->push_back('[');
-      AppendJsonString(s.first, out);
-      absl::StrAppend(out, ",", s.second, "]");
-    });
+    j->Key("scores").Each(a.scores, [&](const auto& s) { j->Array().Text(s.first).Number(s.second).End(); });
   }
-  out->push_back('}');
+  j->End();
 }
 
 }  // namespace
@@ -235,62 +147,44 @@ bool SameForScheduling(const api::Pod& a, const api::Pod& b) {
 // ---- the header ---------------------------------------------------------------------------------
 
 std::string HeaderLine(const Header& h) {
-  std::string s = "{\"recording\":{";
-  Number("format", h.format, &s);
-  Text("version", h.version, &s);
-  Number("mends", h.mends, &s);
-  Text("run", h.run, &s);
-  Number("segment", h.segment, &s);
-  Text("time", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(h.wall_seconds), absl::UTCTimeZone()), &s);
-  if (h.after_gap) s += ",\"afterGap\":true";
+  JsonWriter j;
+  j.Object().Key("recording").Object().Member("format", h.format).Member("version", h.version);
+  j.Member("mends", h.mends).Member("run", h.run).Member("segment", h.segment);
+  const absl::Time time = absl::FromUnixSeconds(h.wall_seconds);
+  j.Member("time", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone()));
+  if (h.after_gap) j.Member("afterGap", true);
   const CoreConfiguration& c = h.configuration;
-  Text("release", c.release, &s);
-  Key("gates", &s);
-  s.push_back('{');
-  for (const auto& [gate, on] : c.gates) {
-    Key(gate, &s);
-    s += on ? "true" : "false";
-  }
-  s.push_back('}');
-  Array("profiles", c.profiles, &s, [&](const ProfileSource& p) {
-    s.push_back('{');
-    Text("schedulerName", p.scheduler_name, &s);
-    TextUnlessEmpty("provider", p.provider, &s);
+  j.Member("release", c.release).Key("gates").Object();
+  for (const auto& [gate, on] : c.gates) j.Member(gate, on);
+  j.End().Key("profiles").Each(c.profiles, [&](const ProfileSource& p) {
+    j.Object().Member("schedulerName", p.scheduler_name).MemberUnlessEmpty("provider", p.provider);
     // As a string, because the text of a Policy's file may contain line breaks.
-    TextUnlessEmpty("policy", p.policy, &s);
-    TextUnlessEmpty("configuration", p.configuration, &s);
-    s.push_back('}');
+    j.MemberUnlessEmpty("policy", p.policy).MemberUnlessEmpty("configuration", p.configuration).End();
   });
-  Number("hardPodAffinitySymmetricWeight", c.hard_pod_affinity_symmetric_weight, &s);
-  Number("initialBackoffMicros", absl::ToInt64Microseconds(c.initial_backoff), &s);
-  Number("maxBackoffMicros", absl::ToInt64Microseconds(c.max_backoff), &s);
-  Number("unschedulableLimitMicros", absl::ToInt64Microseconds(c.unschedulable_limit), &s);
-  Number("maxRequestsInFlight", c.max_requests_in_flight, &s);
-  if (c.ignore_unknown_fields) s += ",\"ignoreUnknownFields\":true";
-  if (c.percentage) Number("percentageOfNodesToScore", *c.percentage, &s);
+  j.Member("hardPodAffinitySymmetricWeight", c.hard_pod_affinity_symmetric_weight);
+  j.Member("initialBackoffMicros", absl::ToInt64Microseconds(c.initial_backoff));
+  j.Member("maxBackoffMicros", absl::ToInt64Microseconds(c.max_backoff));
+  j.Member("unschedulableLimitMicros", absl::ToInt64Microseconds(c.unschedulable_limit));
+  j.Member("maxRequestsInFlight", c.max_requests_in_flight);
+  if (c.ignore_unknown_fields) j.Member("ignoreUnknownFields", true);
+  if (c.percentage) j.Member("percentageOfNodesToScore", *c.percentage);
   if (!h.flags.empty()) {
-    Key("flags", &s);
-    s.push_back('{');
-    for (const auto& [flag, value] : h.flags) {
-      if (s.back() != '{') s.push_back(',');
-      AppendJsonString(flag, &s);
-      s.push_back(':');
-      AppendJsonString(value, &s);
-    }
-    s.push_back('}');
+    j.Key("flags").Object();
+    for (const auto& [flag, value] : h.flags) j.Member(flag, value);
+    j.End();
   }
-  return s + "}}";
+  return j.End().End().Take();
 }
 
 namespace {
 
-void AppendOutput(const Event& e, std::string* out) {
+void WriteOutput(const Event& e, JsonWriter* j) {
   if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
-    AppendDecision(*d, out);
+    WriteDecision(*d, j);
   } else if (const auto* p = std::get_if<std::unique_ptr<PreemptionOutput>>(&e.what)) {
-    AppendPreemption(**p, out);
+    WritePreemption(**p, j);
   } else if (const auto* r = std::get_if<RequestOutput>(&e.what)) {
-    AppendRequest(*r, out);
+    WriteRequest(*r, j);
   }
 }
 
@@ -298,15 +192,16 @@ void AppendOutput(const Event& e, std::string* out) {
 
 std::string OutputLine(const Event& e) {
   BERTH_REQUIRES(!e.IsInput() && !std::holds_alternative<std::unique_ptr<ExtenderAnswer>>(e.what));
-  std::string s;
-  AppendOutput(e, &s);
-  return s;
+  JsonWriter j;
+  WriteOutput(e, &j);
+  return j.Take();
 }
 
 std::vector<std::string> OutputLinesOf(const Event& input) {
   std::vector<std::string> lines;
   if (const auto* s = std::get_if<ScheduleInput>(&input.what); s != nullptr && s->pod != nullptr) {
-    AppendDecision(DecisionOutput(*s), &lines.emplace_back());
+    JsonWriter j(&lines.emplace_back());
+    WriteDecision(DecisionOutput(*s), &j);
     if (s->bind != 0) lines.push_back(BindLine(static_cast<int64_t>(s->bind), s->pod->meta.Key(), s->node.str()));
   } else if (const auto* r = std::get_if<ReplyInput>(&input.what); r != nullptr && r->assigned().pod != nullptr) {
     const ReplyInput::Assigned& a = r->assigned();
@@ -316,14 +211,9 @@ std::vector<std::string> OutputLinesOf(const Event& input) {
 }
 
 std::string DecisionLine(std::string_view pod, std::string_view node, int64_t feasible, int64_t ties, int64_t counter) {
-  std::string s = "{\"out\":\"decision\"";
-  Text("pod", pod, &s);
-  Text("node", node, &s);
-  Number("fit", feasible, &s);
-  Number("ties", ties, &s);
-  Number("counter", counter, &s);
-  s.push_back('}');
-  return s;
+  JsonWriter j;
+  j.Object().Member("out", "decision").Member("pod", pod).Member("node", node);
+  return j.Member("fit", feasible).Member("ties", ties).Member("counter", counter).End().Take();
 }
 
 std::string AssignedMessage(std::string_view pod, std::string_view node) {
@@ -333,21 +223,20 @@ std::string AssignedMessage(std::string_view pod, std::string_view node) {
 }
 
 std::string AssignedLine(std::string_view pod, std::string_view node, bool by_key) {
-  std::string s = "{\"out\":\"event\"";
-  Text("pod", pod, &s);
-  Text("reason", "Scheduled", &s);
-  Text("message", AssignedMessage(by_key ? pod : pod.substr(pod.find('/') + 1), node), &s);
-  s.push_back('}');
-  return s;
+  JsonWriter j;
+  j.Object().Member("out", "event").Member("pod", pod).Member("reason", "Scheduled");
+  return j.Member("message", AssignedMessage(by_key ? pod : pod.substr(pod.find('/') + 1), node)).End().Take();
 }
 
 std::string BindLine(int64_t id, std::string_view pod, std::string_view node) {
-  std::string s = "{\"out\":\"bind\"";
-  Number("id", id, &s);
-  Text("pod", pod, &s);
-  Text("node", node, &s);
-  s.push_back('}');
-  return s;
+  return JsonWriter()
+      .Object()
+      .Member("out", "bind")
+      .Member("id", id)
+      .Member("pod", pod)
+      .Member("node", node)
+      .End()
+      .Take();
 }
 
 // ---- lines --------------------------------------------------------------------------------------
@@ -370,7 +259,7 @@ void LineWriter::ForgetUnusedTemplates() {
   templates_swept_at_ = std::max(kLeastTemplates, 2 * templates_.size());
 }
 
-int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out) {
+int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t, JsonWriter* j) {
   // Consecutive pods often have the same template.
   if (t == known_template_) return known_template_id_;
   if (templates_.size() >= templates_swept_at_) ForgetUnusedTemplates();
@@ -381,81 +270,65 @@ int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t,
   const auto fields = api::TemplateFields(t);
   if (fields == nullptr) ++unknown_;
   known = {t, known_template_id_ = ++last_template_};
-  absl::StrAppend(out, "{\"template\":", known.id, ",\"pod\":", fields != nullptr ? *fields : std::string("{}"), "}\n");
+  j->Object().Member("template", known.id).Key("pod").Literal(fields != nullptr ? std::string_view(*fields) : "{}");
+  j->End().EndLine();
   return known.id;
 }
 
-// Appends what differs between pods of one template. `known` is the same pod as last shown, or null; its members that
+// Writes what differs between pods of one template. `known` is the same pod as last shown, or null; its members that
 // never change are not repeated. REQUIRES: TemplateId was called for its template.
-void LineWriter::AppendPod(const api::Pod& pod, const api::Pod* known, std::string* out) {
-  out->push_back('{');
+void LineWriter::WritePod(const api::Pod& pod, const api::Pod* known, JsonWriter* j) {
+  j->Object();
   const bool same = known != nullptr && known->tmpl == pod.tmpl && known->meta.uid == pod.meta.uid &&
                     known->meta.name == pod.meta.name && known->meta.creation_seconds == pod.meta.creation_seconds;
   if (same) {
-    KeyOf("key", pod.meta, out);
+    j->Key("key").Name(pod.meta.ns.str(), pod.meta.name);
   } else {
-    Text("name", pod.meta.name, out);
-    TextUnlessEmpty("uid", pod.meta.uid, out);
+    j->Member("name", pod.meta.name).MemberUnlessEmpty("uid", pod.meta.uid);
   }
-  TextUnlessEmpty("rv", pod.meta.resource_version, out);
-  if (!same && pod.meta.creation_seconds != 0) Number("created", pod.meta.creation_seconds, out);
-  if (pod.meta.deletion_seconds) Number("deleted", *pod.meta.deletion_seconds, out);
-  TextUnlessEmpty("node", pod.node_name.str(), out);
-  TextUnlessEmpty("nominated", pod.nominated_node_name.str(), out);
-  if (pod.phase != api::PodPhase::kPending) Text("phase", PhaseName(pod.phase), out);
+  j->MemberUnlessEmpty("rv", pod.meta.resource_version);
+  if (!same && pod.meta.creation_seconds != 0) j->Member("created", pod.meta.creation_seconds);
+  if (pod.meta.deletion_seconds) j->Member("deleted", *pod.meta.deletion_seconds);
+  j->MemberUnlessEmpty("node", pod.node_name.str()).MemberUnlessEmpty("nominated", pod.nominated_node_name.str());
+  if (pod.phase != api::PodPhase::kPending) j->Member("phase", PhaseName(pod.phase));
   // The scheduler does not read the condition of a pod that has a node.
-  if (pod.scheduled && pod.node_name.empty()) {
-    Key("scheduled", out);
-    Condition(*pod.scheduled, out);
-  }
-  if (pod.start_seconds) Number("started", *pod.start_seconds, out);
-  if (pod.preempted_by_scheduler) *out += ",\"preempted\":true";
-  if (!same) Number("of", TemplateId(pod.tmpl, nullptr), out);
-  out->push_back('}');
+  if (pod.scheduled && pod.node_name.empty()) WriteCondition("scheduled", *pod.scheduled, j);
+  if (pod.start_seconds) j->Member("started", *pod.start_seconds);
+  if (pod.preempted_by_scheduler) j->Member("preempted", true);
+  if (!same) j->Member("of", TemplateId(pod.tmpl, nullptr));
+  j->End();
 }
 
 template <typename T>
-void LineWriter::AppendObject(const T& object, const T* known, std::string* out) {
+void LineWriter::WriteObject(const T& object, const T* known, JsonWriter* j) {
   if constexpr (std::is_same_v<T, api::Pod>) {
-    AppendPod(object, known, out);
+    WritePod(object, known, j);
   } else if (object.meta.fields != nullptr) {
-    *out += *object.meta.fields;
+    j->Literal(*object.meta.fields);
   } else {
     ++unknown_;
-    *out += "{\"metadata\":{";
-    TextUnlessEmpty("namespace", object.meta.ns.str(), out);
-    Text("name", object.meta.name, out);
-    *out += "}}";
+    j->Object().Key("metadata").Object().MemberUnlessEmpty("namespace", object.meta.ns.str());
+    j->Member("name", object.meta.name).End().End();
   }
 }
 
-void LineWriter::AppendTimes(const Event& e, std::string* out) {
+void LineWriter::WriteTimes(const Event& e, JsonWriter* j) {
   if (!e.steady.empty()) {
     // Steady times are relative to the previous reading, so that most of them have one or two digits.
     int64_t last = std::exchange(last_steady_, e.steady.back());
-    Key("t", out);
     if (e.steady.size() == 1) {
-      AppendNumber(e.steady[0] - last, out);
+      j->Member("t", e.steady[0] - last);
     } else {
-      char separator = '[';
-      for (int64_t t : e.steady) {
-        out->push_back(separator);
-        AppendNumber(t - last, out);
-        last = t;
-        separator = ',';
-      }
-      out->push_back(']');
+      j->Key("t").Each(e.steady, [&](int64_t t) { j->Number(t - std::exchange(last, t)); });
     }
   }
-  if (!e.wall.empty()) {
-    Array("wall", e.wall, out, [&](int64_t s) { AppendNumber(s, out); });
-  }
+  if (!e.wall.empty()) j->Key("wall").Each(e.wall, [&](int64_t s) { j->Number(s); });
 }
 
-// Appends what the object is now, or which object is gone. What it was before is the object shown last, unless "was"
+// Writes what the object is now, or which object is gone. What it was before is the object shown last, unless "was"
 // says otherwise.
 template <typename T>
-void LineWriter::AppendChange(const scheduler::Change<T>& c, std::string* out) {
+void LineWriter::WriteChange(const scheduler::Change<T>& c, JsonWriter* j) {
   const api::ObjectMeta& meta = (c.after != nullptr ? c.after : c.before)->meta;
   const std::shared_ptr<const T>* const found = state_.Of<T>().Find(meta.ns, meta.name);
   const T* const known = found == nullptr ? nullptr : found->get();
@@ -469,109 +342,97 @@ void LineWriter::AppendChange(const scheduler::Change<T>& c, std::string* out) {
     as_known = as_known || (c.before != nullptr && known != nullptr);
   }
   if (c.after != nullptr) {
-    Key("is", out);
-    AppendObject(*c.after, known, out);
+    j->Key("is");
+    WriteObject(*c.after, known, j);
   } else if (as_known) {
-    KeyOf("gone", meta, out);
+    j->Key("gone").Name(meta.ns.str(), meta.name);
   }
   if (as_known) return;
-  Key("was", out);
-  if (c.before == nullptr) {
-    *out += "null";
-  } else {
-    AppendObject<T>(*c.before, nullptr, out);
-  }
+  j->Key("was");
+  c.before == nullptr ? (void)j->Literal("null") : WriteObject<T>(*c.before, nullptr, j);
 }
 
-void LineWriter::AppendInput(const Event& e, std::string* out) {
+void LineWriter::WriteInput(const Event& e, JsonWriter* j) {
   if (const auto* any = std::get_if<AnyChange>(&e.what)) {
     if (const auto* pods = std::get_if<scheduler::Change<api::Pod>>(any)) {
       for (const auto* p : {pods->before.get(), pods->after.get()}) {
-        if (p != nullptr) TemplateId(p->tmpl, out);
+        if (p != nullptr) TemplateId(p->tmpl, j);
       }
     }
-    *out += "{\"in\":\"";
-    out->append(KindName(any->index()));
-    out->push_back('"');
-    AppendTimes(e, out);
-    std::visit([&](const auto& c) { AppendChange(c, out); }, *any);
+    j->Object().Member("in", KindName(any->index()));
+    WriteTimes(e, j);
+    std::visit([&](const auto& c) { WriteChange(c, j); }, *any);
   } else if (const auto* reply = std::get_if<ReplyInput>(&e.what)) {
-    if (const api::PodPtr pod = reply->reply().pod) TemplateId(pod->tmpl, out);
-    *out += "{\"in\":\"reply\"";
-    AppendTimes(e, out);
-    AppendReply(*reply, out);
+    if (const api::PodPtr pod = reply->reply().pod) TemplateId(pod->tmpl, j);
+    j->Object().Member("in", "reply");
+    WriteTimes(e, j);
+    return WriteReply(*reply, j);
   } else if (const auto* schedule = std::get_if<ScheduleInput>(&e.what)) {
-    *out += "{\"in\":\"schedule\"";
-    AppendTimes(e, out);
-    if (schedule->pod != nullptr) AppendSchedule(*schedule, out);
+    j->Object().Member("in", "schedule");
+    WriteTimes(e, j);
+    if (const ScheduleInput& s = *schedule; s.pod != nullptr) {
+      WritePlacement(s.pod->meta, s.node, s.feasible, s.ties, s.round_robin, j);
+      if (s.bind != 0) j->Member("bind", s.bind);
+    }
   } else {
-    *out += std::holds_alternative<TickInput>(e.what) ? "{\"in\":\"tick\"" : "{\"in\":\"stop\"";
-    AppendTimes(e, out);
+    j->Object().Member("in", std::holds_alternative<TickInput>(e.what) ? JsonText("tick") : JsonText("stop"));
+    WriteTimes(e, j);
   }
-  out->push_back('}');
+  j->End();
 }
 
 bool LineWriter::IsKnownBind(scheduler::RequestId id, const ReplyInput::Assigned& assigned) const {
   return first_bind_ != 0 && id >= first_bind_ && state_.IsOpenBind(id, assigned.pod->meta.uid, assigned.node);
 }
 
-void LineWriter::AppendReply(const ReplyInput& input, std::string* out) {
-  Number("id", static_cast<int64_t>(input.id()), out);
+// Writes the rest of a reply's line, and perhaps one after it.
+void LineWriter::WriteReply(const ReplyInput& input, JsonWriter* j) {
+  j->Member("id", input.id());
   const scheduler::Reply r = input.reply();
   if (!r.answer.ok()) {
-    Text("answer", AnswerName(r.answer.kind), out);
-    TextUnlessEmpty("message", r.answer.message, out);
-    TextUnlessEmpty("details", r.answer.details_kind, out);
+    j->Member("answer", AnswerName(r.answer.kind)).MemberUnlessEmpty("message", r.answer.message);
+    j->MemberUnlessEmpty("details", r.answer.details_kind);
   }
   if (r.pod != nullptr) {
-    Key("pod", out);
-    AppendPod(*r.pod, nullptr, out);
+    j->Key("pod");
+    WritePod(*r.pod, nullptr, j);
   }
   const ReplyInput::Assigned& a = input.assigned();
-  if (a.pod == nullptr) return;
-  const bool by_key = a.form == MessageForm::kAssignedByKey;
-  if (IsKnownBind(input.id(), a)) {
-    Text("assigned", by_key ? "key" : "name", out);
-  } else {
-    *out += "}\n";
-    AppendAssigned(a.pod->meta, a.node, by_key, out);
-  }
+  const bool by_key = a.form == MessageForm::kAssignedByKey, known = a.pod != nullptr && IsKnownBind(input.id(), a);
+  if (known) j->Member("assigned", by_key ? "key" : "name");
+  j->End();
+  if (a.pod == nullptr || known) return;
+  j->EndLine();
+  WriteAssigned(a.pod->meta, a.node, by_key, j);
 }
 
-void LineWriter::AppendSchedule(const ScheduleInput& s, std::string* out) {
-  AppendPlacement(s.pod->meta, s.node, s.feasible, s.ties, s.round_robin, out);
-  if (s.bind == 0) return;
-  Number("bind", static_cast<int64_t>(s.bind), out);
-}
-
-// Appends short forms of the bind of the pod that was decided last to the chosen node, and of the event of an assigned
+// Writes short forms of the bind of the pod that was decided last to the chosen node, and of the event of an assigned
 // pod. There is one of each for nearly every pod, and a few members are enough.
-bool LineWriter::AppendShort(const RequestOutput& r, std::string* out) {
+bool LineWriter::WriteShort(const RequestOutput& r, JsonWriter* j) {
   using K = RequestOutput::Kind;
   if (r.kind == K::kBind && !r.flag && decided_pod_ != nullptr && r.node == decided_node_ &&
       r.pod->meta.name == decided_pod_->meta.name && r.pod->meta.ns == decided_pod_->meta.ns) {
-    *out += "{\"out\":\"bind\"";
-    Number("id", static_cast<int64_t>(r.id), out);
+    j->Object().Member("out", "bind").Member("id", r.id).End();
   } else if (r.kind == K::kEvent && r.message != MessageForm::kText) {
-    AppendAssigned(r.pod->meta, r.node, r.message == MessageForm::kAssignedByKey, out);
+    WriteAssigned(r.pod->meta, r.node, r.message == MessageForm::kAssignedByKey, j);
   } else {
     return false;
   }
-  out->push_back('}');
   return true;
 }
 
 void LineWriter::Append(Event* event, std::string* out) {
+  JsonWriter j(out);
   const Event& e = *event;
   const auto* request = std::get_if<RequestOutput>(&e.what);
   if (e.IsInput()) {
-    AppendInput(e, out);
+    WriteInput(e, &j);
   } else if (const auto* a = std::get_if<std::unique_ptr<ExtenderAnswer>>(&e.what)) {
-    AppendExtenderAnswer(**a, out);
-  } else if (request == nullptr || !AppendShort(*request, out)) {
-    AppendOutput(e, out);
+    WriteExtenderAnswer(**a, &j);
+  } else if (request == nullptr || !WriteShort(*request, &j)) {
+    WriteOutput(e, &j);
   }
-  out->push_back('\n');
+  j.EndLine();
   scheduler::RequestId bind = 0;
   if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
     decided_pod_ = d->outcome == Decision::Outcome::kPlaced ? d->pod : nullptr;
@@ -634,15 +495,17 @@ void LineWriter::NoteRequest(const RequestOutput& q) {
 }
 
 void LineWriter::Checkpoint(std::string* out, const std::function<void()>& empty) {
+  JsonWriter lines(out);
   state_.ForEach([&](size_t kind, const auto& object) {
     using T = std::remove_const_t<typename std::decay_t<decltype(object)>::element_type>;
-    if constexpr (std::is_same_v<T, api::Pod>) TemplateId(object->tmpl, out);
-    absl::StrAppend(out, "{\"object\":\"", std::string(KindName(kind)), "\",\"is\":");
-    AppendObject<T>(*object, nullptr, out);
-    *out += "}\n";
+    if constexpr (std::is_same_v<T, api::Pod>) TemplateId(object->tmpl, &lines);
+    lines.Object().Member("object", KindName(kind)).Key("is");
+    WriteObject<T>(*object, nullptr, &lines);
+    lines.End().EndLine();
     if (out->size() >= kPieceBytes) empty();
   });
-  std::string state = "{\"state\":{";
+  JsonWriter j;
+  j.Object().Key("state").Object();
   const auto name_of = [](const auto& k) -> std::string {
     if constexpr (requires { k.string(); }) {
       return k.string();
@@ -651,36 +514,23 @@ void LineWriter::Checkpoint(std::string* out, const std::function<void()>& empty
     }
   };
   // Entries are in the order of their keys, so that equal states give equal lines.
-  const auto map = [&](std::string_view key, const auto& entries, auto append) {
+  const auto map = [&](JsonText key, const auto& entries, auto write) {
     std::vector<std::pair<std::string, decltype(&entries.begin()->second)>> sorted;
     for (const auto& [k, v] : entries) sorted.emplace_back(name_of(k), &v);
     std::sort(sorted.begin(), sorted.end());
-    Key(key, &state);
-    state.push_back('{');
+    j.Key(key).Object();
     for (const auto& [k, v] : sorted) {
-      if (state.back() != '{') state.push_back(',');
-      AppendJsonString(k, &state);
-      state.push_back(':');
-      append(*v);
+      j.Key(k);
+      write(*v);
     }
-    state.push_back('}');
+    j.End();
   };
-  map("assumed", state_.assumed, [&](const auto& a) { AppendJsonString(a.node.str(), &state); });
-  map("nominated", state_.nominated, [&](const auto& n) {
-    state.push_back('[');
-    AppendJsonString(n.first, &state);
-    state.push_back(',');
-    AppendJsonString(n.second, &state);
-    state.push_back(']');
-  });
-  map("counters", state_.round_robin, [&](uint64_t n) { absl::StrAppend(&state, n); });
-  const auto requests = [&](std::string_view key, const auto& open) {
+  map("assumed", state_.assumed, [&](const auto& a) { j.Text(a.node.str()); });
+  map("nominated", state_.nominated, [&](const auto& n) { j.Array().Text(n.first).Text(n.second).End(); });
+  map("counters", state_.round_robin, [&](uint64_t n) { j.Number(n); });
+  const auto requests = [&](JsonText key, const auto& open) {
     std::map<scheduler::RequestId, std::string> sorted(open.begin(), open.end());
-    Array(key, sorted, &state, [&](const auto& b) {
-      absl::StrAppend(&state, "[", b.first, ",");
-      AppendJsonString(b.second, &state);
-      state.push_back(']');
-    });
+    j.Key(key).Each(sorted, [&](const auto& b) { j.Array().Number(b.first).Text(b.second).End(); });
   };
   requests("openBinds", state_.open_binds);
   requests("openGets", state_.open_gets);
@@ -691,10 +541,9 @@ void LineWriter::Checkpoint(std::string* out, const std::function<void()>& empty
   for (const auto& [uid, a] : state_.assumed) {
     if (a.bound) bound.insert(uid);
   }
-  const auto text = [&](const std::string& uid) { AppendJsonString(uid, &state); };
-  Array("bound", bound, &state, text);
-  if (!state_.once_nominated.empty()) Array("onceNominated", state_.once_nominated, &state, text);
-  *out += state + "}}\n{\"checkpoint\":\"end\"}\n";
+  j.Key("bound").Texts(bound);
+  if (!state_.once_nominated.empty()) j.Key("onceNominated").Texts(state_.once_nominated);
+  lines.Literal(j.End().End().Take()).EndLine().Object().Member("checkpoint", "end").End().EndLine();
 }
 
 }  // namespace berth::recording

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/recording/cluster_state.h"
 #include "pkg/recording/event.h"
 #include "pkg/recording/mends.h"
@@ -101,23 +102,22 @@ class LineWriter {
   size_t templates() const { return templates_.size(); }
 
  private:
-  void AppendInput(const Event& e, std::string* out);
+  void WriteInput(const Event& e, api::JsonWriter* j);
   template <typename T>
-  void AppendChange(const scheduler::Change<T>& c, std::string* out);
+  void WriteChange(const scheduler::Change<T>& c, api::JsonWriter* j);
   // `known` is the object as last shown under this key; it may be null.
   template <typename T>
-  void AppendObject(const T& object, const T* known, std::string* out);
-  void AppendPod(const api::Pod& pod, const api::Pod* known, std::string* out);
+  void WriteObject(const T& object, const T* known, api::JsonWriter* j);
+  void WritePod(const api::Pod& pod, const api::Pod* known, api::JsonWriter* j);
   void NoteRequest(const RequestOutput& q);
-  void AppendReply(const ReplyInput& r, std::string* out);
-  void AppendSchedule(const ScheduleInput& s, std::string* out);
+  void WriteReply(const ReplyInput& r, api::JsonWriter* j);
   // Returns whether this segment already says which pod the request binds to which node.
   bool IsKnownBind(scheduler::RequestId id, const ReplyInput::Assigned& assigned) const;
-  // Appends the short form of an output and returns true if it has one.
-  bool AppendShort(const RequestOutput& r, std::string* out);
-  void AppendTimes(const Event& e, std::string* out);
-  // Returns the number of a template, and appends its line if it has no number yet. `out` may be null if it has one.
-  int64_t TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out);
+  // Writes the short form of an output and returns true if it has one.
+  bool WriteShort(const RequestOutput& r, api::JsonWriter* j);
+  void WriteTimes(const Event& e, api::JsonWriter* j);
+  // Returns the number of a template, and writes its line if it has no number yet. `j` may be null if it has one.
+  int64_t TemplateId(const std::shared_ptr<const api::PodTemplate>& t, api::JsonWriter* j);
   void ForgetUnusedTemplates();
 
   ClusterState state_;

@@ -328,7 +328,7 @@ void Recorder::EndGap() {
   LOG(WARNING) << "The recording was not written as fast as the scheduler works: " << lost
                << " events are missing from it";
   if (segment_ == nullptr) return;
-  Write(absl::StrCat("{\"gap\":", lost, "}\n"));
+  Write(api::JsonWriter().Object().Member("gap", lost).End().Finish());
   if (segment_ == nullptr) return;
   if (auto s = segment_->Put({}, PackedWriter::Flush::kEnd); !s.ok()) return Fail(s);
   header_.after_gap = true;
