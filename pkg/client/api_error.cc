@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {
@@ -78,10 +79,8 @@ void Generic(const Request& request, const Reply& reply, ApiError* e) {
   if (!e->message.empty()) return;
   if (reply.status >= 500) {
     e->reason = "InternalError";
-    std::string body = reply.body.substr(0, 512), quoted;
-    api::AppendJsonString(body, &quoted);
-    e->message = absl::StrCat("an error on the server (", body.empty() ? "\"unknown\"" : quoted,
-                              ") has prevented the request from succeeding");
+    const std::string body = api::JsonString(reply.body.empty() ? "unknown" : reply.body.substr(0, 512));
+    e->message = absl::StrCat("an error on the server (", body, ") has prevented the request from succeeding");
     return;
   }
   e->message =

@@ -244,17 +244,12 @@ absl::Status Load(const std::string& data, const std::string& file, std::string*
 
 // Returns the JSON object about the cluster that a plugin with provideClusterInfo receives.
 std::string ClusterInfo(const KubeCluster& cluster, const std::string& server, const std::string& ca_pem) {
-  std::string out = absl::StrCat("{\"server\":", JsonString(server));
-  if (!cluster.tls_server_name.empty()) {
-    absl::StrAppend(&out, ",\"tls-server-name\":", JsonString(cluster.tls_server_name));
-  }
-  if (cluster.insecure) out += ",\"insecure-skip-tls-verify\":true";
-  if (!ca_pem.empty()) {
-    absl::StrAppend(&out, ",\"certificate-authority-data\":", JsonString(absl::Base64Escape(ca_pem)));
-  }
-  if (!cluster.compression) out += ",\"disable-compression\":true";
-  if (!cluster.proxy_url.empty()) absl::StrAppend(&out, ",\"proxy-url\":", JsonString(cluster.proxy_url));
-  return out + "}";
+  JsonWriter out;
+  out.Object().Member("server", server).MemberUnlessEmpty("tls-server-name", cluster.tls_server_name);
+  if (cluster.insecure) out.Member("insecure-skip-tls-verify", true);
+  out.MemberUnlessEmpty("certificate-authority-data", absl::Base64Escape(ca_pem));
+  if (!cluster.compression) out.Member("disable-compression", true);
+  return out.MemberUnlessEmpty("proxy-url", cluster.proxy_url).End().Take();
 }
 
 // Makes a connection's configuration from a cluster and a user. `server_from` names where the address comes from, for

@@ -79,15 +79,6 @@ class SpamBucket {
   bool started_ = false;
 };
 
-// `name` needs no escapes.
-void Member(std::string* out, std::string_view name, std::string_view value) {
-  if (value.empty()) return;
-  *out += out->back() != '{' ? ",\"" : "\"";
-  *out += name;
-  *out += "\":";
-  api::AppendJsonString(value, out);
-}
-
 }  // namespace
 
 std::string EventName(std::string_view object, absl::Time now) {
@@ -97,33 +88,25 @@ std::string EventName(std::string_view object, absl::Time now) {
 std::string EventJson(const Event& e) {
   std::string out;
   out.reserve(600 + e.message.size());
-  out += R"({"kind":"Event","apiVersion":"v1","metadata":{)";
-  Member(&out, "name", e.name);
-  Member(&out, "namespace", e.ns);
-  out += R"(,"creationTimestamp":null},"involvedObject":{)";
-  Member(&out, "kind", e.object.kind);
-  Member(&out, "namespace", e.object.ns);
-  Member(&out, "name", e.object.name);
-  Member(&out, "uid", e.object.uid);
-  Member(&out, "apiVersion", e.object.api_version);
-  Member(&out, "resourceVersion", e.object.resource_version);
-  out += '}';
-  Member(&out, "reason", e.reason);
-  Member(&out, "message", e.message);
-  out += ",\"source\":{";
-  Member(&out, "component", e.component);
-  absl::StrAppend(&out, "},\"firstTimestamp\":\"", FormatApiTime(e.first), "\",\"lastTimestamp\":\"",
-                  FormatApiTime(e.last), "\",\"count\":", e.count, ",\"type\":\"", util::ToAbsl(NameOf(e.type)),
-                  R"(","eventTime":null,"reportingComponent":)", JsonString(e.reporting_component),
-                  R"(,"reportingInstance":""})");
+  JsonWriter j(&out);
+  j.Part(R"({"kind":"Event","apiVersion":"v1","metadata":{)").MemberUnlessEmpty("name", e.name);
+  j.MemberUnlessEmpty("namespace", e.ns).Part(R"(,"creationTimestamp":null},"involvedObject":{)");
+  j.MemberUnlessEmpty("kind", e.object.kind).MemberUnlessEmpty("namespace", e.object.ns);
+  j.MemberUnlessEmpty("name", e.object.name).MemberUnlessEmpty("uid", e.object.uid);
+  j.MemberUnlessEmpty("apiVersion", e.object.api_version);
+  j.MemberUnlessEmpty("resourceVersion", e.object.resource_version).Part("}");
+  j.MemberUnlessEmpty("reason", e.reason).MemberUnlessEmpty("message", e.message).Part(R"(,"source":{)");
+  j.MemberUnlessEmpty("component", e.component).Part("}").Member("firstTimestamp", FormatApiTime(e.first));
+  j.Member("lastTimestamp", FormatApiTime(e.last)).Member("count", e.count).Member("type", NameOf(e.type));
+  j.Part(R"(,"eventTime":null)").Member("reportingComponent", e.reporting_component);
+  j.Part(R"(,"reportingInstance":""})");
   return out;
 }
 
 std::string EventPatch(const Event& e) {
-  std::string out = absl::StrCat("{\"count\":", e.count, ",\"lastTimestamp\":\"", FormatApiTime(e.last), "\"");
-  Member(&out, "message", e.message);
-  out += '}';
-  return out;
+  JsonWriter j;
+  j.Object().Member("count", e.count).Member("lastTimestamp", FormatApiTime(e.last));
+  return j.MemberUnlessEmpty("message", e.message).End().Take();
 }
 
 struct EventCorrelator::State {

@@ -8,7 +8,7 @@
 #include <array>
 #include <utility>
 
-#include "pkg/api/json.h"
+#include "pkg/client/json_edit.h"
 #include "pkg/client/requests.h"
 #include "pkg/util/contract.h"
 #include "pkg/util/status.h"
@@ -30,33 +30,14 @@ std::string MicroTime(absl::Time t) {
   return out;
 }
 
-// Appends a member; `name` needs no escapes.
-void Member(std::string_view name, std::string_view value, std::string* out) {
-  *out += '"';
-  *out += name;
-  *out += "\":";
-  api::AppendJsonString(value, out);
+void Reference(const ObjectReference& o, JsonWriter* out) {
+  out->Object().Member("kind", o.kind).Member("namespace", o.ns).Member("name", o.name).Member("uid", o.uid);
+  out->Member("apiVersion", o.api_version).Member("resourceVersion", o.resource_version).End();
 }
 
-void Reference(const ObjectReference& o, std::string* out) {
-  *out += '{';
-  Member("kind", o.kind, out);
-  *out += ',';
-  Member("namespace", o.ns, out);
-  *out += ',';
-  Member("name", o.name, out);
-  *out += ',';
-  Member("uid", o.uid, out);
-  *out += ',';
-  Member("apiVersion", o.api_version, out);
-  *out += ',';
-  Member("resourceVersion", o.resource_version, out);
-  *out += '}';
-}
-
-std::string SeriesJson(const SeriesEvent& e) {
-  return absl::StrCat("\"series\":{\"count\":", e.base.count, ",\"lastObservedTime\":\"", MicroTime(e.base.last),
-                      "\"}");
+void Series(const SeriesEvent& e, JsonWriter* out) {
+  out->Key("series").Object().Member("count", e.base.count);
+  out->Member("lastObservedTime", MicroTime(e.base.last)).End();
 }
 
 std::string KeyOf(const SeriesEvent& e) {
@@ -64,9 +45,10 @@ std::string KeyOf(const SeriesEvent& e) {
   key.reserve(400 + e.base.message.size());
   absl::StrAppend(&key, util::ToAbsl(NameOf(e.base.type)), "\n", e.base.action, "\n", e.base.reason, "\n",
                   e.base.component, "\n", e.reporting_instance, "\n");
-  Reference(e.base.object, &key);
-  key += '\n';
-  if (e.base.related) Reference(*e.base.related, &key);
+  JsonWriter references(&key);
+  Reference(e.base.object, &references);
+  references.EndLine();
+  if (e.base.related) Reference(*e.base.related, &references);
   absl::StrAppend(&key, "\n", e.base.message);
   return key;
 }
@@ -77,36 +59,24 @@ std::string SeriesEventJson(const SeriesEvent& e) {
   const Event& b = e.base;
   std::string out;
   out.reserve(800 + b.message.size());
-  out += R"({"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{)";
-  Member("name", b.name, &out);
-  out += ',';
-  Member("namespace", b.ns, &out);
-  absl::StrAppend(&out, R"(,"creationTimestamp":null},"eventTime":")", MicroTime(b.first), "\",");
-  if (b.count > 1) absl::StrAppend(&out, SeriesJson(e), ",");
-  Member("reportingController", b.component, &out);
-  out += ',';
-  Member("reportingInstance", e.reporting_instance, &out);
-  out += ',';
-  Member("action", b.action, &out);
-  out += ',';
-  Member("reason", b.reason, &out);
-  out += ",\"regarding\":";
-  Reference(b.object, &out);
-  if (b.related) {
-    out += ",\"related\":";
-    Reference(*b.related, &out);
-  }
-  out += ',';
-  Member("note", b.message, &out);
-  out += ',';
-  Member("type", NameOf(b.type), &out);
-  out += R"(,"deprecatedSource":{},"deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null})";
+  JsonWriter j(&out);
+  j.Part(R"({"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{)").Member("name", b.name);
+  j.Member("namespace", b.ns).Part(R"(,"creationTimestamp":null})").Member("eventTime", MicroTime(b.first));
+  if (b.count > 1) Series(e, &j);
+  j.Member("reportingController", b.component).Member("reportingInstance", e.reporting_instance);
+  j.Member("action", b.action).Member("reason", b.reason).Key("regarding");
+  Reference(b.object, &j);
+  if (b.related) Reference(*b.related, &j.Key("related"));
+  j.Member("note", b.message).Member("type", NameOf(b.type));
+  j.Part(R"(,"deprecatedSource":{},"deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null})");
   return out;
 }
 
 std::string SeriesPatch(const SeriesEvent& e) {
   BERTH_REQUIRES(e.base.count > 1);
-  return absl::StrCat("{", SeriesJson(e), "}");
+  JsonWriter j;
+  Series(e, &j.Object());
+  return j.End().Take();
 }
 
 std::optional<EventSeries::Outcome> EventSeries::Occurred(SeriesEvent event, absl::Duration now) {

@@ -59,9 +59,10 @@ struct Pipe {
 };
 
 std::string ExecInfo(const ExecPluginConfig& c) {
-  return absl::StrCat("{\"kind\":\"ExecCredential\",\"apiVersion\":", JsonString(c.api_version), ",\"spec\":{",
-                      c.cluster_json.empty() ? "" : absl::StrCat("\"cluster\":", c.cluster_json, ","),
-                      "\"interactive\":false}}");
+  JsonWriter out;
+  out.Object().Member("kind", "ExecCredential").Member("apiVersion", c.api_version).Key("spec").Object();
+  if (!c.cluster_json.empty()) out.Key("cluster").Literal(c.cluster_json);
+  return out.Member("interactive", false).End().End().Take();
 }
 
 // Reads both pipes to their ends. Returns false if the deadline passed first. Output beyond the limits is read and

@@ -39,11 +39,11 @@ Found Follow(api::Json root, const Path& path) {
 
 // Returns `value` wrapped in the objects of the path's remaining steps: {"b":{"c":value}} for path a, b, c from step 1.
 std::string Wrap(const Path& path, size_t from, std::string_view value) {
-  std::string out;
-  for (size_t i = from; i < path.size(); ++i) absl::StrAppend(&out, "{", JsonString(path[i]), ":");
-  absl::StrAppend(&out, util::ToAbsl(value));
-  out.append(path.size() - from, '}');
-  return out;
+  JsonWriter out;
+  for (size_t i = from; i < path.size(); ++i) out.Object().Key(path[i]);
+  out.Literal(value);
+  for (size_t i = from; i < path.size(); ++i) out.End();
+  return out.Take();
 }
 
 }  // namespace
@@ -89,15 +89,13 @@ void JsonEdit::Remove(const Path& path) {
   Path parent(path.begin(), path.end() - 1);
   Found f = Follow(doc.root(), parent);
   if (f.depth != parent.size() || !f.at.IsObject() || f.at.size() == 0) return;
-  std::string out = "{";
+  JsonWriter out;
+  out.Object();
   for (auto m : f.at.Children()) {
     if (m.key == path.back()) continue;
-    if (out.size() > 1) out += ',';
-    absl::StrAppend(&out, JsonString(m.key), ":",
-                    text_.substr(m.value.begin_offset(), m.value.end_offset() - m.value.begin_offset()));
+    out.Key(m.key).Literal(text_.substr(m.value.begin_offset(), m.value.end_offset() - m.value.begin_offset()));
   }
-  out += '}';
-  text_.replace(f.at.begin_offset(), f.at.end_offset() - f.at.begin_offset(), out);
+  text_.replace(f.at.begin_offset(), f.at.end_offset() - f.at.begin_offset(), out.End().Take());
 }
 
 void JsonEdit::SetInArray(const Path& path, std::string_view key, std::string_view id, std::string_view value) {

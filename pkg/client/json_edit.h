@@ -38,6 +38,8 @@ class JsonEdit {
 };
 
 using api::JsonString;
+using api::JsonText;
+using api::JsonWriter;
 // Returns a time of the API as JSON: a string, or null if it is empty.
 std::string TimeOrNull(std::string_view time);
 

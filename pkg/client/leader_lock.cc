@@ -71,9 +71,10 @@ absl::StatusOr<std::string> WriteLock(const LeaderElectionOptions& o, std::strin
   std::string text(json);
   if (text.empty()) {
     const char* kind = lease ? "Lease" : o.lock_type == "configmaps" ? "ConfigMap" : "Endpoints";
-    text = absl::StrCat("{\"kind\":\"", kind, "\",\"apiVersion\":\"", lease ? "coordination.k8s.io/v1" : "v1",
-                        "\",\"metadata\":{\"name\":", JsonString(o.name), ",\"namespace\":", JsonString(o.ns),
-                        ",\"creationTimestamp\":null}}");
+    JsonWriter fresh(&text);
+    fresh.Object().Member("kind", kind).Member("apiVersion", lease ? "coordination.k8s.io/v1" : "v1");
+    fresh.Key("metadata").Object().Member("name", o.name).Member("namespace", o.ns);
+    fresh.Key("creationTimestamp").Literal("null").End().End();
   }
   auto edit = JsonEdit::New(text);
   if (!edit.ok()) return edit.status();
@@ -86,10 +87,11 @@ absl::StatusOr<std::string> WriteLock(const LeaderElectionOptions& o, std::strin
     edit->Set({"spec", "leaseTransitions"}, absl::StrCat(r.transitions));
     return edit->Take();
   }
-  std::string record = absl::StrCat("{\"holderIdentity\":", JsonString(r.holder),
-                                    ",\"leaseDurationSeconds\":", r.lease_seconds, ",\"acquireTime\":", acquired,
-                                    ",\"renewTime\":", renewed, ",\"leaderTransitions\":", r.transitions, "}");
-  edit->Set({"metadata", "annotations", kAnnotation}, JsonString(record));
+  JsonWriter record;
+  record.Object().Member("holderIdentity", r.holder).Member("leaseDurationSeconds", r.lease_seconds);
+  record.Key("acquireTime").Literal(acquired).Key("renewTime").Literal(renewed);
+  record.Member("leaderTransitions", r.transitions).End();
+  edit->Set({"metadata", "annotations", kAnnotation}, JsonString(record.Take()));
   return edit->Take();
 }
 

@@ -78,8 +78,9 @@ void Review(HttpClient* client, const std::string& group, const std::string& res
   Request r;
   r.method = Method::kPost;
   r.target = absl::StrCat("/apis/", version, "/", resource);
-  r.body = absl::StrCat("{\"kind\":\"", kind, "\",\"apiVersion\":\"", version,
-                        "\",\"metadata\":{\"creationTimestamp\":null},\"spec\":", spec, "}");
+  JsonWriter body(&r.body);
+  body.Object().Member("kind", kind).Member("apiVersion", version).Key("metadata");
+  body.Object().Key("creationTimestamp").Literal("null").End().Key("spec").Literal(spec).End();
   client->Do(std::move(r), [=](Reply reply) {
     if (reply.status == 404 && !beta) {
       Review(client, group, resource, kind, spec, done, true);
@@ -92,12 +93,6 @@ void Review(HttpClient* client, const std::string& group, const std::string& res
     result.value = std::move(reply.body);
     done(std::move(result));
   });
-}
-
-std::string JsonList(const std::vector<std::string>& texts) {
-  std::string out = "[";
-  for (const std::string& t : texts) absl::StrAppend(&out, out.size() > 1 ? "," : "", JsonString(t));
-  return out + "]";
 }
 
 }  // namespace
@@ -122,13 +117,12 @@ absl::StatusOr<std::string> ApplyPodStatus(std::string_view pod, const PodStatus
   edit->SetFirst("kind", "\"Pod\"");
   if (change.scheduled) {
     const api::PodCondition& c = *change.scheduled;
-    std::string json = absl::StrCat("{\"type\":\"PodScheduled\",\"status\":", JsonString(c.status),
-                                    ",\"lastProbeTime\":", TimeOrNull(c.last_probe_time),
-                                    ",\"lastTransitionTime\":", TimeOrNull(c.last_transition_time));
-    if (!c.reason.empty()) absl::StrAppend(&json, ",\"reason\":", JsonString(c.reason));
-    if (!c.message.empty()) absl::StrAppend(&json, ",\"message\":", JsonString(c.message));
-    json += '}';
-    edit->SetInArray({"status", "conditions"}, "type", "PodScheduled", json);
+    JsonWriter json;
+    json.Object().Member("type", "PodScheduled").Member("status", c.status);
+    json.Key("lastProbeTime").Literal(TimeOrNull(c.last_probe_time));
+    json.Key("lastTransitionTime").Literal(TimeOrNull(c.last_transition_time));
+    json.MemberUnlessEmpty("reason", c.reason).MemberUnlessEmpty("message", c.message).End();
+    edit->SetInArray({"status", "conditions"}, "type", "PodScheduled", json.Take());
   }
   if (change.nominated_node_name) {
     if (change.nominated_node_name->empty()) {
@@ -145,14 +139,11 @@ absl::StatusOr<std::string> ApplyClaimRef(std::string_view pv, const ClaimRefere
   if (!edit.ok()) return edit.status();
   edit->SetFirst("apiVersion", "\"v1\"");
   edit->SetFirst("kind", "\"PersistentVolume\"");
-  std::string json =
-      absl::StrCat("{\"kind\":\"PersistentVolumeClaim\",\"namespace\":", JsonString(claim.ns),
-                   ",\"name\":", JsonString(claim.name), ",\"uid\":", JsonString(claim.uid), ",\"apiVersion\":\"v1\"");
-  if (!claim.resource_version.empty()) {
-    absl::StrAppend(&json, ",\"resourceVersion\":", JsonString(claim.resource_version));
-  }
-  json += '}';
-  edit->Set({"spec", "claimRef"}, json);
+  JsonWriter json;
+  json.Object().Member("kind", "PersistentVolumeClaim").Member("namespace", claim.ns).Member("name", claim.name);
+  json.Member("uid", claim.uid).Member("apiVersion", "v1");
+  json.MemberUnlessEmpty("resourceVersion", claim.resource_version).End();
+  edit->Set({"spec", "claimRef"}, json.Take());
   if (bound_by_controller) {
     edit->SetDefault({"metadata", "annotations", "pv.kubernetes.io/bound-by-controller"}, "\"yes\"");
   }
@@ -174,19 +165,11 @@ void Requests::Bind(const Binding& b, Done<Nothing> done) {
   r.may_send = may_write_;
   r.target = PodPath(b.ns, b.pod, "/binding");
   r.pipeline = r.discard_body = true;
-  std::string& out = r.body;
-  out.reserve(200 + b.ns.size() + b.pod.size() + b.uid.size() + b.node.size());
-  out += R"({"kind":"Binding","apiVersion":"v1","metadata":{"name":)";
-  api::AppendJsonString(b.pod, &out);
-  out += ",\"namespace\":";
-  api::AppendJsonString(b.ns, &out);
-  if (!b.uid.empty()) {
-    out += ",\"uid\":";
-    api::AppendJsonString(b.uid, &out);
-  }
-  out += R"(,"creationTimestamp":null},"target":{"kind":"Node","name":)";
-  api::AppendJsonString(b.node, &out);
-  out += "}}";
+  r.body.reserve(200 + b.ns.size() + b.pod.size() + b.uid.size() + b.node.size());
+  JsonWriter body(&r.body);
+  body.Part(R"({"kind":"Binding","apiVersion":"v1","metadata":{)").Member("name", b.pod).Member("namespace", b.ns);
+  body.MemberUnlessEmpty("uid", b.uid).Part(R"(,"creationTimestamp":null},"target":{"kind":"Node")");
+  body.Member("name", b.node).Part("}}");
   client_->Do(std::move(r), [name = std::string(b.pod), done = std::move(done)](Reply reply) {
     Request asked;
     asked.method = Method::kPost;
@@ -233,9 +216,10 @@ void Requests::DeletePod(std::string_view ns, std::string_view name, std::string
   r.method = Method::kDelete;
   r.may_send = may_write_;
   r.target = PodPath(ns, name);
-  r.body = R"({"kind":"DeleteOptions","apiVersion":"v1")";
-  if (!uid.empty()) absl::StrAppend(&r.body, ",\"preconditions\":{\"uid\":", JsonString(uid), "}");
-  r.body += '}';
+  JsonWriter body(&r.body);
+  body.Object().Member("kind", "DeleteOptions").Member("apiVersion", "v1");
+  if (!uid.empty()) body.Key("preconditions").Object().Member("uid", uid).End();
+  body.End();
   client_->Do(std::move(r),
               Decode<Nothing>(
                   "pods", name, Method::kDelete, [](const std::string&) { return Nothing{}; }, std::move(done)));
@@ -287,7 +271,7 @@ void Requests::PutPersistentVolume(std::string_view name, std::string body,
 
 void Requests::ReviewToken(std::string_view token, Done<UserInfo> done) {
   Review(client_, "authentication.k8s.io", "tokenreviews", "TokenReview",
-         absl::StrCat("{\"token\":", JsonString(token), "}"), [done = std::move(done)](ApiResult<std::string> r) {
+         JsonWriter().Object().Member("token", token).End().Take(), [done = std::move(done)](ApiResult<std::string> r) {
            ApiResult<UserInfo> result;
            result.error = std::move(r.error);
            api::Document doc;
@@ -311,19 +295,17 @@ void Requests::ReviewToken(std::string_view token, Done<UserInfo> done) {
 }
 
 void Requests::ReviewAccess(const AccessQuestion& q, Done<AccessAnswer> done) {
-  std::string spec = absl::StrCat("{\"nonResourceAttributes\":{\"path\":", JsonString(q.path),
-                                  ",\"verb\":", JsonString(q.verb), "},\"user\":", JsonString(q.user.name));
-  if (!q.user.groups.empty()) absl::StrAppend(&spec, ",\"groups\":", JsonList(q.user.groups));
+  JsonWriter spec;
+  spec.Object().Key("nonResourceAttributes").Object().Member("path", q.path).Member("verb", q.verb).End();
+  spec.Member("user", q.user.name);
+  if (!q.user.groups.empty()) spec.Key("groups").Texts(q.user.groups);
   if (!q.user.extra.empty()) {
-    std::string extra;
-    for (const auto& [key, values] : q.user.extra) {
-      absl::StrAppend(&extra, extra.empty() ? "" : ",", JsonString(key), ":", JsonList(values));
-    }
-    absl::StrAppend(&spec, ",\"extra\":{", extra, "}");
+    spec.Key("extra").Object();
+    for (const auto& [key, values] : q.user.extra) spec.Key(key).Texts(values);
+    spec.End();
   }
-  if (!q.user.uid.empty()) absl::StrAppend(&spec, ",\"uid\":", JsonString(q.user.uid));
-  spec += '}';
-  Review(client_, "authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", spec,
+  spec.MemberUnlessEmpty("uid", q.user.uid).End();
+  Review(client_, "authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", spec.Take(),
          [done = std::move(done)](ApiResult<std::string> r) {
            ApiResult<AccessAnswer> result;
            result.error = std::move(r.error);

@@ -2,9 +2,6 @@
 // byte.
 #include "pkg/client/status_patch.h"
 
-#include <absl/strings/str_cat.h>
-#include <absl/strings/str_join.h>
-
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -20,56 +17,52 @@ namespace {
 
 // Returns the fields of the condition that change, and its type, by which the server identifies it.
 std::string Changes(const PodStatusPatch::Condition& c) {
-  std::vector<std::string> fields;
-  const auto add = [&](std::string_view name, const std::string& old, const std::string& now, bool time) {
-    if (c.old && old == now) return;
-    fields.push_back(absl::StrCat("\"", std::string(name), "\":", time ? TimeOrNull(now) : JsonString(now)));
-  };
+  JsonWriter out;
+  out.Object();
+  bool any = false;
   const api::PodCondition old = c.old.value_or(api::PodCondition());
-  add("lastProbeTime", old.last_probe_time, c.now.last_probe_time, true);
-  add("lastTransitionTime", old.last_transition_time, c.now.last_transition_time, true);
-  add("message", old.message, c.now.message, false);
-  const size_t before_generation = fields.size();
-  add("reason", old.reason, c.now.reason, false);
-  add("status", old.status, c.now.status, false);
-  if (fields.empty()) return "";
-  if (c.generation != 0) {
-    fields.insert(fields.begin() + static_cast<std::ptrdiff_t>(before_generation),
-                  absl::StrCat("\"observedGeneration\":", c.generation));
-  }
-  fields.push_back(absl::StrCat("\"type\":", JsonString(c.type)));
-  return absl::StrCat("{", absl::StrJoin(fields, ","), "}");
+  const auto changes = [&](const std::string& before, const std::string& now) {
+    const bool is = !c.old || before != now;
+    any = any || is;
+    return is;
+  };
+  const auto time = [&](JsonText name, const std::string& before, const std::string& now) {
+    if (changes(before, now)) out.Key(name).Literal(TimeOrNull(now));
+  };
+  const auto text = [&](JsonText name, const std::string& before, const std::string& now) {
+    if (changes(before, now)) out.Member(name, now);
+  };
+  time("lastProbeTime", old.last_probe_time, c.now.last_probe_time);
+  time("lastTransitionTime", old.last_transition_time, c.now.last_transition_time);
+  text("message", old.message, c.now.message);
+  if (c.generation != 0) out.Member("observedGeneration", c.generation);
+  text("reason", old.reason, c.now.reason);
+  text("status", old.status, c.now.status);
+  return any ? out.Member("type", c.type).End().Take() : "";
 }
 
 }  // namespace
 
 std::string ToJson(const PodStatusPatch& patch) {
-  std::vector<std::string> members;
-  if (patch.condition) {
-    if (const std::string changes = Changes(*patch.condition); !changes.empty()) {
-      std::vector<std::string> order = patch.types;
-      if (std::find(order.begin(), order.end(), patch.condition->type) == order.end()) {
-        order.push_back(patch.condition->type);
-      }
-      // With only one condition there is no order to state.
-      if (!patch.types.empty()) {
-        members.push_back(absl::StrCat("\"$setElementOrder/conditions\":[",
-                                       absl::StrJoin(order, ",",
-                                                     [](std::string* out, const std::string& t) {
-                                                       absl::StrAppend(out, "{\"type\":", JsonString(t), "}");
-                                                     }),
-                                       "]"));
-      }
-      members.push_back(absl::StrCat("\"conditions\":[", changes, "]"));
+  JsonWriter out;
+  out.Object().Key("status").Object();
+  const std::string changes = patch.condition ? Changes(*patch.condition) : "";
+  if (!changes.empty()) {
+    std::vector<std::string> order = patch.types;
+    if (std::find(order.begin(), order.end(), patch.condition->type) == order.end()) {
+      order.push_back(patch.condition->type);
     }
+    // With only one condition there is no order to state.
+    if (!patch.types.empty()) {
+      out.Key("$setElementOrder/conditions");
+      out.Each(order, [&](const std::string& type) { out.Object().Member("type", type).End(); });
+    }
+    out.Key("conditions").Array().Literal(changes).End();
   }
-  if (patch.nominated_node_name) {
-    members.push_back(absl::StrCat("\"nominatedNodeName\":", patch.nominated_node_name->empty()
-                                                                 ? "null"
-                                                                 : JsonString(*patch.nominated_node_name)));
+  if (const auto& node = patch.nominated_node_name) {
+    out.Key("nominatedNodeName").Literal(node->empty() ? "null" : JsonString(*node));
   }
-  if (members.empty()) return "";
-  return absl::StrCat("{\"status\":{", absl::StrJoin(members, ","), "}}");
+  return changes.empty() && !patch.nominated_node_name ? "" : out.End().End().Take();
 }
 
 std::string AnnotationPatch(std::string_view pod_json, std::string_view name, std::string_view text) {
@@ -81,12 +74,10 @@ std::string AnnotationPatch(std::string_view pod_json, std::string_view name, st
     }
   }
   annotations[std::string(name)] = std::string(text);
-  return absl::StrCat("{\"metadata\":{\"annotations\":{",
-                      absl::StrJoin(annotations, ",",
-                                    [](std::string* out, const auto& a) {
-                                      absl::StrAppend(out, JsonString(a.first), ":", JsonString(a.second));
-                                    }),
-                      "}}}");
+  JsonWriter out;
+  out.Object().Key("metadata").Object().Key("annotations").Object();
+  for (const auto& [key, value] : annotations) out.Member(key, value);
+  return out.End().End().End().Take();
 }
 
 std::vector<std::string> ConditionTypes(std::string_view pod_json) {
