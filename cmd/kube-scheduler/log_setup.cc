@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cmd/kube-scheduler/go_text.h"
-#include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
@@ -25,6 +25,8 @@ DECLARE_string(vmodule);
 
 namespace berth::kube_scheduler {
 namespace {
+
+using api::JsonWriter;
 
 // Writes each line as a JSON object to standard error. The members depend on the release.
 class JsonSink : public google::LogSink {
@@ -45,28 +47,21 @@ class JsonSink : public google::LogSink {
 class JsonSinkOfSentences final : public JsonSink {
   std::string Json(google::LogSeverity severity, double millis, const std::string& caller,
                    std::string_view text) override {
-    std::string out = absl::StrFormat("{\"ts\":%.3f,\"caller\":\"%s\",\"severity\":\"%s\",\"msg\":", millis, caller,
-                                      google::GetLogSeverityName(severity));
-    api::AppendJsonString(text, &out);
-    return out + "}\n";
+    JsonWriter out;
+    out.Object().Key("ts").Literal(absl::StrFormat("%.3f", millis)).Member("caller", caller);
+    return out.Member("severity", google::GetLogSeverityName(severity)).Member("msg", text).End().Finish();
   }
 };
 
-void AppendJsonValue(const util::LogLine::Value& value, std::string* out) {
+void WriteLogValue(const util::LogLine::Value& value, JsonWriter* out) {
   if (const auto* number = std::get_if<int64_t>(&value)) {
-    absl::StrAppend(out, *number);
+    out->Number(*number);
   } else if (const auto* object = std::get_if<util::LogLine::ObjectName>(&value)) {
-    out->append("{\"name\":");
-    api::AppendJsonString(object->name, out);
-    if (!object->ns.empty()) {
-      out->append(",\"namespace\":");
-      api::AppendJsonString(object->ns, out);
-    }
-    out->append("}");
+    out->Object().Member("name", object->name).MemberUnlessEmpty("namespace", object->ns).End();
   } else if (std::holds_alternative<util::LogLine::EmptyObject>(value)) {
-    out->append("{}");
+    out->Literal("{}");
   } else {
-    api::AppendJsonString(std::get<std::string>(value), out);
+    out->Text(std::get<std::string>(value));
   }
 }
 
@@ -77,22 +72,15 @@ class JsonSinkOfMessages final : public JsonSink {
   std::string Json(google::LogSeverity severity, double millis, const std::string& caller,
                    std::string_view text) override {
     const util::LogLine* line = util::LogLine::Current();
-    std::string out = absl::StrFormat("{\"ts\":%.3f,\"caller\":\"%s\",\"msg\":", millis, caller);
-    api::AppendJsonString(line != nullptr ? line->message() : text, &out);
-    if (severity < google::ERROR) absl::StrAppend(&out, ",\"v\":", line != nullptr ? line->verbosity() : 0);
+    JsonWriter out;
+    out.Object().Key("ts").Literal(absl::StrFormat("%.3f", millis)).Member("caller", caller);
+    out.Member("msg", line != nullptr ? line->message() : text);
+    if (severity < google::ERROR) out.Member("v", line != nullptr ? line->verbosity() : 0);
     if (line != nullptr) {
-      for (const util::LogLine::Field& f : line->fields()) {
-        out.append(",");
-        api::AppendJsonString(f.key, &out);
-        out.append(":");
-        AppendJsonValue(f.value, &out);
-      }
-      if (line->is_error() && !line->error().empty()) {
-        out.append(",\"err\":");
-        api::AppendJsonString(line->error(), &out);
-      }
+      for (const util::LogLine::Field& f : line->fields()) WriteLogValue(f.value, &out.Key(f.key));
+      if (line->is_error()) out.MemberUnlessEmpty("err", line->error());
     }
-    return out + "}\n";
+    return out.End().Finish();
   }
 };
 

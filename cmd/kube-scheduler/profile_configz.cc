@@ -28,11 +28,8 @@ namespace berth::kube_scheduler {
 namespace {
 
 namespace configuration = scheduler::configuration;
+using api::JsonWriter;
 using configuration::ExtensionPoint;
-
-const char* BoolText(bool b) {
-  return b ? "true" : "false";
-}
 
 // Names members as Go does or, for a document, as it is written: they differ in the first letter, or in more of them if
 // there is an abbreviation.
@@ -40,7 +37,7 @@ class MemberNames {
  public:
   explicit MemberNames(bool as_document) : as_document_(as_document) {}
   bool as_document() const { return as_document_; }
-  // Returns the name in quotes, followed by a colon. `go` is the name in Go.
+  // Returns the name of the member that has the name `go` in Go.
   std::string operator()(std::string_view go) const {
     std::string name(go);
     if (as_document_) {
@@ -49,13 +46,13 @@ class MemberNames {
         name[i] = absl::ascii_tolower(static_cast<unsigned char>(name[i]));
       }
     }
-    return absl::StrCat("\"", name, "\":");
+    return name;
   }
   // The same for the name in a document.
   std::string OfDocument(std::string_view written) const {
     std::string name(written);
     if (!as_document_) name = absl::StrCat(GoBegin(written), name.substr(GoBegin(written).size()));
-    return absl::StrCat("\"", name, "\":");
+    return name;
   }
 
  private:
@@ -95,35 +92,35 @@ class Shown {
         ExtensionPoint::kPostFilter, ExtensionPoint::kPreScore,  ExtensionPoint::kScore,     ExtensionPoint::kReserve,
         ExtensionPoint::kPermit,     ExtensionPoint::kPreBind,   ExtensionPoint::kBind,      ExtensionPoint::kPostBind};
     static_assert(std::size(kInOrder) == configuration::kExtensionPointCount);
-    std::string out = "{";
-    for (const ExtensionPoint p : kInOrder) {
-      absl::StrAppend(&out, names_.OfDocument(configuration::FieldName(p)), Object(configuration::SetOf(plugins, p)),
-                      ",");
-    }
-    absl::StrAppend(&out, names_.OfDocument("multiPoint"), Object(plugins.multi_point));
+    JsonWriter out;
+    out.Object();
+    const auto set = [&](std::string_view name, const auto& plugins_of) {
+      out.Key(names_.OfDocument(name)).Literal(Object(plugins_of));
+    };
+    for (const ExtensionPoint p : kInOrder) set(configuration::FieldName(p), configuration::SetOf(plugins, p));
+    set("multiPoint", plugins.multi_point);
     if (configuration::HasMember(version_, "placementGenerate")) {
-      absl::StrAppend(&out, ",", names_.OfDocument("placementGenerate"), Object(plugins.placement_generate), ",",
-                      names_.OfDocument("placementScore"), Object(plugins.placement_score));
+      set("placementGenerate", plugins.placement_generate);
+      set("placementScore", plugins.placement_score);
     }
-    return out + "}";
+    return out.End().Take();
   }
 
   std::string ProfileOf(const configuration::Profile& p) const {
-    std::string percentage;
+    JsonWriter out;
+    out.Object().Member(names_("SchedulerName"), p.scheduler_name.value_or(""));
     if (p.percentage_of_nodes_to_score || !names_.as_document()) {
-      percentage = absl::StrCat(names_("PercentageOfNodesToScore"), Value(p.percentage_of_nodes_to_score), ",");
+      out.Key(names_("PercentageOfNodesToScore")).Literal(Value(p.percentage_of_nodes_to_score));
     }
-    return absl::StrCat("{", names_("SchedulerName"), api::JsonString(p.scheduler_name.value_or("")), ",", percentage,
-                        names_("Plugins"), PluginsOf(p.plugins), ",", names_("PluginConfig"), Value(p.plugin_config),
-                        "}");
+    out.Key(names_("Plugins")).Literal(PluginsOf(p.plugins));
+    return out.Key(names_("PluginConfig")).Literal(Value(p.plugin_config)).End().Take();
   }
 
   template <typename T>
   std::string Value(const std::vector<T>& list) const {
     if (list.empty()) return "null";
-    std::string out = "[";
-    for (const T& v : list) absl::StrAppend(&out, out.size() == 1 ? "" : ",", Value(v));
-    return out + "]";
+    JsonWriter out;
+    return out.Each(list, [&](const T& v) { out.Literal(Value(v)); }).Take();
   }
 
  private:
@@ -132,7 +129,7 @@ class Shown {
     const Shown* shown;
     const MemberNames names;
     bool sparse;
-    std::string out;
+    JsonWriter out;
     template <typename T>
     void operator()(std::string_view name, const T& value, std::string_view, const api::MemberFacts& = {}) {
       const bool nothing = name == "keyData" || Nothing(value) || (sparse && IsZero(value));
@@ -141,7 +138,7 @@ class Shown {
       if constexpr (std::is_same_v<T, std::string>) {
         if (name == "urlPrefix") text = api::JsonString(http::RedactUrl(value));
       }
-      absl::StrAppend(&out, out.empty() ? "" : ",", names.OfDocument(name), text);
+      out.Key(names.OfDocument(name)).Literal(text);
     }
   };
 
@@ -162,7 +159,7 @@ class Shown {
   }
 
   std::string Value(const std::string& v) const { return api::JsonString(v); }
-  std::string Value(bool v) const { return BoolText(v); }
+  std::string Value(bool v) const { return v ? "true" : "false"; }
   std::string Value(int32_t v) const { return absl::StrCat(v); }
   std::string Value(int64_t v) const { return absl::StrCat(v); }
   std::string Value(absl::Duration v) const { return api::JsonString(FormatGoDuration(v)); }
@@ -181,31 +178,34 @@ class Shown {
   const { return Object(v); }
 
   std::string ArgsOfPlugin(const std::string& plugin, const configuration::PluginArgs& args) const {
-    std::string first;
+    JsonWriter first;
+    first.Object();
     if (names_.as_document()) {
-      first = absl::StrCat("\"kind\":", api::JsonString(plugin + "Args"),
-                           ",\"apiVersion\":", api::JsonString(configuration::ApiVersion(configuration::Version::kV1)));
+      first.Member("kind", plugin + "Args");
+      first.Member("apiVersion", configuration::ApiVersion(configuration::Version::kV1));
     }
+    first.End();
     return std::visit(
         [&](const auto& typed) -> std::string {
           if constexpr (std::is_same_v<std::remove_cvref_t<decltype(typed)>, std::monostate>) {
             return args.json.empty() ? "null" : args.json;
           } else {
-            return Object(typed, first);
+            return Object(typed, first.Take());
           }
         },
         args.typed);
   }
 
   template <typename T>
-  std::string Object(T value, std::string first = {}) const {
-    Collector collector{this, MemberNames(names_.as_document() || kOfApi<T>), kSparse<T>, std::move(first)};
+  std::string Object(T value, const std::string& first = "{}") const {
+    Collector collector{this, MemberNames(names_.as_document() || kOfApi<T>), kSparse<T>, JsonWriter()};
+    collector.out.Object().MembersOf(first);
     if constexpr (requires { configuration::VisitFields(collector, value, configuration::Version::kV1); }) {
       configuration::VisitFields(collector, value, configuration::Version::kV1);
     } else {
       configuration::VisitFields(collector, value);
     }
-    return absl::StrCat("{", collector.out, "}");
+    return collector.out.End().Take();
   }
 
   const MemberNames& names_;
@@ -226,36 +226,35 @@ std::vector<configuration::Profile> CompletedProfiles(const Configuration& c) {
   return std::move(from.profiles);
 }
 
-// Returns the plugins that are called at each extension point, which result from providers and profiles.
-std::string PluginsCalled(const configuration::ResolvedProfile& profile, const MemberNames& n) {
-  std::string out;
+// Writes the plugins that are called at each extension point, which result from providers and profiles.
+void WritePluginsCalled(const configuration::ResolvedProfile& profile, const MemberNames& n, JsonWriter* out) {
+  out->Object();
   for (const ExtensionPoint p : configuration::ExtensionPoints()) {
-    std::string enabled;
-    for (const auto& plugin : profile.at(p)) {
-      absl::StrAppend(&enabled, enabled.empty() ? "" : ",", "{", n("Name"), api::JsonString(plugin.name), ",",
-                      n("Weight"), plugin.weight, "}");
-    }
-    absl::StrAppend(&out, out.empty() ? "" : ",", n.OfDocument(configuration::FieldName(p)), "{", n("Enabled"),
-                    enabled.empty() ? "null" : absl::StrCat("[", enabled, "]"), ",", n("Disabled"), "null}");
+    out->Key(n.OfDocument(configuration::FieldName(p))).Object().Key(n("Enabled"));
+    const auto& called = profile.at(p);
+    const auto write = [&](const auto& plugin) {
+      out->Object().Member(n("Name"), plugin.name).Member(n("Weight"), plugin.weight).End();
+    };
+    called.empty() ? out->Literal("null") : out->Each(called, write);
+    out->Key(n("Disabled")).Literal("null").End();
   }
-  return out;
+  out->End();
 }
 
-std::string LeaderElectionOf(const Configuration& c, const MemberNames& n) {
+void WriteShownLeaderElection(const Configuration& c, const MemberNames& n, JsonWriter* out) {
   const auto& le = c.leader_election;
-  return absl::StrCat("{", n("LeaderElect"), BoolText(le.leader_elect), ",", n("LeaseDuration"),
-                      api::JsonString(FormatGoDuration(le.lease_duration)), ",", n("RenewDeadline"),
-                      api::JsonString(FormatGoDuration(le.renew_deadline)), ",", n("RetryPeriod"),
-                      api::JsonString(FormatGoDuration(le.retry_period)), ",", n("ResourceLock"),
-                      api::JsonString(le.resource_lock), ",", n("ResourceName"), api::JsonString(le.lock_object_name),
-                      ",", n("ResourceNamespace"), api::JsonString(le.lock_object_namespace), "}");
+  out->Key(n("LeaderElection")).Object().Member(n("LeaderElect"), le.leader_elect);
+  out->Member(n("LeaseDuration"), FormatGoDuration(le.lease_duration));
+  out->Member(n("RenewDeadline"), FormatGoDuration(le.renew_deadline));
+  out->Member(n("RetryPeriod"), FormatGoDuration(le.retry_period)).Member(n("ResourceLock"), le.resource_lock);
+  out->Member(n("ResourceName"), le.lock_object_name).Member(n("ResourceNamespace"), le.lock_object_namespace).End();
 }
 
-std::string ClientConnectionOf(const Configuration& c, const MemberNames& n) {
+void WriteShownConnection(const Configuration& c, const MemberNames& n, JsonWriter* out) {
   const auto& cc = c.client_connection;
-  return absl::StrCat("{", n("Kubeconfig"), api::JsonString(cc.kubeconfig), ",", n("AcceptContentTypes"),
-                      api::JsonString(cc.accept_content_types), ",", n("ContentType"), api::JsonString(cc.content_type),
-                      ",", n("QPS"), JsonFloat32(cc.qps), ",", n("Burst"), cc.burst, "}");
+  out->Key(n("ClientConnection")).Object().Member(n("Kubeconfig"), cc.kubeconfig);
+  out->Member(n("AcceptContentTypes"), cc.accept_content_types).Member(n("ContentType"), cc.content_type);
+  out->Key(n("QPS")).Literal(JsonFloat32(cc.qps)).Member(n("Burst"), cc.burst).End();
 }
 
 }  // namespace
@@ -264,40 +263,35 @@ std::string ProfilesToConfigz(const Configuration& c) {
   const MemberNames n(c.Form().shows_document);
   const Shown shown(n, c);
   const bool completes = scheduler::PluginsToConfigure(ReleaseToRun(c)).has_multi_point();
-  std::string profiles;
-  if (completes) {
-    for (const configuration::Profile& p : CompletedProfiles(c)) {
-      absl::StrAppend(&profiles, profiles.empty() ? "" : ",", shown.ProfileOf(p));
-    }
-  } else {
-    for (const configuration::ResolvedProfile& p : c.plugin_profiles) {
-      absl::StrAppend(&profiles, profiles.empty() ? "" : ",", "{", n("SchedulerName"),
-                      api::JsonString(p.scheduler_name), ",", n("Plugins"), "{", PluginsCalled(p, n), "}}");
-    }
-  }
-  const configuration::VersionRow* version = configuration::NewestReadBy(c.release->version);
-  std::string out =
-      absl::StrCat("{\"componentconfig\":{", n.as_document() ? "\"kind\":\"KubeSchedulerConfiguration\"," : "",
-                   "\"apiVersion\":", api::JsonString(configuration::NameOf(*version)), ",");
-  if (completes) absl::StrAppend(&out, n("Parallelism"), c.parallelism, ",");
-  absl::StrAppend(&out, n("LeaderElection"), LeaderElectionOf(c, n), ",", n("ClientConnection"),
-                  ClientConnectionOf(c, n));
+  JsonWriter out;
+  out.Object().Key("componentconfig").Object();
+  if (n.as_document()) out.Member("kind", "KubeSchedulerConfiguration");
+  out.Member("apiVersion", configuration::NameOf(*configuration::NewestReadBy(c.release->version)));
+  if (completes) out.Member(n("Parallelism"), c.parallelism);
+  WriteShownLeaderElection(c, n, &out);
+  WriteShownConnection(c, n, &out);
   if (!n.as_document()) {
-    absl::StrAppend(&out, ",", n("HealthzBindAddress"), api::JsonString(c.healthz_bind_address), ",",
-                    n("MetricsBindAddress"), api::JsonString(c.metrics_bind_address));
+    out.Member(n("HealthzBindAddress"), c.healthz_bind_address).Member(n("MetricsBindAddress"), c.metrics_bind_address);
   }
-  absl::StrAppend(&out, ",", n("EnableProfiling"), BoolText(c.enable_profiling), ",", n("EnableContentionProfiling"),
-                  BoolText(c.enable_contention_profiling), ",", n("PercentageOfNodesToScore"),
-                  c.percentage_of_nodes_to_score, ",", n("PodInitialBackoffSeconds"),
-                  absl::ToInt64Seconds(c.pod_initial_backoff), ",", n("PodMaxBackoffSeconds"));
-  absl::StrAppend(&out, absl::ToInt64Seconds(c.pod_max_backoff), ",", n("Profiles"), "[", profiles, "]");
-  if (!n.as_document() || !c.extenders.empty()) {
-    absl::StrAppend(&out, ",", n("Extenders"), shown.Value(c.extenders));
+  out.Member(n("EnableProfiling"), c.enable_profiling);
+  out.Member(n("EnableContentionProfiling"), c.enable_contention_profiling);
+  out.Member(n("PercentageOfNodesToScore"), c.percentage_of_nodes_to_score);
+  out.Member(n("PodInitialBackoffSeconds"), absl::ToInt64Seconds(c.pod_initial_backoff));
+  out.Member(n("PodMaxBackoffSeconds"), absl::ToInt64Seconds(c.pod_max_backoff)).Key(n("Profiles"));
+  if (completes) {
+    out.Each(CompletedProfiles(c), [&](const configuration::Profile& p) { out.Literal(shown.ProfileOf(p)); });
+  } else {
+    out.Each(c.plugin_profiles, [&](const configuration::ResolvedProfile& p) {
+      out.Object().Member(n("SchedulerName"), p.scheduler_name);
+      WritePluginsCalled(p, n, &out.Key(n("Plugins")));
+      out.End();
+    });
   }
+  if (!n.as_document() || !c.extenders.empty()) out.Key(n("Extenders")).Literal(shown.Value(c.extenders));
   if (completes && (!n.as_document() || c.delay_cache_until_active)) {
-    absl::StrAppend(&out, ",", n("DelayCacheUntilActive"), BoolText(c.delay_cache_until_active));
+    out.Member(n("DelayCacheUntilActive"), c.delay_cache_until_active);
   }
-  return absl::StrCat(out, "}}");
+  return out.End().End().Take();
 }
 
 }  // namespace berth::kube_scheduler

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "cmd/kube-scheduler/go_text.h"
-#include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
@@ -53,15 +53,16 @@ HttpResponse Answer(int status, std::string text) {
   return r;
 }
 
-// Returns a rejection in the form of an API server. `details` is a further member with a leading comma, or empty.
-HttpResponse StatusObject(int code, std::string_view reason, const std::string& message, std::string_view details) {
+// Returns a rejection in the form of an API server. `details`: it has that member, which is empty.
+HttpResponse StatusObject(int code, std::string_view reason, const std::string& message, bool details) {
   HttpResponse r;
   r.status = code;
   r.content_type = "application/json";
-  r.body = R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":)";
-  api::AppendJsonString(message, &r.body);
-  absl::StrAppend(&r.body, ",\"reason\":\"", util::ToAbsl(reason), "\"", util::ToAbsl(details), ",\"code\":", code,
-                  "}\n");
+  api::JsonWriter body;
+  body.Object().Member("kind", "Status").Member("apiVersion", "v1").Key("metadata").Object().End();
+  body.Member("status", "Failure").Member("message", message).Member("reason", reason);
+  if (details) body.Key("details").Object().End();
+  r.body = body.Member("code", code).End().Finish();
   r.headers.emplace_back("Cache-Control", "no-cache, private");
   return r;
 }
@@ -193,12 +194,13 @@ bool AccessControl::ForEverybody(const std::string& path) const {
 }
 
 HttpResponse AccessControl::Unauthorized() const {
-  return form_ == Form::kText ? Answer(401, "Unauthorized\n") : StatusObject(401, "Unauthorized", "Unauthorized", "");
+  return form_ == Form::kText ? Answer(401, "Unauthorized\n")
+                              : StatusObject(401, "Unauthorized", "Unauthorized", false);
 }
 
 HttpResponse AccessControl::Forbidden(const std::string& why) const {
   if (form_ == Form::kText) return Answer(403, absl::StrCat("Forbidden: ", why, "\n"));
-  HttpResponse r = StatusObject(403, "Forbidden", absl::StrCat("forbidden: ", why), ",\"details\":{}");
+  HttpResponse r = StatusObject(403, "Forbidden", absl::StrCat("forbidden: ", why), true);
   r.no_sniff = true;
   return r;
 }

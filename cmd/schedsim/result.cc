@@ -13,7 +13,7 @@
 #include <map>
 #include <numeric>
 
-#include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/lab/experiment.h"
 #include "pkg/lab/fixes.h"
 #include "pkg/lab/metrics.h"
@@ -23,62 +23,31 @@
 namespace berth::schedsim {
 namespace {
 
-using api::AppendJsonString;
+using api::JsonWriter;
 using scheduler::Decision;
 
-void Key(std::string_view key, std::string* out) {
-  if (out->back() != '{') out->push_back(',');
-  AppendJsonString(key, out);
-  out->push_back(':');
-}
-
-template <typename List, typename Append>
-void Array(const List& list, std::string* out, Append append) {
-  out->push_back('[');
-  bool first = true;
-  for (const auto& x : list) {
-    if (!first) out->push_back(',');
-    first = false;
-    append(x);
-  }
-  out->push_back(']');
-}
-
-void Failures(const scheduler::NodeFailures& failures, std::string* out) {
+void WriteFailures(const scheduler::NodeFailures& failures, JsonWriter* j) {
   std::map<std::string_view, std::vector<std::string_view>> by_node;
   failures.ForEach([&](scheduler::Symbol node, const std::vector<scheduler::FailureReason>& reasons) {
     auto& texts = by_node[node.str()];
     for (const auto& r : reasons) texts.push_back(r.text.str());
     std::sort(texts.begin(), texts.end());
   });
-  out->push_back('{');
-  for (const auto& [node, texts] : by_node) {
-    Key(node, out);
-    Array(texts, out, [&](std::string_view t) { AppendJsonString(t, out); });
-  }
-  out->push_back('}');
+  j->Key("failures").Object();
+  for (const auto& [node, texts] : by_node) j->Key(node).Texts(texts);
+  j->End();
 }
 
-void Scores(const scheduler::DecisionTrace& t, const std::vector<size_t>& nodes, std::string* out) {
-  Key("scores", out);
-  out->push_back('{');
+void WriteScores(const scheduler::DecisionTrace& t, const std::vector<size_t>& nodes, JsonWriter* j) {
+  j->Key("scores").Object();
   for (size_t i : nodes) {
-    Key(t.feasible[i].str(), out);
-    out->push_back('{');
-    for (const auto& p : t.priorities) {
-      Key(p.name, out);
-      absl::StrAppend(out, p.scores[i]);
-    }
-    out->push_back('}');
+    j->Key(t.feasible[i].str()).Object();
+    for (const auto& p : t.priorities) j->Member(p.name, p.scores[i]);
+    j->End();
   }
-  out->push_back('}');
-  Key("totals", out);
-  out->push_back('{');
-  for (size_t i : nodes) {
-    Key(t.feasible[i].str(), out);
-    absl::StrAppend(out, t.totals[i]);
-  }
-  out->push_back('}');
+  j->End().Key("totals").Object();
+  for (size_t i : nodes) j->Member(t.feasible[i].str(), t.totals[i]);
+  j->End();
 }
 
 // Returns the indexes into trace.feasible of the nodes whose scores are shown: all by name, or the best first.
@@ -94,76 +63,41 @@ std::vector<size_t> ScoredNodes(const scheduler::DecisionTrace& t, const Detail&
   return order;
 }
 
-void PreemptionJson(const scheduler::Preemption& p, std::string* out) {
-  auto names = [&](const std::vector<api::PodPtr>& pods) {
-    Array(pods, out, [&](const api::PodPtr& pod) { AppendJsonString(pod->meta.Key(), out); });
-  };
-  Key("preemption", out);
-  out->push_back('{');
-  Key("node", out);
-  AppendJsonString(p.node.str(), out);
-  Key("victims", out);
-  names(p.victims);
-  Key("nominatedToClear", out);
-  names(p.nominated_to_clear);
-  out->push_back('}');
+void WritePreemption(const scheduler::Preemption& p, JsonWriter* j) {
+  const auto name = [&](const api::PodPtr& pod) { j->Name(pod->meta.ns.str(), pod->meta.name); };
+  j->Key("preemption").Object().Member("node", p.node.str()).Key("victims").Each(p.victims, name);
+  j->Key("nominatedToClear").Each(p.nominated_to_clear, name).End();
 }
 
-// Appends the additional members of decisions of releases after 1.10.
-void FieldMembers(const lab::DecisionFields& f, bool tell_failures, std::string* out) {
+// Writes the additional members of decisions of releases after 1.10.
+void WriteFields(const lab::DecisionFields& f, bool tell_failures, JsonWriter* j) {
   if (tell_failures && !f.rejections.empty()) {
-    Key("rejections", out);
-    out->push_back('{');
-    for (const auto& [node, rejection] : f.rejections) {
-      Key(node, out);
-      AppendJsonString(rejection, out);
-    }
-    out->push_back('}');
+    j->Key("rejections").Object();
+    for (const auto& [node, rejection] : f.rejections) j->Member(node, rejection);
+    j->End();
   }
-  if (!f.ties.empty()) {
-    Key("ties", out);
-    Array(f.ties, out, [&](const std::string& node) { AppendJsonString(node, out); });
-  }
-  if (!f.hint.empty()) {
-    Key("hint", out);
-    AppendJsonString(f.hint, out);
-  }
-  if (!f.preemption_error.empty()) {
-    Key("preemptionError", out);
-    AppendJsonString(f.preemption_error, out);
-  }
+  if (!f.ties.empty()) j->Key("ties").Texts(f.ties);
+  j->MemberUnlessEmpty("hint", f.hint).MemberUnlessEmpty("preemptionError", f.preemption_error);
 }
 
-// Appends the members of one decision, without braces.
-void DecisionMembers(const Outcome& o, const Detail& detail, std::string* out) {
+// Writes the members of one decision.
+void WriteDecision(const Outcome& o, const Detail& detail, JsonWriter* j) {
   const Decision& d = o.decision;
   const scheduler::DecisionTrace& t = o.trace;
-  Key("pod", out);
-  AppendJsonString(o.pod->meta.Key(), out);
+  j->Key("pod").Name(o.pod->meta.ns.str(), o.pod->meta.name);
   if (o.fields != nullptr && !o.fields->not_attempted.empty()) {
-    Key("notAttempted", out);
-    AppendJsonString(o.fields->not_attempted, out);
+    j->Member("notAttempted", o.fields->not_attempted);
     return;
   }
-  Key("host", out);
-  AppendJsonString(d.host.str(), out);
-  if (!o.placed()) {
-    Key("error", out);
-    AppendJsonString(d.error, out);
-  }
+  j->Member("host", d.host.str());
+  if (!o.placed()) j->Member("error", d.error);
   const auto& failures = t.failures != nullptr ? t.failures : d.failures;
   const bool tell_failures = detail.kind == Detail::Kind::kAll || (detail.kind != Detail::Kind::kNone && !o.placed());
-  if (tell_failures && failures != nullptr && failures->size() > 0) {
-    Key("failures", out);
-    Failures(*failures, out);
-  }
-  if (!t.totals.empty()) Scores(t, ScoredNodes(t, detail), out);
-  if (o.fields != nullptr) FieldMembers(*o.fields, tell_failures, out);
-  if (d.evaluated > 0) {
-    Key("evaluated", out);
-    absl::StrAppend(out, d.evaluated);
-  }
-  if (o.preemption) PreemptionJson(*o.preemption, out);
+  if (tell_failures && failures != nullptr && failures->size() > 0) WriteFailures(*failures, j);
+  if (!t.totals.empty()) WriteScores(t, ScoredNodes(t, detail), j);
+  if (o.fields != nullptr) WriteFields(*o.fields, tell_failures, j);
+  if (d.evaluated > 0) j->Member("evaluated", d.evaluated);
+  if (o.preemption) WritePreemption(*o.preemption, j);
 }
 
 class JsonResultWriter final : public ResultWriter {
@@ -172,37 +106,24 @@ class JsonResultWriter final : public ResultWriter {
 
   void Begin(const lab::Scenario& scenario) override {
     text_.clear();
-    text_.push_back('{');
-    Key("apiVersion", &text_);
-    text_ += "\"schedsim/v1\"";
-    Key("kind", &text_);
-    text_ += "\"Result\"";
-    Key("name", &text_);
-    AppendJsonString(scenario.name, &text_);
-    Key("decisions", &text_);
-    text_ += "[";
+    JsonWriter j(&text_);
+    j.Object().Member("apiVersion", "schedsim/v1").Member("kind", "Result").Member("name", scenario.name);
+    j.Key("decisions").Array();
     out_ << text_;
     first_ = true;
   }
   void Take(const Outcome& outcome) override {
     text_.clear();
-    if (!first_) text_.push_back(',');
-    text_.push_back('{');
-    first_ = false;
-    DecisionMembers(outcome, detail_, &text_);
-    text_ += "}";
+    JsonWriter j(&text_);
+    WriteDecision(outcome, detail_, &j.Object());
+    j.End();
+    if (!std::exchange(first_, false)) out_ << ',';
     out_ << text_;
   }
   void End(lab::Simulation&) override { out_ << "]}\n"; }
   void Error(const lab::Scenario& scenario, const std::string& error) override {
     if (!scenario.is_scenario) return;
-    text_.clear();
-    text_.push_back('{');
-    Key("name", &text_);
-    AppendJsonString(scenario.name, &text_);
-    Key("error", &text_);
-    AppendJsonString(error, &text_);
-    out_ << text_ << "}\n";
+    out_ << JsonWriter().Object().Member("name", scenario.name).Member("error", error).End().Finish();
   }
 
  private:
@@ -221,13 +142,11 @@ class JsonLinesWriter final : public ResultWriter {
   void Begin(const lab::Scenario& scenario) override { name_ = scenario.name; }
   void Take(const Outcome& outcome) override {
     text_.clear();
-    text_.push_back('{');
-    if (several_) {
-      Key("scenario", &text_);
-      AppendJsonString(name_, &text_);
-    }
-    DecisionMembers(outcome, detail_, &text_);
-    text_ += "}\n";
+    JsonWriter j(&text_);
+    j.Object();
+    if (several_) j.Member("scenario", name_);
+    WriteDecision(outcome, detail_, &j);
+    j.End().EndLine();
     out_ << text_;
   }
   void End(lab::Simulation&) override {}

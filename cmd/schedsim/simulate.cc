@@ -17,6 +17,7 @@
 #include "cmd/schedsim/simulate_chart.h"
 #include "cmd/schedsim/simulate_report.h"
 #include "cmd/schedsim/variants.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/api/scheduling_fields.h"
 #include "pkg/api/stream.h"
 #include "pkg/api/validation/value.h"
@@ -368,9 +369,11 @@ std::string StatsLine(const SimulationReport& report, double wall) {
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return absl::StrCat("{\"nodes\":", report.workload->node_count(), ",\"pods\":", pods, ",\"scheduled\":", placed,
-                      ",\"unschedulable\":", never, ",\"wallSeconds\":", wall, ",\"cpuSeconds\":", cpu,
-                      ",\"peakRSSBytes\":", int64_t{usage.ru_maxrss} * 1024, "}\n");
+  api::JsonWriter j;
+  j.Object().Member("nodes", report.workload->node_count()).Member("pods", pods).Member("scheduled", placed);
+  j.Member("unschedulable", never).Key("wallSeconds").Literal(absl::StrCat(wall));
+  j.Key("cpuSeconds").Literal(absl::StrCat(cpu)).Member("peakRSSBytes", int64_t{usage.ru_maxrss} * 1024);
+  return j.End().Finish();
 }
 
 // Says what the output does not.

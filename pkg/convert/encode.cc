@@ -21,6 +21,7 @@
 namespace berth::convert {
 namespace {
 
+using api::JsonWriter;
 using namespace scheduler::configuration;  // NOLINT: all of it is about these types
 
 // Writes values of one version. A member is left out if it is written as in a default object.
@@ -29,14 +30,15 @@ class Encoder {
   explicit Encoder(Version version) : version_(version) {}
 
   template <typename T>
-  std::string Object(const T& value, const T& defaults, std::string_view first = {}) const {
+  std::string Object(const T& value, const T& defaults, std::string_view first = "{}") const {
     const auto members = MembersOf(value), plain = MembersOf(defaults);
-    std::string out = absl::StrCat("{", util::ToAbsl(first));
+    JsonWriter out;
+    out.Object().MembersOf(first);
     for (size_t i = 0; i < members.size(); ++i) {
-      if (members[i].second == plain[i].second || members[i].second == "null") continue;
-      absl::StrAppend(&out, out.size() == 1 ? "" : ",", api::JsonString(members[i].first), ":", members[i].second);
+      const auto& [name, json] = members[i];
+      if (json != plain[i].second && json != "null") out.Key(name).Literal(json);
     }
-    return out + "}";
+    return out.End().Take();
   }
 
   std::string Args(const PluginArgs& from) const {
@@ -89,13 +91,12 @@ class Encoder {
   }
   template <typename T>
   std::string Value(const std::vector<T>& list) const {
-    std::string out = "[";
-    for (const T& v : list) absl::StrAppend(&out, out.size() == 1 ? "" : ",", Value(v));
-    return out + "]";
+    JsonWriter out;
+    return out.Each(list, [&](const T& v) { out.Literal(Value(v)); }).Take();
   }
   // A point without one of its numbers would be read, but not understood.
   std::string Value(const UtilizationShapePoint& p) const {
-    return absl::StrCat("{\"utilization\":", p.utilization, ",\"score\":", p.score, "}");
+    return JsonWriter().Object().Member("utilization", p.utilization).Member("score", p.score).End().Take();
   }
   template <typename T>
   requires std::is_class_v<T> std::string Value(const T& v)
@@ -114,13 +115,19 @@ class Encoder {
   const Version version_;
 };
 
+std::string EmptyDocument(Version version) {
+  JsonWriter out;
+  return out.Object()
+      .Member("apiVersion", ApiVersion(version))
+      .Member("kind", "KubeSchedulerConfiguration")
+      .End()
+      .Take();
+}
+
 }  // namespace
 
 std::string Encode(const configuration::KubeSchedulerConfiguration& c) {
-  KubeSchedulerConfiguration defaults = DefaultConfiguration(c.version);
-  const std::string first = absl::StrCat("\"apiVersion\":", api::JsonString(ApiVersion(c.version)),
-                                         ",\"kind\":\"KubeSchedulerConfiguration\"");
-  return Encoder(c.version).Object(c, defaults, first);
+  return Encoder(c.version).Object(c, DefaultConfiguration(c.version), EmptyDocument(c.version));
 }
 
 std::string EncodeArgs(const PluginArgs& args, configuration::Version version) {
@@ -136,8 +143,7 @@ configuration::Version NewestVersionOf(release::Version release) {
 }
 
 KubeSchedulerConfiguration DefaultConfiguration(configuration::Version version) {
-  auto document = api::ReadDocument(absl::StrCat("{\"apiVersion\":", api::JsonString(ApiVersion(version)),
-                                                 ",\"kind\":\"KubeSchedulerConfiguration\"}"));
+  auto document = api::ReadDocument(EmptyDocument(version));
   std::vector<Problem> problems;
   const release::Version reader = FindVersion(ApiVersion(version))->read_by.since;
   KubeSchedulerConfiguration c = Decode(document->root(), reader, {}, &problems);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 #include "pkg/http/url.h"
 #include "pkg/http/webhook.h"
 #include "pkg/scheduler/extender/answered_nodes.h"
@@ -26,6 +27,7 @@ namespace berth::scheduler {
 namespace {
 
 using api::Json;
+using api::JsonWriter;
 using util::Symbol;
 
 // Parses the first JSON value of a text and ignores what follows it, as Go's decoder for streams does. `known` may be
@@ -52,16 +54,14 @@ absl::Status ParseFirst(std::string_view text, api::KnownArrays* known, api::Doc
 absl::StatusOr<std::string> Untyped(const std::string& raw) {
   api::Document document;
   BERTH_RETURN_IF_ERROR(document.Parse(raw));
-  std::string out = "{";
+  JsonWriter out;
+  out.Object();
   for (const Json::Member& m : document.root().Children()) {
     if (m.key == "kind" || m.key == "apiVersion") continue;
-    if (out.size() > 1) out += ',';
-    api::AppendJsonString(m.key, &out);
-    out += ':';
-    out.append(raw, m.value.begin_offset(), m.value.end_offset() - m.value.begin_offset());
+    const size_t begin = m.value.begin_offset();
+    out.Key(m.key).Literal(std::string_view(raw).substr(begin, m.value.end_offset() - begin));
   }
-  out += '}';
-  return out;
+  return out.End().Take();
 }
 
 // Returns the symbol of a node that an answer names. The cache keeps the names of the nodes that exist.
@@ -213,17 +213,11 @@ class HttpExtender final : public Extender {
   absl::Status Bind(const api::Pod& pod, const std::string& node) override {
     if (!IsBinder()) return util::FailedPrecondition("Unexpected empty bindVerb in extender");
     // A bind may have taken effect even if its answer was lost, so it is not repeatable.
-    std::string body = "{\"PodName\":";
-    api::AppendJsonString(pod.meta.name, &body);
-    body += ",\"PodNamespace\":";
-    api::AppendJsonString(pod.meta.ns.str(), &body);
-    body += ",\"PodUID\":";
-    api::AppendJsonString(pod.meta.uid, &body);
-    body += ",\"Node\":";
-    api::AppendJsonString(node, &body);
-    body += '}';
+    JsonWriter body;
+    body.Object().Member("PodName", pod.meta.name).Member("PodNamespace", pod.meta.ns.str());
+    body.Member("PodUID", pod.meta.uid).Member("Node", node).End();
     api::Document document;
-    BERTH_RETURN_IF_ERROR(Ask(config_.bind_verb, body, false, &document));
+    BERTH_RETURN_IF_ERROR(Ask(config_.bind_verb, body.Take(), false, &document));
     std::string error;
     BERTH_RETURN_IF_ERROR(ReadError(config_.bind_verb, document.root(), &error));
     return error.empty() ? absl::OkStatus() : util::Internal(error);
@@ -334,55 +328,45 @@ class HttpExtender final : public Extender {
   absl::StatusOr<std::string> Arguments(const api::Pod& pod, const SentNodes& sent) {
     auto pod_json = PodJson(pod);
     if (!pod_json.ok()) return pod_json.status();
+    std::string body;
+    body.reserve(pod_json->size() + sent.json.size() + 80);
+    JsonWriter out(&body);
+    out.Object().Key("Pod").Literal(*pod_json);
     if (config_.node_cache_capable) {
-      return absl::StrCat("{\"Pod\":", *pod_json, ",\"Nodes\":null,\"NodeNames\":[", sent.json, "]}");
+      out.Key("Nodes").Literal("null").Key("NodeNames").Array().ElementsOf(sent.json).End();
+    } else {
+      out.Key("Nodes").Object().Key("metadata").Literal("{}").Key("items").Array().ElementsOf(sent.json).End().End();
+      out.Key("NodeNames").Literal("null");
     }
-    return absl::StrCat("{\"Pod\":", *pod_json, ",\"Nodes\":{\"metadata\":{},\"items\":[", sent.json,
-                        "]},\"NodeNames\":null}");
+    out.End();
+    return body;
   }
 
   // Returns the body of preempt requests. Victims have only the fields that the cache keeps of bound pods.
   absl::StatusOr<std::string> PreemptionArguments(const api::Pod& pod, const std::vector<Eviction>& evictions) const {
     auto body = PodJson(pod);
     if (!body.ok()) return body.status();
-    std::string nodes;
-    for (const Eviction& e : evictions) {
-      nodes += nodes.empty() ? "{" : ",";
-      api::AppendJsonString(e.node.str(), &nodes);
-      nodes += ":{\"Pods\":[";
-      for (size_t i = 0; i < e.victims.size(); ++i) {
-        nodes += i > 0 ? "," : "";
-        config_.node_cache_capable ? AppendUid(*e.victims[i], &nodes) : AppendVictim(*e.victims[i], &nodes);
-      }
-      absl::StrAppend(&nodes, "],\"NumPDBViolations\":", e.violations, "}");
-    }
-    nodes += nodes.empty() ? "{}" : "}";
     const bool meta = config_.node_cache_capable;
-    return absl::StrCat("{\"Pod\":", *body, ",\"NodeNameToVictims\":", meta ? "null" : nodes,
-                        ",\"NodeNameToMetaVictims\":", meta ? nodes : "null", "}");
-  }
-  static void AppendUid(const api::Pod& pod, std::string* out) {
-    *out += "{\"UID\":";
-    api::AppendJsonString(pod.meta.uid, out);
-    *out += '}';
-  }
-  static void AppendVictim(const api::Pod& pod, std::string* out) {
-    auto text = [out](const char* before, std::string_view value) {
-      *out += before;
-      api::AppendJsonString(value, out);
-    };
-    text("{\"metadata\":{\"name\":", pod.meta.name);
-    text(",\"namespace\":", pod.meta.ns.str());
-    text(",\"uid\":", pod.meta.uid);
-    *out += ",\"labels\":{";
-    bool first = true;
-    for (const auto& [key, value] : pod.tmpl->labels) {
-      text(first ? "" : ",", key.str());
-      text(":", value.str());
-      first = false;
+    JsonWriter out;
+    out.Object().Key("Pod").Literal(*body);
+    if (meta) out.Key("NodeNameToVictims").Literal("null");
+    out.Key(meta ? "NodeNameToMetaVictims" : "NodeNameToVictims").Object();
+    for (const Eviction& e : evictions) {
+      out.Key(e.node.str()).Object().Key("Pods");
+      out.Each(e.victims, [&](const api::PodPtr& p) { meta ? WriteUid(*p, &out) : WriteVictim(*p, &out); });
+      out.Member("NumPDBViolations", e.violations).End();
     }
-    text("}},\"spec\":{\"nodeName\":", pod.node_name.str());
-    absl::StrAppend(out, ",\"priority\":", pod.Priority(), "}}");
+    out.End();
+    if (!meta) out.Key("NodeNameToMetaVictims").Literal("null");
+    return out.End().Take();
+  }
+  static void WriteUid(const api::Pod& pod, JsonWriter* out) { out->Object().Member("UID", pod.meta.uid).End(); }
+  static void WriteVictim(const api::Pod& pod, JsonWriter* out) {
+    out->Object().Key("metadata").Object().Member("name", pod.meta.name).Member("namespace", pod.meta.ns.str());
+    out->Member("uid", pod.meta.uid).Key("labels").Object();
+    for (const auto& [key, value] : pod.tmpl->labels) out->Member(key.str(), value.str());
+    out->End().End().Key("spec").Object().Member("nodeName", pod.node_name.str());
+    out->Member("priority", pod.Priority()).End().End();
   }
 
   // Returns the nodes as they are sent. Most lists equal the previous one or differ in few nodes, so its texts are
