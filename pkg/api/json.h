@@ -250,8 +250,4 @@ class JsonSink {
 // elements of split members are then read by the complete parser, which takes three times as long.
 absl::Status ReadJson(std::string_view text, JsonSink& sink, KnownArrays* known = nullptr);
 
-// Appends `s` to `out` as a JSON string with quotes, escaped as Go's encoding/json does (<, >, & as \u003c..., invalid
-// UTF-8 as \ufffd).
-void AppendJsonString(std::string_view s, std::string* out);
-
 }  // namespace berth::api
