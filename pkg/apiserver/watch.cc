@@ -4,7 +4,6 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "pkg/api/json_writer.h"
 #include "pkg/store/status.h"
 
 namespace berth::apiserver {
@@ -59,7 +58,7 @@ Frame MakeFrame(std::string_view type, std::string_view object_json) {
   std::string line;
   line.reserve(object_json.size() + kAround);
   if (object_json.ends_with('\n')) object_json.remove_suffix(1);
-  api::JsonWriter(&line).Object().Member("type", type).Key("object").Literal(object_json).End().EndLine();
+  line.append("{\"type\":\"").append(type).append("\",\"object\":").append(object_json).append("}\n");
   auto frame = std::make_shared<std::string>(absl::StrCat(absl::Hex(line.size()), "\r\n"));
   frame->reserve(frame->size() + line.size() + 2);
   frame->append(line).append("\r\n");

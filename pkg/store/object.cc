@@ -265,8 +265,8 @@ ObjectPtr WithResourceVersion(const Object& o, uint64_t rv) {
 
 void AppendObject(const ResourceInfo& r, size_t version, const Object& o, std::string_view subresource,
                   std::string* out) {
-  api::JsonWriter(out).Object().Member("kind", r.kind).Member("apiVersion", r.versions[version].Text());
-  out->push_back(',');
+  out->append("{\"kind\":\"").append(r.kind).append("\",\"apiVersion\":\"");
+  out->append(r.versions[version].Text()).append("\",");
   AppendBody(r, version, o, subresource, out);
 }
 
