@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/util/contract.h"
+
 namespace berth::flags {
 
 namespace po = boost::program_options;
@@ -74,7 +76,10 @@ struct Flag {
   // Returns whether shells should go on with a value. Values of Boost's are always of use, if there may be one.
   bool TakesValue() const { return own == nullptr ? most > 0 : least > 0; }
   // REQUIRES: the value is not one of Boost's.
-  std::string text() const { return own->text(); }
+  std::string text() const {
+    BERTH_REQUIRES(own != nullptr);
+    return own->text();
+  }
 };
 
 class FlagSet {
