@@ -343,8 +343,8 @@ def test_preemption_21():
 
 
 def test_preemption_21_as_1_13():
-    # On a slow machine the second passes for which high-1 backs off, and it is tried once more in vain before its victim
-    # has ended.
+    # On a slow machine the second passes for which high-1 backs off, and it is tried once more in vain before its
+    # victim has ended.
     preemption(
         begin_as_1_13("21", by_chance=r"^(user creates high-1|victim).* \| (GET .*/pods|PATCH .*/events)/high-1\b")
     )
