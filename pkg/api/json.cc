@@ -229,7 +229,7 @@ class Handler {
       const size_t begin = internal::NextElement(rest);
       const size_t size = internal::ObjectSize(rest.substr(begin));
       if (size == 0) return true;
-      const bool read = internal::ParseQuickly(rest.substr(begin, size), nullptr, &element_);
+      const bool read = internal::ParseQuickly(rest.substr(begin, size), nullptr, Unread::kNothing, &element_);
       if (!read) {
         element_.Reset();
         return true;
@@ -370,6 +370,11 @@ std::string Json::Serialize() const {
         AppendJsonString(v.Text(), &out);
         break;
       case Type::kArray:
+        if (n.number != 0) {
+          out.append(doc_->text_, n.from, n.to - n.from);
+          break;
+        }
+        [[fallthrough]];
       case Type::kObject:
         out.push_back(n.type == Type::kArray ? '[' : '{');
         open.push_back({n.next, n.type == Type::kArray ? ']' : '}'});
@@ -417,10 +422,10 @@ std::optional<size_t> OffsetOf(const absl::Status& error) {
 
 // ---- Document -----------------------------------------------------------------------------------
 
-absl::Status Document::Parse(std::string_view text, KnownArrays* known) {
+absl::Status Document::Parse(std::string_view text, KnownArrays* known, Unread unread) {
   if (known != nullptr) known->Begin(text);
   DocumentBuilder quick(this);
-  if (internal::ParseQuickly(text, known, &quick)) return absl::OkStatus();
+  if (internal::ParseQuickly(text, known, unread, &quick)) return absl::OkStatus();
   if (known != nullptr) known->Begin(text);
   TextStream in(text);
   Handler handler(in, this, nullptr, known);
@@ -435,7 +440,7 @@ absl::Status Document::Parse(std::string_view text, KnownArrays* known) {
 
 absl::Status Document::ParseAsGo(std::string_view text) {
   DocumentBuilder quick(this);
-  if (internal::ParseQuickly(text, nullptr, &quick)) return absl::OkStatus();
+  if (internal::ParseQuickly(text, nullptr, Unread::kNothing, &quick)) return absl::OkStatus();
   const std::string whole = internal::WithoutHalfPairs(text);
   TextStream in(whole);
   Handler handler(in, this, nullptr);
@@ -519,6 +524,9 @@ void DocumentBuilder::Int(int64_t v, std::string_view text, size_t from, size_t 
 }
 void DocumentBuilder::IntInSource(int64_t v, size_t from, size_t to) {
   AddText(Json::Type::kInt, from, to - from, from, to).number = static_cast<uint64_t>(v);
+}
+void DocumentBuilder::UnreadArray(size_t from, size_t to) {
+  Add(Json::Type::kArray, from, to).number = 1;
 }
 void DocumentBuilder::Double(double v, std::string_view text, size_t from, size_t to) {
   auto& n = AddText(Json::Type::kDouble, Append(text), text.size(), from, to);

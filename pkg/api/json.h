@@ -109,6 +109,10 @@ class KnownArrays {
   std::vector<std::string> path_;
 };
 
+// What a parser may leave unread: nothing, or metadata.managedFields of the value or of its member "object", which only
+// API servers read, and which are a third of many objects.
+enum class Unread : uint8_t { kNothing, kManagedFields };
+
 class Document {
  public:
   Document() = default;
@@ -119,8 +123,9 @@ class Document {
 
   // Parses exactly one value; anything but white space after it is an error. Errors give line and column: "line 3,
   // column 17: Missing a comma or ']' after an array element." If `known` is not null, skips the array for which its
-  // SizeIfKnown returns a size.
-  absl::Status Parse(std::string_view text, KnownArrays* known = nullptr);
+  // SizeIfKnown returns a size. What is left `unread` is an empty array, which Serialize writes as it stands in the
+  // text; only its brackets and quotes are checked.
+  absl::Status Parse(std::string_view text, KnownArrays* known = nullptr, Unread unread = Unread::kNothing);
   // The same as Go's encoding/json does it for API servers: errors are Go's ("invalid character 'b' looking for
   // beginning of value", "unexpected end of JSON input"), and an escape of half a surrogate pair means U+FFFD.
   absl::Status ParseAsGo(std::string_view text);
@@ -135,7 +140,7 @@ class Document {
     // the text of a string or number, in text_; for a container, the number of its children
     uint32_t begin = 0, size = 0;
     uint32_t next = 0;          // index after this value and everything inside it
-    uint64_t number = 0;        // int64 or double bits
+    uint64_t number = 0;        // int64 or double bits; of an array, 1 if it is left unread
     uint64_t from = 0, to = 0;  // offsets in the source, which begins at source_begin_
   };
   std::vector<Node> nodes_;
@@ -212,6 +217,7 @@ class DocumentBuilder {
     AddText(Json::Type::kString, at, size, from, to);
   }
   void IntInSource(int64_t v, size_t from, size_t to);
+  void UnreadArray(size_t from, size_t to);
   // Notes that the source is a part of a text, and where it begins there: the values' offsets are those in the text.
   void SourceBeginsAt(size_t offset) { doc_->source_begin_ = offset; }
   // Notes that all of the source's values are in the document, and that there is no space between its tokens.

@@ -17,14 +17,17 @@ constexpr size_t kMostDigits = 18;  // of an integer that fits into 64 bits what
 
 class Parser {
  public:
-  Parser(std::string_view text, KnownArrays* known, DocumentBuilder* out) : text_(text), path_(known), out_(*out) {}
+  Parser(std::string_view text, KnownArrays* known, Unread unread, DocumentBuilder* out)
+      : text_(text), path_(known), skips_(unread == Unread::kManagedFields), out_(*out) {}
 
   bool Parse() {
     if (text_.size() > kLargestSource) return false;
     out_.KeepSource(text_);
     for (SkipSpace();;) {
       const char c = Peek();
-      if (c == '{' || c == '[') {
+      if (c == '[' && at_ == unread_) {
+        if (!SkipArray()) return false;
+      } else if (c == '{' || c == '[') {
         if (!Open(c)) return false;
         SkipSpace();
         if (Peek() != closing_[depth_ - 1]) {
@@ -104,6 +107,28 @@ class Parser {
     if (Peek() != ':') return false;
     ++at_;
     SkipSpace();
+    if (skips_ && depth_ <= 3) NoteKey(key);
+    return true;
+  }
+
+  // Notes where managedFields begins if the key is that of the object's metadata.
+  void NoteKey(std::string_view key) {
+    if (depth_ == 1) {
+      in_object_ = key == "object";
+      metadata_ = key == "metadata" ? 1 : 0;
+    } else if (depth_ == 2 && in_object_) {
+      metadata_ = key == "metadata" ? 2 : 0;
+    } else if (metadata_ != 0 && depth_ == metadata_ + 1 && key == "managedFields") {
+      unread_ = at_;
+    }
+  }
+
+  bool SkipArray() {
+    JsonScanner scanner;
+    const size_t from = at_;
+    at_ += scanner.Scan(text_.substr(from));
+    if (!scanner.done() || text_[at_ - 1] != ']') return false;
+    out_.UnreadArray(from, at_);
     return true;
   }
 
@@ -209,6 +234,10 @@ class Parser {
   const std::string_view text_;
   size_t at_ = 0;
   KnownPath path_;
+  const bool skips_;            // whether metadata.managedFields is left unread
+  bool in_object_ = false;      // whether the member of the outermost object is "object"
+  size_t metadata_ = 0;         // the depth of the object's "metadata"; 0: it is not there, or elsewhere
+  size_t unread_ = ~size_t{0};  // where managedFields begins
   DocumentBuilder& out_;
   std::array<char, kDepth> closing_;  // the brackets that close what is open
   size_t depth_ = 0;
@@ -238,8 +267,8 @@ size_t ObjectSize(std::string_view text) {
   return scanner.done() ? size : 0;
 }
 
-bool ParseQuickly(std::string_view text, KnownArrays* known, DocumentBuilder* out) {
-  return Parser(text, known, out).Parse();
+bool ParseQuickly(std::string_view text, KnownArrays* known, Unread unread, DocumentBuilder* out) {
+  return Parser(text, known, unread, out).Parse();
 }
 
 }  // namespace berth::api::internal

@@ -16,8 +16,9 @@ namespace berth::api::internal {
 
 // Parses the whole text into the empty `out`. Returns false if the text is not JSON, or holds something that only the
 // complete parser understands; `out` then holds a part. Whatever it accepts, the complete parser accepts too and reads
-// in the same way, offsets included. Allocates nothing unless a string has escapes. Thread-safety: thread-safe.
-bool ParseQuickly(std::string_view text, KnownArrays* known, DocumentBuilder* out);
+// in the same way, offsets included, but for what may be left `unread`. Allocates nothing unless a string has escapes.
+// Thread-safety: thread-safe.
+bool ParseQuickly(std::string_view text, KnownArrays* known, Unread unread, DocumentBuilder* out);
 
 // Return where the elements of a list are, for ParseQuickly to read them one by one; they do not tell whether the text
 // is JSON. NextElement: `text` begins with the bracket that ends an element. Returns the offset of the opening brace of

@@ -49,7 +49,7 @@ std::string Described(const Document& d) {
 bool Accepts(const std::string& text) {
   Document quick;
   DocumentBuilder builder(&quick);
-  if (!internal::ParseQuickly(text, nullptr, &builder)) return false;
+  if (!internal::ParseQuickly(text, nullptr, Unread::kNothing, &builder)) return false;
   Keeper complete;
   INFO(text);
   REQUIRE(ReadJson(text, complete).ok());
@@ -277,6 +277,53 @@ TEST_CASE("a value is copied from its source only if that is how it is written")
   REQUIRE(d.Parse(plain).ok());
   CHECK(d.root().Serialize() == plain);
   CHECK(d.root().Find("a").Serialize() == R"([1,-2,"x",null,true,{}])");
+}
+
+// Returns how many values are in metadata.managedFields of the value or of its "object".
+size_t ManagedFields(const Document& d) {
+  const Json object = d.root().Find("object");
+  return (object.IsNull() ? d.root() : object).Find("metadata").Find("managedFields").size();
+}
+
+TEST_CASE("who manages the fields of an object is left unread, and written as it stands") {
+  const std::string fields = R"([{"manager":"a]}","fieldsV1":{"f:spec":{"f:x":{},"k:{\"a\":1}":[]}}},{}])";
+  const std::string object =
+      R"({"kind":"Pod","metadata":{"name":"p","managedFields":)" + fields + R"(,"uid":"u"},"a":1})";
+  for (const std::string& text :
+       {object, R"({"type":"ADDED","object":)" + object + "}", R"({"object":)" + object + R"(,"b":"<\n"})"}) {
+    INFO(text);
+    Document whole, part;
+    REQUIRE(whole.Parse(text).ok());
+    REQUIRE(part.Parse(text, nullptr, Unread::kManagedFields).ok());
+    CHECK(ManagedFields(whole) == 2);
+    CHECK(ManagedFields(part) == 0);
+    CHECK(part.root().Serialize() == whole.root().Serialize());
+    const Json was = whole.root().Find("object"), is = part.root().Find("object");
+    CHECK((is.IsNull() ? part.root() : is).Find("metadata").Find("uid").Text() == "u");
+    CHECK((is.IsNull() ? part.root() : is).Find("a").begin_offset() ==
+          (was.IsNull() ? whole.root() : was).Find("a").begin_offset());
+  }
+}
+
+TEST_CASE("other members that are called managedFields are read, and so is what is no list") {
+  for (const char* text :
+       {R"({"managedFields":[1]})", R"({"spec":{"managedFields":[1]},"metadata":{}})",
+        R"({"metadata":{"labels":{"managedFields":[1]}}})", R"({"metadata":{"managedFields":{"a":[1]}}})",
+        R"({"metadata":{},"managedFields":[1]})", R"({"x":{"metadata":{"managedFields":[1]}}})",
+        R"({"object":{"metadata":[{"managedFields":[1]}]}})", R"({"metadata":[[{"managedFields":[1]}]]})",
+        R"({"object":{"spec":{"managedFields":[1]},"metadata":1}})"}) {
+    INFO(text);
+    Document whole, part;
+    REQUIRE(whole.Parse(text).ok());
+    REQUIRE(part.Parse(text, nullptr, Unread::kManagedFields).ok());
+    CHECK(Described(part) == Described(whole));
+  }
+  for (const char* text : {R"({"metadata":{"managedFields":[}})", R"({"metadata":{"managedFields":[1}})",
+                           R"({"metadata":{"managedFields":["]}})", R"({"metadata":{"managedFields":[1])"}) {
+    INFO(text);
+    Document part;
+    CHECK_FALSE(part.Parse(text, nullptr, Unread::kManagedFields).ok());
+  }
 }
 
 }  // namespace

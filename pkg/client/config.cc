@@ -297,6 +297,7 @@ absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& u
                                 names.cluster, "\")"));
   }
   tls.server_name = cluster.tls_server_name;
+  tls.resume = true;  // as API servers let clients
   // As in client-go, the user's own token or certificate takes precedence over the plugin.
   if (user.has_exec && user.token.empty() && user.token_file.empty() && user.username.empty() && tls.cert_pem.empty()) {
     ExecPluginConfig plugin;

@@ -212,7 +212,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
           newest_.Saw(version);
         }
       }
-      absl::Status decoded = doc_.Parse(text, sink_->known_arrays());
+      absl::Status decoded = doc_.Parse(text, sink_->known_arrays(), api::Unread::kManagedFields);
       if (decoded.ok() && !version_first_) newest_.Saw(VersionOf(doc_.root()));
       if (decoded.ok()) decoded = sink_->Listed(doc_.root());
       if (!decoded.ok()) Undecodable("an object of the list", decoded);
@@ -441,7 +441,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   // The version advances even if the object could not be decoded: watching from an older version would only bring it
   // again.
   void OnEvent(std::string_view text) {
-    absl::Status s = doc_.Parse(text, sink_->known_arrays());
+    absl::Status s = doc_.Parse(text, sink_->known_arrays(), api::Unread::kManagedFields);
     if (!s.ok()) {
       Undecodable("an event", s);
       return;

@@ -36,6 +36,39 @@ std::vector<X509_OBJECT*> Objects(STACK_OF(X509_OBJECT) * stack) {
   return all;
 }
 
+void FreeSession(void* /*context*/, void* session, CRYPTO_EX_DATA*, int, long, void*) {
+  SSL_SESSION_free(static_cast<SSL_SESSION*>(session));
+}
+
+// Returns under which index a context has the session of its last connection.
+int SessionIndex() {
+  static const int index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, FreeSession);
+  return index;
+}
+
+SSL_SESSION* SessionOf(SSL_CTX* context) {
+  return static_cast<SSL_SESSION*>(SSL_CTX_get_ex_data(context, SessionIndex()));
+}
+
+// Takes the session, which may be null.
+void SetSession(SSL_CTX* context, SSL_SESSION* session) {
+  SSL_SESSION_free(SessionOf(context));
+  SSL_CTX_set_ex_data(context, SessionIndex(), session);
+}
+
+// Called when a server has sent a ticket. OpenSSL makes a session unusable when its connection breaks, so a copy is
+// kept.
+int KeepCopy(SSL* ssl, SSL_SESSION* session) {
+  SetSession(SSL_get_SSL_CTX(ssl), SSL_SESSION_dup(session));
+  return 0;
+}
+
+// A session says that the server's certificate was verified, but not that it is still valid.
+bool MayResume(const SSL_SESSION* session) {
+  X509* const server = SSL_SESSION_get0_peer(const_cast<SSL_SESSION*>(session));
+  return server != nullptr && X509_cmp_current_time(X509_get0_notAfter(server)) > 0;
+}
+
 }  // namespace
 
 void DeleteTlsContext::operator()(boost::asio::ssl::context* context) const {
@@ -49,6 +82,10 @@ absl::StatusOr<TlsContext> NewTlsContext(const TlsOptions& options) {
   // A server may close without a TLS close_notify between responses. That is safe, because lengths and chunks show
   // whether a response is complete.
   SSL_CTX_set_options(context->native_handle(), SSL_OP_IGNORE_UNEXPECTED_EOF);
+  if (options.resume) {
+    SSL_CTX_set_session_cache_mode(context->native_handle(), SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(context->native_handle(), KeepCopy);
+  }
   boost::system::error_code ec;
   if (options.insecure_skip_verify) {
     if (!options.ca_pem.empty()) {
@@ -158,6 +195,13 @@ void PrepareTls(SSL* ssl, const TlsOptions& options, const std::string& host) {
   }
   static constexpr unsigned char kHttp11[] = "\x08http/1.1";
   SSL_set_alpn_protos(ssl, kHttp11, sizeof(kHttp11) - 1);
+  if (SSL_SESSION* last = SessionOf(SSL_get_SSL_CTX(ssl)); last != nullptr && MayResume(last)) {
+    SSL_set_session(ssl, last);
+  }
+}
+
+void ForgetSession(SSL* ssl) {
+  SetSession(SSL_get_SSL_CTX(ssl), nullptr);
 }
 
 std::string TlsError(SSL* ssl, const boost::system::error_code& ec) {

@@ -37,6 +37,9 @@ struct TlsOptions {
   // connections if they have changed.
   std::string ca_file, cert_file, key_file;
   absl::Duration file_age = absl::Seconds(10);
+  // Resumes the session of the context's last connection, so that no certificates are exchanged and verified again. For
+  // servers of which it is known that they can: all connections of a context go to one server.
+  bool resume = false;
 };
 
 // Returns a context for TLS 1.2 or newer, with certificate verification unless that is switched off, and with our
@@ -72,6 +75,8 @@ class TlsSource {
 
 // Sets server name indication, ALPN and the name to verify on a connection before its handshake.
 void PrepareTls(SSL* ssl, const TlsOptions& options, const std::string& host);
+// The session of the context's last connection is not resumed by the next one. Called when a handshake has failed.
+void ForgetSession(SSL* ssl);
 
 // Returns why a handshake failed, in Go's words: "x509: certificate has expired".
 std::string TlsError(SSL* ssl, const boost::system::error_code& ec);

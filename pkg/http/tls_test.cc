@@ -43,9 +43,9 @@ const Certificates& Certs() {
 }
 
 struct TlsFixture {
-  explicit TlsFixture(const std::string& certificate, bool ask_client = false) {
+  explicit TlsFixture(const std::string& certificate, bool ask_client = false, bool resumes = true) {
     FakeServer::Tls tls{Certs().dir.path(certificate + ".pem"), Certs().dir.path(certificate + ".key"),
-                        ask_client ? Certs().dir.path("ca.pem") : ""};
+                        ask_client ? Certs().dir.path("ca.pem") : "", resumes};
     server = std::make_unique<FakeServer>(
         [](const FakeRequest& r, FakeServer::Turn& t) {
           if (r.target == "/stream") {
@@ -54,6 +54,7 @@ struct TlsFixture {
             t.Close();
           } else {
             t.Respond(200, std::string(100'000, 'x'));
+            if (r.target == "/once") t.Close();
           }
         },
         &tls);
@@ -119,6 +120,37 @@ TEST_CASE("our certificate is shown to a server that asks") {
   t.cert_pem = Certs().Read("client.pem");
   t.key_pem = Certs().Read("client.key");
   CHECK(f.Ask(t).status == 200);
+}
+
+// Returns the statuses of three requests, each of which ends its connection.
+std::vector<int> AskOnThreeConnections(TlsFixture* f, TlsOptions tls) {
+  HttpOptions o;
+  o.host = "127.0.0.1";
+  o.port = static_cast<uint16_t>(f->server->port());
+  o.tls = std::move(tls);
+  auto client = NewHttpClient(f->io.executor(), o);
+  REQUIRE(client.ok());
+  Request r;
+  r.target = "/once";
+  std::vector<int> statuses;
+  for (int i = 0; i < 3; ++i) statuses.push_back(DoBlocking(f->io.executor(), client->get(), r).status);
+  f->io.Run([&] { client->reset(); });
+  return statuses;
+}
+
+TEST_CASE("a new connection resumes the session of the last one, if that is asked for") {
+  TlsOptions t = Trust();
+  t.cert_pem = Certs().Read("client.pem");
+  t.key_pem = Certs().Read("client.key");
+  TlsFixture f("server", true);
+  CHECK(AskOnThreeConnections(&f, t) == std::vector<int>{200, 200, 200});
+  CHECK(f.server->resumed() == 0);
+  t.resume = true;
+  CHECK(AskOnThreeConnections(&f, t) == std::vector<int>{200, 200, 200});
+  CHECK(f.server->resumed() == 2);
+  // A server that cannot, and says so by ending the handshake, is asked for a whole one the next time.
+  TlsFixture cannot("server", true, false);
+  CHECK(AskOnThreeConnections(&cannot, t) == std::vector<int>{200, 0, 200});
 }
 
 TEST_CASE("certificates are read again when their files change, once they fit together") {

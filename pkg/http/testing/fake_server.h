@@ -58,6 +58,7 @@ class FakeServer {
   using Handler = std::function<void(const FakeRequest&, Turn&)>;
   struct Tls {
     std::string cert_file, key_file, client_ca_file;  // with a client CA: a certificate is demanded
+    bool resumes = true;                              // whether clients with certificates can resume sessions
   };
 
   explicit FakeServer(Handler handler) : FakeServer(std::move(handler), nullptr) {}
@@ -71,12 +72,15 @@ class FakeServer {
         tls_->load_verify_file(tls->client_ca_file);
         tls_->set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert);
       }
+      // Without a context of sessions, OpenSSL ends connections that resume one with a client's certificate.
+      if (tls->resumes) SSL_CTX_set_session_id_context(tls_->native_handle(), reinterpret_cast<const uint8_t*>("t"), 1);
     }
     Listen(0);
   }
   ~FakeServer() { Stop(); }
 
   int port() const { return port_; }
+  int resumed() const { return resumed_; }  // the number of connections that resumed a session
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
   // Closes the listener and every connection; Listen opens it again.
@@ -180,6 +184,7 @@ class FakeServer {
         c->Shutdown();
         return;
       }
+      resumed_ += SSL_session_reused(c->tls->native_handle());
     }
     std::string in;
     int number = 0;
@@ -230,6 +235,7 @@ class FakeServer {
   boost::asio::io_context io_;
   boost::asio::ip::tcp::acceptor acceptor_;
   std::unique_ptr<boost::asio::ssl::context> tls_;
+  std::atomic<int> resumed_{0};
   std::thread accepting_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
