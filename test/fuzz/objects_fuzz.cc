@@ -22,8 +22,13 @@ void DecodeAll(api::Json j) {
 }
 
 void Json(std::string_view input) {
-  api::Document d;
-  if (d.Parse(input).ok()) DecodeAll(d.root());
+  api::Document d, part, again;
+  if (!d.Parse(input).ok()) return;
+  DecodeAll(d.root());
+  // What was left unread is written, too.
+  Require(part.Parse(input, nullptr, api::Unread::kManagedFields).ok() && again.Parse(part.root().Serialize()).ok() &&
+              again.root().Serialize() == d.root().Serialize(),
+          "an object whose managedFields are left unread is another one");
 }
 
 // JSON or YAML, one document, as policies and configurations are read.
