@@ -84,8 +84,8 @@ class Server:
         )
         self.connection = http.client.HTTPConnection("127.0.0.1", int(self.process.stdout.readline().rsplit(":", 1)[1]))
 
-    def call(self, method, path, body=None):
-        self.connection.request(method, path, body, {"Content-Type": "application/json"})
+    def call(self, method, path, body=None, content_type="application/json"):
+        self.connection.request(method, path, body, {"Content-Type": content_type})
         answer = self.connection.getresponse()
         text = answer.read()
         if answer.status >= 300:
@@ -96,29 +96,17 @@ class Server:
         return len(self.call("GET", "/api/v1/namespaces/default/" + resource)["items"])
 
 
-def managed_fields():
-    """Returns metadata.managedFields of a plain pod as a real server writes it, which hollow-apiserver does not."""
-
-    def nothing_in(names):
-        return {"f:" + name: {} for name in names.split()}
-
-    container = nothing_in("imagePullPolicy image name terminationMessagePath terminationMessagePolicy")
-    container["f:resources"] = {".": {}, "f:requests": {".": {}, "f:cpu": {}, "f:memory": {}}}
-    spec = nothing_in("dnsPolicy enableServiceLinks restartPolicy schedulerName securityContext")
-    spec["f:containers"] = {'k:{"name":"c"}': {".": {}, **container}}
-    fields = {"f:metadata": {"f:labels": {".": {}, "f:app": {}}}, "f:spec": spec}
-    entry = {"manager": "bench", "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:00Z"}
-    return [{**entry, "fieldsType": "FieldsV1", "fieldsV1": fields}]
-
-
 def arrive(server, first, count):
-    """Creates pods in the rhythm of RATE, and waits until each is bound and its event written."""
+    """Applies pods in the rhythm of RATE, and waits until each is bound and its event written. Applied pods have
+    metadata.managedFields, as all pods of a real server have."""
     spec = {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "10m", "memory": "10Mi"}}}]}
     begin = time.monotonic()
     for i in range(count):
         time.sleep(max(0, begin + i / RATE - time.monotonic()))
-        meta = {"name": "steady-%d" % (first + i), "labels": {"app": "steady"}, "managedFields": managed_fields()}
-        server.call("POST", "/api/v1/namespaces/default/pods", json.dumps({"metadata": meta, "spec": spec}))
+        name = "steady-%d" % (first + i)
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": "steady"}}, "spec": spec}
+        path = "/api/v1/namespaces/default/pods/%s?fieldManager=bench" % name
+        server.call("PATCH", path, json.dumps(pod), "application/apply-patch+yaml")
     end = time.monotonic() + LIMIT_S
     while server.count("events") < first + count:
         if time.monotonic() > end:

@@ -327,7 +327,7 @@ std::string_view Json::CompactSource() const {
 std::string Json::Serialize() const {
   if (doc_ == nullptr) return "null";
   const std::string_view source = CompactSource();
-  if (!source.empty() && internal::NeedsNoEscapes(source)) return std::string(source);
+  if (!source.empty() && internal::IsAsSerialized(source)) return std::string(source);
   std::string out;
   // Compact text is as long as its source, or shorter.
   if (const auto& whole = doc_->nodes_[index_]; whole.to > whole.from) out.reserve(whole.to - whole.from);

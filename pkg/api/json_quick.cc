@@ -253,6 +253,16 @@ size_t SkipSpaceFrom(std::string_view text, size_t at) {
 
 }  // namespace
 
+bool HasUsualEscapes(std::string_view s) {
+  for (size_t at = 0; (at = s.find('\\', at)) != std::string_view::npos; at += 2) {
+    const char c = at + 1 < s.size() ? s[at + 1] : '\0';
+    if (c == '"' || c == '\\' || c == 'n' || c == 'r' || c == 't') continue;
+    const std::string_view digits = c == 'u' ? s.substr(at + 2, 4) : std::string_view();
+    if (digits != "003c" && digits != "003e" && digits != "0026") return false;
+  }
+  return true;
+}
+
 size_t NextElement(std::string_view text) {
   const size_t comma = SkipSpaceFrom(text, 1);
   if (comma >= text.size() || text[comma] != ',') return text.size();

@@ -87,25 +87,33 @@ inline size_t PlainRun(std::string_view s) {
   return i;
 }
 
-// Returns whether a JSON text without space between tokens is what Json::Serialize writes: it has no escapes and no
-// characters that Serialize escapes. Other texts may pass for different without being so.
-inline bool NeedsNoEscapes(std::string_view s) {
+// Returns whether each escape in a JSON text is one that Json::Serialize writes.
+bool HasUsualEscapes(std::string_view s);
+
+// Returns whether a JSON text without space between tokens is what Json::Serialize writes: it has no characters that
+// Serialize escapes, and no other escapes than Serialize's. Other texts may pass for different without being so.
+inline bool IsAsSerialized(std::string_view s) {
   size_t i = 0;
+  bool escapes = false;
 #ifdef __SSE2__
   const auto is = [](__m128i v, char c) { return _mm_cmpeq_epi8(v, _mm_set1_epi8(c)); };
+  __m128i backslashes = _mm_setzero_si128();
   for (; i + 16 <= s.size(); i += 16) {
     const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(s.data() + i));
     // Bytes beyond ASCII are negative.
     __m128i bad = _mm_cmplt_epi8(v, _mm_set1_epi8(' '));
-    bad = _mm_or_si128(bad, _mm_or_si128(_mm_or_si128(is(v, '\\'), is(v, '<')), _mm_or_si128(is(v, '>'), is(v, '&'))));
+    bad = _mm_or_si128(bad, _mm_or_si128(is(v, '<'), _mm_or_si128(is(v, '>'), is(v, '&'))));
     if (_mm_movemask_epi8(bad) != 0) return false;
+    backslashes = _mm_or_si128(backslashes, is(v, '\\'));
   }
+  escapes = _mm_movemask_epi8(backslashes) != 0;
 #endif
   for (; i < s.size(); ++i) {
     const char c = s[i];
-    if (static_cast<signed char>(c) < ' ' || c == '\\' || c == '<' || c == '>' || c == '&') return false;
+    if (static_cast<signed char>(c) < ' ' || c == '<' || c == '>' || c == '&') return false;
+    escapes |= c == '\\';
   }
-  return true;
+  return !escapes || HasUsualEscapes(s);
 }
 
 }  // namespace berth::api::internal

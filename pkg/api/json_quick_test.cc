@@ -272,6 +272,13 @@ TEST_CASE("a value is copied from its source only if that is how it is written")
     REQUIRE(d.Parse(text).ok());
     CHECK(d.root().Serialize() != text);
   }
+  for (const char* text : {R"({"k:{\"a\":1}":"\\\n\r\t"})", R"(["\u003c","\u003e\u0026","0123456789\"abcdefgh"])"}) {
+    INFO(text);
+    CHECK(Accepts(text));
+    Document d;
+    REQUIRE(d.Parse(text).ok());
+    CHECK(d.root().Serialize() == text);
+  }
   Document d;
   const std::string plain = R"({"a":[1,-2,"x",null,true,{}],"b":{"c":"0123456789abcdef0123456789"},"c":{}})";
   REQUIRE(d.Parse(plain).ok());
