@@ -1,5 +1,5 @@
-// The table is a text for each kind, which is parsed at its first use; Cutter walks an object and the table side by
-// side and copies only what the table names.
+// The table is made at its first use, from the marks in the rows of the API's types (validation/schema_types.h); Cutter
+// walks an object and the table side by side and copies only what the table names.
 #include "pkg/api/scheduling_fields.h"
 
 #include <absl/container/flat_hash_map.h>
@@ -7,138 +7,25 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <vector>
 
 #include "pkg/api/json_writer.h"
+#include "pkg/api/validation/schema.h"
 #include "pkg/util/contract.h"
 
 namespace berth::api {
 namespace {
 
-// A field is "name" (kept as it is), "name=class" (a text, a list of texts, or a map, depending on the class) or
-// "name{fields}" (an object, or a list of objects). The classes name, node, namespace, uid, key, value, resource,
-// image, scheduler, driver, address and text say what the text names; labels is a map from label keys to values;
-// resources a map by resource name; podnames a map by pod name; avoid and affinity are JSON in a text. "name/" marks
-// what differs between pods of one template; "name+" what belongs to a template only while a pod is resized in place.
+using validation::FieldDef;
+using validation::TypeDef;
 
-#define SELECTOR "matchLabels=labels matchExpressions{key=key operator values=value}"
-#define NODE_TERM "matchExpressions{key=key operator values=value} matchFields{key operator values=node}"
-#define OWNERS "ownerReferences{apiVersion kind name=name uid=uid controller}"
-#define META "name=name namespace=namespace uid=uid resourceVersion creationTimestamp deletionTimestamp "
-#define TEMPLATE_LABELS "template{metadata{labels=labels}}"
-#define SPEC_SELECTOR "metadata{" META "} spec{selector{" SELECTOR "} " TEMPLATE_LABELS "}"
-#define AFFINITY_TERM                                                            \
-  "labelSelector{" SELECTOR "} namespaces=namespace namespaceSelector{" SELECTOR \
-  "} topologyKey=key "                                                           \
-  "matchLabelKeys=key mismatchLabelKeys=key"
-#define POD_AFFINITY                                              \
-  "requiredDuringSchedulingIgnoredDuringExecution{" AFFINITY_TERM \
-  "} "                                                            \
-  "preferredDuringSchedulingIgnoredDuringExecution{weight podAffinityTerm{" AFFINITY_TERM "}}"
-#define CONTAINER                                                                                                   \
-  "name+=name image=image restartPolicy restartPolicyRules{action} resources{requests=resources limits=resources} " \
-  "ports{hostPort containerPort hostIP=address protocol}"
-#define RESIZED "resources+{requests=resources} allocatedResources+=resources"
+// ---- the table ----------------------------------------------------------------------------------
 
-constexpr char kPod[] =
-    "metadata{name/=name namespace=namespace uid/=uid resourceVersion/ creationTimestamp/ deletionTimestamp/ "
-    "labels=labels " OWNERS
-    "} spec{nodeName/=node schedulerName=scheduler priority preemptionPolicy nodeSelector=labels hostNetwork "
-    "hostUsers overhead=resources resources{requests=resources limits=resources} resourceClaims{name=name "
-    "resourceClaimName=name "
-    "resourceClaimTemplateName=name} "
-    "schedulingGroup{} workloadRef{} schedulingGates{name=name} containers{" CONTAINER "} initContainers{" CONTAINER
-    "} tolerations{key=key operator value=value effect tolerationSeconds} "
-    "affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution{nodeSelectorTerms{" NODE_TERM
-    "}} preferredDuringSchedulingIgnoredDuringExecution{weight preference{" NODE_TERM "}}} podAffinity{" POD_AFFINITY
-    "} podAntiAffinity{" POD_AFFINITY
-    "}} topologySpreadConstraints{maxSkew topologyKey=key whenUnsatisfiable labelSelector{" SELECTOR
-    "} minDomains nodeAffinityPolicy nodeTaintsPolicy matchLabelKeys=key} "
-    "volumes{name=name persistentVolumeClaim{claimName=name readOnly} gcePersistentDisk{pdName=name readOnly} "
-    "awsElasticBlockStore{volumeID=name readOnly} azureDisk{diskName=name diskURI=name} iscsi{iqn=name readOnly} "
-    "rbd{image=name pool=name monitors=name readOnly} cinder{volumeID=name} portworxVolume{volumeID=name} ephemeral{} "
-    "image{reference=image}}} "
-    "status{phase/ nominatedNodeName/=node startTime/ conditions/{type status reason message=text lastProbeTime "
-    "lastTransitionTime} resourceClaimStatuses/{name=name resourceClaimName=name} containerStatuses+{name=name " RESIZED
-    "} initContainerStatuses+{name=name " RESIZED "} " RESIZED "}";
-
-constexpr char kNode[] =
-    "metadata{name=node uid=uid resourceVersion creationTimestamp deletionTimestamp labels=labels "
-    "annotations{scheduler.alpha.kubernetes.io/preferAvoidPods=avoid}} "
-    "spec{unschedulable taints{key=key value=value effect}} "
-    "status{allocatable=resources capacity=resources conditions{type status} images{names=image sizeBytes} "
-    "declaredFeatures}";
-
-constexpr char kVolume[] =
-    "metadata{" META
-    "labels=labels annotations{volume.beta.kubernetes.io/storage-class=name "
-    "volume.alpha.kubernetes.io/node-affinity=affinity pv.kubernetes.io/bound-by-controller}} "
-    "spec{capacity=resources accessModes storageClassName=name volumeAttributesClassName=name volumeMode "
-    "claimRef{namespace=namespace name=name "
-    "uid=uid} nodeAffinity{required{nodeSelectorTerms{" NODE_TERM
-    "}}} gcePersistentDisk{pdName=name} awsElasticBlockStore{volumeID=name} azureDisk{diskName=name diskURI=name} "
-    "cinder{volumeID=name} portworxVolume{volumeID=name} csi{driver=driver volumeHandle=name}} status{phase}";
-
-constexpr char kClaim[] = "metadata{" META OWNERS
-                          " annotations{volume.beta.kubernetes.io/storage-class=name pv.kubernetes.io/bind-completed "
-                          "pv.kubernetes.io/bound-by-controller volume.kubernetes.io/selected-node=node}} "
-                          "spec{volumeName=name storageClassName=name volumeAttributesClassName=name accessModes "
-                          "volumeMode selector{" SELECTOR "} resources{requests=resources}} status{phase}";
-
-struct KindFields {
-  const char* kind;
-  const char* fields;
-};
-constexpr KindFields kKindFields[] = {
-    {"Pod", kPod},
-    {"Node", kNode},
-    {"Service", "metadata{" META "} spec{selector=labels}"},
-    {"ReplicationController", "metadata{" META "} spec{selector=labels " TEMPLATE_LABELS "}"},
-    {"ReplicaSet", SPEC_SELECTOR},
-    {"StatefulSet", SPEC_SELECTOR},
-    {"PersistentVolume", kVolume},
-    {"PersistentVolumeClaim", kClaim},
-    {"StorageClass", "metadata{" META "} volumeBindingMode provisioner=driver "
-                     "allowedTopologies{matchLabelExpressions{key=key values=value}}"},
-    {"PodDisruptionBudget",
-     "metadata{" META "} spec{selector{" SELECTOR "}} status{disruptionsAllowed disruptedPods=podnames}"},
-    {"Namespace", "metadata{" META "labels=labels}"},
-    {"CSINode",
-     "metadata{name=node uid=uid resourceVersion "
-     "annotations{storage.alpha.kubernetes.io/migrated-plugins=driver}} "
-     "spec{drivers{name=driver allocatable{count}}}"},
-    {"CSIDriver", "metadata{name=driver uid=uid resourceVersion} spec{storageCapacity preventPodSchedulingIfMissing}"},
-    {"CSIStorageCapacity",
-     "metadata{" META "} storageClassName=name nodeTopology{" SELECTOR "} capacity maximumVolumeSize"},
-    {"VolumeAttachment", "metadata{" META "} spec{attacher=driver nodeName=node source{persistentVolumeName=name}}"},
-    {"ResourceClaim", "metadata{" META "} status{allocation{nodeSelector{nodeSelectorTerms{" NODE_TERM "}}}}"},
-    {"ResourceSlice", "metadata{" META "} spec{nodeName=node driver=driver}"},
-    {"DeviceClass", "metadata{" META "} spec{extendedResourceName=resource}"},
-};
-
-// Annotations whose text is JSON.
-constexpr char kAvoidPods[] =
-    "preferAvoidPods{podSignature{podController{apiVersion kind name=name uid=uid controller}} evictionTime}";
-constexpr char kNodeAffinity[] = "requiredDuringSchedulingIgnoredDuringExecution{nodeSelectorTerms{" NODE_TERM
-                                 "}} preferredDuringSchedulingIgnoredDuringExecution{weight preference{" NODE_TERM "}}";
-
-#undef SELECTOR
-#undef NODE_TERM
-#undef OWNERS
-#undef META
-#undef SPEC_SELECTOR
-#undef TEMPLATE_LABELS
-#undef AFFINITY_TERM
-#undef POD_AFFINITY
-#undef CONTAINER
-#undef RESIZED
-
-// ---- reading the table --------------------------------------------------------------------------
-
-enum class Shape : uint8_t { kKeep, kNested, kNamed, kLabels, kResources, kPodNames, kAvoidJson, kAffinityJson };
+enum class Shape : uint8_t { kKeep, kNested, kNamed, kLabels, kKeys, kJson };
 
 struct Field {
   std::string name;
@@ -148,64 +35,95 @@ struct Field {
   std::vector<Field> fields;
 };
 
-struct ClassName {
-  std::string_view text;
-  Shape shape;
-  NameClass what;
-};
-constexpr ClassName kClasses[] = {
-    {"name", Shape::kNamed, NameClass::kName},
-    {"node", Shape::kNamed, NameClass::kNode},
-    {"namespace", Shape::kNamed, NameClass::kNamespace},
-    {"uid", Shape::kNamed, NameClass::kUid},
-    {"key", Shape::kNamed, NameClass::kLabelKey},
-    {"value", Shape::kNamed, NameClass::kLabelValue},
-    {"resource", Shape::kNamed, NameClass::kResource},
-    {"image", Shape::kNamed, NameClass::kImage},
-    {"scheduler", Shape::kNamed, NameClass::kSchedulerName},
-    {"text", Shape::kNamed, NameClass::kText},
-    {"address", Shape::kNamed, NameClass::kAddress},
-    {"driver", Shape::kNamed, NameClass::kDriver},
-    {"labels", Shape::kLabels, NameClass::kName},
-    {"resources", Shape::kResources, NameClass::kName},
-    {"podnames", Shape::kPodNames, NameClass::kName},
-    {"avoid", Shape::kAvoidJson, NameClass::kName},
-    {"affinity", Shape::kAffinityJson, NameClass::kName},
+constexpr std::pair<std::string_view, NameClass> kClasses[] = {
+    {"name", NameClass::kName},         {"node", NameClass::kNode},       {"namespace", NameClass::kNamespace},
+    {"uid", NameClass::kUid},           {"key", NameClass::kLabelKey},    {"value", NameClass::kLabelValue},
+    {"resource", NameClass::kResource}, {"image", NameClass::kImage},     {"scheduler", NameClass::kSchedulerName},
+    {"text", NameClass::kText},         {"address", NameClass::kAddress}, {"driver", NameClass::kDriver},
+    {"word", NameClass::kWord},
 };
 
-// Reads fields up to the closing brace or the end; `*at` is set to the position after it.
-std::vector<Field> ReadTable(std::string_view text, size_t* at) {
-  std::vector<Field> out;
-  while (*at < text.size()) {
-    if (text[*at] == ' ') {
-      ++*at;
-      continue;
+// A mark as schema_types.h explains it, of a row ("s=node/", named "s") or of a member in the braces of one.
+struct Mark {
+  std::string_view name, what;
+  bool per_pod = false, of_resize = false;
+  bool braces = false;
+  std::string_view members;
+};
+
+std::vector<Mark> ReadMarks(std::string_view text) {
+  std::vector<Mark> marks;
+  for (size_t at = 0; (at = text.find_first_not_of(" \n", at)) != std::string_view::npos;) {
+    const size_t end = std::min(text.find_first_of(" \n{", at), text.size());
+    Mark m;
+    m.name = text.substr(at, end - at);
+    m.per_pod = m.name.ends_with('/');
+    m.of_resize = m.name.ends_with('+');
+    if (m.per_pod || m.of_resize) m.name.remove_suffix(1);
+    if (const size_t n = m.name.find('='); n != std::string_view::npos) {
+      m.what = m.name.substr(n + 1);
+      m.name = m.name.substr(0, n);
     }
-    if (text[*at] == '}') {
-      ++*at;
-      break;
+    at = end;
+    m.braces = at < text.size() && text[at] == '{';
+    for (int open = m.braces; open > 0;) {
+      ++at;
+      open += (text.at(at) == '{') - (text.at(at) == '}');
     }
-    Field f;
-    const size_t end = std::min(text.find_first_of(" ={}", *at), text.size());
-    f.name = std::string(text.substr(*at, end - *at));
-    f.per_pod = absl::EndsWith(f.name, "/");
-    f.of_resize = absl::EndsWith(f.name, "+");
-    if (f.per_pod || f.of_resize) f.name.pop_back();
-    *at = end;
-    if (end < text.size() && text[end] == '=') {
-      const size_t stop = std::min(text.find_first_of(" {}", end), text.size());
-      const std::string_view name = text.substr(end + 1, stop - end - 1);
-      for (const ClassName& c : kClasses) {
-        if (c.text == name) f.shape = c.shape, f.what = c.what;
-      }
-      *at = stop;
-    } else if (end < text.size() && text[end] == '{') {
-      ++*at;
-      f.shape = Shape::kNested;
-      f.fields = ReadTable(text, at);
-    }
-    out.push_back(std::move(f));
+    if (m.braces) m.members = text.substr(end + 1, at++ - end - 1);
+    marks.push_back(m);
   }
+  return marks;
+}
+
+std::vector<Field> FieldsOf(const TypeDef* type, std::string_view members);
+
+// `member` is null if its type does not have it.
+Field FieldOf(std::string_view name, Mark mark, const FieldDef* member) {
+  Field f;
+  f.name = name;
+  f.per_pod = mark.per_pod;
+  f.of_resize = mark.of_resize;
+  if (mark.what.empty() && !mark.braces && member != nullptr && !member->scheduling.empty()) {
+    mark = ReadMarks(member->scheduling).front();
+  }
+  const bool is_map = member != nullptr && member->shape == FieldDef::Shape::kMap;
+  const auto* known =
+      std::find_if(std::begin(kClasses), std::end(kClasses), [&](auto& c) { return c.first == mark.what; });
+  if (known != std::end(kClasses)) {
+    f.what = known->second;
+    f.shape = f.what == NameClass::kWord ? Shape::kKeep : is_map ? Shape::kKeys : Shape::kNamed;
+  } else if (!mark.what.empty()) {
+    f.shape = Shape::kJson;
+    f.fields = FieldsOf(&validation::TypeOfAllReleases(mark.what), "*");
+  } else if (mark.braces || (member != nullptr && member->kind == FieldDef::Kind::kStruct)) {
+    f.shape = Shape::kNested;
+    f.fields = FieldsOf(member == nullptr ? nullptr : member->type, mark.braces ? mark.members : "*");
+  } else if (is_map) {
+    f.shape = member->kind == FieldDef::Kind::kString ? Shape::kLabels : Shape::kKeys;
+    f.what = NameClass::kResource;
+  }
+  return f;
+}
+
+// Returns the fields of a type that `members` names, in the type's order, and then those that it does not have. `type`
+// is null inside of a map.
+std::vector<Field> FieldsOf(const TypeDef* type, std::string_view members) {
+  std::vector<Mark> marks = ReadMarks(members);
+  const bool all = std::erase_if(marks, [](const Mark& m) { return m.name == "*"; }) > 0;
+  std::vector<Field> out;
+  if (type != nullptr) {
+    for (const FieldDef& f : type->fields) {
+      const auto said = std::find_if(marks.begin(), marks.end(), [&](const Mark& m) { return m.name == f.name; });
+      if (said != marks.end()) {
+        out.push_back(FieldOf(f.name, *said, &f));
+        marks.erase(said);
+      } else if (all && !f.scheduling.empty()) {
+        out.push_back(FieldOf(f.name, ReadMarks(f.scheduling).front(), &f));
+      }
+    }
+  }
+  for (const Mark& m : marks) out.push_back(FieldOf(m.name, m, nullptr));
   return out;
 }
 
@@ -214,13 +132,7 @@ using Table = std::map<std::string, std::vector<Field>, std::less<>>;
 const Table& Tables() {
   static const Table* const kTable = [] {
     auto* t = new Table;
-    const auto add = [&](const char* kind, const char* fields) {
-      size_t at = 0;
-      (*t)[kind] = ReadTable(fields, &at);
-    };
-    for (const KindFields& k : kKindFields) add(k.kind, k.fields);
-    add(".avoid", kAvoidPods);
-    add(".affinity", kNodeAffinity);
+    for (const TypeDef* kind : validation::SchedulingTypes()) (*t)[kind->name] = FieldsOf(kind, "*");
     return t;
   }();
   return *kTable;
@@ -228,7 +140,14 @@ const Table& Tables() {
 
 void AppendPaths(const std::vector<Field>& fields, const std::string& prefix, std::vector<std::string>* out) {
   for (const Field& f : fields) {
-    out->push_back(prefix + f.name);
+    std::string& path = out->emplace_back(absl::StrCat(prefix, f.name));
+    for (const auto& [name, what] : kClasses) {
+      if (what == f.what && (f.shape == Shape::kNamed || f.shape == Shape::kKeys)) path.append("=").append(name);
+    }
+    if (f.shape == Shape::kKeys) path += ":";
+    if (f.shape == Shape::kLabels) path += "=key:value";
+    if (f.shape == Shape::kJson) path += "=JSON";
+    path += f.per_pod ? "/" : f.of_resize ? "+" : "";
     AppendPaths(f.fields, absl::StrCat(prefix, f.name, "."), out);
   }
 }
@@ -328,7 +247,7 @@ class Cutter {
     }
     j_.End();
   }
-  void JsonText(Json j, const char* table) {
+  void JsonText(Json j, const std::vector<Field>& fields) {
     Document inner;
     if (!j.IsString() || !inner.Parse(j.Text()).ok()) {
       // Text that is not JSON is replaced by other text that is not JSON, so that nothing else is revealed.
@@ -336,7 +255,7 @@ class Cutter {
       return;
     }
     Cutter cutter(renamer_, Extent::kAll);
-    cutter.Nested(inner.root(), Tables().find(table)->second);
+    cutter.Nested(inner.root(), fields);
     j_.Text(cutter.Take());
   }
   void Value(Json j, const Field& f) {
@@ -354,17 +273,11 @@ class Cutter {
       case Shape::kLabels:
         Map(j, NameClass::kLabelKey, &kValue);
         break;
-      case Shape::kResources:
-        Map(j, NameClass::kResource, nullptr);
+      case Shape::kKeys:
+        Map(j, f.what, nullptr);
         break;
-      case Shape::kPodNames:
-        Map(j, NameClass::kName, nullptr);
-        break;
-      case Shape::kAvoidJson:
-        JsonText(j, ".avoid");
-        break;
-      case Shape::kAffinityJson:
-        JsonText(j, ".affinity");
+      case Shape::kJson:
+        JsonText(j, f.fields);
         break;
     }
   }
@@ -405,7 +318,7 @@ TemplateTexts& Texts() {
 
 std::vector<std::string> SchedulingKinds() {
   std::vector<std::string> kinds;
-  for (const KindFields& k : kKindFields) kinds.emplace_back(k.kind);
+  for (const auto& [kind, fields] : Tables()) kinds.push_back(kind);
   return kinds;
 }
 
@@ -417,7 +330,7 @@ std::vector<std::string> SchedulingFieldPaths(std::string_view kind) {
 }
 
 bool IsSchedulingKind(std::string_view kind) {
-  return !kind.empty() && kind[0] != '.' && Tables().find(kind) != Tables().end();
+  return Tables().find(kind) != Tables().end();
 }
 
 std::string CutToSchedulingFields(std::string_view kind, Json object, Renamer* renamer) {

@@ -2,9 +2,8 @@
 // them.
 //
 // Recordings and anonymised inputs contain only these fields: no environment variables, no annotations with secrets, no
-// irrelevant status. The table is in scheduling_fields.cc. If you make a decoder read another field, add the field
-// there; scheduling_fields_test.cc fails otherwise for the objects of the recorded scenarios. Thread-safety:
-// thread-safe.
+// irrelevant status. The table is made of the marks in the rows of the API's types (validation/schema_types.h). If you
+// make a decoder read another field, mark the field's row. Thread-safety: thread-safe.
 #pragma once
 #include <memory>
 #include <string>
@@ -43,8 +42,9 @@ class Renamer {
 // Returns whether scheduling reads objects of this kind ("Pod", "Node", ...).
 bool IsSchedulingKind(std::string_view kind);
 
-// Returns the kinds, and the paths of the fields that scheduling reads of one, such as "spec.containers.image". A test
-// holds them against the types of the API (validation/schema.h). REQUIRES: IsSchedulingKind(kind).
+// Returns the kinds, and the paths of the fields that scheduling reads of one, with their classes as in the notation of
+// the types, such as "spec.containers.image=image" or "spec.nodeName=node/". What the keys of a map are ends in a
+// colon, before what its values are; a text that is JSON is JSON. REQUIRES: IsSchedulingKind(kind).
 std::vector<std::string> SchedulingKinds();
 std::vector<std::string> SchedulingFieldPaths(std::string_view kind);
 

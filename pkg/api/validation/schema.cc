@@ -57,8 +57,11 @@ class Registry {
       for (std::string_view line : Split(table, '\n')) {
         if (line[0] != ' ') {
           blocks.emplace_back(std::string(line), std::vector<std::string_view>());
-        } else {
+        } else if (!line.starts_with("    ")) {
           blocks.back().second.push_back(line);
+        } else {
+          std::string_view& row = blocks.back().second.back();
+          row = std::string_view(row.data(), static_cast<size_t>(line.end() - row.begin()));
         }
       }
     }
@@ -67,6 +70,7 @@ class Registry {
       auto words = Split(name, ' ');
       type->name = words[0];
       type->proto = words.size() > 1 && words[1] == "proto";
+      if (words.back() == "s") scheduling_.push_back(type.get());
       type->fields.reserve(lines.size());  // because pointers to them are kept
       size_t number = 0;
       for (std::string_view line : lines) {
@@ -92,6 +96,7 @@ class Registry {
     CHECK(it != types_.end()) << "no API type named " << name;
     return *it->second;
   }
+  const std::vector<const TypeDef*>& scheduling() const { return scheduling_; }
 
  private:
   // Returns the releases that have a member; `always` says that it is always written.
@@ -128,6 +133,9 @@ class Registry {
         f->merge_primitives = true;
       } else if (w == "retain") {
         f->retain_keys = true;
+      } else if (w[0] == 's') {
+        f->scheduling = line.substr(static_cast<size_t>(w.begin() - line.begin()));
+        break;
       }
     }
     std::string_view t = words[1];
@@ -163,7 +171,13 @@ class Registry {
   }
 
   absl::flat_hash_map<std::string, std::unique_ptr<TypeDef>> types_;
+  std::vector<const TypeDef*> scheduling_;
 };
+
+const Registry& AllReleases() {
+  static const auto* types = new Registry(std::nullopt);
+  return *types;
+}
 
 bool SameIgnoringCase(std::string_view a, std::string_view b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
@@ -546,8 +560,11 @@ const TypeDef& TypeOf(std::string_view name, Version release) {
 }
 
 const TypeDef& TypeOfAllReleases(std::string_view name) {
-  static const auto* types = new Registry(std::nullopt);
-  return types->Get(name);
+  return AllReleases().Get(name);
+}
+
+const std::vector<const TypeDef*>& SchedulingTypes() {
+  return AllReleases().scheduling();
 }
 
 absl::StatusOr<Value> Decode(const Value& in, const TypeDef& type, std::string_view version, std::string_view source) {

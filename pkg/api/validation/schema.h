@@ -47,6 +47,7 @@ struct FieldDef {
   int number = 0;                 // in protobuf
   int within = 0;                 // the number of the message there that holds it; 0: the type's own
   release::Span span;             // the releases that have the member
+  std::string_view scheduling;    // "s..." as in the table: what scheduling reads of it
 
   // For strategic merges: the member that identifies a list's elements, or "" for a list that is replaced.
   std::string merge_key;
@@ -65,6 +66,9 @@ struct TypeDef {
 const TypeDef& TypeOf(std::string_view name, Version release);
 // Returns the type with the members that it has in any release.
 const TypeDef& TypeOfAllReleases(std::string_view name);
+
+// Returns the kinds of objects that scheduling reads, with the members that they have in any release.
+const std::vector<const TypeDef*>& SchedulingTypes();
 
 // Decodes `in` (parsed from `source`, which error texts quote) as a `type` of API version `version` ("v1beta1"). The
 // result contains only members of the type, in any order; empty ones may be omitted.

@@ -5,15 +5,15 @@ namespace berth::validation {
 
 const char* const kPodTypes = R"(
 ObjectMeta proto
-  name string
+  name string s=name
   generateName string
-  namespace string
+  namespace string s=namespace
   selfLink string
-  uid string go=UID
-  resourceVersion string
+  uid string go=UID s=uid
+  resourceVersion string s
   generation int64
-  creationTimestamp time
-  deletionTimestamp *time
+  creationTimestamp time s
+  deletionTimestamp *time s
   deletionGracePeriodSeconds *int64
   labels map
   annotations map
@@ -30,24 +30,24 @@ ManagedFieldsEntry proto
   fieldsV1 any n=7
   subresource string n=8
 OwnerReference proto
-  apiVersion string! n=5
-  kind string! n=1
-  name string! n=3
-  uid string! go=UID n=4
-  controller *bool n=6
+  apiVersion string! n=5 s
+  kind string! n=1 s
+  name string! n=3 s=name
+  uid string! go=UID n=4 s=uid
+  controller *bool n=6 s
   blockOwnerDeletion *bool n=7
 LabelSelector proto
-  matchLabels map
-  matchExpressions []LabelSelectorRequirement
+  matchLabels map s
+  matchExpressions []LabelSelectorRequirement s
 LabelSelectorRequirement proto
-  key string!
-  operator string!
-  values []string
+  key string! s=key
+  operator string! s
+  values []string s=value
 ObjectReference
   kind string
-  namespace string
-  name string
-  uid string go=UID
+  namespace string s=namespace
+  name string s=name
+  uid string go=UID s=uid
   apiVersion string
   resourceVersion string
   fieldPath string
@@ -57,27 +57,27 @@ SecretReference
   name string
   namespace string
 
-Pod proto
-  metadata ObjectMeta
-  spec PodSpec
-  status PodStatus
+Pod proto s
+  metadata ObjectMeta s{* name/ uid/ resourceVersion/ creationTimestamp/ deletionTimestamp/ labels ownerReferences}
+  spec PodSpec s{* workloadRef{}}
+  status PodStatus s
 PodTemplateSpec proto
-  metadata ObjectMeta
+  metadata ObjectMeta s{labels}
   spec PodSpec
 PodSpec proto
-  volumes []Volume key=name retain n=1
-  initContainers []Container key=name n=20
-  containers []Container! key=name n=2
+  volumes []Volume key=name retain n=1 s
+  initContainers []Container key=name n=20 s
+  containers []Container! key=name n=2 s
   restartPolicy string n=3
   terminationGracePeriodSeconds *int64 n=4
   activeDeadlineSeconds *int64 n=5
   dnsPolicy string go=DNSPolicy n=6
-  nodeSelector map n=7
+  nodeSelector map n=7 s
   serviceAccountName string n=8
   serviceAccount string go=DeprecatedServiceAccount n=9
   automountServiceAccountToken *bool n=21
-  nodeName string n=10
-  hostNetwork bool n=11
+  nodeName string n=10 s=node/
+  hostNetwork bool n=11 s
   hostPID bool n=12
   hostIPC bool n=13
   shareProcessNamespace *bool n=27
@@ -85,28 +85,28 @@ PodSpec proto
   imagePullSecrets []LocalObjectReference key=name n=15
   hostname string n=16
   subdomain string n=17
-  affinity *Affinity n=18
-  schedulerName string n=19
-  tolerations []Toleration n=22
+  affinity *Affinity n=18 s
+  schedulerName string n=19 s=scheduler
+  tolerations []Toleration n=22 s
   hostAliases []HostAlias key=ip n=23
   priorityClassName string n=24
-  priority *int32 n=25
+  priority *int32 n=25 s
   dnsConfig *PodDNSConfig go=DNSConfig n=26
   readinessGates []PodReadinessGate n=28
   runtimeClassName *string n=29
   enableServiceLinks *bool n=30
-  preemptionPolicy *string n=31
-  overhead rl n=32
-  topologySpreadConstraints []TopologySpreadConstraint key=topologyKey n=33
+  preemptionPolicy *string n=31 s
+  overhead rl n=32 s
+  topologySpreadConstraints []TopologySpreadConstraint key=topologyKey n=33 s
   ephemeralContainers []Container key=name n=34
   setHostnameAsFQDN *bool n=35
   os *PodOS go=OS n=36
-  hostUsers *bool n=37
-  schedulingGates []PodSchedulingGate key=name n=38
-  resourceClaims []PodResourceClaim key=name n=39
-  resources *ResourceRequirements n=40
+  hostUsers *bool n=37 s
+  schedulingGates []PodSchedulingGate key=name n=38 s
+  resourceClaims []PodResourceClaim key=name n=39 s
+  resources *ResourceRequirements n=40 s
   hostnameOverride *string n=41
-  schedulingGroup *PodSchedulingGroup n=43
+  schedulingGroup *PodSchedulingGroup n=43 s
 PodSchedulingGroup
   podGroupName *string
 PodReadinessGate proto
@@ -114,24 +114,24 @@ PodReadinessGate proto
 PodOS proto
   name string!
 PodSchedulingGate proto
-  name string!
+  name string! s=name
 PodResourceClaim
-  name string!
+  name string! s=name
   source PodResourceClaimSource
-  resourceClaimName *string
-  resourceClaimTemplateName *string
+  resourceClaimName *string s=name
+  resourceClaimTemplateName *string s=name
 PodResourceClaimSource
   resourceClaimName *string
   resourceClaimTemplateName *string
 TopologySpreadConstraint proto
-  maxSkew int32!
-  topologyKey string!
-  whenUnsatisfiable string!
-  labelSelector *LabelSelector
-  minDomains *int32
-  nodeAffinityPolicy *string
-  nodeTaintsPolicy *string
-  matchLabelKeys []string
+  maxSkew int32! s
+  topologyKey string! s=key
+  whenUnsatisfiable string! s
+  labelSelector *LabelSelector s
+  minDomains *int32 s
+  nodeAffinityPolicy *string s
+  nodeTaintsPolicy *string s
+  matchLabelKeys []string s=key
 PodDNSConfig proto
   nameservers []string
   searches []string
@@ -189,50 +189,50 @@ Capabilities proto
   add []string
   drop []string
 Affinity proto
-  nodeAffinity *NodeAffinity
-  podAffinity *PodAffinity
-  podAntiAffinity *PodAffinity
+  nodeAffinity *NodeAffinity s
+  podAffinity *PodAffinity s
+  podAntiAffinity *PodAffinity s
 NodeAffinity proto
-  requiredDuringSchedulingIgnoredDuringExecution *NodeSelector
-  preferredDuringSchedulingIgnoredDuringExecution []PreferredSchedulingTerm
+  requiredDuringSchedulingIgnoredDuringExecution *NodeSelector s
+  preferredDuringSchedulingIgnoredDuringExecution []PreferredSchedulingTerm s
 NodeSelector proto
-  nodeSelectorTerms []NodeSelectorTerm!
+  nodeSelectorTerms []NodeSelectorTerm! s
 NodeSelectorTerm proto
-  matchExpressions []LabelSelectorRequirement!
-  matchExpressions []LabelSelectorRequirement n=1
-  matchFields []LabelSelectorRequirement n=2
+  matchExpressions []LabelSelectorRequirement! s
+  matchExpressions []LabelSelectorRequirement n=1 s
+  matchFields []LabelSelectorRequirement n=2 s{key=word operator values=node}
 PreferredSchedulingTerm proto
-  weight int32!
-  preference NodeSelectorTerm!
+  weight int32! s
+  preference NodeSelectorTerm! s
 PodAffinity proto
-  requiredDuringSchedulingIgnoredDuringExecution []PodAffinityTerm
-  preferredDuringSchedulingIgnoredDuringExecution []WeightedPodAffinityTerm
+  requiredDuringSchedulingIgnoredDuringExecution []PodAffinityTerm s
+  preferredDuringSchedulingIgnoredDuringExecution []WeightedPodAffinityTerm s
 WeightedPodAffinityTerm proto
-  weight int32!
-  podAffinityTerm PodAffinityTerm!
+  weight int32! s
+  podAffinityTerm PodAffinityTerm! s
 PodAffinityTerm proto
-  labelSelector *LabelSelector
-  namespaces []string
-  topologyKey string!
-  namespaceSelector *LabelSelector
-  matchLabelKeys []string
-  mismatchLabelKeys []string
+  labelSelector *LabelSelector s
+  namespaces []string s=namespace
+  topologyKey string! s=key
+  namespaceSelector *LabelSelector s
+  matchLabelKeys []string s=key
+  mismatchLabelKeys []string s=key
 Toleration proto
-  key string
-  operator string
-  value string
-  effect string
-  tolerationSeconds *int64
+  key string s=key
+  operator string s
+  value string s=value
+  effect string s
+  tolerationSeconds *int64 s
 Container proto
-  name string! n=1
-  image string n=2
+  name string! n=1 s=name+
+  image string n=2 s=image
   command []string n=3
   args []string n=4
   workingDir string n=5
-  ports []ContainerPort key=containerPort n=6
+  ports []ContainerPort key=containerPort n=6 s
   envFrom []EnvFromSource n=19
   env []EnvVar key=name n=7
-  resources ResourceRequirements n=8
+  resources ResourceRequirements n=8 s
   volumeMounts []VolumeMount key=mountPath n=9
   volumeDevices []VolumeDevice key=devicePath n=21
   livenessProbe *Probe n=10
@@ -247,11 +247,11 @@ Container proto
   tty bool go=TTY n=18
   startupProbe *Probe n=22
   resizePolicy []ContainerResizePolicy n=23
-  restartPolicy *string n=24
-  restartPolicyRules []ContainerRestartRule n=26
+  restartPolicy *string n=24 s
+  restartPolicyRules []ContainerRestartRule n=26 s
   targetContainerName string n=25
 ContainerRestartRule proto
-  action string
+  action string s
   exitCodes *ContainerRestartRuleOnExitCodes
 ContainerRestartRuleOnExitCodes proto
   operator string
@@ -261,10 +261,10 @@ ContainerResizePolicy proto
   restartPolicy string!
 ContainerPort proto
   name string
-  hostPort int32
-  containerPort int32!
-  protocol string
-  hostIP string
+  hostPort int32 s
+  containerPort int32! s
+  protocol string s
+  hostIP string s=address
 EnvFromSource proto
   prefix string
   configMapRef *OptionalReference
@@ -299,8 +299,8 @@ KeySelector proto
   key string! n=2
   optional *bool n=3
 ResourceRequirements proto
-  limits rl
-  requests rl
+  limits rl s
+  requests rl s
   claims []ResourceClaimOfContainer key=name
 ResourceClaimOfContainer proto
   name string!
@@ -356,20 +356,20 @@ Handler proto
 SleepAction proto
   seconds int64!
 Volume proto
-  name string!
+  name string! s=name
   hostPath *HostPathVolumeSource n=1 in=2
   emptyDir *EmptyDirVolumeSource n=2 in=2
-  gcePersistentDisk *GCEPersistentDiskVolumeSource go=GCEPersistentDisk n=3 in=2
-  awsElasticBlockStore *AWSElasticBlockStoreVolumeSource go=AWSElasticBlockStore n=4 in=2
+  gcePersistentDisk *GCEPersistentDiskVolumeSource go=GCEPersistentDisk n=3 in=2 s
+  awsElasticBlockStore *AWSElasticBlockStoreVolumeSource go=AWSElasticBlockStore n=4 in=2 s
   gitRepo *GitRepoVolumeSource n=5 in=2
   secret *SecretVolumeSource n=6 in=2
   nfs *NFSVolumeSource go=NFS n=7 in=2
-  iscsi *ISCSIVolumeSource go=ISCSI n=8 in=2
+  iscsi *ISCSIVolumeSource go=ISCSI n=8 in=2 s
   glusterfs *GlusterfsVolumeSource n=9 in=2
-  persistentVolumeClaim *PersistentVolumeClaimVolumeSource n=10 in=2
-  rbd *RBDVolumeSource go=RBD n=11 in=2
+  persistentVolumeClaim *PersistentVolumeClaimVolumeSource n=10 in=2 s
+  rbd *RBDVolumeSource go=RBD n=11 in=2 s
   flexVolume *FlexVolumeSource n=12 in=2
-  cinder *CinderVolumeSource n=13 in=2
+  cinder *CinderVolumeSource n=13 in=2 s
   cephfs *CephFSVolumeSource go=CephFS n=14 in=2
   flocker *FlockerVolumeSource n=15 in=2
   downwardAPI *DownwardAPIVolumeSource n=16 in=2
@@ -378,17 +378,17 @@ Volume proto
   configMap *ConfigMapVolumeSource n=19 in=2
   vsphereVolume *VsphereVirtualDiskVolumeSource n=20 in=2
   quobyte *QuobyteVolumeSource n=21 in=2
-  azureDisk *AzureDiskVolumeSource n=22 in=2
+  azureDisk *AzureDiskVolumeSource n=22 in=2 s
   photonPersistentDisk *PhotonPersistentDiskVolumeSource n=23 in=2
   projected *ProjectedVolumeSource n=26 in=2
-  portworxVolume *PortworxVolumeSource n=24 in=2
+  portworxVolume *PortworxVolumeSource n=24 in=2 s
   scaleIO *ScaleIOVolumeSource n=25 in=2
   storageos *StorageOSVolumeSource n=27 in=2
   csi *CSIVolumeSource go=CSI n=28 in=2
-  ephemeral *EphemeralVolumeSource n=29 in=2
-  image *ImageVolumeSource n=30 in=2
+  ephemeral *EphemeralVolumeSource n=29 in=2 s
+  image *ImageVolumeSource n=30 in=2 s
 ImageVolumeSource proto
-  reference string
+  reference string s=image
   pullPolicy string
 CSIVolumeSource proto
   driver string!
@@ -405,15 +405,15 @@ EmptyDirVolumeSource proto
   medium string
   sizeLimit *quantity
 GCEPersistentDiskVolumeSource proto
-  pdName string!
+  pdName string! s=name
   fsType string
   partition int32
-  readOnly bool
+  readOnly bool s
 AWSElasticBlockStoreVolumeSource proto
-  volumeID string!
+  volumeID string! s=name
   fsType string
   partition int32
-  readOnly bool
+  readOnly bool s
 GitRepoVolumeSource proto
   repository string!
   revision string
@@ -433,11 +433,11 @@ NFSVolumeSource proto
   readOnly bool
 ISCSIVolumeSource
   targetPortal string!
-  iqn string! go=IQN
+  iqn string! go=IQN s=name
   lun int32!
   iscsiInterface string go=ISCSIInterface
   fsType string
-  readOnly bool
+  readOnly bool s
   portals []string
   chapAuthDiscovery bool
   chapAuthSession bool
@@ -448,17 +448,17 @@ GlusterfsVolumeSource
   path string!
   readOnly bool
 PersistentVolumeClaimVolumeSource proto
-  claimName string!
-  readOnly bool
+  claimName string! s=name
+  readOnly bool s
 RBDVolumeSource
-  monitors []string!
-  image string!
+  monitors []string! s=name
+  image string! s=name
   fsType string
-  pool string
+  pool string s=name
   user string
   keyring string
   secretRef *SecretReference
-  readOnly bool
+  readOnly bool s
 FlexVolumeSource
   driver string!
   fsType string
@@ -466,7 +466,7 @@ FlexVolumeSource
   readOnly bool
   options map
 CinderVolumeSource
-  volumeID string!
+  volumeID string! s=name
   fsType string
   readOnly bool
   secretRef *SecretReference
@@ -516,8 +516,8 @@ QuobyteVolumeSource
   user string
   group string
 AzureDiskVolumeSource
-  diskName string!
-  diskURI string!
+  diskName string! s=name
+  diskURI string! s=name
   cachingMode *string
   fsType *string
   readOnly *bool
@@ -546,7 +546,7 @@ VolumeProjectionItems proto
 DownwardAPIProjection proto
   items []DownwardAPIVolumeFile
 PortworxVolumeSource
-  volumeID string!
+  volumeID string! s=name
   fsType string
   readOnly bool
 ScaleIOVolumeSource
@@ -568,25 +568,25 @@ StorageOSVolumeSource
   secretRef *ObjectReference
 PodStatus
   observedGeneration int64
-  phase string
-  conditions []PodCondition key=type
+  phase string s/
+  conditions []PodCondition key=type s/
   message string
   reason string
-  nominatedNodeName string
+  nominatedNodeName string s=node/
   hostIP string
   podIP string
-  startTime *time
-  initContainerStatuses []ContainerStatus
-  containerStatuses []ContainerStatus
+  startTime *time s/
+  initContainerStatuses []ContainerStatus s+
+  containerStatuses []ContainerStatus s+
   qosClass string
   hostIPs []HostIP key=ip go=HostIPs
   podIPs []HostIP key=ip go=PodIPs
   ephemeralContainerStatuses []ContainerStatus
   resize string
-  resourceClaimStatuses []PodResourceClaimStatus key=name
+  resourceClaimStatuses []PodResourceClaimStatus key=name s/
   extendedResourceClaimStatus *ExtendedResourceClaimStatus
-  allocatedResources rl
-  resources *ResourceRequirements
+  allocatedResources rl s+
+  resources *ResourceRequirements s+{requests}
 ExtendedResourceClaimStatus
   requestMappings []ExtendedResourceRequestMapping
   resourceClaimName string!
@@ -597,18 +597,18 @@ ExtendedResourceRequestMapping
 HostIP
   ip string go=IP
 PodResourceClaimStatus
-  name string!
-  resourceClaimName *string
+  name string! s=name
+  resourceClaimName *string s=name
 PodCondition
-  type string!
+  type string! s
   observedGeneration int64
-  status string!
-  lastProbeTime time
-  lastTransitionTime time
-  reason string
-  message string
+  status string! s
+  lastProbeTime time s
+  lastTransitionTime time s
+  reason string s
+  message string s=text
 ContainerStatus
-  name string!
+  name string! s=name
   state ContainerState
   lastState ContainerState
   ready bool!
@@ -617,8 +617,8 @@ ContainerStatus
   imageID string!
   containerID string
   started *bool
-  allocatedResources rl
-  resources *ResourceRequirements
+  allocatedResources rl s+
+  resources *ResourceRequirements s+{requests}
   volumeMounts []any
   user any
   allocatedResourcesStatus []any

@@ -4,48 +4,58 @@
 namespace berth::validation {
 
 const char* const kClusterTypes = R"(
-Node
-  metadata ObjectMeta
-  spec NodeSpec
-  status NodeStatus
+Node s
+  metadata ObjectMeta s{name=node uid resourceVersion creationTimestamp deletionTimestamp labels
+    annotations{scheduler.alpha.kubernetes.io/preferAvoidPods=AvoidPods}}
+  spec NodeSpec s
+  status NodeStatus s
 NodeSpec
   podCIDR string go=PodCIDR
   externalID string
   providerID string
-  unschedulable bool
-  taints []Taint
+  unschedulable bool s
+  taints []Taint s
   configSource *NodeConfigSource
   podCIDRs []string merge go=PodCIDRs
 NodeConfigSource
   configMapRef *ObjectReference
 Taint
-  key string!
-  value string
-  effect string!
+  key string! s=key
+  value string s=value
+  effect string! s
   timeAdded *time
+AvoidPods
+  preferAvoidPods []PreferAvoidPodsEntry s
+PreferAvoidPodsEntry
+  podSignature PodSignature s
+  evictionTime time s
+  reason string
+  message string
+PodSignature
+  podController *OwnerReference s
 NodeStatus
-  capacity rl
-  allocatable rl
+  capacity rl s
+  allocatable rl s
   phase string
-  conditions []NodeCondition key=type
+  conditions []NodeCondition key=type s
   addresses []NodeAddress key=type
   daemonEndpoints NodeDaemonEndpoints
   nodeInfo NodeSystemInfo
-  images []ContainerImage
+  images []ContainerImage s
   volumesInUse []string
   volumesAttached []AttachedVolume
   config *NodeConfigStatus
   runtimeHandlers []any
   features any
-  declaredFeatures []string
+  declaredFeatures []string s
 NodeConfigStatus
   assigned any
   active any
   lastKnownGood any
   error string
 NodeCondition
-  type string!
-  status string!
+  type string! s
+  status string! s
   lastHeartbeatTime time
   lastTransitionTime time
   reason string
@@ -70,14 +80,14 @@ NodeSystemInfo
   architecture string!
   swap any
 ContainerImage
-  names []string!
-  sizeBytes int64
+  names []string! s=image
+  sizeBytes int64 s
 AttachedVolume
   name string!
   devicePath string!
 
-Namespace proto
-  metadata ObjectMeta
+Namespace proto s
+  metadata ObjectMeta s{* labels}
   spec NamespaceSpec
   status NamespaceStatus
 NamespaceSpec proto
@@ -86,13 +96,13 @@ NamespaceStatus proto
   phase string
   conditions []WorkloadCondition key=type
 
-Service proto
-  metadata ObjectMeta
-  spec ServiceSpec
+Service proto s
+  metadata ObjectMeta s
+  spec ServiceSpec s
   status ServiceStatus
 ServiceSpec proto
   ports []ServicePort key=port n=1
-  selector map n=2
+  selector map n=2 s
   clusterIP string n=3
   type string n=4
   externalIPs []string n=5
@@ -190,15 +200,15 @@ EventSeries
   lastObservedTime microtime
   state string
 
-ReplicationController
-  metadata ObjectMeta
-  spec ReplicationControllerSpec
+ReplicationController s
+  metadata ObjectMeta s
+  spec ReplicationControllerSpec s
   status ReplicaStatus
 ReplicationControllerSpec
   replicas *int32
   minReadySeconds int32
-  selector map
-  template *PodTemplateSpec
+  selector map s
+  template *PodTemplateSpec s
 ReplicaStatus
   replicas int32!
   fullyLabeledReplicas int32
@@ -213,23 +223,23 @@ WorkloadCondition
   lastTransitionTime time
   reason string
   message string
-ReplicaSet
-  metadata ObjectMeta
-  spec ReplicaSetSpec
+ReplicaSet s
+  metadata ObjectMeta s
+  spec ReplicaSetSpec s
   status ReplicaStatus
 ReplicaSetSpec
   replicas *int32
   minReadySeconds int32
-  selector *LabelSelector
-  template PodTemplateSpec
-StatefulSet
-  metadata ObjectMeta
-  spec StatefulSetSpec
+  selector *LabelSelector s
+  template PodTemplateSpec s
+StatefulSet s
+  metadata ObjectMeta s
+  spec StatefulSetSpec s
   status StatefulSetStatus
 StatefulSetSpec
   replicas *int32
-  selector *LabelSelector
-  template PodTemplateSpec
+  selector *LabelSelector s
+  template PodTemplateSpec s
   volumeClaimTemplates []PersistentVolumeClaimTemplate
   serviceName string!
   podManagementPolicy string
@@ -316,20 +326,21 @@ ScaleStatus
   selector any
   targetSelector string
 
-PersistentVolume
-  metadata ObjectMeta
-  spec PersistentVolumeSpec
-  status PersistentVolumeStatus
+PersistentVolume s
+  metadata ObjectMeta s{* labels annotations{volume.beta.kubernetes.io/storage-class=name
+    volume.alpha.kubernetes.io/node-affinity=NodeAffinity pv.kubernetes.io/bound-by-controller}}
+  spec PersistentVolumeSpec s
+  status PersistentVolumeStatus s
 PersistentVolumeSpec
-  capacity rl
-  gcePersistentDisk *GCEPersistentDiskVolumeSource go=GCEPersistentDisk
-  awsElasticBlockStore *AWSElasticBlockStoreVolumeSource go=AWSElasticBlockStore
+  capacity rl s
+  gcePersistentDisk *GCEPersistentDiskVolumeSource go=GCEPersistentDisk s{pdName}
+  awsElasticBlockStore *AWSElasticBlockStoreVolumeSource go=AWSElasticBlockStore s{volumeID}
   hostPath *HostPathVolumeSource
   glusterfs *GlusterfsVolumeSource
   nfs *NFSVolumeSource go=NFS
   rbd *RBDVolumeSource go=RBD
   iscsi *ISCSIVolumeSource go=ISCSI
-  cinder *CinderVolumeSource
+  cinder *CinderVolumeSource s
   cephfs *CephFSVolumeSource go=CephFS
   fc *FCVolumeSource go=FC
   flocker *FlockerVolumeSource
@@ -337,27 +348,27 @@ PersistentVolumeSpec
   azureFile *AzureFileVolumeSource
   vsphereVolume *VsphereVirtualDiskVolumeSource
   quobyte *QuobyteVolumeSource
-  azureDisk *AzureDiskVolumeSource
+  azureDisk *AzureDiskVolumeSource s
   photonPersistentDisk *PhotonPersistentDiskVolumeSource
-  portworxVolume *PortworxVolumeSource
+  portworxVolume *PortworxVolumeSource s
   scaleIO *ScaleIOVolumeSource
   local *LocalVolumeSource
   storageos *StorageOSVolumeSource
-  csi *CSIPersistentVolumeSource go=CSI
-  accessModes []string
-  claimRef *ObjectReference
+  csi *CSIPersistentVolumeSource go=CSI s
+  accessModes []string s
+  claimRef *ObjectReference s
   persistentVolumeReclaimPolicy string
-  storageClassName string
+  storageClassName string s=name
   mountOptions []string
-  volumeMode *string
-  nodeAffinity *VolumeNodeAffinity
-  volumeAttributesClassName *string
+  volumeMode *string s
+  nodeAffinity *VolumeNodeAffinity s
+  volumeAttributesClassName *string s=name
 LocalVolumeSource
   path string!
   fsType *string
 CSIPersistentVolumeSource
-  driver string!
-  volumeHandle string!
+  driver string! s=driver
+  volumeHandle string! s=name
   readOnly bool
   fsType string
   volumeAttributes map
@@ -367,33 +378,34 @@ CSIPersistentVolumeSource
   controllerExpandSecretRef *SecretReference
   nodeExpandSecretRef *SecretReference
 VolumeNodeAffinity
-  required *NodeSelector
+  required *NodeSelector s
 PersistentVolumeStatus
-  phase string
+  phase string s
   message string
   reason string
   lastPhaseTransitionTime *time
-PersistentVolumeClaim
-  metadata ObjectMeta
-  spec PersistentVolumeClaimSpec
-  status PersistentVolumeClaimStatus
+PersistentVolumeClaim s
+  metadata ObjectMeta s{* ownerReferences annotations{volume.beta.kubernetes.io/storage-class=name
+    pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller volume.kubernetes.io/selected-node=node}}
+  spec PersistentVolumeClaimSpec s
+  status PersistentVolumeClaimStatus s
 PersistentVolumeClaimSpec
-  accessModes []string
-  selector *LabelSelector
-  resources ResourceRequirements
-  volumeName string
-  storageClassName *string
-  volumeMode *string
+  accessModes []string s
+  selector *LabelSelector s
+  resources ResourceRequirements s{requests}
+  volumeName string s=name
+  storageClassName *string s=name
+  volumeMode *string s
   dataSource *TypedObjectReference
   dataSourceRef *TypedObjectReference
-  volumeAttributesClassName *string
+  volumeAttributesClassName *string s=name
 TypedObjectReference
   apiGroup *string go=APIGroup
   kind string!
   name string!
   namespace *string
 PersistentVolumeClaimStatus
-  phase string
+  phase string s
   accessModes []string
   capacity rl
   conditions []PersistentVolumeClaimCondition key=type
@@ -408,34 +420,34 @@ PersistentVolumeClaimCondition
   lastTransitionTime time
   reason string
   message string
-StorageClass
-  metadata ObjectMeta
-  provisioner string!
+StorageClass s
+  metadata ObjectMeta s
+  provisioner string! s=driver
   parameters map
   reclaimPolicy *string
   mountOptions []string
   allowVolumeExpansion *bool
-  volumeBindingMode *string
-  allowedTopologies []TopologySelectorTerm
+  volumeBindingMode *string s
+  allowedTopologies []TopologySelectorTerm s
 TopologySelectorTerm
-  matchLabelExpressions []TopologySelectorLabelRequirement
+  matchLabelExpressions []TopologySelectorLabelRequirement s
 TopologySelectorLabelRequirement
-  key string!
-  values []string!
-PodDisruptionBudget proto
-  metadata ObjectMeta
-  spec PodDisruptionBudgetSpec
-  status PodDisruptionBudgetStatus
+  key string! s=key
+  values []string! s=value
+PodDisruptionBudget proto s
+  metadata ObjectMeta s
+  spec PodDisruptionBudgetSpec s
+  status PodDisruptionBudgetStatus s
 PodDisruptionBudgetSpec proto
   minAvailable *intstr
-  selector *LabelSelector
+  selector *LabelSelector s
   maxUnavailable *intstr
   unhealthyPodEvictionPolicy *string
 PodDisruptionBudgetStatus proto
   observedGeneration int64
-  disruptedPods map[time]!
-  disruptedPods map[time] n=2
-  disruptionsAllowed int32! go=PodDisruptionsAllowed n=3
+  disruptedPods map[time]! s=name
+  disruptedPods map[time] n=2 s=name
+  disruptionsAllowed int32! go=PodDisruptionsAllowed n=3 s
   currentHealthy int32! n=4
   desiredHealthy int32! n=5
   expectedPods int32! n=6

@@ -5,52 +5,53 @@
 namespace berth::validation {
 
 const char* const kGroupTypes = R"(
-CSINode
-  metadata ObjectMeta
-  spec CSINodeSpec!
+CSINode s
+  metadata ObjectMeta s{name=node uid resourceVersion
+    annotations{storage.alpha.kubernetes.io/migrated-plugins=driver}}
+  spec CSINodeSpec! s
 CSINodeSpec
-  drivers []CSINodeDriver! key=name
+  drivers []CSINodeDriver! key=name s
 CSINodeDriver
-  name string!
+  name string! s=driver
   nodeID string!
   topologyKeys []string!
-  allocatable *VolumeNodeResources
+  allocatable *VolumeNodeResources s
 VolumeNodeResources
-  count *int32
-CSIDriver
-  metadata ObjectMeta
-  spec CSIDriverSpec!
+  count *int32 s
+CSIDriver s
+  metadata ObjectMeta s{name=driver uid resourceVersion}
+  spec CSIDriverSpec! s
 CSIDriverSpec
   attachRequired *bool
   podInfoOnMount *bool
   volumeLifecycleModes []string
-  storageCapacity *bool
+  storageCapacity *bool s
   fsGroupPolicy *string
   tokenRequests []CSITokenRequest
   requiresRepublish *bool
   seLinuxMount *bool
   nodeAllocatableUpdatePeriodSeconds *int64
   serviceAccountTokenInSecrets *bool
-  preventPodSchedulingIfMissing *bool
+  preventPodSchedulingIfMissing *bool s
 CSITokenRequest
   audience string!
   expirationSeconds *int64
-CSIStorageCapacity
-  metadata ObjectMeta
-  nodeTopology *LabelSelector
-  storageClassName string!
-  capacity *quantity
-  maximumVolumeSize *quantity
-VolumeAttachment
-  metadata ObjectMeta
-  spec VolumeAttachmentSpec!
+CSIStorageCapacity s
+  metadata ObjectMeta s
+  nodeTopology *LabelSelector s
+  storageClassName string! s=name
+  capacity *quantity s
+  maximumVolumeSize *quantity s
+VolumeAttachment s
+  metadata ObjectMeta s
+  spec VolumeAttachmentSpec! s
   status VolumeAttachmentStatus
 VolumeAttachmentSpec
-  attacher string!
-  source VolumeAttachmentSource!
-  nodeName string!
+  attacher string! s=driver
+  source VolumeAttachmentSource! s
+  nodeName string! s=node
 VolumeAttachmentSource
-  persistentVolumeName *string
+  persistentVolumeName *string s=name
   inlineVolumeSpec *PersistentVolumeSpec
 VolumeAttachmentStatus
   attached bool!
@@ -62,10 +63,10 @@ VolumeError
   message string
   errorCode *int32
 
-ResourceClaim
-  metadata ObjectMeta
+ResourceClaim s
+  metadata ObjectMeta s
   spec ResourceClaimSpec!
-  status ResourceClaimStatus
+  status ResourceClaimStatus s
 ResourceClaimSpec
   devices DeviceClaim
 ResourceClaimTemplate
@@ -123,7 +124,7 @@ OpaqueDeviceConfiguration
   driver string!
   parameters any
 ResourceClaimStatus
-  allocation *AllocationResult
+  allocation *AllocationResult s
   reservedFor []ResourceClaimConsumerReference key=uid
   devices []any
 ResourceClaimConsumerReference
@@ -133,25 +134,25 @@ ResourceClaimConsumerReference
   uid string! go=UID
 AllocationResult
   devices DeviceAllocationResult
-  nodeSelector *NodeSelector
+  nodeSelector *NodeSelector s
   allocationTimestamp *time
 DeviceAllocationResult
   results []any
   config []any
-DeviceClass
-  metadata ObjectMeta
-  spec DeviceClassSpec!
+DeviceClass s
+  metadata ObjectMeta s
+  spec DeviceClassSpec! s
 DeviceClassSpec
   selectors []DeviceSelector
   config []DeviceClassConfiguration
-  extendedResourceName *string
-ResourceSlice
-  metadata ObjectMeta
-  spec ResourceSliceSpec!
+  extendedResourceName *string s=resource
+ResourceSlice s
+  metadata ObjectMeta s
+  spec ResourceSliceSpec! s
 ResourceSliceSpec
-  driver string!
+  driver string! s=driver
   pool ResourcePool!
-  nodeName *string
+  nodeName *string s=node
   nodeSelector *NodeSelector
   allNodes *bool
   devices []any
