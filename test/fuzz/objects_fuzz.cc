@@ -21,13 +21,24 @@ void DecodeAll(api::Json j) {
   (void)api::DecodePodDisruptionBudget(j);
 }
 
+// Returns the JSON that reading and writing changes no more: a byte that is not UTF-8 becomes an escape, and this a
+// character.
+std::string Settled(std::string text) {
+  for (int i = 0; i < 3; ++i) {
+    api::Document d;
+    Require(d.Parse(text).ok(), "what is written cannot be read");
+    text = d.root().Serialize();
+  }
+  return text;
+}
+
 void Json(std::string_view input) {
-  api::Document d, part, again;
+  api::Document d, part;
   if (!d.Parse(input).ok()) return;
   DecodeAll(d.root());
   // What was left unread is written, too.
-  Require(part.Parse(input, nullptr, api::Unread::kManagedFields).ok() && again.Parse(part.root().Serialize()).ok() &&
-              again.root().Serialize() == d.root().Serialize(),
+  Require(part.Parse(input, nullptr, api::Unread::kManagedFields).ok() &&
+              Settled(part.root().Serialize()) == Settled(d.root().Serialize()),
           "an object whose managedFields are left unread is another one");
 }
 
