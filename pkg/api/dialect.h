@@ -35,7 +35,7 @@ struct Dialect {
   // The annotation of a pod that names the node to which it is nominated; empty: status.nominatedNodeName does.
   std::string_view nomination_annotation = {};
   // The kind of lock that is taken unless another one is configured: "endpoints", "endpointsleases" or "leases".
-  std::string_view lock;
+  std::string_view lock = {};
 };
 
 }  // namespace berth::api
