@@ -221,7 +221,7 @@ void Connection::ShakeHands(asio::ssl::context* context, const TlsOptions& optio
   raw->Handshake(TlsTransport::Role::kClient, [self, raw, next](const Error& ec) {
     if (self->closed_) return;
     if (ec) {
-      ForgetSession(raw->ssl());
+      ForgetSession(raw->ssl(), ec);
       self->Close(TlsError(raw->ssl(), ec));
     } else {
       (self.get()->*next)();

@@ -200,8 +200,12 @@ void PrepareTls(SSL* ssl, const TlsOptions& options, const std::string& host) {
   }
 }
 
-void ForgetSession(SSL* ssl) {
-  SetSession(SSL_get_SSL_CTX(ssl), nullptr);
+// A server that cannot resume sessions may send tickets all the same, and would refuse every second connection.
+void ForgetSession(SSL* ssl, const boost::system::error_code& ec) {
+  SSL_CTX* const context = SSL_get_SSL_CTX(ssl);
+  const bool refused = SessionOf(context) != nullptr && ec.category() == boost::asio::error::get_ssl_category();
+  if (refused) SSL_CTX_sess_set_new_cb(context, nullptr);
+  SetSession(context, nullptr);
 }
 
 std::string TlsError(SSL* ssl, const boost::system::error_code& ec) {

@@ -75,8 +75,9 @@ class TlsSource {
 
 // Sets server name indication, ALPN and the name to verify on a connection before its handshake.
 void PrepareTls(SSL* ssl, const TlsOptions& options, const std::string& host);
-// The session of the context's last connection is not resumed by the next one. Called when a handshake has failed.
-void ForgetSession(SSL* ssl);
+// Called when a handshake has failed. The next connection of the context resumes no session, and if the server has
+// refused the handshake that was to resume one, no other does either.
+void ForgetSession(SSL* ssl, const boost::system::error_code& ec);
 
 // Returns why a handshake failed, in Go's words: "x509: certificate has expired".
 std::string TlsError(SSL* ssl, const boost::system::error_code& ec);
