@@ -1,8 +1,8 @@
 // A byte stream to a peer: TCP, or TLS over another stream. For use within this package.
 //
-// Connections use this interface, so that Asio's stream operations and its TLS engine are compiled in one file only,
-// transport.cc. TLS over TLS, which a tunnel through a proxy that is itself reached over TLS needs, requires no code of
-// its own.
+// Connections use this interface, so that Asio's stream operations are compiled in one file only, transport.cc, and
+// OpenSSL's are called in one, tls_transport.cc. TLS over TLS, which a tunnel through a proxy that is itself reached
+// over TLS needs, requires no code of its own.
 #pragma once
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
