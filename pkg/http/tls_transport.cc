@@ -47,6 +47,8 @@ class Tls : public std::enable_shared_from_this<Tls> {
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl_.get(), bio, bio);
     SSL_set_mode(ssl_.get(), SSL_MODE_RELEASE_BUFFERS);  // most connections are idle most of the time
+    // As in Go. A write would otherwise have to wait for what is read.
+    SSL_set_options(ssl_.get(), SSL_OP_NO_RENEGOTIATION);
   }
 
   SSL* ssl() { return ssl_.get(); }

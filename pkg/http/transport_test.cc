@@ -210,6 +210,18 @@ TEST_CASE("TLS notices a record that was changed on its way, and tells the other
   }
 }
 
+TEST_CASE("a peer that wants to negotiate anew is told that nobody does") {
+  ClientAndServer both(TLS1_2_VERSION);
+  both.ShakeHandsWell();
+  REQUIRE(SSL_renegotiate(both.server.native_handle()) == 1);
+  std::optional<Error> there;
+  char space[10], more[10];
+  both.server.async_read_some(asio::buffer(space), [&](const Error& ec, size_t) { there = ec; });
+  both.client->ReadSome(asio::buffer(more), [](const Error&, size_t) {});
+  both.Run([&] { return there.has_value(); });
+  CHECK(there->message().find("no renegotiation") != std::string::npos);
+}
+
 TEST_CASE("a transport that is closed ends what is in progress, and none of it keeps it alive") {
   ClientAndServer both;
   both.ShakeHandsWell();
