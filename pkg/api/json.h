@@ -1,8 +1,8 @@
 // JSON, one object at a time.
 //
 // A Document is one parsed value, stored flat: nodes in document order in one vector, texts in one buffer, which
-// usually is a copy of the source. Reusing a Document reuses its memory. Parsing is iterative with a maximum depth, so
-// no input overflows the stack.
+// usually is a copy of the source. Reusing a Document reuses its memory. Nesting has a maximum depth, so no input
+// overflows the stack.
 //
 // ReadJson splits the output of kubectl, watch streams and files into single objects without ever holding a whole list
 // as a document (stream.h builds on it).
@@ -217,7 +217,9 @@ class DocumentBuilder {
     AddText(Json::Type::kString, at, size, from, to);
   }
   void IntInSource(int64_t v, size_t from, size_t to);
-  void UnreadArray(size_t from, size_t to);
+  void DoubleInSource(double v, size_t from, size_t to);
+  // Notes that the array that was started last is left unread. REQUIRES: nothing was added to it, nor is.
+  void LeaveUnread() { doc_->nodes_.back().number = 1; }
   // Notes that the source is a part of a text, and where it begins there: the values' offsets are those in the text.
   void SourceBeginsAt(size_t offset) { doc_->source_begin_ = offset; }
   // Notes that all of the source's values are in the document, and that there is no space between its tokens.
@@ -237,6 +239,42 @@ class DocumentBuilder {
   uint32_t key_begin_ = 0, key_size_ = 0;
 };
 
+inline Document::Node& DocumentBuilder::Add(Json::Type type, size_t from, size_t to) {
+  if (!open_.empty()) ++doc_->nodes_[open_.back()].size;
+  Document::Node& n = doc_->nodes_.emplace_back();
+  n.type = type;
+  n.key_begin = key_begin_;
+  n.key_size = key_size_;
+  key_begin_ = key_size_ = 0;
+  n.next = static_cast<uint32_t>(doc_->nodes_.size());
+  n.from = from;
+  n.to = to;
+  return n;
+}
+
+// Adds a value whose text is at a place of text_.
+inline Document::Node& DocumentBuilder::AddText(Json::Type type, size_t at, size_t size, size_t from, size_t to) {
+  Document::Node& n = Add(type, from, to);
+  n.begin = static_cast<uint32_t>(at);
+  n.size = static_cast<uint32_t>(size);
+  return n;
+}
+
+inline void DocumentBuilder::KeyInSource(size_t at, size_t size) {
+  key_begin_ = static_cast<uint32_t>(at);
+  key_size_ = static_cast<uint32_t>(size);
+}
+inline void DocumentBuilder::Start(Json::Type type, size_t from) {
+  Add(type, from, from);
+  open_.push_back(static_cast<uint32_t>(doc_->nodes_.size() - 1));
+}
+inline void DocumentBuilder::End(size_t to) {
+  auto& n = doc_->nodes_[open_.back()];
+  n.next = static_cast<uint32_t>(doc_->nodes_.size());
+  n.to = to;
+  open_.pop_back();
+}
+
 // Receives the values that ReadJson finds. A document may be moved from or reused after the call returns. An error ends
 // the reading.
 class JsonSink {
@@ -251,9 +289,8 @@ class JsonSink {
   virtual absl::Status Value(Document& rest) = 0;
 };
 
-// Reads one or several JSON values in sequence (JSON Lines, concatenated documents). Parses iteratively and holds only
-// one element at a time. Errors give line and column. `known` is as for Document::Parse; Begin is called once, and the
-// elements of split members are then read by the complete parser, which takes three times as long.
+// Reads one or several JSON values in sequence (JSON Lines, concatenated documents). Holds only one element at a time.
+// Errors give line and column. `known` is as for Document::Parse; Begin is called once.
 absl::Status ReadJson(std::string_view text, JsonSink& sink, KnownArrays* known = nullptr);
 
 }  // namespace berth::api

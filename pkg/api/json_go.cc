@@ -93,6 +93,10 @@ absl::Status AsGoSays(rapidjson::ParseErrorCode code, size_t at, std::string_vie
   }
 }
 
+bool MayHaveHalfPairs(std::string_view text) {
+  return text.find("\\ud") != std::string_view::npos || text.find("\\uD") != std::string_view::npos;
+}
+
 std::string WithoutHalfPairs(std::string_view text) {
   std::string out(text);
   for (size_t at = out.find('\\'); at < out.size(); at = out.find('\\', at)) {

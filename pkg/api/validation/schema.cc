@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "pkg/api/json.h"
+#include "pkg/api/json_text.h"
 #include "pkg/api/json_writer.h"
 #include "pkg/api/quantity.h"
 #include "pkg/api/validation/per_release.h"
@@ -179,12 +180,6 @@ const Registry& AllReleases() {
   return *types;
 }
 
-bool SameIgnoringCase(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
-         });
-}
-
 // Returns whether the time has the form "2026-01-01T00:00:00Z", which needs no conversion.
 bool IsPlainTime(std::string_view s) {
   static constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
@@ -241,7 +236,7 @@ class Decoder {
   static const FieldDef* Match(const Value& in, size_t i, const TypeDef& type) {
     if (const FieldDef* f = type.Find(in.keys[i])) return f;
     for (const FieldDef& f : type.fields) {
-      if (SameIgnoringCase(f.name, in.keys[i])) return in.Find(f.name) == nullptr ? &f : nullptr;
+      if (api::internal::SameIgnoringCase(f.name, in.keys[i])) return in.Find(f.name) == nullptr ? &f : nullptr;
     }
     return nullptr;
   }
