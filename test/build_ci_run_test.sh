@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Tests .ci/run with a make that only prints numbers: it adds up all runs, and fails if any of them does.
+# Tests .ci/run with a make that only prints numbers: it adds up all runs, and fails if any of them does. Late, it leaves out
+# one of the sanitizers, and says which.
 set -euo pipefail
 root=$(pwd)
 dir=$(mktemp -d)
@@ -8,6 +9,7 @@ mkdir -p "$dir"/{.ci,hack,bin,pkg/util,pkg/client}
 cp .ci/run "$dir/.ci/run"
 touch "$dir"/pkg/{util,client}/x_test.cc
 printf '#!/bin/bash\nexit ${VERIFY:-0}\n' >"$dir/hack/verify.sh"
+printf '#!/bin/bash\necho "${HEAD_IS:-1}"\n' >"$dir/bin/git"
 cat >"$dir/bin/make" <<'X'
 #!/bin/bash
 echo "make $*" >>"$CALLS"
@@ -21,7 +23,7 @@ case "$*" in
   *) exit 9 ;;
 esac
 X
-chmod +x "$dir/bin/make" "$dir/hack/verify.sh"
+chmod +x "$dir"/bin/{make,git} "$dir/hack/verify.sh"
 # expect WHAT LAST_LINE EXIT VARIABLES...
 expect() {
   local what=$1 line=$2 wanted=$3 code=0
@@ -41,5 +43,14 @@ expect "what ran beside the tests fails" "25 passed, 2 failed" 1 BESIDE_RC=2
 grep -q '^FAILED simulate$' "$dir/out" && grep -q 'some worlds' "$dir/out" || { echo "FAILED: what says that it failed"; cat "$dir/out"; exit 1; }
 expect "the build fails" "26 passed, 1 failed" 1 BUILD_RC=2
 expect "verify fails" "26 passed, 1 failed" 1 VERIFY=1
+# left_out WHICH OTHER
+left_out() {
+  grep -q "^==== left out: the $1 sanitizer, because " "$dir/out" || { echo "FAILED: what says what is left out"; cat "$dir/out"; exit 1; }
+  ! grep -q "SAN=$2" "$dir/calls" || { echo "FAILED: it is not left out"; cat "$dir/calls"; exit 1; }
+}
+expect "late, at an odd commit" "20 passed, 0 failed" 0 BOTH_SANITIZERS_UNTIL_S=-1 HEAD_IS=12ab34c1
+left_out address asan
+expect "late, at an even commit" "23 passed, 0 failed" 0 BOTH_SANITIZERS_UNTIL_S=-1 HEAD_IS=12ab34ce
+left_out thread tsan
 cd "$root"
 echo ".ci/run sums up"
