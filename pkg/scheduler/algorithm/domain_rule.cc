@@ -33,12 +33,11 @@ void DomainRule::SumsOfAll(std::span<const Row> rows, std::vector<DomainSum>* su
         if (t.label->Domain(rows[i]) == LabelColumn::kNoDomain) to[i * width].complete = false;
       }
     }
-    const DomainTotals::Numbers& numbers = t.totals->numbers();
+    const DomainNumbers& numbers = t.totals->numbers();
     if (numbers.empty()) continue;
-    uint32_t limit = 0;
-    for (const auto& [domain, number] : numbers) limit = std::max(limit, domain + 1);
+    const uint32_t limit = numbers.limit();
     by_domain.assign(limit, 0);
-    for (const auto& [domain, number] : numbers) by_domain[domain] = number;
+    numbers.ForEach([&](uint32_t domain, int64_t number) { by_domain[domain] = number; });
     const bool by_label = t.label != nullptr && t.label != t.totals->column();
     const DomainChannel channel = channels_[t.channel];
     const int64_t* const number_of = by_domain.data();

@@ -351,7 +351,7 @@ void Cache::CountPod(Row r, const PlacedPod& p, int sign, Why why) {
       rows_[r].ports.Remove(port);
     }
   }
-  for (PodCount* c : p.info->counted_by) {
+  for (PodCount* c : p.info->labelled->counted_by) {
     if (!Counts(*c, p, why)) continue;
     if (c->column() == nullptr) c->Add(r, sign);
     c->total_all_ += sign;
@@ -359,12 +359,12 @@ void Cache::CountPod(Row r, const PlacedPod& p, int sign, Why why) {
     c->total_ += sign;
     if (const uint32_t domain = c->DomainOf(r); domain != LabelColumn::kNoDomain) c->AddInDomain(domain, sign);
   }
-  // TemplateInfo::rows says where pods are placed, which a nominated pod is not.
+  // LabelledPods::rows says where pods are placed, which a nominated pod is not.
   if (why != Why::kNominated) {
     const bool terminating = p.pod->meta.deleting();
-    TemplateInfo::Placed& placed = p.info->rows[r];
+    LabelledPods::Placed& placed = p.info->labelled->rows[r];
     (terminating ? placed.terminating : placed.live) += sign;
-    if (placed.live == 0 && placed.terminating == 0) p.info->rows.erase(r);
+    if (placed.live == 0 && placed.terminating == 0) p.info->labelled->rows.erase(r);
     p.info->pods += sign;
     const auto same = pods_with_priority_.try_emplace(p.info->priority).first;
     same->second += sign;
@@ -451,16 +451,43 @@ TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
       declare(TermUse::Kind::kPreferred, t.term, static_cast<int32_t>(0u - static_cast<uint32_t>(t.weight)));
     }
   }
+  info->labelled = LabelledFor(*tmpl);
+  templates_.emplace(tmpl.get(), std::move(owned));
+  return info;
+}
+
+// Returns what the template shares with others that have its labels, for one more template.
+LabelledPods* Cache::LabelledFor(const api::PodTemplate& tmpl) {
+  std::unique_ptr<LabelledPods>& owned = labelled_[{tmpl.ns, {tmpl.labels.begin(), tmpl.labels.end()}}];
+  if (owned != nullptr) {
+    ++owned->templates;
+    return owned.get();
+  }
+  owned = std::make_unique<LabelledPods>();
+  LabelledPods* const pods = owned.get();
+  pods->ns = tmpl.ns;
+  pods->labels = tmpl.labels;
+  pods->templates = 1;
   std::vector<uint32_t> candidates;
-  counts_index_.Candidates(tmpl->labels, &candidates);
+  counts_index_.Candidates(tmpl.labels, &candidates);
   std::sort(candidates.begin(), candidates.end());
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   for (uint32_t number : candidates) {
-    if (counts_[number]->query_.Matches(*tmpl)) info->counted_by.push_back(counts_[number].get());
+    if (counts_[number]->query_.Matches(tmpl)) pods->counted_by.push_back(counts_[number].get());
   }
-  for (const auto& label : tmpl->labels) templates_by_label_[label].push_back(info);
-  templates_.emplace(tmpl.get(), std::move(owned));
-  return info;
+  for (const auto& label : tmpl.labels) labelled_by_label_[label].push_back(pods);
+  return pods;
+}
+
+// Takes note that a template with these labels is dropped.
+void Cache::DropLabelled(LabelledPods* pods) {
+  if (--pods->templates > 0) return;
+  for (const auto& label : pods->labels) {
+    auto it = labelled_by_label_.find(label);
+    std::erase(it->second, pods);
+    if (it->second.empty()) labelled_by_label_.erase(it);
+  }
+  labelled_.erase(LabelsKey{pods->ns, {pods->labels.begin(), pods->labels.end()}});
 }
 
 // Drops the templates that have no placed pod and to which no pointer exists outside of the cache. The next sweep comes
@@ -470,11 +497,7 @@ void Cache::DropUnusedTemplates() {
     const TemplateInfo& info = *entry.second;
     if (info.pods != 0 || info.tmpl.use_count() > 1) return false;
     for (const TermUse& use : info.terms) ReleaseTerm(use.term);
-    for (const auto& label : info.tmpl->labels) {
-      auto it = templates_by_label_.find(label);
-      std::erase(it->second, &info);
-      if (it->second.empty()) templates_by_label_.erase(it);
-    }
+    DropLabelled(info.labelled);
     return true;
   });
   next_template_sweep_ = std::max<size_t>(1024, 2 * templates_.size());

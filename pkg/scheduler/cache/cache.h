@@ -340,7 +340,9 @@ class Cache {
   void DismissFromCounts(Row r);  // called before a node object changes
   absl::flat_hash_map<const PodCount*, int32_t> FilteredOnRow(Row r) const;
   void AdmitAll(PodCount* count, const PodCount* like);
-  std::vector<TemplateInfo*> TemplatesOf(const PodQuery& query) const;
+  LabelledPods* LabelledFor(const api::PodTemplate& tmpl);
+  void DropLabelled(LabelledPods* pods);
+  std::vector<LabelledPods*> PodsOf(const PodQuery& query) const;
   void Recount(Row r);
   void SetNode(Row r, api::NodePtr node);
   void SetFlags(Row r);
@@ -374,10 +376,13 @@ class Cache {
   size_t assumed_ = 0;
   uint64_t repairs_ = 0;
   absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<TemplateInfo>> templates_;
-  // The templates that have a label, by its key and value, so that a new count looks at few templates.
-  absl::flat_hash_map<std::pair<Symbol, Symbol>, std::vector<TemplateInfo*>> templates_by_label_;
+  // What templates share, by namespace and labels; and those of them that have a label, by its key and value, so that a
+  // new count looks at few of them.
+  using LabelsKey = std::pair<Symbol, std::vector<std::pair<Symbol, Symbol>>>;
+  absl::flat_hash_map<LabelsKey, std::unique_ptr<LabelledPods>> labelled_;
+  absl::flat_hash_map<std::pair<Symbol, Symbol>, std::vector<LabelledPods*>> labelled_by_label_;
   // Live counts by number, null where the number is free. Some counts that only the cache holds are kept for later
-  // queries. Invariant: TemplateInfo::counted_by of each template lists exactly the counts here whose query matches it.
+  // queries. Invariant: LabelledPods::counted_by lists exactly the counts here whose query matches such pods.
   std::vector<std::shared_ptr<PodCount>> counts_;
   std::vector<uint32_t> free_counts_;
   absl::flat_hash_map<size_t, std::vector<uint32_t>> counts_by_hash_;

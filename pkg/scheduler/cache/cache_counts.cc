@@ -1,6 +1,6 @@
 // The live counts and sums of a Cache.
 //
-// When a pod comes or goes, TemplateInfo::counted_by leads to the counts that it changes; so the cost does not depend
+// When a pod comes or goes, LabelledPods::counted_by leads to the counts that it changes; so the cost does not depend
 // on how many counts there are. When a node object changes, SetNode subtracts the row's pods (CountInDomains,
 // DismissFromCounts), changes the labels, and adds them again (CountInDomains, AdmitToCounts).
 //
@@ -43,7 +43,7 @@ bool Cache::Counts(const PodCount& c, const PlacedPod& p, Why why) {
 // filter, and the declared affinity terms with the sums over them. A row without a node object is in no domain.
 void Cache::CountInDomains(Row r, const PlacedPod& p, int sign, Why why) {
   if (rows_[r].node == nullptr) return;
-  for (PodCount* c : p.info->counted_by) {
+  for (PodCount* c : p.info->labelled->counted_by) {
     if (c->query_.nodes != nullptr || !Counts(*c, p, why)) continue;
     c->total_ += sign;
     if (c->column() == nullptr) continue;
@@ -87,7 +87,7 @@ absl::flat_hash_map<const PodCount*, int32_t> Cache::FilteredOnRow(Row r) const 
   absl::flat_hash_map<const PodCount*, int32_t> here;
   if (filtered_counts_.empty()) return here;
   for (const PlacedPod& p : rows_[r].pods) {
-    for (const PodCount* c : p.info->counted_by) {
+    for (const PodCount* c : p.info->labelled->counted_by) {
       if (c->query_.nodes != nullptr && Counts(*c, p, Why::kPlaced)) ++here[c];
     }
   }
@@ -163,13 +163,13 @@ void Cache::AdmitAll(PodCount* count, const PodCount* like) {
   count->AdmitNodes(by_domain);
 }
 
-// Returns the templates that match the query, each once. If a selector requires one of certain labels, only templates
-// with such a label can match; otherwise all may.
-std::vector<TemplateInfo*> Cache::TemplatesOf(const PodQuery& query) const {
-  std::vector<TemplateInfo*> out;
-  size_t looked = 0;  // how many lists of templates were looked through
-  auto add = [&](TemplateInfo* info) {
-    if (query.Matches(*info->tmpl)) out.push_back(info);
+// Returns the pods that match the query, those with the same labels together and each once. If a selector requires one
+// of certain labels, only pods with such a label can match; otherwise all may.
+std::vector<LabelledPods*> Cache::PodsOf(const PodQuery& query) const {
+  std::vector<LabelledPods*> out;
+  size_t looked = 0;  // how many lists were looked through
+  auto add = [&](LabelledPods* pods) {
+    if (query.Matches(pods->ns, pods->labels)) out.push_back(pods);
   };
   for (const api::Selector& s : query.any_of) {
     const api::Requirement* pair = nullptr;
@@ -178,14 +178,14 @@ std::vector<TemplateInfo*> Cache::TemplatesOf(const PodQuery& query) const {
     }
     if (pair != nullptr) {
       for (Symbol value : pair->values) {
-        auto it = templates_by_label_.find({pair->key, value});
-        if (it == templates_by_label_.end()) continue;
+        auto it = labelled_by_label_.find({pair->key, value});
+        if (it == labelled_by_label_.end()) continue;
         ++looked;
-        for (TemplateInfo* info : it->second) add(info);
+        for (LabelledPods* pods : it->second) add(pods);
       }
     } else if (!s.MatchesNothing()) {
       ++looked;
-      for (auto& [tmpl, info] : templates_) add(info.get());
+      for (const auto& [key, pods] : labelled_) add(pods.get());
     }
   }
   if (looked < 2) return out;
@@ -194,8 +194,8 @@ std::vector<TemplateInfo*> Cache::TemplatesOf(const PodQuery& query) const {
   return out;
 }
 
-// A new count is added to `counted_by` of each template that it matches and gets the pods of these templates from
-// TemplateInfo::rows, so that no pod is looked at. The pods are added up by domain first, as the nodes are.
+// A new count is added to `counted_by` of all LabelledPods that it matches and gets their numbers from `rows`, so that
+// no pod is looked at. The pods are added up by domain first, as the nodes are.
 std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
   BERTH_REQUIRES(query.nodes == nullptr || !query.topology_key.empty());
   const size_t hash = HashOf(query);
@@ -212,20 +212,20 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
     AdmitAll(count.get(), like_last ? filtered_counts_.back() : nullptr);
     filtered_counts_.push_back(count.get());
   }
-  const std::vector<TemplateInfo*> matching = TemplatesOf(query);
+  const std::vector<LabelledPods*> matching = PodsOf(query);
   size_t rows = 0;
-  for (TemplateInfo* info : matching) {
-    info->counted_by.push_back(count.get());
-    rows += query.never_base ? 0 : info->rows.size();
+  for (LabelledPods* alike : matching) {
+    alike->counted_by.push_back(count.get());
+    rows += query.never_base ? 0 : alike->rows.size();
   }
   thread_local std::vector<int64_t> pods;  // by domain; 0 for all that are not in `domains`
   thread_local std::vector<uint32_t> domains;
   domains.clear();
   const size_t limit = column == nullptr ? rows_.size() : column->domain_limit();
   if (rows > 0 && pods.size() < limit) pods.resize(limit, 0);
-  for (const TemplateInfo* info : matching) {
+  for (const LabelledPods* alike : matching) {
     if (query.never_base) break;
-    for (const auto& [r, placed] : info->rows) {
+    for (const auto& [r, placed] : alike->rows) {
       const int32_t n = placed.live + (query.skip_terminating ? 0 : placed.terminating);
       if (n == 0) continue;
       count->total_all_ += n;
@@ -237,7 +237,7 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
       pods[domain] += n;
     }
   }
-  count->Reserve(domains.size());
+  count->Reserve(domains.size(), static_cast<uint32_t>(limit));
   for (const uint32_t domain : domains) {
     const int64_t n = std::exchange(pods[domain], 0);
     if (column == nullptr) {
@@ -270,23 +270,20 @@ void Cache::DropUnusedCounts() {
   counts_until_look_ = kUnusedCountsKept - 1;
   auto unused = [](const auto& c) { return c != nullptr && c.use_count() == 1; };
   if (static_cast<size_t>(std::count_if(counts_.begin(), counts_.end(), unused)) < kUnusedCountsKept) return;
-  absl::flat_hash_set<const PodCount*> gone;
   for (uint32_t number = 0; number < counts_.size(); ++number) {
     if (!unused(counts_[number])) continue;
     const PodQuery& query = counts_[number]->query_;
-    gone.insert(counts_[number].get());
+    counts_[number]->dropped_ = true;
     for (const api::Selector& s : query.any_of) counts_index_.Remove(s, number);
     auto same = counts_by_hash_.find(HashOf(query));
     std::erase(same->second, number);
     if (same->second.empty()) counts_by_hash_.erase(same);
     free_counts_.push_back(number);
   }
-  for (auto& [tmpl, info] : templates_) {
-    std::erase_if(info->counted_by, [&](const PodCount* c) { return gone.contains(c); });
-  }
-  std::erase_if(filtered_counts_, [&](const PodCount* c) { return gone.contains(c); });
+  for (auto& [key, pods] : labelled_) std::erase_if(pods->counted_by, [](const PodCount* c) { return c->dropped_; });
+  std::erase_if(filtered_counts_, [](const PodCount* c) { return c->dropped_; });
   for (auto& c : counts_) {
-    if (gone.contains(c.get())) c = nullptr;
+    if (c != nullptr && c->dropped_) c = nullptr;
   }
 }
 

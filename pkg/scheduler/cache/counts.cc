@@ -20,9 +20,9 @@ std::string NodeFilter::KeyOf(std::string text) {
   return absl::StrCat("#", text.size(), "-", absl::HashOf(text), "-", absl::HashOf(uint64_t{0x9e3779b97f4a7c15}, text));
 }
 
-bool PodQuery::Matches(const api::PodTemplate& t) const {
-  if (!all_namespaces && !Contains(namespaces, t.ns)) return false;
-  auto matches = [&](const api::Selector& s) { return s.Matches(t.labels); };
+bool PodQuery::Matches(Symbol ns, const api::Labels& labels) const {
+  if (!all_namespaces && !Contains(namespaces, ns)) return false;
+  auto matches = [&](const api::Selector& s) { return s.Matches(labels); };
   return std::any_of(any_of.begin(), any_of.end(), matches) && std::all_of(all_of.begin(), all_of.end(), matches);
 }
 
@@ -38,11 +38,9 @@ bool operator==(const PodQuery& a, const PodQuery& b) {
 // Moves the domain to another place of the histogram when it is one of an admitted node.
 void PodCount::AddInDomain(uint32_t domain, int64_t n) {
   if (n == 0) return;
-  const bool eligible = query_.nodes != nullptr && eligible_.contains(domain);
+  const bool eligible = query_.nodes != nullptr && eligible_.In(domain) != 0;
   if (query_.nodes_choose_domains) {
-    auto it = everywhere_.try_emplace(domain, 0).first;
-    it->second += n;
-    if (it->second == 0) everywhere_.erase(it);
+    everywhere_.Add(domain, n);
     if (!eligible) return;
   }
   if (eligible) {
@@ -55,24 +53,24 @@ void PodCount::AddInDomain(uint32_t domain, int64_t n) {
 }
 
 void PodCount::AdmitNode(uint32_t domain) {
-  if (++eligible_[domain] > 1) return;
+  eligible_.Add(domain, 1);
+  if (eligible_.In(domain) > 1) return;
   // The pods of a domain that was not eligible were counted in everywhere_ alone.
-  if (auto it = everywhere_.find(domain); it != everywhere_.end()) Add(domain, it->second);
+  if (const int64_t pods = everywhere_.In(domain); pods != 0) Add(domain, pods);
   ++histogram_[In(domain)];
 }
 
 void PodCount::AdmitNodes(std::span<const std::pair<uint32_t, int32_t>> nodes_by_domain) {
   BERTH_REQUIRES(numbers().empty() && everywhere_.empty() && eligible_.empty());
   if (nodes_by_domain.empty()) return;
-  eligible_.reserve(nodes_by_domain.size());
-  for (const auto& [domain, nodes] : nodes_by_domain) eligible_.emplace(domain, nodes);
+  eligible_.Reserve(nodes_by_domain.size(), column()->domain_limit());
+  for (const auto& [domain, nodes] : nodes_by_domain) eligible_.Add(domain, nodes);
   histogram_[0] = static_cast<int64_t>(eligible_.size());
 }
 
 void PodCount::DismissNode(uint32_t domain) {
-  auto it = eligible_.find(domain);
-  if (--it->second > 0) return;
-  eligible_.erase(it);
+  eligible_.Add(domain, -1);
+  if (eligible_.In(domain) > 0) return;
   auto h = histogram_.find(In(domain));
   if (--h->second == 0) histogram_.erase(h);
   if (query_.nodes_choose_domains && In(domain) != 0) Add(domain, -In(domain));

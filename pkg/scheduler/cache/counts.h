@@ -16,7 +16,7 @@
 
 #include "pkg/api/labels.h"
 #include "pkg/api/types.h"
-#include "pkg/scheduler/cache/key_filter.h"
+#include "pkg/scheduler/cache/domain_numbers.h"
 #include "pkg/scheduler/cache/label_column.h"
 #include "pkg/scheduler/cache/label_pair_index.h"
 #include "pkg/scheduler/cache/row_set.h"
@@ -27,41 +27,27 @@ namespace berth::scheduler {
 
 // A number for each topology domain. A topology domain is the set of nodes with one value of a label, such as a zone;
 // without a label, each row is a domain of its own.
-//
-// Invariant: numbers() has no entry with the value 0, so its size is the number of domains that matter.
 class DomainTotals {
  public:
-  using Numbers = absl::flat_hash_map<uint32_t, int64_t>;
-
   // Returns the column of the label whose values are the domains, or null when each row is a domain of its own.
   const LabelColumn* column() const { return column_; }
   // Returns the domain of the row: LabelColumn::Domain, or the row itself without a column.
   uint32_t DomainOf(Row row) const { return column_ == nullptr ? row : column_->Domain(row); }
-  int64_t In(uint32_t domain) const {
-    if (numbers_.empty()) return 0;
-    auto it = numbers_.find(domain);
-    return it == numbers_.end() ? 0 : it->second;
-  }
+  int64_t In(uint32_t domain) const { return numbers_.In(domain); }
   // Returns false only if In(domain) is 0. Follows fewer pointers than In.
-  bool MayCount(uint32_t domain) const { return filter_.MayHave(domain); }
-  // Returns the numbers by domain, without those that are 0.
-  const Numbers& numbers() const { return numbers_; }
+  bool MayCount(uint32_t domain) const { return numbers_.MayHave(domain); }
+  // Returns the numbers by domain. Their size is the number of domains that matter.
+  const DomainNumbers& numbers() const { return numbers_; }
 
  protected:
   explicit DomainTotals(const LabelColumn* column) : column_(column) {}
-  // Makes room for numbers of so many domains more.
-  void Reserve(size_t domains) { numbers_.reserve(numbers_.size() + domains); }
-  void Add(uint32_t domain, int64_t n) {
-    const auto [it, fresh] = numbers_.try_emplace(domain, 0);
-    if (fresh) filter_.Insert(domain, numbers_);
-    it->second += n;
-    if (it->second == 0) numbers_.erase(it);
-  }
+  // Makes room for numbers of so many domains more, all below `limit`.
+  void Reserve(size_t domains, uint32_t limit) { numbers_.Reserve(domains, limit); }
+  void Add(uint32_t domain, int64_t n) { numbers_.Add(domain, n); }
 
  private:
   const LabelColumn* column_;
-  Numbers numbers_;
-  KeyFilter filter_;  // of numbers_
+  DomainNumbers numbers_;
 };
 
 class Cache;
@@ -103,8 +89,9 @@ struct PodQuery {
   // Count no pod apart from those of `simulation_counts_all` (1.29: a constraint with an empty selector).
   bool never_base = false;
 
-  // Returns whether pods of the template are in one of the namespaces and match the selectors.
-  bool Matches(const api::PodTemplate& t) const;
+  // Return whether the pods are in one of the namespaces and match the selectors.
+  bool Matches(Symbol ns, const api::Labels& labels) const;
+  bool Matches(const api::PodTemplate& t) const { return Matches(t.ns, t.labels); }
   friend bool operator==(const PodQuery& a, const PodQuery& b);
 };
 
@@ -130,7 +117,7 @@ class PodCount final : public DomainTotals {
   // Calls f(domain) for the domains of admitted nodes, in no particular order.
   template <typename F>
   void ForEachAdmittedDomain(F f) const {
-    for (const auto& [domain, nodes] : eligible_) f(domain);
+    eligible_.ForEach([&](uint32_t domain, int64_t) { f(domain); });
   }
 
  private:
@@ -146,14 +133,16 @@ class PodCount final : public DomainTotals {
   void AdmitNodes(std::span<const std::pair<uint32_t, int32_t>> nodes_by_domain);
 
   PodQuery query_;
+  bool dropped_ = false;  // whether the cache is about to drop the count
   int64_t total_ = 0, total_all_ = 0;
-  // With a node filter. Invariant: the domains with an admitted node are the keys of eligible_, and histogram_ says for
-  // each number how many of these domains have it; neither map has an entry with the value 0. So the minimum is the
-  // first key of histogram_ and is found without going through all domains.
-  RowSet admitted_;                                  // rows whose nodes the filter admits
-  absl::flat_hash_map<uint32_t, int32_t> eligible_;  // number of admitted nodes by domain
-  std::map<int64_t, int64_t> histogram_;             // number of eligible domains by number of pods
-  Numbers everywhere_;  // with nodes_choose_domains: number of pods in every domain, also those that are not eligible
+  // With a node filter. Invariant: the domains with an admitted node are those of eligible_, and histogram_ says for
+  // each number how many of these domains have it, without entries with the value 0. So the minimum is the first key of
+  // histogram_ and is found without going through all domains.
+  RowSet admitted_;                       // rows whose nodes the filter admits
+  DomainNumbers eligible_;                // number of admitted nodes by domain
+  std::map<int64_t, int64_t> histogram_;  // number of eligible domains by number of pods
+  // With nodes_choose_domains: number of pods in every domain, also those that are not eligible.
+  DomainNumbers everywhere_;
 };
 
 // The inter-pod affinity terms of all templates in the cache. Each distinct term is kept once, with the number of

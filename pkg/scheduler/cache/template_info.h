@@ -34,6 +34,19 @@ struct TermUse {
   uint32_t term;   // index in DeclaredTerms::terms()
 };
 
+// What the templates with one namespace and the same labels have in common: no query tells their pods apart.
+struct LabelledPods {
+  Symbol ns;
+  api::Labels labels;
+  // The number of their placed pods by row, without rows that have none.
+  struct Placed {
+    int32_t live = 0, terminating = 0;
+  };
+  absl::flat_hash_map<Row, Placed> rows;
+  std::vector<PodCount*> counted_by;  // the live counts whose query matches these pods
+  size_t templates = 0;               // how many there are
+};
+
 struct TemplateInfo {
   std::shared_ptr<const api::PodTemplate> tmpl;
   // What predicates compare for a pod to be placed: for each resource, the sum over the containers, or the request of
@@ -58,13 +71,8 @@ struct TemplateInfo {
   std::vector<HostPort> host_ports;  // of regular containers, port > 0
   std::vector<TermUse> terms;        // the pod's inter-pod affinity terms
 
-  // The number of placed pods of this template by row, without rows that have none.
-  struct Placed {
-    int32_t live = 0, terminating = 0;
-  };
-  absl::flat_hash_map<Row, Placed> rows;
-  int64_t pods = 0;                   // sum over `rows`
-  std::vector<PodCount*> counted_by;  // the live counts whose query matches this template
+  int64_t pods = 0;                  // the number of placed pods of this template
+  LabelledPods* labelled = nullptr;  // what it shares with templates that have the same labels; set by the cache
 
   // Whether evicting a pod of this template violates a disruption budget, as of this version of the budgets. Preemption
   // needs this for every pod on every node, so the result is kept by template.

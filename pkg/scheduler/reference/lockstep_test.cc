@@ -332,9 +332,9 @@ std::map<std::string, std::string> Describe(Cache& cache, bool with_ports) {
       if (count->OnRow(r) != 0) parts.insert(absl::StrCat(cache.row(r).name.string(), ":", count->OnRow(r)));
     }
     if (count->column() != nullptr) {
-      for (const auto& [domain, n] : count->numbers()) {
+      count->numbers().ForEach([&](uint32_t domain, int64_t n) {
         parts.insert(absl::StrCat("in ", count->column()->Value(domain).string(), ":", n));
-      }
+      });
     }
     for (const std::string& p : parts) absl::StrAppend(&text, " ", p);
   }
@@ -352,10 +352,12 @@ std::map<std::string, std::string> Describe(Cache& cache, bool with_ports) {
     }
     for (const std::string& p : parts) absl::StrAppend(&text, " ", p);
   }
-  for (const auto& [tmpl, info] : cache.templates()) {
+  std::map<const LabelledPods*, int64_t> pods_of;
+  for (const auto& [tmpl, info] : cache.templates()) pods_of[info->labelled] += info->pods;
+  for (const auto& [alike, pods] : pods_of) {
     int64_t placed = 0;
-    for (const auto& [row, n] : info->rows) placed += n.live + n.terminating;
-    CHECK(placed == info->pods);
+    for (const auto& [row, n] : alike->rows) placed += n.live + n.terminating;
+    CHECK(placed == pods);
   }
   return out;
 }

@@ -1,4 +1,5 @@
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 
@@ -102,12 +103,14 @@ class ServiceAffinityCheck final : public DomainCheck {
   template <typename F>
   void ForEachLike(F f) const {
     if (labels_.size() <= given_.size() || ctx_.cache.listers().ServicesOf(*ctx_.pod.tmpl).empty()) return;
+    absl::flat_hash_set<const LabelledPods*> seen;
     for (const auto& [tmpl, info] : ctx_.cache.templates()) {
-      if (info->pods == 0 || !IsLike(*tmpl)) continue;
-      for (const auto& [row, placed] : info->rows) {
+      const LabelledPods* const alike = info->labelled;
+      if (info->pods == 0 || !IsLike(*tmpl) || !seen.insert(alike).second) continue;
+      for (const auto& [row, placed] : alike->rows) {
         if (ctx_.cache.row(row).node == nullptr) continue;
         for (const PlacedPod& p : ctx_.cache.row(row).pods) {
-          if (p.info == info.get()) f(Reference{p.pod, row});
+          if (p.info->labelled == alike) f(Reference{p.pod, row});
         }
       }
     }

@@ -59,12 +59,14 @@ void PartTable::AddTable(std::span<const TermLayout::Term> terms) {
   const size_t begin = by_domain_.size();
   const DomainChannel kind = layout_->channels()[terms[0].channel];
   for (const TermLayout::Term& t : terms) {
-    for (const auto& [domain, number] : t.term->totals->numbers()) {
-      if (begin + domain >= by_domain_.size()) by_domain_.resize(begin + domain + 1, 0);
+    const DomainNumbers& numbers = t.term->totals->numbers();
+    if (numbers.empty()) continue;
+    if (begin + numbers.limit() > by_domain_.size()) by_domain_.resize(begin + numbers.limit(), 0);
+    numbers.ForEach([&](uint32_t domain, int64_t number) {
       DomainSum sum{by_domain_[begin + domain]};
       DomainRule::AddTo(&sum, kind, *t.term, number);
       by_domain_[begin + domain] = sum.value;
-    }
+    });
   }
   if (by_domain_.size() == begin) return;
   tables_.push_back({terms[0].channel, terms[0].key, kind, begin, static_cast<uint32_t>(by_domain_.size() - begin)});

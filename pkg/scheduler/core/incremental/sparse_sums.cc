@@ -47,13 +47,13 @@ void SparseSums::AddToAll(const TermLayout& layout, const TermLayout::Term& t, i
     value = adds ? value + weight * number : number > 0 ? 1 : value;
   };
   const LabelColumn* const column = t.term->totals->column();
-  for (const auto& [domain, number] : t.term->totals->numbers()) {
+  t.term->totals->numbers().ForEach([&](uint32_t domain, int64_t number) {
     if (column == nullptr) {
       add(domain, number);
     } else {
       for (const Row row : column->Rows(domain)) add(row, number);
     }
-  }
+  });
 }
 
 bool SparseSums::AreMany(const TermLayout& layout, size_t rows) {
@@ -96,13 +96,13 @@ void SparseSums::ForEach(const TermLayout& layout, size_t rows,
       value = sum.value;
     };
     const LabelColumn* column = t.term->totals->column();
-    for (const auto& [domain, number] : t.term->totals->numbers()) {
+    t.term->totals->numbers().ForEach([&](uint32_t domain, int64_t number) {
       if (column == nullptr) {
         add(domain, number);
       } else {
         for (Row row : column->Rows(domain)) add(row, number);
       }
-    }
+    });
   }
   for (size_t i = 0; i < added_.size(); ++i) f(added_[i], {values_.data() + i * width, width});
 }
