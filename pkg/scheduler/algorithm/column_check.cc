@@ -1,9 +1,15 @@
 #include "pkg/scheduler/algorithm/column_check.h"
 
+#include <algorithm>
+
+#include "pkg/scheduler/cache/cache.h"
 #include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 namespace {
+
+// Few rows are at most one in this many, and this many in a small cluster.
+constexpr size_t kRowsOfFew = 8, kLeastFew = 8;
 
 void KeepRowByRow(FitCheck& check, std::vector<Row>* rows) {
   std::erase_if(*rows, [&](Row row) { return check.Check(row) != Verdict::kFits; });
@@ -17,6 +23,22 @@ void ColumnCheck::KeepFitting(std::vector<Row>* rows) {
 
 void ColumnCheck::NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) {
   for (size_t i = 0; i < rows.size(); ++i) numbers[i] = Check(rows[i]) == Verdict::kFits ? 0 : 1;
+}
+
+size_t FewRows(const Cache& cache) {
+  return std::max(kLeastFew, cache.node_count() / kRowsOfFew);
+}
+
+bool FilteredCandidates(FitCheck* check, const Cache& cache, std::vector<Row>* rows) {
+  BERTH_REQUIRES(!check->MayError());
+  thread_local RowSet candidates;
+  RowSet errors;
+  candidates = cache.listed();
+  check->Filter(&candidates, &errors);
+  if (candidates.Size() > FewRows(cache)) return false;
+  rows->clear();
+  candidates.ForEach([&](Row row) { rows->push_back(row); });
+  return true;
 }
 
 int ReasonBits(FitCheck& check) {

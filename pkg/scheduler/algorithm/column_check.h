@@ -30,11 +30,17 @@ class ColumnCheck : public FitCheck {
   // labels and returns true.
   virtual bool NodeLabels(std::vector<const LabelColumn*>* /*columns*/) { return false; }
   // If there is a cheaper way than to look at every row, writes a superset of the rows that fit, each row once and in
-  // any order, and returns true.
+  // any order, and returns true. They may be rows without a node.
   virtual bool Candidates(std::vector<Row>* /*rows*/) { return false; }
   // Erases the rows that do not fit and keeps the order of the others. REQUIRES: MayError() is false.
   virtual void KeepFitting(std::vector<Row>* rows);
 };
+
+// Candidates by Filter of a check that filters all rows with a few operations on bitmaps. Returns false if they are
+// more than FewRows. REQUIRES: check->MayError() is false.
+bool FilteredCandidates(FitCheck* check, const Cache& cache, std::vector<Row>* rows);
+// Returns up to how many rows are so few that to look at each of them costs far less than a pass over all rows.
+size_t FewRows(const Cache& cache);
 
 // Return what the functions of ColumnCheck return, or what they return by default if the check is none.
 int ReasonBits(FitCheck& check);

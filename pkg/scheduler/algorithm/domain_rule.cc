@@ -50,6 +50,33 @@ void DomainRule::SumsOfAll(std::span<const Row> rows, std::vector<DomainSum>* su
   }
 }
 
+bool CountedRows(const DomainTerm& term, size_t most, std::vector<Row>* rows) {
+  const DomainNumbers& numbers = term.totals->numbers();
+  rows->clear();
+  if (numbers.size() > most) return false;
+  const LabelColumn* const column = term.totals->column();
+  numbers.ForEach([&](uint32_t domain, int64_t) {
+    if (column == nullptr) {
+      rows->push_back(domain);
+    } else if (rows->size() <= most) {
+      rows->insert(rows->end(), column->Rows(domain).begin(), column->Rows(domain).end());
+    }
+  });
+  return rows->size() <= most;
+}
+
+bool FewestCountedRows(std::span<const DomainTerm> terms, size_t most, std::vector<Row>* rows) {
+  bool any = false;
+  std::vector<Row> of_term;
+  for (const DomainTerm& t : terms) {
+    if (!CountedRows(t, most, &of_term)) continue;
+    most = of_term.size();
+    rows->swap(of_term);
+    any = true;
+  }
+  return any;
+}
+
 // The reference scheduler calls this for one row at a time, also while a Simulation changes the cache, so the terms are
 // refreshed at each call.
 Verdict DomainCheck::Check(Row row) {

@@ -124,6 +124,12 @@ class DomainCheck : public ColumnCheck, public DomainRule {
   }
 };
 
+// Writes the rows in the domains where the term's number is not 0, each once and in any order, and returns true, or
+// returns false if they may be more than `most`.
+bool CountedRows(const DomainTerm& term, size_t most, std::vector<Row>* rows);
+// The same for the one of the terms that has the fewest rows.
+bool FewestCountedRows(std::span<const DomainTerm> terms, size_t most, std::vector<Row>* rows);
+
 // The feasible nodes, grouped into parts. The values of part p are at index p, or from index p * (values per part) on.
 // Several parts may have equal sums and equal domains.
 struct DomainParts {

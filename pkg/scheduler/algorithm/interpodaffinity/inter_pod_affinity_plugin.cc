@@ -188,6 +188,12 @@ class AffinityCheck final : public DomainCheck {
     const bool first = IsFirstOfGroup();
     AdmitEachBy(sums, admits, [&](std::span<const DomainSum> of_node) { return Why(of_node, first) == nullptr; });
   }
+  // With a required term, only nodes in the domains of pods that match all of them fit, unless the pod is the first.
+  bool Candidates(std::vector<Row>* rows) override {
+    Refresh();
+    if (!usable_ || affinity_ == 0 || IsFirstOfGroup()) return false;
+    return FewestCountedRows(std::span(terms_).first(affinity_), FewRows(*cache_), rows);
+  }
   int ReasonBits() const override { return usable_ ? 2 : 0; }
   void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
     Refresh();

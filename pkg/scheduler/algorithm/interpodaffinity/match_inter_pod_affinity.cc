@@ -60,6 +60,17 @@ class InterPodAffinityCheck final : public DomainCheck {
   bool IgnoresPodsWithoutTerms() const override { return affinity_.empty() && anti_.empty(); }
 
   Verdict Check(Row row) override { return VerdictOf(AnswerFor(row)); }
+  // A term that some pod matches admits the domains of such pods only. Hostname terms are left out, because they look
+  // for pods on each node by itself.
+  bool Candidates(std::vector<Row>* rows) override {
+    if (!usable()) return false;
+    Refresh();
+    std::vector<DomainTerm> binding;
+    for (const OwnTerm& t : affinity_) {
+      if (!t.per_node && (t.count->total() > 0 || !t.matches_self)) binding.push_back(terms_[t.term_index]);
+    }
+    return FewestCountedRows(binding, FewRows(*cache_), rows);
+  }
   // What a row's sums say is what Check finds, which words the error of a term that cannot be used.
   int ReasonBits() const override { return usable() ? 3 : 0; }
   void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
@@ -105,6 +116,7 @@ class InterPodAffinityCheck final : public DomainCheck {
     std::shared_ptr<const PodCount> count;
     const LabelColumn* label = nullptr;
     size_t channel = 0;         // for affinity terms: the channel of pods in the node's domain
+    size_t term_index = 0;      // for affinity terms: the index of the channel's term in terms()
     size_t exists_channel = 0;  // for affinity terms per node: the channel of pods on the node
   };
 
@@ -142,6 +154,7 @@ class InterPodAffinityCheck final : public DomainCheck {
     for (OwnTerm& t : affinity_) {
       t.channel = channels_.size();
       channels_.push_back(DomainChannel::kAny);
+      t.term_index = terms_.size();
       add(t.count, t.label);
       if (!t.per_node) continue;
       t.exists_channel = channels_.size();

@@ -73,6 +73,14 @@ class TogetherCheck final : public DomainCheck {
   bool IgnoresPodsWithoutTerms() const override { return affinity_.empty() && anti_.empty(); }
 
   Verdict Check(Row row) override { return VerdictOf(AnswerFor(row)); }
+  // Unless the pod is the first of its group, only nodes in the domains of pods that match all terms fit.
+  bool Candidates(std::vector<Row>* rows) override {
+    if (!usable_ || affinity_.empty()) return false;
+    Refresh();
+    if (first_of_group_ && NobodyMatches()) return false;
+    rows->clear();
+    return !absent_.empty() || FewestCountedRows(std::span(terms_).first(affinity_channels_), FewRows(*cache_), rows);
+  }
   // What a row's sums say is what Check finds, which words the error of a term that cannot be used.
   int ReasonBits() const override { return usable() ? 3 : 0; }
   void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {

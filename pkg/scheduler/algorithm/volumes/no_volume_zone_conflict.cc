@@ -66,6 +66,9 @@ class VolumeZoneCheck final : public ColumnCheck {
     return Verdict::kFits;
   }
   int ReasonBits() const override { return 1; }
+  bool Candidates(std::vector<Row>* rows) override {
+    return !demands_.empty() && !MayError() && FilteredCandidates(this, cache_, rows);
+  }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeZoneConflict); }
   RuleError Error(Row) override {
     auto it = std::find_if(demands_.begin(), demands_.end(), [](const Demand& d) { return !d.error.empty(); });

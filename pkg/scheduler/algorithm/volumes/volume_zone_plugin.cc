@@ -31,6 +31,7 @@ class ZoneCheck final : public ColumnCheck {
         return;
       }
       if (volume == nullptr) continue;
+      in_tree_ = in_tree_ || !InTreePluginOf(*volume).empty();
       for (ZoneColumns::Demand& demand : ZoneColumns::DemandsOf(*volume)) wanted_.push_back(std::move(demand));
     }
     if (!wanted_.empty()) columns_.emplace(cache_);
@@ -58,6 +59,10 @@ class ZoneCheck final : public ColumnCheck {
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeZoneConflict); }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   int ReasonBits() const override { return 1; }
+  // With a volume that has to be translated, other rules may report errors, and are asked row by row.
+  bool Candidates(std::vector<Row>* rows) override {
+    return !wanted_.empty() && !in_tree_ && FilteredCandidates(this, cache_, rows);
+  }
   // Finds the rows by the values of their labels.
   void Filter(RowSet* candidates, RowSet*) override {
     if (wanted_.empty()) return;
@@ -106,6 +111,7 @@ class ZoneCheck final : public ColumnCheck {
   std::vector<ZoneColumns::Demand> wanted_;
   std::optional<ZoneColumns> columns_;  // if something is wanted
   std::optional<PodRejection> rejection_;
+  bool in_tree_ = false;  // whether a volume is of a driver that was part of Kubernetes
 };
 
 }  // namespace

@@ -288,6 +288,23 @@ DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* la
   return PlaceInRows(*borrowed, extra, keep, last_node_index);
 }
 
+bool DomainOverlay::Candidates(std::vector<Row>* rows) const {
+  return std::ranges::any_of(checks_, [&](const auto& check) { return check->Candidates(rows); });
+}
+
+DomainOverlay::Answer DomainOverlay::PlaceAmongFew(std::shared_ptr<EquivalenceClass> few, const Extra& extra,
+                                                   uint64_t* last_node_index) {
+  BERTH_REQUIRES(few->nodes().built() && !few->built() && extra.walk == nullptr);
+  const BorrowedBuffers borrowed;
+  went_through_rows_ = false;
+  rows_.swap(few);
+  few_ = true;
+  const Answer answer = PlaceInRows(*borrowed, extra, false, last_node_index);
+  few_ = false;
+  rows_.swap(few);
+  return answer;
+}
+
 // Returns whether the rows of a walk can be counted, so that none of them is listed.
 bool DomainOverlay::InWindow(const Extra& extra, bool keep, bool by_row) const {
   return extra.walk != nullptr && keep && !by_row && cache_->order() == NodeOrder::kZoneTree;
@@ -317,7 +334,7 @@ void DomainOverlay::ListRows(Buffers& b, bool keep, const RowSet* among) {
   const std::vector<TermLayout::Term>& sparse = layout_.sparse();
   if (keep || sparse.empty()) {
     MarkSpecials(b, keep);
-  } else if (b.list.rows().size() * sparse.size() * kCostOfLookup < layout_.Counted()) {
+  } else if (few_ || b.list.rows().size() * sparse.size() * kCostOfLookup < layout_.Counted()) {
     MarkListed(b);
   } else if (rows_->nodes().alone() || SparseSums::AreMany(layout_, cache_->row_count())) {
     MarkMany(b);

@@ -53,11 +53,18 @@ class DomainOverlay {
   // Sets the class that the overlay builds on. REQUIRES: its index has the same keys() and left_out().
   void SetClass(std::shared_ptr<EquivalenceClass> rows);
   EquivalenceClass* rows() const { return rows_.get(); }
+  const api::PodPtr& pod() const { return pod_; }
 
   // Chooses the best row and advances *last_node_index as selectHost of 1.10 does. REQUIRES: Prepare returned true.
   Answer Place(uint64_t* last_node_index);
   // The same by listing the rows that fit. Used for the first pod of a class, and with rules in `extra`.
   Answer PlaceAmong(const Extra& extra, uint64_t* last_node_index);
+  // If the pods in topology domains leave few rows where the pod may go, writes a superset of these rows and returns
+  // true. REQUIRES: Prepare returned true.
+  bool Candidates(std::vector<Row>* rows) const;
+  // The same as PlaceAmong, in a class of a few rows that exists for this decision alone and has all rows that fit.
+  // REQUIRES: the class is not built, its index is and has the same keys() and left_out(), and there is no walk.
+  Answer PlaceAmongFew(std::shared_ptr<EquivalenceClass> few, const Extra& extra, uint64_t* last_node_index);
   // Returns whether the last decision listed all rows that fit.
   bool went_through_rows() const { return went_through_rows_; }
 
@@ -159,6 +166,7 @@ class DomainOverlay {
   // For how many decisions in a row keeping the special rows would have been worth while (ChooseWay).
   uint64_t would_have_paid_ = 0;
   bool went_through_rows_ = false;
+  bool few_ = false;  // whether the class in rows_ is one of PlaceAmongFew
   absl::FunctionRef<void()>* on_filtered_ = nullptr;
 };
 

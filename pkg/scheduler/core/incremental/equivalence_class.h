@@ -91,7 +91,7 @@ class EquivalenceClass {
   // Drops the index if no other class uses it. It is built again when it is needed. REQUIRES: the class is not built.
   void DropIndex() {
     BERTH_REQUIRES(!built_);
-    if (nodes_.use_count() == 1) nodes_->Drop();
+    if (nodes_.use_count() == 1 && nodes_->built()) nodes_->Drop();
   }
   uint64_t uses = 0;  // number of decisions
   // The cache's generation and order_version() at the last of them.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/template_parts.h"
 
 namespace berth::scheduler {
@@ -24,6 +25,9 @@ constexpr uint64_t kNodesOfChangeCrowded = 128, kNodesOfChangeSmall = 16, kNodes
 // The number of classes used at which older experience begins to count less.
 constexpr uint32_t kClassesRemembered = 256;
 constexpr uint64_t kDecisionsBetweenCounts = 64;
+// A class of all rows is used in place of one of few rows if it has missed at most so many changes, or at most one in
+// so many of the few rows.
+constexpr uint64_t kChangesOfKept = 8;
 constexpr size_t kTemplatesWithoutVolumesKept = 1024;
 
 // The smallest number of entries at which SharedByTemplate looks for entries to erase.
@@ -203,13 +207,8 @@ bool IncrementalScheduler::ScoreOthers(const std::vector<WeightedScoring>& other
   return true;
 }
 
-// Returns whether the class is built, or should be built now, and counts a use. Building one for a single pod does not
-// pay, unless other classes have built its index and its answers already, classes are often used again, and its groups
-// are large. A class with few nodes in each group takes many times the memory of its index, and finding the best group
-// takes as long as listing the rows; it pays only when its pods follow one another closely, and not while nodes that
-// come and go give all rows new ranks from one pod to the next. A class is given up if so much has changed since its
-// last use that it would have to be made anew for the most part.
-bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows) {
+// Counts a use of the class.
+IncrementalScheduler::Use IncrementalScheduler::NoteUse(EquivalenceClass* rows) {
   if (++rows->uses <= 2) {
     if (rows->uses == 1 && ++classes_used_ >= kClassesRemembered) {
       classes_used_ /= 2;
@@ -224,6 +223,41 @@ bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows) {
   const bool new_ranks =
       again && cache_->order() == NodeOrder::kZoneTree && rows->order_used != cache_->order_version();
   rows->order_used = cache_->order_version();
+  return {again, new_ranks, since};
+}
+
+// Returns a class of the few rows where the pods in topology domains or the pod's volumes leave it a place, or null if
+// they are not few. A class of all rows that can be brought up to date by fewer changes is better. `checks` are called
+// for all rows first, because an error of one of them counts also on a row that another one rejects.
+std::shared_ptr<EquivalenceClass> IncrementalScheduler::FewRowsFor(const DomainOverlay& overlay, const Use& use,
+                                                                   std::span<const std::unique_ptr<FitCheck>> checks) {
+  if (!rules_.other_predicates.empty() || (use.again && use.since <= kChangesOfKept)) return nullptr;
+  const bool known = checks.empty()
+                         ? overlay.Candidates(&few_)
+                         : std::ranges::any_of(checks, [&](const auto& check) { return Candidates(*check, &few_); });
+  if (!known || few_.size() > FewRows(*cache_) || (use.again && use.since * kChangesOfKept <= few_.size())) {
+    return nullptr;
+  }
+  if (!checks.empty()) {
+    RowSet fit = cache_->listed(), errors;
+    for (const auto& check : checks) check->Filter(&fit, &errors);
+    if (!errors.empty()) return nullptr;
+    std::erase_if(few_, [&](Row row) { return !fit.Has(row); });
+  }
+  auto index = std::make_shared<StaticNodeIndex>(cache_, rules_, &partitions_, overlay.pod(), overlay.keys(),
+                                                 overlay.left_out());
+  index->BuildAmong(few_);
+  return std::make_shared<EquivalenceClass>(cache_, std::move(index), overlay.rows()->answers(), &scratch_);
+}
+
+// Returns whether the class is built, or should be built now. Building one for a single pod does not
+// pay, unless other classes have built its index and its answers already, classes are often used again, and its groups
+// are large. A class with few nodes in each group takes many times the memory of its index, and finding the best group
+// takes as long as listing the rows; it pays only when its pods follow one another closely, and not while nodes that
+// come and go give all rows new ranks from one pod to the next. A class is given up if so much has changed since its
+// last use that it would have to be made anew for the most part.
+bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows, const Use& use) {
+  const auto& [again, new_ranks, since] = use;
   const size_t nodes = cache_->node_count();
   const auto groups = [&] { return rows->nodes().group_count(); };
   const auto small_groups = [&] { return groups() * kNodesOfSmallGroup > nodes; };
@@ -243,11 +277,16 @@ bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows) {
 IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod, Kept* kept, const Around& around,
                                                           uint64_t* last_node_index) {
   EquivalenceClass* rows = kept->overlay->rows();
-  const bool used_before = BuildsClass(rows);
+  const Use use = NoteUse(rows);
   const bool by_row = around.filter != nullptr || around.walk != nullptr || around.narrow != nullptr ||
                       around.score != nullptr || !rules_.other_priorities.empty();
-  if (used_before && !by_row && rules_.other_predicates.empty() && pod->tmpl->volumes.empty()) {
-    return kept->overlay->Place(last_node_index);
+  const bool more_rules = by_row || !rules_.other_predicates.empty() || !pod->tmpl->volumes.empty();
+  std::shared_ptr<EquivalenceClass> few;
+  if (!more_rules) {
+    few = FewRowsFor(*kept->overlay, use, {});
+    if (few != nullptr) return kept->overlay->PlaceAmongFew(std::move(few), {}, last_node_index);
+    if (BuildsClass(rows, use)) return kept->overlay->Place(last_node_index);
+    return kept->overlay->PlaceAmong({}, last_node_index);
   }
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   std::vector<std::unique_ptr<FitCheck>> checks = Prepare(rules_.other_predicates, ctx);
@@ -255,6 +294,8 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
   if (!volumes) return {};
   for (auto& check : *volumes) checks.push_back(std::move(check));
   const std::vector<WeightedScoring> scorings = Prepare(rules_.other_priorities, ctx);
+  if (around.walk == nullptr) few = FewRowsFor(*kept->overlay, use, checks);
+  const bool used_before = few == nullptr && BuildsClass(rows, use);
   if (used_before && !by_row && checks.empty()) return kept->overlay->Place(last_node_index);
   if (used_before) rows->Refresh();
   auto filter = [&](RowSet* candidates) {
@@ -272,6 +313,7 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
   if (!scorings.empty() || around.score != nullptr) extra.score = &score_ref;
   extra.walk = around.walk;
   extra.narrow = around.narrow;
+  if (few != nullptr) return kept->overlay->PlaceAmongFew(std::move(few), extra, last_node_index);
   return kept->overlay->PlaceAmong(extra, last_node_index);
 }
 

@@ -82,7 +82,16 @@ class IncrementalScheduler {
   std::shared_ptr<RowAnswers> AnswersOf(const api::PodPtr& pod);
   const api::PodPtr& WithoutVolumes(const api::PodPtr& pod);
   std::optional<std::vector<std::unique_ptr<FitCheck>>> CheckVolumes(const api::PodPtr& pod) const;
-  bool BuildsClass(EquivalenceClass* rows);
+  // How a class is used by a decision.
+  struct Use {
+    bool again;      // whether it was used before
+    bool new_ranks;  // whether nodes have got new ranks since
+    uint64_t since;  // the number of changes since
+  };
+  Use NoteUse(EquivalenceClass* rows);
+  bool BuildsClass(EquivalenceClass* rows, const Use& use);
+  std::shared_ptr<EquivalenceClass> FewRowsFor(const DomainOverlay& overlay, const Use& use,
+                                               std::span<const std::unique_ptr<FitCheck>> checks);
   // Returns whether at least one class in eight was used a second time, or too few were used to tell.
   bool ClassesAreUsedAgain() const { return classes_used_ < kFewClasses || classes_used_again_ * 8 >= classes_used_; }
   // Returns whether at least one new class in four found that another one had its index.
@@ -138,6 +147,7 @@ class IncrementalScheduler {
   };
   absl::flat_hash_map<const api::PodTemplate*, WithoutVolumesEntry> without_volumes_;  // by the template with volumes
   EquivalenceClass::Scratch scratch_;
+  std::vector<Row> few_;  // the rows of FewRowsFor
   size_t bytes_ = 0, max_bytes_ = 0, schedulers_ = 1;
   uint64_t avoided_version_ = 0;
   Outcomes first_outcomes_;  // of the first pods of templates

@@ -193,13 +193,14 @@ const ScoreColumn* RowAnswers::BeginListing(const std::vector<Row>& rows) {
     if (place_ != kNoPlace) ++first_columns_.used;
     LeaveRing();
     Refresh();
-  } else if (kept_) {
+  } else if (kept_ && (many || cache_->generation() - seen_ <= rows.size())) {
     Refresh();
   } else if (many) {
     return ListFirst(rows);
   } else {
+    // To bring kept answers up to date would cost more than to find those of the few rows.
     scratch().listed = rows;
-    KeepFitting(&scratch().listed, &scratch().listed_scores);
+    usable_ = CallRules(&scratch().listed, &scratch().listed_scores) && usable_;
     return nullptr;
   }
   return &column_;

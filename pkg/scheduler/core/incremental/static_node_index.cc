@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/algorithm/column_check.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
@@ -198,14 +199,15 @@ bool StaticNodeIndex::DivideRows() {
   };
   s.alike.Reset(size);
   s.domains.resize(size);
-  if (group_count_ == 0 && !keys_.empty()) {
+  const bool by_sets = group_count_ == 0 && among_.empty();
+  if (by_sets && !keys_.empty()) {
     const std::span<const uint32_t> set_of = partitions_.Of(keys_);
     if (most_are_alone(partitions_.last_sets(), set_of.size())) return false;
     for (size_t k = 0; k < size; ++k) s.domains[k] = set_of[s.fit[k]];
     s.alike.Divide(s.domains);
   }
   for (const GroupKey& key : keys_) {
-    if (group_count_ == 0) break;
+    if (by_sets) break;
     // kNoDomain, the largest number, becomes 0, so that the numbers of a column lie close together.
     for (size_t k = 0; k < size; ++k) s.domains[k] = key.DomainOf(s.fit[k]) + 1u;
     s.alike.Divide(s.domains);
@@ -289,8 +291,8 @@ void StaticNodeIndex::Drop() {
   built_ = listed_ = prepared_ = alone_ = false;
 }
 
-// Builds the index. If a rule can name candidates cheaply (ColumnCheck::Candidates), only those are evaluated.
-void StaticNodeIndex::Rebuild() {
+// Drops all groups, for an index that is built now.
+void StaticNodeIndex::Reset() {
   if (!prepared_) PrepareRules();
   ++epoch_;
   built_ = true;
@@ -301,6 +303,45 @@ void StaticNodeIndex::Rebuild() {
   group_table_ = {};
   alone_ = indexed_ = false;
   searches_ = 0;
+}
+
+// Lists the rows in scratch().fit as those that fit.
+void StaticNodeIndex::ListFit() {
+  rows_.clear();
+  ranks_.clear();
+  RowSet& ranks = scratch().ranks;
+  ranks.Resize(cache_->rank_limit());
+  ranks.Clear();
+  for (Row row : scratch().fit) ranks.Insert(cache_->Rank(row));
+  ranks.ForEach([&](uint32_t rank) { ranks_.push_back(rank); });
+  for (uint32_t rank : ranks_) rows_.push_back(cache_->RowAt(rank));
+}
+
+// The parts of other rows are never written, so that only those of `rows` have to be reset for the next index.
+void StaticNodeIndex::BuildAmong(const std::vector<Row>& rows) {
+  BERTH_REQUIRES(!built_);
+  Reset();
+  among_ = rows;
+  parts_.swap(scratch().unset_parts);
+  if (parts_.size() < cache_->row_count()) parts_.resize(cache_->row_count());
+  scratch().fit = rows;
+  Evaluate();
+  ListFit();
+  listed_ = true;
+  seen_ = cache_->generation();
+  order_version_ = cache_->order_version();
+  ranks_version_ = cache_->ranks_version();
+}
+
+StaticNodeIndex::~StaticNodeIndex() {
+  if (among_.empty()) return;
+  for (const Row row : among_) parts_[row] = Part{};
+  scratch().unset_parts.swap(parts_);
+}
+
+// Builds the index. If a rule can name candidates cheaply (ColumnCheck::Candidates), only those are evaluated.
+void StaticNodeIndex::Rebuild() {
+  Reset();
   if (parts_.capacity() == 0) {
     parts_.swap(scratch().spare_parts);
     rows_.swap(scratch().spare_rows);
@@ -313,14 +354,7 @@ void StaticNodeIndex::Rebuild() {
   Evaluate();
   groups_at_first_ = group_count_;
   if (filtered) {
-    rows_.clear();
-    ranks_.clear();
-    RowSet& ranks = scratch().ranks;
-    ranks.Resize(cache_->rank_limit());
-    ranks.Clear();
-    for (Row row : fit) ranks.Insert(cache_->Rank(row));
-    ranks.ForEach([&](uint32_t rank) { ranks_.push_back(rank); });
-    for (uint32_t rank : ranks_) rows_.push_back(cache_->RowAt(rank));
+    ListFit();
   } else {
     rows_ = fit;
     ListRanks();

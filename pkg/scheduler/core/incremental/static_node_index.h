@@ -46,6 +46,9 @@ class StaticNodeIndex {
 
   // Brings the index up to date with the changes since the last call. Cheap if no node object has changed.
   void Refresh();
+  // Builds an index for one decision, of these rows alone: all others count as rows that do not fit. It must not be
+  // refreshed when the cluster has changed. REQUIRES: no row occurs twice.
+  void BuildAmong(const std::vector<Row>& rows);
   bool built() const { return built_; }
   // Drops all answers, which the next Refresh finds anew, and the rules that were prepared. Their memory is used for
   // another index of the thread.
@@ -78,6 +81,7 @@ class StaticNodeIndex {
   // Returns false when a rule has an error to report for these pods. Then the reference scheduler must decide.
   bool usable() const { return usable_; }
   size_t bytes() const;
+  ~StaticNodeIndex();
 
  private:
   void PrepareRules();
@@ -85,6 +89,8 @@ class StaticNodeIndex {
   bool OthersChanged();
   void Rescore();
   void Rebuild();
+  void Reset();
+  void ListFit();
   // Buffers that all indexes of a thread share.
   struct Scratch {
     std::vector<Row> fit;
@@ -96,6 +102,7 @@ class StaticNodeIndex {
     std::vector<Part> spare_parts;
     std::vector<Row> spare_rows;
     std::vector<uint32_t> spare_ranks;
+    std::vector<Part> unset_parts;  // the same for BuildAmong; each part is Part{}
   };
   static Scratch& scratch();
   void Evaluate();
@@ -124,6 +131,7 @@ class StaticNodeIndex {
   bool usable_ = true, prepared_ = false;
 
   std::vector<Part> parts_;  // by row
+  std::vector<Row> among_;   // the rows of BuildAmong
   size_t group_count_ = 0;
   std::vector<uint32_t> domains_;  // the domains of group 0, then those of group 1, ...
   std::vector<int64_t> raw_;       // the raw scores of the groups, likewise
