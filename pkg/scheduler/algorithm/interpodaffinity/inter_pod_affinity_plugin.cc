@@ -344,20 +344,24 @@ class AffinityScoring final : public DomainScoring {
     return std::all_of(terms_.begin(), terms_.end(), [](const DomainTerm& t) { return t.totals->numbers().empty(); });
   }
   void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
-    bool any = scale_has_zero_;
-    int64_t min = 0, max = 0;
+    const auto first = std::ranges::find_if(parts.nodes, [](uint32_t nodes) { return nodes > 0; });
+    const bool none = first == parts.nodes.end();
+    const int64_t least =
+        scale_has_zero_ || none ? 0 : parts.sums[static_cast<size_t>(first - parts.nodes.begin())].value;
+    int64_t min = least, max = least;
     for (size_t i = 0; i < parts.size; ++i) {
-      if (parts.nodes[i] == 0) continue;
-      const int64_t raw = parts.sums[i].value;
-      min = any ? std::min(min, raw) : raw;
-      max = any ? std::max(max, raw) : raw;
-      any = true;
+      const int64_t raw = parts.nodes[i] > 0 ? parts.sums[i].value : least;
+      min = std::min(min, raw);
+      max = std::max(max, raw);
     }
+    if (max == min) {
+      std::ranges::fill(scores, 0);
+      return;
+    }
+    const double most = static_cast<double>(max_score_), range = static_cast<double>(max - min);
     for (size_t i = 0; i < parts.size; ++i) {
-      scores[i] = 0;
-      if (max == min) continue;
-      const double share = static_cast<double>(parts.sums[i].value - min) / static_cast<double>(max - min);
-      scores[i] = static_cast<int64_t>(static_cast<double>(max_score_) * share);
+      const double share = static_cast<double>(parts.sums[i].value - min) / range;
+      scores[i] = static_cast<int64_t>(most * share);
     }
   }
 

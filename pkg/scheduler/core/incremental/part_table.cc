@@ -30,6 +30,7 @@ void PartTable::Begin(const Source& source) {
   nodes_ = &source.nodes;
   max_score_ = source.max_score;
   parts_.clear();
+  ++decision_;
   admits_any_ = true;
   for (const DomainCheck* check : layout_->checks_without_terms()) {
     part_sums_.assign(check->channels().size(), DomainSum{});
@@ -54,22 +55,24 @@ void PartTable::SumUpDense() {
   FindFirst(layout_->needs(), layout_->channels().size(), &first_need_);
 }
 
-// Adds the table of terms with the same key and channel, of which a pod may have many.
+// Adds the table of terms with the same key and channel, of which a pod may have many. There is none if all numbers are
+// 0.
 void PartTable::AddTable(std::span<const TermLayout::Term> terms) {
+  const auto counts = [](const TermLayout::Term& t) { return !t.term->totals->numbers().empty(); };
+  const auto first = std::ranges::find_if(terms, counts);
+  if (first == terms.end()) return;
   const size_t begin = by_domain_.size();
   const DomainChannel kind = layout_->channels()[terms[0].channel];
+  by_domain_.resize(begin + first->term->totals->column()->domain_limit() + 1, 0);
+  int64_t* const of_domain = by_domain_.data() + begin + 1;
   for (const TermLayout::Term& t : terms) {
-    const DomainNumbers& numbers = t.term->totals->numbers();
-    if (numbers.empty()) continue;
-    if (begin + numbers.limit() > by_domain_.size()) by_domain_.resize(begin + numbers.limit(), 0);
-    numbers.ForEach([&](uint32_t domain, int64_t number) {
-      DomainSum sum{by_domain_[begin + domain]};
+    t.term->totals->numbers().ForEach([&](uint32_t domain, int64_t number) {
+      DomainSum sum{of_domain[domain]};
       DomainRule::AddTo(&sum, kind, *t.term, number);
-      by_domain_[begin + domain] = sum.value;
+      of_domain[domain] = sum.value;
     });
   }
-  if (by_domain_.size() == begin) return;
-  tables_.push_back({terms[0].channel, terms[0].key, kind, begin, static_cast<uint32_t>(by_domain_.size() - begin)});
+  tables_.push_back({terms[0].channel, terms[0].key, kind, begin});
 }
 
 // Writes the sums of the dense terms of a group for the first `width` channels, and whether the group has the labels
@@ -79,9 +82,7 @@ void PartTable::DenseSums(int32_t group, size_t width, DomainSum* sums) const {
   const uint32_t* const domains = nodes_->domains(static_cast<size_t>(group));
   for (size_t t = 0; t < first_table_[width]; ++t) {
     const Table& table = tables_[t];
-    const uint32_t domain = domains[table.key];
-    if (domain >= table.limit) continue;  // kNoDomain is larger than any limit
-    const int64_t value = by_domain_[table.begin + domain];
+    const int64_t value = by_domain_[table.begin + (domains[table.key] + 1)];
     DomainSum& sum = sums[table.channel];
     if (table.kind == DomainChannel::kSum) {
       sum.value += value;
@@ -161,8 +162,11 @@ void PartTable::Admit(std::span<int32_t> part_of) {
 // later, a single feasible node is not scored.
 uint64_t PartTable::Score() {
   uint64_t feasible = 0;
+  counts_.resize(parts_.size());
+  uint32_t* count = counts_.data();
   for (Part& p : parts_) {
     p.total = 0;
+    *count++ = p.nodes;
     feasible += p.nodes;
   }
   if (feasible <= 1) return feasible;
@@ -176,8 +180,6 @@ uint64_t PartTable::Score() {
   for (size_t i = 0; i < labels; ++i) {
     AddNormalised(labels_->how(i), [&](const Part& p) { return label_raw[static_cast<size_t>(p.group) * labels + i]; });
   }
-  counts_.resize(parts_.size());
-  for (size_t p = 0; p < parts_.size(); ++p) counts_[p] = parts_[p].nodes;
   scores_.resize(parts_.size());
   for (const TermLayout::PlacedScoring& rule : layout_->scorings()) AddScores(rule);
   return feasible;
@@ -187,82 +189,108 @@ uint64_t PartTable::Score() {
 // score, which changes no order.
 template <typename Raws>
 void PartTable::AddNormalised(const Normalised& how, Raws raw) {
+  const size_t size = parts_.size();
+  raws_.resize(size);
   int64_t most = 0;
-  for (const Part& p : parts_) {
-    if (p.nodes > 0) most = std::max(most, raw(p));
+  for (size_t p = 0; p < size; ++p) {
+    raws_[p] = raw(parts_[p]);
+    most = std::max(most, parts_[p].nodes > 0 ? raws_[p] : 0);
   }
   if (most == 0) return;
   const auto score_of = [&](int64_t of) { return how.weight * NormalizedScore(of, most, how.how, max_score_); };
   constexpr size_t kPartsOfValue = 4;
-  if (static_cast<size_t>(most) >= parts_.size() / kPartsOfValue) {
-    for (Part& p : parts_) p.total += score_of(raw(p));
+  if (static_cast<size_t>(most) >= size / kPartsOfValue) {
+    for (size_t p = 0; p < size; ++p) parts_[p].total += score_of(raws_[p]);
     return;
   }
   // Fewer divisions are needed for each value that there may be than for each part.
   scores_.resize(static_cast<size_t>(most) + 1);
   for (int64_t of = 0; of <= most; ++of) scores_[static_cast<size_t>(of)] = score_of(of);
-  for (Part& p : parts_) {
-    const int64_t of = raw(p);
-    p.total += of >= 0 && of <= most ? scores_[static_cast<size_t>(of)] : score_of(of);
+  for (size_t p = 0; p < size; ++p) {
+    const int64_t of = raws_[p];
+    parts_[p].total += of >= 0 && of <= most ? scores_[static_cast<size_t>(of)] : score_of(of);
   }
+}
+
+// Returns by part the place of its domain in the tables with this key. The places are found once for all rules, unless
+// parts are dropped in between.
+const uint32_t* PartTable::PlacesOf(size_t key) {
+  if (places_.size() <= key) places_.resize(key + 1);
+  Places& places = places_[key];
+  const size_t size = parts_.size();
+  if (places.decision == decision_ && places.of_part.size() == size) return places.of_part.data();
+  places.decision = decision_;
+  places.of_part.resize(size);
+  const uint32_t* const domains = nodes_->domains(0) + key;
+  const size_t width = nodes_->keys().size();
+  uint32_t* to = places.of_part.data();
+  for (const Part& p : parts_) *to++ = domains[static_cast<size_t>(p.group) * width] + 1;
+  return places.of_part.data();
 }
 
 // Adds the scores of a priority about topology domains.
 void PartTable::AddScores(const TermLayout::PlacedScoring& rule) {
-  domains_.resize(parts_.size() * rule.keys.size());
-  uint32_t* domain = domains_.data();
-  for (const Part& p : parts_) {
-    const uint32_t* const domains = nodes_->domains(static_cast<size_t>(p.group));
-    for (size_t key : rule.keys) *domain++ = domains[key];
+  const size_t size = parts_.size(), keys = rule.keys.size();
+  domains_.resize(size * keys);
+  for (size_t k = 0; k < keys; ++k) {
+    const uint32_t* const places = PlacesOf(rule.keys[k]);
+    uint32_t* to = domains_.data() + k;
+    for (size_t p = 0; p < size; ++p, to += keys) *to = places[p] - 1;
   }
   SumUp(rule.first_channel, rule.width, rule.slots);
-  BERTH_REQUIRES(scores_.size() == parts_.size());
-  rule.scoring->Score({parts_.size(), rule_sums_, domains_, counts_}, scores_);
-  for (size_t p = 0; p < parts_.size(); ++p) parts_[p].total += rule.weight * scores_[p];
+  BERTH_REQUIRES(scores_.size() == size);
+  rule.scoring->Score({size, rule_sums_, domains_, counts_}, scores_);
+  for (size_t p = 0; p < size; ++p) parts_[p].total += rule.weight * scores_[p];
 }
 
 // Writes the sums of each part for the channels of one rule to rule_sums_. Does what DenseSums does for all parts at
-// once, one table after another.
+// once, one channel and one table after another.
 void PartTable::SumUp(size_t first_channel, size_t width, std::span<const size_t> slots) {
-  const size_t end = first_channel + width;
-  rule_sums_.assign(parts_.size() * width, DomainSum{});
-  for (size_t t = first_table_[first_channel]; t < first_table_[end]; ++t) {
-    const Table& table = tables_[t];
-    const int64_t* const values = by_domain_.data() + table.begin;
-    const bool adds = table.kind == DomainChannel::kSum;
-    DomainSum* to = rule_sums_.data() + (table.channel - first_channel);
-    for (const Part& p : parts_) {
-      const uint32_t domain = nodes_->domains(static_cast<size_t>(p.group))[table.key];
-      const int64_t value = domain < table.limit ? values[domain] : 0;  // kNoDomain is larger than any limit
-      to->value = adds ? to->value + value : value > 0 ? 1 : to->value;
-      to += width;
-    }
+  const size_t end = first_channel + width, size = parts_.size();
+  rule_sums_.resize(size * width);
+  for (size_t channel = first_channel; channel < end; ++channel) {
+    SumUpChannel(channel, slots);
+    DomainSum* to = rule_sums_.data() + (channel - first_channel);
+    for (size_t p = 0; p < size; ++p, to += width) *to = {sums_[p], true};
   }
   for (size_t n = first_need_[first_channel]; n < first_need_[end]; ++n) {
     const TermLayout::Need& need = layout_->needs()[n];
+    const uint32_t* const places = PlacesOf(need.key);
     DomainSum* to = rule_sums_.data() + (need.channel - first_channel);
-    for (const Part& p : parts_) {
-      if (nodes_->domains(static_cast<size_t>(p.group))[need.key] == LabelColumn::kNoDomain) to->complete = false;
-      to += width;
+    for (size_t p = 0; p < size; ++p, to += width) to->complete = to->complete && places[p] != 0;
+  }
+}
+
+// Writes the sum of each part for the channel to sums_. `slots` are those of its rule.
+void PartTable::SumUpChannel(size_t channel, std::span<const size_t> slots) {
+  const size_t size = parts_.size();
+  sums_.assign(size, 0);
+  int64_t* const sums = sums_.data();
+  for (size_t t = first_table_[channel]; t < first_table_[channel + 1]; ++t) {
+    const Table& table = tables_[t];
+    const int64_t* const values = by_domain_.data() + table.begin;
+    const uint32_t* const places = PlacesOf(table.key);
+    if (table.kind == DomainChannel::kSum) {
+      for (size_t p = 0; p < size; ++p) sums[p] += values[places[p]];
+    } else {
+      for (size_t p = 0; p < size; ++p) sums[p] |= values[places[p]] > 0 ? 1 : 0;
     }
   }
   if (signatures_->size() == 1) return;  // there is none but 0
-  for (const size_t slot : slots) AddSlots(slot, layout_->slots()[slot] - first_channel, width);
+  for (const size_t slot : slots) {
+    if (layout_->slots()[slot] == channel) AddSlots(slot);
+  }
 }
 
-// Adds a value of the signatures to the sums of a channel in rule_sums_, of which there are `width` for each part. Most
-// often nearly all parts have signature 0, whose values are 0, or hardly any has.
-void PartTable::AddSlots(size_t slot, size_t channel, size_t width) {
+// Adds a value of the signatures to sums_. That of signature 0, which most parts may have, is 0.
+void PartTable::AddSlots(size_t slot) {
   const int64_t* const values = signatures_->values(0).data() + slot;
   const size_t slots = layout_->slots().size();
-  const bool adds = layout_->channels()[layout_->slots()[slot]] == DomainChannel::kSum;
-  DomainSum* to = rule_sums_.data() + channel;
-  for (const Part& p : parts_) {
-    if (p.signature != 0) {
-      const int64_t value = values[static_cast<size_t>(p.signature) * slots];
-      to->value = adds ? to->value + value : value > 0 ? 1 : to->value;
-    }
-    to += width;
+  int64_t* to = sums_.data();
+  if (layout_->channels()[layout_->slots()[slot]] == DomainChannel::kSum) {
+    for (const Part& p : parts_) *to++ += values[static_cast<size_t>(p.signature) * slots];
+  } else {
+    for (const Part& p : parts_) *to++ |= values[static_cast<size_t>(p.signature) * slots] > 0 ? 1 : 0;
   }
 }
 

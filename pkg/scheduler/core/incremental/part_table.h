@@ -74,7 +74,9 @@ class PartTable {
   void AddNormalised(const Normalised& how, Raws raw);
   void AddScores(const TermLayout::PlacedScoring& rule);
   void SumUp(size_t first_channel, size_t width, std::span<const size_t> slots);
-  void AddSlots(size_t slot, size_t channel, size_t width);
+  void SumUpChannel(size_t channel, std::span<const size_t> slots);
+  void AddSlots(size_t slot);
+  const uint32_t* PlacesOf(size_t key);
 
   // The Source of the current decision.
   const TermLayout* layout_ = nullptr;
@@ -91,8 +93,9 @@ class PartTable {
   struct Table {
     size_t channel, key;
     DomainChannel kind;
-    size_t begin;    // of its sums in by_domain_
-    uint32_t limit;  // number of its sums; that of any other domain is 0
+    // Where its sums begin in by_domain_: 0 for nodes without the label, then those of the domains of the label. So the
+    // sum of a domain is at its number plus 1, and that of kNoDomain, the largest number, at 0.
+    size_t begin;
   };
   std::vector<Table> tables_;         // sorted by channel
   std::vector<size_t> first_table_;   // by channel, and one more: the index in tables_
@@ -100,11 +103,20 @@ class PartTable {
   std::vector<int64_t> by_domain_;    // the sums of the tables, one table after another
   std::vector<DomainSum> part_sums_;  // of one part, by channel of the checks
   std::vector<DomainSum> rule_sums_;  // by part and channel of one rule
-  std::vector<uint32_t> domains_;     // by part and key of one priority
-  std::vector<uint32_t> counts_;      // Part::nodes by part
-  std::vector<int64_t> scores_;       // of one priority, by part or by raw score
-  std::vector<uint8_t> admits_;       // by part: 1 if the predicates admit it
-  std::vector<int32_t> new_index_;    // by part, while parts are dropped
+  std::vector<int64_t> sums_;         // by part, of one channel
+  // By key: the domain plus 1 of each part, for the parts of a decision.
+  struct Places {
+    uint64_t decision = 0;
+    std::vector<uint32_t> of_part;
+  };
+  std::vector<Places> places_;
+  uint64_t decision_ = 0;           // changes at each Begin
+  std::vector<int64_t> raws_;       // by part, of one priority
+  std::vector<uint32_t> domains_;   // by part and key of one priority
+  std::vector<uint32_t> counts_;    // Part::nodes by part
+  std::vector<int64_t> scores_;     // of one priority, by part or by raw score
+  std::vector<uint8_t> admits_;     // by part: 1 if the predicates admit it
+  std::vector<int32_t> new_index_;  // by part, while parts are dropped
 };
 
 }  // namespace berth::scheduler
