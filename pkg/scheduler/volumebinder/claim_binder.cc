@@ -498,9 +498,13 @@ const RowSet& ClaimBinder::ProvisionableRows(const PersistentVolumeClaim& claim)
   rows.Resize(cache_->row_count());
   const auto storage_class = listers.storage_classes.Get(Symbol(), class_name);
   if (!Provisions(*storage_class)) return rows;
-  cache_->listed().ForEach([&](Row row) {
-    if (TopologyAllows(*storage_class, cache_->row(row).node->labels)) rows.Insert(row);
-  });
+  if (storage_class->allowed_topologies.empty()) {
+    rows = cache_->listed();
+  } else {
+    cache_->listed().ForEach([&](Row row) {
+      if (TopologyAllows(*storage_class, cache_->row(row).node->labels)) rows.Insert(row);
+    });
+  }
   if (!rules_.knows_csi_drivers || !CapacityMatters(volume_rules_, listers, *storage_class, claim)) return rows;
   RowSet enough;
   enough.Resize(cache_->row_count());
