@@ -296,7 +296,7 @@ DomainOverlay::Answer DomainOverlay::PlaceAmongFew(std::shared_ptr<EquivalenceCl
                                                    uint64_t* last_node_index) {
   BERTH_REQUIRES(few->nodes().built() && !few->built() && extra.walk == nullptr);
   const BorrowedBuffers borrowed;
-  went_through_rows_ = false;
+  went_through_rows_ = true;  // where a pod was unfit, the reference scheduler will be asked about the next one at once
   rows_.swap(few);
   few_ = true;
   const Answer answer = PlaceInRows(*borrowed, extra, false, last_node_index);
