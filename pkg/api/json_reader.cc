@@ -144,8 +144,6 @@ class KnownPath {
  public:
   explicit KnownPath(KnownArrays* known) : known_(known) {}
 
-  // Returns whether there is an array to look for.
-  bool follows() const { return known_ != nullptr; }
   // To be called at each member; `depth` is the number of open objects and arrays.
   void Key(size_t depth, std::string_view key) {
     if (known_ == nullptr) return;

@@ -56,12 +56,12 @@ class Tls : public std::enable_shared_from_this<Tls> {
 
   void ShakeHands(TlsTransport::Role role, HandshakeDone done) {
     role == TlsTransport::Role::kClient ? SSL_set_connect_state(ssl()) : SSL_set_accept_state(ssl());
-    Later([self = shared_from_this(), done = std::move(done)]() mutable { self->ContinueHandshake(std::move(done)); });
+    Post([self = shared_from_this(), done = std::move(done)]() mutable { self->ContinueHandshake(std::move(done)); });
   }
 
   void Read(asio::mutable_buffer space, Done done) {
     if (!Buffered() && !read_error_) return Receive(space, std::move(done));
-    Later([self = shared_from_this(), space, done = std::move(done)]() mutable {
+    Post([self = shared_from_this(), space, done = std::move(done)]() mutable {
       self->Decrypt(space, std::move(done));
     });
   }
@@ -73,8 +73,9 @@ class Tls : public std::enable_shared_from_this<Tls> {
     void operator()(SSL* ssl) const { SSL_free(ssl); }
   };
 
+  // Runs f on the thread of the io_context, but not inside this call.
   template <typename F>
-  void Later(F f) {
+  void Post(F f) {
     asio::post(under_->socket().get_executor(), std::move(f));
   }
 
@@ -211,7 +212,7 @@ class Tls : public std::enable_shared_from_this<Tls> {
       if (const int result = size == 0 ? 1 : SSL_write_ex(ssl(), rest[buffer].data(), size, &n); result != 1) {
         // Nothing is received here, so OpenSSL cannot be waiting for it.
         const Error failure = Failure(result).value_or(asio::ssl::error::unspecified_system_error);
-        return Later([failure, done = std::move(done)] { done(failure, 0); });
+        return Post([failure, done = std::move(done)] { done(failure, 0); });
       }
       taken += size;
       if (size < rest[buffer].size()) {
@@ -230,7 +231,7 @@ class Tls : public std::enable_shared_from_this<Tls> {
   // Calls `sent` when what OpenSSL has written and nobody has begun to send is sent, never inside this call. REQUIRES:
   // no other call waits for that.
   void Send(std::function<void(const Error&)> sent) {
-    if (out_.empty()) return Later([sent = std::move(sent)] { sent(Error()); });
+    if (out_.empty()) return Post([sent = std::move(sent)] { sent(Error()); });
     sent_ = std::move(sent);
     Flush();
   }

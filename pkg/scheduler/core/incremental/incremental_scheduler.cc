@@ -250,12 +250,12 @@ std::shared_ptr<EquivalenceClass> IncrementalScheduler::FewRowsFor(const DomainO
   return std::make_shared<EquivalenceClass>(cache_, std::move(index), overlay.rows()->answers(), &scratch_);
 }
 
-// Returns whether the class is built, or should be built now. Building one for a single pod does not
-// pay, unless other classes have built its index and its answers already, classes are often used again, and its groups
-// are large. A class with few nodes in each group takes many times the memory of its index, and finding the best group
-// takes as long as listing the rows; it pays only when its pods follow one another closely, and not while nodes that
-// come and go give all rows new ranks from one pod to the next. A class is given up if so much has changed since its
-// last use that it would have to be made anew for the most part.
+// Returns whether the class is built, or should be built now. Building one for a single pod does not pay, unless other
+// classes have built its index and its answers already, classes are often used again, and its groups are large. A class
+// with few nodes in each group takes many times the memory of its index, and finding the best group takes as long as
+// listing the rows; it pays only when its pods follow one another closely, and not while nodes that come and go give
+// all rows new ranks from one pod to the next. A class is given up if so much has changed since its last use that it
+// would have to be made anew for the most part.
 bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows, const Use& use) {
   const auto& [again, new_ranks, since] = use;
   const size_t nodes = cache_->node_count();

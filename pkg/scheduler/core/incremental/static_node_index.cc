@@ -199,7 +199,7 @@ bool StaticNodeIndex::DivideRows() {
   };
   s.alike.Reset(size);
   s.domains.resize(size);
-  const bool by_sets = group_count_ == 0 && among_.empty();
+  const bool by_sets = group_count_ == 0 && !built_among_;
   if (by_sets && !keys_.empty()) {
     const std::span<const uint32_t> set_of = partitions_.Of(keys_);
     if (most_are_alone(partitions_.last_sets(), set_of.size())) return false;
@@ -321,6 +321,7 @@ void StaticNodeIndex::ListFit() {
 void StaticNodeIndex::BuildAmong(const std::vector<Row>& rows) {
   BERTH_REQUIRES(!built_);
   Reset();
+  built_among_ = true;
   among_ = rows;
   parts_.swap(scratch().unset_parts);
   if (parts_.size() < cache_->row_count()) parts_.resize(cache_->row_count());
@@ -334,7 +335,7 @@ void StaticNodeIndex::BuildAmong(const std::vector<Row>& rows) {
 }
 
 StaticNodeIndex::~StaticNodeIndex() {
-  if (among_.empty()) return;
+  if (!built_among_) return;
   for (const Row row : among_) parts_[row] = Part{};
   scratch().unset_parts.swap(parts_);
 }

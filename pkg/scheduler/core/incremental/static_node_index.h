@@ -130,8 +130,9 @@ class StaticNodeIndex {
   LeftOut left_out_;
   bool usable_ = true, prepared_ = false;
 
-  std::vector<Part> parts_;  // by row
-  std::vector<Row> among_;   // the rows of BuildAmong
+  std::vector<Part> parts_;   // by row
+  bool built_among_ = false;  // whether BuildAmong has built the index, and of which rows
+  std::vector<Row> among_;
   size_t group_count_ = 0;
   std::vector<uint32_t> domains_;  // the domains of group 0, then those of group 1, ...
   std::vector<int64_t> raw_;       // the raw scores of the groups, likewise
