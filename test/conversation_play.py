@@ -40,7 +40,7 @@ class Play:
         self.want = expected(number, self.recorded, differences)
         self.marks = [e["mark"] for e in self.recorded if "mark" in e]
         self.phase = ""
-        self.before = None  # called with method and path of a request before the server receives it
+        self.before = None  # called with method, path and body of a request before the server receives it
         self.injected = {}
         phase = ""
         for e in everything:
@@ -58,7 +58,7 @@ class Play:
 
     def _fault(self, e):
         if self.before:
-            self.before(e["request"]["method"], e["request"]["path"])
+            self.before(e["request"]["method"], e["request"]["path"], e["request"].get("body"))
         left = self.injected.get((self.phase, self._key(e)))
         return left.pop(0) if left else None
 

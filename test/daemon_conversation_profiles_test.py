@@ -259,7 +259,7 @@ def test_lifecycle_41():
     p.heard()
     p.user("binding conflict")
 
-    def bound_by_the_user(method, path):
+    def bound_by_the_user(method, path, _):
         if (method, path) == ("POST", f"{PODS}/race/binding"):
             p.before = None
             p.call(
