@@ -159,6 +159,7 @@ void AtOnce::ObserveEvictions(const Attempt& t, bool succeeded) {
 // Evicts the victims one after another: first the condition that says why is written, then the pod is deleted. A victim
 // that is terminating already is skipped (1.29 deletes it again).
 void AtOnce::EvictNextVictim(PendingPod& p) {
+  if (p.gone) return s_.Erase(p);
   Attempt& t = *p.attempt;
   const auto& victims = t.preemption.victims;
   while (t.next_victim < victims.size() && victims[t.next_victim]->meta.deleting()) ++t.next_victim;
@@ -201,6 +202,7 @@ void AtOnce::VictimEvicted(PendingPod& p, const Answer& a) {
 void AtOnce::EvictionFailed(PendingPod& p, const api::Pod& victim, const Answer& a) {
   s_.log.VictimNotEvicted(*p.pod, victim, a.message);
   ObserveEvictions(*p.attempt, false);
+  if (p.gone) return s_.Erase(p);
   TellOfPreemption(p, absl::StrCat("preemption: preparing pod ", Name(victim), ": ", a.message));
   p.attempt->rejection.nomination.reset();
   p.pod = WithNomination(*p.pod, Symbol());

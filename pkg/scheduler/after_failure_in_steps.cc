@@ -273,6 +273,7 @@ void InSteps::Nominated(PendingPod& p, const Answer& a, const api::PodPtr& fresh
 }
 
 void InSteps::DeleteNextVictim(PendingPod& p) {
+  if (p.gone) return s_.Erase(p);
   Attempt& t = *p.attempt;
   if (t.next_victim == t.preemption.victims.size()) return ClearNominations(p);
   s_.actions->DeletePod(pending_.Ask(RequestKind::kVictim, &p), t.preemption.victims[t.next_victim]);
@@ -319,6 +320,7 @@ void InSteps::ClearNominations(PendingPod& p) {
 // for its own, whatever preemption came to, and is read after that (MakeDefaultErrorFunc in factory.go, which runs
 // beside preempt).
 void InSteps::EndPreemption(PendingPod& p) {
+  if (p.gone) return s_.Erase(p);
   p.attempt.reset();
   if (p.changed || p.unwritten || BacksOff()) return BackIntoQueue(p);
   pending_.SetPlace(p, Place::kQueued);

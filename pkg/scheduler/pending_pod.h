@@ -83,7 +83,7 @@ struct PendingPod {
   Requeue why = Requeue::kRetry;
   bool unsupported = false;                    // becomes kUnsupported when its condition is written
   bool changed = false;                        // its spec or metadata changed while it was not in the queue
-  bool gone = false;                           // it was deleted while its bind was open
+  bool gone = false;                           // it was deleted while its bind, or the deletion of a victim, was open
   bool confirmed = false;                      // the watch showed it with a node while its bind was open
   std::optional<api::PodCondition> unwritten;  // a condition whose write is open or met a conflict
   // The node that it was nominated to, until the watch shows an object at least as new as this resourceVersion. The

@@ -116,6 +116,11 @@ void PendingTable::CancelRequest(PendingPod& p) {
   p.request = 0;
 }
 
+bool PendingTable::WaitsFor(const PendingPod& p, RequestKind kind) const {
+  const auto it = requests_.find(p.request);
+  return it != requests_.end() && it->second.kind == kind;
+}
+
 std::optional<Request> PendingTable::TakeRequest(RequestId id) {
   auto it = requests_.find(id);
   if (it == requests_.end()) return std::nullopt;

@@ -68,6 +68,8 @@ class PendingTable {
   // request of the pod will be ignored.
   RequestId Ask(RequestKind kind, PendingPod* p, std::string what = {});
   void CancelRequest(PendingPod& p);
+  // Returns whether the pod waits for the reply to a request of this kind.
+  bool WaitsFor(const PendingPod& p, RequestKind kind) const;
   // Returns the request with this id and closes it, or nothing if it was cancelled.
   std::optional<Request> TakeRequest(RequestId id);
 

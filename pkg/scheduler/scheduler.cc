@@ -148,6 +148,7 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
   }
 
   const bool changed = SpecOrMetadataChanged(*p->pod, *pod);
+  if (p->place == Place::kPreempting) p->gone = false;  // the watch had shown an old state
   if (!p->nomination) p->written_nomination = pod->nominated_node_name;
   api::PodPtr newest = pod;
   if (p->nomination) {
@@ -208,7 +209,14 @@ void Scheduler::PodGone(const api::Pod& pod) {
   }
   if (p != nullptr) {
     const api::PodPtr last = p->pod;
-    s_.Erase(*p);
+    if (pending_.WaitsFor(*p, RequestKind::kVictim)) {
+      // The event that says why the victim had to go is written when its deletion is answered, and then the pod is
+      // erased.
+      p->gone = true;
+      s_.queue->nominated()->Remove(*last);
+    } else {
+      s_.Erase(*p);
+    }
     return s_.NominationEnded(last);
   }
   s_.freed_uids.push_back(pod.meta.uid);

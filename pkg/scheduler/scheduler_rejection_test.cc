@@ -93,6 +93,20 @@ TEST_CASE("1.29: preemption marks and deletes the victims, then writes condition
     c.Pass(20);
     CHECK(c.Run() == "bind high n1");
   }
+  SECTION("the preemptor goes before it is answered: the victim's event says why it went, and that is all") {
+    c.Gone(high);
+    CHECK(c.Run() == "");
+    CHECK(c.w.queue->nominated()->empty());
+    c.Reply(Kind::kOk);
+    CHECK(c.Requests() == "event low Normal Preempted: Preempted by pod uid-high on node n1 (high)");
+    CHECK(c.s().pending_pods() == 0);
+  }
+  SECTION("the preemptor goes, and the victim stays") {
+    c.Gone(high);
+    c.Reply(Kind::kRefused, "forbidden");
+    CHECK(c.Requests() == "");
+    CHECK(c.s().pending_pods() == 0);
+  }
   SECTION("the victim is gone already, or another pod has its name") {
     c.Reply(GENERATE(Kind::kNotFound, Kind::kConflict));
     CHECK(c.Requests().find("nominated [n1]") != std::string::npos);

@@ -369,6 +369,27 @@ TEST_CASE("scheduler: preemption nominates, deletes, tells, clears, in this orde
       c.Reply(Kind::kNotFound);
       CHECK(c.Requests() == "");
     }
+    SECTION("the preemptor goes before it is answered") {
+      c.Gone(high);
+      CHECK(c.Run() == "");
+      CHECK(c.w.queue->nominated()->empty());
+      SECTION("the victim's event says why it went") {
+        c.Reply(Kind::kOk);
+        CHECK(c.Requests() == "event low Normal Preempted: by default/high on node n1");
+        CHECK(c.s().pending_pods() == 0);
+      }
+      SECTION("the victim stays") {
+        c.Reply(Kind::kRefused, "forbidden");
+        CHECK(c.Requests() == "");
+        CHECK(c.s().pending_pods() == 0);
+      }
+      SECTION("it was an old state of the watch: the pod is tried again") {
+        c.Add(high);
+        c.Reply(Kind::kOk);
+        CHECK(c.Requests() == "event low Normal Preempted: by default/high on node n1");
+        CHECK(c.s().pending_pods() == 1);
+      }
+    }
     SECTION("the victim goes") {
       c.Reply(Kind::kOk);
       CHECK(c.Requests() == "event low Normal Preempted: by default/high on node n1");
