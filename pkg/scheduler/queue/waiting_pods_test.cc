@@ -10,6 +10,7 @@
 
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
+#include "pkg/scheduler/reference/random_cluster.h"
 
 namespace berth::scheduler {
 namespace {
@@ -169,9 +170,9 @@ class TwoQueues {
 
 TEST_CASE("event queue: asking once for all pods of a template is as asking for each") {
   for (const char* release : {"1.19", "1.29", "1.36"}) {
-    for (uint32_t seed = 1; seed <= 20; ++seed) {
+    for (const uint64_t seed : reference::Seeds(20)) {
       INFO("release " << release << ", seed " << seed);
-      TwoQueues both(release, seed);
+      TwoQueues both(release, static_cast<uint32_t>(seed));
       for (int i = 0; i < 600; ++i) {
         both.Step();
         both.Compare();
