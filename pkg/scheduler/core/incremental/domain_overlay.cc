@@ -442,6 +442,7 @@ DomainOverlay::Answer DomainOverlay::ChooseWalked(Buffers& b, uint64_t* last_nod
 bool DomainOverlay::ListParts(Buffers& b, const Extra& extra, bool keep) {
   ListRows(b, keep, extra.among);
   if (!rows_->usable()) return false;
+  if (extra.filter != nullptr && !b.list.Filter(*cache_, *extra.filter)) return false;
   BeginParts(b, b.list.marked_all() ? b.of_rows : signatures_);
   const size_t groups = rows_->nodes().group_count();
   if (!labels_.empty()) {
@@ -449,7 +450,6 @@ bool DomainOverlay::ListParts(Buffers& b, const Extra& extra, bool keep) {
     AskLabelRules(b);
   }
   b.list.FindParts(rows_->nodes(), &b.parts);
-  if (extra.filter != nullptr && !b.list.Filter(*cache_, *extra.filter)) return false;
   if (extra.walk != nullptr) b.list.KeepWalked(*cache_, extra.walk);
   return true;
 }

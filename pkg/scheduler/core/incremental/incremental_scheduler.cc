@@ -232,9 +232,8 @@ IncrementalScheduler::Use IncrementalScheduler::NoteUse(EquivalenceClass* rows) 
 std::shared_ptr<EquivalenceClass> IncrementalScheduler::FewRowsFor(const DomainOverlay& overlay, const Use& use,
                                                                    std::span<const std::unique_ptr<FitCheck>> checks) {
   if (!rules_.other_predicates.empty() || (use.again && use.since <= kChangesOfKept)) return nullptr;
-  const bool known = checks.empty()
-                         ? overlay.Candidates(&few_)
-                         : std::ranges::any_of(checks, [&](const auto& check) { return Candidates(*check, &few_); });
+  const bool known = overlay.Candidates(&few_) ||
+                     std::ranges::any_of(checks, [&](const auto& check) { return Candidates(*check, &few_); });
   if (!known || few_.size() > FewRows(*cache_) || (use.again && use.since * kChangesOfKept <= few_.size())) {
     return nullptr;
   }

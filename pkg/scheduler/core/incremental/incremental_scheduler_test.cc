@@ -2,7 +2,12 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "pkg/releases/releases.h"
+#include "pkg/scheduler/configuration/load.h"
+#include "pkg/scheduler/factory/from_profile.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/testing/world.h"
+#include "pkg/scheduler/volumebinder/claim_binder.h"
 
 namespace berth::scheduler {
 namespace {
@@ -341,6 +346,43 @@ TEST_CASE("an error about volumes is reported of a node that would fail a later 
   CHECK(Outcome(fast->Schedule(pod)) == "persistentvolume \"gone\" not found");
   CHECK(Outcome(plain->Schedule(pod, DecisionMode::kReference, &trace)) == "persistentvolume \"gone\" not found");
   CHECK(Outcome(fast->Schedule(PodOf("q"))) == "a");
+}
+
+// A pod on the node "far" has a volume by a claim that is not its own, which is an error of any pod that could attach
+// one there. The limits of volumes are examined before inter-pod affinity, which admits "near" alone.
+TEST_CASE("an error about volumes is reported of a node where affinity rejects the pod") {
+  const char* const release = GENERATE("1.29", "1.36");
+  World world(releases::Of(**release::Named(release)).decides);
+  ClaimBinder binder(&world.cache);
+  FactoryArgs args = world.Args();
+  args.claim_binder = &binder;
+  const auto profile = configuration::DefaultProfile(PluginsToConfigure(*world.release));
+  auto fast = CreateFromProfile(profile, {}, args).value(), plain = CreateFromProfile(profile, {}, args).value();
+  for (const std::string name : {"near", "far"}) {
+    world.Nodes({NodeOf(name, Cat("'kubernetes.io/hostname':'", name, "'"))});
+    world.cache.listers().csi_nodes.Set(testing::Decoded(
+        api::DecodeCsiNode, Cat("{'metadata':{'name':'", name, "'},'spec':{'drivers':[{'name':'d','nodeID':'", name,
+                                "','allocatable':{'count':9}}]}}")));
+  }
+  world.Place(PodOf("db", "", "'app':'db'"), "near");
+  const bool mistaken = GENERATE(false, true);
+  if (mistaken) {
+    world.Claim("other-v", "'volumeName':'pv-other'");
+    world.Place(PodOf("other", "'volumes':[{'name':'v','ephemeral':{'volumeClaimTemplate':{'spec':{}}}}]"), "far");
+  }
+  world.Volume("pv",
+               "'claimRef':{'namespace':'default','name':'data','uid':'uid-data'},"
+               "'csi':{'driver':'d','volumeHandle':'h'}");
+  world.Claim("data", "'volumeName':'pv'", "'annotations':{'pv.kubernetes.io/bind-completed':'yes'}");
+  const auto pod = PodOf("p",
+                         "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'data'}}],"
+                         "'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':"
+                         "'kubernetes.io/hostname','labelSelector':{'matchLabels':{'app':'db'}}}]}}");
+  DecisionTrace trace;
+  const std::string wanted = Outcome(plain->Schedule(pod, DecisionMode::kReference, &trace));
+  INFO(wanted);
+  CHECK(wanted.find(mistaken ? "was not created for pod" : "near") != std::string::npos);
+  CHECK(Outcome(fast->Schedule(pod)) == wanted);
 }
 
 }  // namespace berth::scheduler
