@@ -89,13 +89,6 @@ bool Provisions(const api::StorageClass& storage_class) {
   return !storage_class.provisioner.empty() && storage_class.provisioner != "kubernetes.io/no-provisioner";
 }
 
-// Returns whether a CSI driver replaces the in-tree plugin on the node, according to the annotation of its CSINode.
-bool IsMigratedOn(const api::CsiNode* csi_node, std::string_view plugin) {
-  if (csi_node == nullptr || plugin.empty()) return false;
-  const auto& names = csi_node->migrated_plugins;
-  return std::any_of(names.begin(), names.end(), [&](Symbol name) { return name.str() == plugin; });
-}
-
 // Adds the listed rows whose labels match the selector. If a requirement lists values, only the rows with these values
 // are examined.
 void AddMatchingRows(const Cache& cache, const api::Selector& selector, RowSet* rows) {
@@ -118,13 +111,6 @@ void AddMatchingRows(const Cache& cache, const api::Selector& selector, RowSet* 
         rows->Insert(row);
       }
     }
-  }
-}
-
-// The sets may have different sizes; rows beyond the end of one are not in it.
-void Intersect(RowSet* rows, const RowSet& with) {
-  for (size_t w = 0; w < rows->words().size(); ++w) {
-    rows->words()[w] &= w < with.words().size() ? with.words()[w] : 0;
   }
 }
 
@@ -224,7 +210,11 @@ bool ClaimBinder::Admits(const PersistentVolume& volume, const api::Node& node) 
 
 void ClaimBinder::AddAdmitted(const PersistentVolume& volume, RowSet* rows) const {
   rows->Resize(cache_->row_count());
-  auto add_all = [&] { cache_->listed().ForEach([&](Row row) { rows->Insert(row); }); };
+  auto add_all = [&] {
+    const std::vector<uint64_t>& listed = cache_->listed().words();
+    if (rows->words().size() < listed.size()) rows->words().resize(listed.size());
+    for (size_t w = 0; w < listed.size(); ++w) rows->words()[w] |= listed[w];
+  };
   if (volume.node_affinity.empty()) add_all();
   for (const api::NodeSelectorTerm& t : volume.node_affinity) {
     // As upstream, a term that has neither expressions nor fields matches nothing.
@@ -511,7 +501,7 @@ const RowSet& ClaimBinder::ProvisionableRows(const PersistentVolumeClaim& claim)
   listers.csi_capacities.ForEach([&](const auto& c) {
     if (HoldsRequest(*c, class_name, claim)) AddMatchingRows(*cache_, c->node_topology->selector, &enough);
   });
-  Intersect(&rows, enough);
+  rows.IntersectWith(enough);
   return rows;
 }
 
@@ -581,25 +571,39 @@ bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
   return true;
 }
 
-// Where CSI drivers replace in-tree plugins, in-tree volumes may have to be translated, depending on the node, so they
-// are left to Find.
+// On some rows, the volume may have to be translated. Whether it can be does not depend on the row.
+bool ClaimBinder::AddUsable(const PersistentVolume& volume, RowSet* rows) const {
+  AddAdmitted(volume, rows);
+  const std::string_view plugin = InTreePluginOf(volume);
+  if (plugin.empty() || !rules_.knows_csi_drivers || !volume_rules_.drivers_replace_in_tree) return true;
+  const RowSet& migrated = csi_node_rows_.Migrated(plugin);
+  if (migrated.empty()) return true;
+  std::string why;
+  if (!Translate(volume, &why)) return false;
+  PersistentVolume translated = volume;
+  translated.node_affinity = TranslatedAffinity(volume);
+  RowSet there;
+  AddAdmitted(translated, &there);
+  there.IntersectWith(migrated);
+  migrated.ForEach([&](Row row) { rows->Erase(row); });
+  there.ForEach([&](Row row) { rows->Insert(row); });
+  return true;
+}
+
 bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
-  for (const ClaimPtr& claim : claims.bound) {
-    if (!rules_.knows_csi_drivers) break;
-    const VolumePtr volume = Volume(claim->volume_name);
-    if (volume != nullptr && !InTreePluginOf(*volume).empty()) return false;
-  }
+  RowSet kept = *rows;
   for (const ClaimPtr& claim : claims.bound) {
     const VolumePtr volume = Volume(claim->volume_name);
     if (volume == nullptr) {
       rows->Clear();
       return true;
     }
-    if (volume->node_affinity.empty()) continue;
-    RowSet admitted;
-    AddAdmitted(*volume, &admitted);
-    Intersect(rows, admitted);
+    if (volume->node_affinity.empty() && InTreePluginOf(*volume).empty()) continue;
+    RowSet usable;
+    if (!AddUsable(*volume, &usable)) return false;
+    kept.IntersectWith(usable);
   }
+  *rows = std::move(kept);
   if (claims.delayed.empty()) return true;
   // Claims with a selected node come first, and all other nodes are excluded.
   DropOldProvisionable();
@@ -614,7 +618,7 @@ bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
                   [&](const ClaimPtr& claim) { return !OptionsOf(*claim, NotTaken).empty(); })) {
     return KeepMatching(claims, rows);
   }
-  for (const ClaimPtr& claim : claims.delayed) Intersect(rows, ProvisionableRows(*claim));
+  for (const ClaimPtr& claim : claims.delayed) rows->IntersectWith(ProvisionableRows(*claim));
   return true;
 }
 

@@ -23,6 +23,7 @@
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/gates.h"
 #include "pkg/scheduler/volumebinder/claim_rules.h"
+#include "pkg/scheduler/volumebinder/csi_node_rows.h"
 
 namespace berth::scheduler {
 
@@ -33,7 +34,7 @@ class ClaimBinder {
 
   // The cache must outlive the binder.
   explicit ClaimBinder(const Cache* cache, const ClaimRules& rules = {}, const VolumeRules& volume_rules = {})
-      : cache_(cache), rules_(rules), volume_rules_(volume_rules) {}
+      : cache_(cache), rules_(rules), volume_rules_(volume_rules), csi_node_rows_(cache) {}
 
   // Return the assumed object if there is one, otherwise that of the cache. Return null if neither exists.
   ClaimPtr Claim(Symbol ns, const std::string& name) const;
@@ -142,8 +143,10 @@ class ClaimBinder {
 
   // Returns whether a volume's node affinity admits the node, by the rules of the release.
   bool Admits(const api::PersistentVolume& volume, const api::Node& node) const;
-  // Adds the listed rows that a volume's node affinity admits if no driver has to be asked.
+  // Adds the listed rows that a volume's node affinity admits.
   void AddAdmitted(const api::PersistentVolume& volume, RowSet* rows) const;
+  // Adds the listed rows on whose nodes CanUse allows the volume. Returns false if it has an error for some of them.
+  bool AddUsable(const api::PersistentVolume& volume, RowSet* rows) const;
   // Returns whether claim and volume have the same volumeMode, if that matters.
   bool SameMode(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
   bool SameAttributes(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
@@ -171,6 +174,8 @@ class ClaimBinder {
   // The rows on which a claim of a class and a requested size can be provisioned, valid for the versions below.
   mutable std::map<std::pair<std::string, int64_t>, RowSet> provisionable_;
   mutable uint64_t provisionable_version_ = 0, provisionable_generation_ = 0;
+
+  mutable CsiNodeRows csi_node_rows_;
 };
 
 }  // namespace berth::scheduler

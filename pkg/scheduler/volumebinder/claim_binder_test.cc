@@ -138,6 +138,62 @@ TEST_CASE("claim binder: all nodes at once get the answers of single nodes, by t
   CHECK(not_fitting > 200);
 }
 
+// The migrated plugins of a node say whether a volume of such a plugin is translated there, which replaces its zone
+// labels by an affinity. Volumes of AWS whose ID has no "vol-" cannot be translated.
+TEST_CASE("claim binder: in-tree volumes get the answers of single nodes, while nodes and CSINodes change") {
+  std::mt19937 random(5);
+  const auto one_of = [&](std::initializer_list<const char*> texts) { return texts.begin()[random() % texts.size()]; };
+  size_t fitting = 0, not_fitting = 0, errors = 0;
+  for (int round = 0; round < 60; ++round) {
+    World w;
+    const ClaimBinder binder(&w.cache);
+    for (int step = 0; step < 20; ++step) {
+      const std::string name = Cat("n", std::to_string(random() % 5));
+      if (random() % 3 == 0) {
+        w.cache.listers().csi_nodes.Set(testing::Decoded(
+            api::DecodeCsiNode,
+            Cat("{'metadata':{'name':'", name, "','annotations':{'storage.alpha.kubernetes.io/migrated-plugins':'",
+                one_of({"", "kubernetes.io/gce-pd", "kubernetes.io/aws-ebs",
+                        "kubernetes.io/gce-pd,kubernetes.io/aws-ebs"}),
+                "'}}}")));
+      } else if (random() % 6 == 0) {
+        w.cache.RemoveNode(name);
+      } else {
+        w.Nodes({NodeOf(name, Cat("'at':'", one_of({"a", "b"}), "','topology.gke.io/zone':'", one_of({"a", "b"}),
+                                  "','topology.ebs.csi.aws.com/zone':'", one_of({"a", "b"}), "'"))});
+      }
+      w.Volume("v",
+               Cat(one_of({"'gcePersistentDisk':{'pdName':'x'}", "'awsElasticBlockStore':{'volumeID':'aws://a/vol-1'}",
+                           "'awsElasticBlockStore':{'volumeID':'aws://a/other'}",
+                           "'csi':{'driver':'d','volumeHandle':'h'}"}),
+                   one_of({"",
+                           ",'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'at',"
+                           "'operator':'In','values':['a']}]}]}}"})),
+               one_of({"", "'labels':{'topology.kubernetes.io/zone':'a'}",
+                       "'labels':{'failure-domain.beta.kubernetes.io/zone':'a__b'}"}));
+      w.Claim("c", "'volumeName':'v'", "'annotations':{'pv.kubernetes.io/bind-completed':'yes'}");
+      const auto claims =
+          binder.ClaimsOf(*PodOf("p", "'volumes':[{'name':'c','persistentVolumeClaim':{'claimName':'c'}}]"));
+      REQUIRE(claims.bound.size() == 1);
+      RowSet rows = w.cache.listed();
+      const bool known = binder.KeepFitting(claims, &rows);
+      bool any_error = false;
+      w.cache.listed().ForEach([&](Row row) {
+        const auto found = binder.Find(claims, *w.cache.row(row).node);
+        any_error = any_error || !found.error.empty();
+        if (!known) return;
+        CHECK(rows.Has(row) == found.fits());
+        ++(found.fits() ? fitting : not_fitting);
+      });
+      CHECK(known == !any_error);
+      errors += any_error ? 1 : 0;
+    }
+  }
+  CHECK(fitting > 500);
+  CHECK(not_fitting > 500);
+  CHECK(errors > 50);
+}
+
 namespace {
 
 // A pod on node "a" that waits for two claims: volume "v" is reserved for claim "c", and claim "d" is provisioned

@@ -47,7 +47,10 @@ TEST_CASE("limits of volumes: all rows at once get the answers of single rows, w
   args.gates.attach_volume_limit = true;
   const std::vector<FitPredicate> rules = {MaxPdVolumeCountOfNode(CloudDisk::kEbs, args),
                                            MaxPdVolumeCountOfNode(CloudDisk::kGcePd, args),
-                                           MaxPdVolumeCount(CloudDisk::kEbs, args), MaxCsiVolumeCount(args)};
+                                           MaxPdVolumeCount(CloudDisk::kEbs, args),
+                                           MaxCsiVolumeCount(args),
+                                           InTreeVolumeLimits(args, *FindInTreeLimit("EBSLimits"), {}),
+                                           InTreeVolumeLimits(args, *FindInTreeLimit("GCEPDLimits"), {})};
   const auto node = [&](unsigned n) {
     std::string amounts = "'cpu':'1'";
     for (const char* limit : {"aws-ebs", "gce-pd", "csi-x.y"}) {
@@ -70,6 +73,13 @@ TEST_CASE("limits of volumes: all rows at once get the answers of single rows, w
       w.cache.RemoveNode(Cat("n", std::to_string(n)));
     } else {
       w.Nodes({node(n)});
+    }
+    const std::string with_csi_node = Cat("n", std::to_string(random() % 8));
+    if (random() % 4 == 0) {
+      w.cache.listers().csi_nodes.Remove(Symbol(), with_csi_node);
+    } else if (random() % 4 == 0) {
+      w.cache.listers().csi_nodes.Set(
+          testing::Decoded(api::DecodeCsiNode, Cat("{'metadata':{'name':'", with_csi_node, "'}}")));
     }
     if (round % 10 == 0) w.Place(PodOf(Cat("there", std::to_string(round)), volumes()), Cat("n", std::to_string(n)));
     const api::PodPtr pod = PodOf("p", volumes());

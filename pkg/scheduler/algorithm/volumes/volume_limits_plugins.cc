@@ -14,6 +14,7 @@
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/volumebinder/csi_node_rows.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/status.h"
 #include "pkg/util/wide_vectors.h"
@@ -208,8 +209,13 @@ int64_t LimitFromEnvironment() {
 // pod, must not exceed the limit. They only count on nodes without a CSINode.
 class InTreeLimitsCheck final : public ColumnCheck {
  public:
-  InTreeLimitsCheck(const PodContext& ctx, const InTreeLimit& limit, int64_t from_environment, const VolumeRules& rules)
-      : cache_(ctx.cache), limit_(limit), from_environment_(from_environment), rules_(rules) {
+  InTreeLimitsCheck(const PodContext& ctx, const InTreeLimit& limit, int64_t from_environment, const VolumeRules& rules,
+                    std::shared_ptr<CsiNodeRows> csi_node_rows)
+      : cache_(ctx.cache),
+        limit_(limit),
+        from_environment_(from_environment),
+        rules_(rules),
+        csi_node_rows_(std::move(csi_node_rows)) {
     Collect(ctx.pod, Whose::kIncoming, &wanted_, &error_);
   }
 
@@ -233,6 +239,17 @@ class InTreeLimitsCheck final : public ColumnCheck {
     RuleError error;
     Fits(row, &error);
     return error;
+  }
+  // Looks only at the rows where the volumes count.
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (FitsAlways()) return;
+    if (MayError() || !rules_.drivers_replace_in_tree) return FitCheck::Filter(candidates, errors);
+    const RowSet& with_csi_node = csi_node_rows_->All();
+    RowSet counting = *candidates;
+    with_csi_node.ForEach([&](Row row) { counting.Erase(row); });
+    candidates->IntersectWith(with_csi_node);
+    FitCheck::Filter(&counting, errors);
+    counting.ForEach([&](Row row) { candidates->Insert(row); });
   }
 
  private:
@@ -305,6 +322,7 @@ class InTreeLimitsCheck final : public ColumnCheck {
   const InTreeLimit& limit_;
   int64_t from_environment_;
   VolumeRules rules_;
+  std::shared_ptr<CsiNodeRows> csi_node_rows_;
   std::set<std::string> wanted_;
   RuleError error_;
 };
@@ -330,9 +348,10 @@ const InTreeLimit* FindInTreeLimit(std::string_view plugin) {
   return nullptr;
 }
 
-FitPredicate InTreeVolumeLimits(const PluginFactoryArgs&, const InTreeLimit& limit, const VolumeRules& rules) {
-  return [&limit, environment = LimitFromEnvironment(), rules](const PodContext& ctx) {
-    return std::make_unique<InTreeLimitsCheck>(ctx, limit, environment, rules);
+FitPredicate InTreeVolumeLimits(const PluginFactoryArgs& args, const InTreeLimit& limit, const VolumeRules& rules) {
+  auto csi_node_rows = std::make_shared<CsiNodeRows>(args.cache);
+  return [&limit, environment = LimitFromEnvironment(), rules, csi_node_rows](const PodContext& ctx) {
+    return std::make_unique<InTreeLimitsCheck>(ctx, limit, environment, rules, csi_node_rows);
   };
 }
 

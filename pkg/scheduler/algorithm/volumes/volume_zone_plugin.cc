@@ -10,7 +10,6 @@
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/algorithm/volumes/zone_columns.h"
-#include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::volumes {
@@ -31,7 +30,6 @@ class ZoneCheck final : public ColumnCheck {
         return;
       }
       if (volume == nullptr) continue;
-      in_tree_ = in_tree_ || !InTreePluginOf(*volume).empty();
       for (ZoneColumns::Demand& demand : ZoneColumns::DemandsOf(*volume)) wanted_.push_back(std::move(demand));
     }
     if (!wanted_.empty()) columns_.emplace(cache_);
@@ -59,9 +57,8 @@ class ZoneCheck final : public ColumnCheck {
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeZoneConflict); }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   int ReasonBits() const override { return 1; }
-  // With a volume that has to be translated, other rules may report errors, and are asked row by row.
   bool Candidates(std::vector<Row>* rows) override {
-    return !wanted_.empty() && !in_tree_ && FilteredCandidates(this, cache_, rows);
+    return !wanted_.empty() && FilteredCandidates(this, cache_, rows);
   }
   // Finds the rows by the values of their labels.
   void Filter(RowSet* candidates, RowSet*) override {
@@ -111,7 +108,6 @@ class ZoneCheck final : public ColumnCheck {
   std::vector<ZoneColumns::Demand> wanted_;
   std::optional<ZoneColumns> columns_;  // if something is wanted
   std::optional<PodRejection> rejection_;
-  bool in_tree_ = false;  // whether a volume is of a driver that was part of Kubernetes
 };
 
 }  // namespace

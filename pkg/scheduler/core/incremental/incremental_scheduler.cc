@@ -231,7 +231,7 @@ IncrementalScheduler::Use IncrementalScheduler::NoteUse(EquivalenceClass* rows) 
 // for all rows first, because an error of one of them counts also on a row that another one rejects.
 std::shared_ptr<EquivalenceClass> IncrementalScheduler::FewRowsFor(const DomainOverlay& overlay, const Use& use,
                                                                    std::span<const std::unique_ptr<FitCheck>> checks) {
-  if (!rules_.other_predicates.empty() || (use.again && use.since <= kChangesOfKept)) return nullptr;
+  if (use.again && use.since <= kChangesOfKept) return nullptr;
   const bool known = overlay.Candidates(&few_) ||
                      std::ranges::any_of(checks, [&](const auto& check) { return Candidates(*check, &few_); });
   if (!known || few_.size() > FewRows(*cache_) || (use.again && use.since * kChangesOfKept <= few_.size())) {
@@ -289,11 +289,12 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
   }
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   std::vector<std::unique_ptr<FitCheck>> checks = Prepare(rules_.other_predicates, ctx);
+  const bool others = !checks.empty();
   auto volumes = CheckVolumes(pod);
   if (!volumes) return {};
   for (auto& check : *volumes) checks.push_back(std::move(check));
   const std::vector<WeightedScoring> scorings = Prepare(rules_.other_priorities, ctx);
-  if (around.walk == nullptr) few = FewRowsFor(*kept->overlay, use, checks);
+  if (around.walk == nullptr && !others) few = FewRowsFor(*kept->overlay, use, checks);
   const bool used_before = few == nullptr && BuildsClass(rows, use);
   if (used_before && !by_row && checks.empty()) return kept->overlay->Place(last_node_index);
   if (used_before) rows->Refresh();

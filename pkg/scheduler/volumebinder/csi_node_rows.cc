@@ -1,0 +1,52 @@
+#include "pkg/scheduler/volumebinder/csi_node_rows.h"
+
+#include <algorithm>
+
+#include "pkg/util/symbol.h"
+
+namespace berth::scheduler {
+
+bool IsMigratedOn(const api::CsiNode* csi_node, std::string_view plugin) {
+  if (csi_node == nullptr || plugin.empty()) return false;
+  const auto& names = csi_node->migrated_plugins;
+  return std::any_of(names.begin(), names.end(), [&](Symbol name) { return name.str() == plugin; });
+}
+
+const RowSet& CsiNodeRows::All() {
+  Refresh();
+  return rows_;
+}
+
+const RowSet& CsiNodeRows::Migrated(std::string_view plugin) {
+  Refresh();
+  return by_plugin_[std::string(plugin)];
+}
+
+void CsiNodeRows::Refresh() {
+  const auto& csi_nodes = cache_->listers().csi_nodes;
+  const bool known = found_ && cache_->NodeChangesSince(generation_, [this](Row row) { Set(row); }) &&
+                     csi_nodes.ChangesSince(csi_nodes_, [this](Symbol, const std::string& name) {
+                       if (const Row row = cache_->FindRow(Symbol::Find(name)); row != kNoRow) Set(row);
+                     });
+  if (!known) {
+    rows_.Clear();
+    by_plugin_.clear();
+    cache_->listed().ForEach([this](Row row) { Set(row); });
+  }
+  found_ = true;
+  csi_nodes_ = csi_nodes.version();
+  generation_ = cache_->generation();
+}
+
+// Finds the CSINode of a row and its plugins anew. A row that has no node has none.
+void CsiNodeRows::Set(Row row) {
+  rows_.Erase(row);
+  for (auto& [plugin, rows] : by_plugin_) rows.Erase(row);
+  if (!cache_->listed().Has(row)) return;
+  const auto csi_node = cache_->listers().csi_nodes.Get(Symbol(), cache_->row(row).name.string());
+  if (csi_node == nullptr) return;
+  rows_.Insert(row);
+  for (const Symbol plugin : csi_node->migrated_plugins) by_plugin_[plugin.string()].Insert(row);
+}
+
+}  // namespace berth::scheduler
