@@ -114,6 +114,8 @@ void AddMatchingRows(const Cache& cache, const api::Selector& selector, RowSet* 
   }
 }
 
+constexpr size_t kTranslationsKept = 64;
+
 bool NotTaken(const std::shared_ptr<const PersistentVolume>&) {
   return false;
 }
@@ -208,15 +210,15 @@ bool ClaimBinder::Admits(const PersistentVolume& volume, const api::Node& node) 
                                 : AdmitsNode(volume.node_affinity, node);
 }
 
-void ClaimBinder::AddAdmitted(const PersistentVolume& volume, RowSet* rows) const {
+void ClaimBinder::AddAdmitted(const std::vector<api::NodeSelectorTerm>& node_affinity, RowSet* rows) const {
   rows->Resize(cache_->row_count());
   auto add_all = [&] {
     const std::vector<uint64_t>& listed = cache_->listed().words();
     if (rows->words().size() < listed.size()) rows->words().resize(listed.size());
     for (size_t w = 0; w < listed.size(); ++w) rows->words()[w] |= listed[w];
   };
-  if (volume.node_affinity.empty()) add_all();
-  for (const api::NodeSelectorTerm& t : volume.node_affinity) {
+  if (node_affinity.empty()) add_all();
+  for (const api::NodeSelectorTerm& t : node_affinity) {
     // As upstream, a term that has neither expressions nor fields matches nothing.
     if (!t.problems.empty() || (!t.has_expressions && t.fields.empty())) continue;
     if (rules_.names_are_empty && !FieldsMatchNoName(t)) continue;
@@ -246,18 +248,28 @@ std::optional<int64_t> ClaimBinder::CapacityFor(const PersistentVolumeClaim& cla
   return found->capacity->Value();
 }
 
-bool ClaimBinder::CanUse(const PersistentVolume& volume, const api::Node& node, std::string* error) const {
-  if (!rules_.knows_csi_drivers) return Admits(volume, node);
-  const auto csi_node = cache_->listers().csi_nodes.Get(Symbol(), node.meta.name);
-  if (!volume_rules_.drivers_replace_in_tree || !IsMigratedOn(csi_node.get(), InTreePluginOf(volume))) {
-    return AdmitsNode(volume.node_affinity, node);
+bool ClaimBinder::IsTranslated(const PersistentVolume& volume) const {
+  return rules_.knows_csi_drivers && volume_rules_.drivers_replace_in_tree && !InTreePluginOf(volume).empty();
+}
+
+const ClaimBinder::Translation& ClaimBinder::TranslationOf(const VolumePtr& volume) const {
+  if (translations_.size() > kTranslationsKept) translations_.clear();
+  auto [it, fresh] = translations_.try_emplace(volume);
+  Translation& t = it->second;
+  if (!fresh) return t;
+  if (Translate(*volume, &t.error)) t.node_affinity = TranslatedAffinity(*volume);
+  return t;
+}
+
+bool ClaimBinder::CanUse(const VolumePtr& volume, const api::Node& node, std::string* error) const {
+  if (!rules_.knows_csi_drivers) return Admits(*volume, node);
+  if (!IsTranslated(*volume) ||
+      !csi_node_rows_.Migrated(InTreePluginOf(*volume)).Has(cache_->FindRow(Symbol::Find(node.meta.name)))) {
+    return AdmitsNode(volume->node_affinity, node);
   }
-  std::string why;
-  if (!Translate(volume, &why)) {
-    *error = "could not translate pv: " + why;
-    return false;
-  }
-  return AdmitsNode(TranslatedAffinity(volume), node);
+  const Translation& translation = TranslationOf(volume);
+  if (!translation.error.empty()) *error = "could not translate pv: " + translation.error;
+  return translation.error.empty() && AdmitsNode(translation.node_affinity, node);
 }
 
 // Finds for one claim after another the first volume of a shelf that no claim before has taken and that the node can
@@ -310,7 +322,7 @@ ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& 
       out.bound_exist = false;
       break;
     }
-    const bool usable = CanUse(*volume, node, &out.error);
+    const bool usable = CanUse(volume, node, &out.error);
     if (!out.error.empty()) return out;
     if (!usable) {
       out.bound_fit = false;
@@ -536,14 +548,14 @@ bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
     };
     if (options[i].own != nullptr) {
       RowSet where;
-      AddAdmitted(*options[i].own, &where);
+      AddAdmitted(options[i].own->node_affinity, &where);
       add(options[i].own, where);
     }
     absl::flat_hash_map<uint32_t, size_t> used;
     for (const FreeVolume& f : options[i].any()) {
       if (++used[f.affinity] > n) continue;
       auto [it, fresh] = by_affinity.try_emplace(f.affinity);
-      if (fresh) AddAdmitted(*f.volume, &it->second);
+      if (fresh) AddAdmitted(f.volume->node_affinity, &it->second);
       add(f.volume, it->second);
     }
   }
@@ -572,18 +584,15 @@ bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
 }
 
 // On some rows, the volume may have to be translated. Whether it can be does not depend on the row.
-bool ClaimBinder::AddUsable(const PersistentVolume& volume, RowSet* rows) const {
-  AddAdmitted(volume, rows);
-  const std::string_view plugin = InTreePluginOf(volume);
-  if (plugin.empty() || !rules_.knows_csi_drivers || !volume_rules_.drivers_replace_in_tree) return true;
-  const RowSet& migrated = csi_node_rows_.Migrated(plugin);
+bool ClaimBinder::AddUsable(const VolumePtr& volume, RowSet* rows) const {
+  AddAdmitted(volume->node_affinity, rows);
+  if (!IsTranslated(*volume)) return true;
+  const RowSet& migrated = csi_node_rows_.Migrated(InTreePluginOf(*volume));
   if (migrated.empty()) return true;
-  std::string why;
-  if (!Translate(volume, &why)) return false;
-  PersistentVolume translated = volume;
-  translated.node_affinity = TranslatedAffinity(volume);
+  const Translation& translation = TranslationOf(volume);
+  if (!translation.error.empty()) return false;
   RowSet there;
-  AddAdmitted(translated, &there);
+  AddAdmitted(translation.node_affinity, &there);
   there.IntersectWith(migrated);
   migrated.ForEach([&](Row row) { rows->Erase(row); });
   there.ForEach([&](Row row) { rows->Insert(row); });
@@ -600,7 +609,7 @@ bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
     }
     if (volume->node_affinity.empty() && InTreePluginOf(*volume).empty()) continue;
     RowSet usable;
-    if (!AddUsable(*volume, &usable)) return false;
+    if (!AddUsable(volume, &usable)) return false;
     kept.IntersectWith(usable);
   }
   *rows = std::move(kept);

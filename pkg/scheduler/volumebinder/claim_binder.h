@@ -128,7 +128,16 @@ class ClaimBinder {
   std::shared_ptr<const Shelf> ShelfFor(const api::PersistentVolumeClaim& claim) const;
   // Returns whether the volume can be used on the node. On a node whose CSI driver replaces the volume's in-tree
   // plugin, the affinity of the translated volume counts; if it cannot be translated, *error says why.
-  bool CanUse(const api::PersistentVolume& volume, const api::Node& node, std::string* error) const;
+  bool CanUse(const VolumePtr& volume, const api::Node& node, std::string* error) const;
+  // Returns whether CSI drivers may replace the volume's plugin, by the rules of the release.
+  bool IsTranslated(const api::PersistentVolume& volume) const;
+  // A volume as CSI drivers have it, or why there is none.
+  struct Translation {
+    std::string error;
+    std::vector<api::NodeSelectorTerm> node_affinity;
+  };
+  // Valid until the next call for another volume.
+  const Translation& TranslationOf(const VolumePtr& volume) const;
   // Whether a claim can be provisioned on a node. kNoSpace: no CSIStorageCapacity there is large enough.
   enum class Provisioning : uint8_t { kPossible, kImpossible, kNoSpace, kError };
   Provisioning CanProvision(const api::PersistentVolumeClaim& claim, const api::Node& node, std::string* error) const;
@@ -144,9 +153,9 @@ class ClaimBinder {
   // Returns whether a volume's node affinity admits the node, by the rules of the release.
   bool Admits(const api::PersistentVolume& volume, const api::Node& node) const;
   // Adds the listed rows that a volume's node affinity admits.
-  void AddAdmitted(const api::PersistentVolume& volume, RowSet* rows) const;
+  void AddAdmitted(const std::vector<api::NodeSelectorTerm>& node_affinity, RowSet* rows) const;
   // Adds the listed rows on whose nodes CanUse allows the volume. Returns false if it has an error for some of them.
-  bool AddUsable(const api::PersistentVolume& volume, RowSet* rows) const;
+  bool AddUsable(const VolumePtr& volume, RowSet* rows) const;
   // Returns whether claim and volume have the same volumeMode, if that matters.
   bool SameMode(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
   bool SameAttributes(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
@@ -176,6 +185,8 @@ class ClaimBinder {
   mutable uint64_t provisionable_version_ = 0, provisionable_generation_ = 0;
 
   mutable CsiNodeRows csi_node_rows_;
+  // Of the volumes that were asked for last. An object of a volume never changes.
+  mutable absl::flat_hash_map<VolumePtr, Translation> translations_;
 };
 
 }  // namespace berth::scheduler

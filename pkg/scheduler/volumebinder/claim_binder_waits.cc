@@ -101,10 +101,10 @@ bool ClaimBinder::CompletedOnNode(const Assumed& written, Symbol node_name, std:
     *error = absl::StrCat("failed to get node ", quoted_node, ": node ", quoted_node, " not found");
     return false;
   }
-  const auto can_use = [&](const api::PersistentVolume& v) {
+  const auto can_use = [&](const VolumePtr& v) {
     if (CanUse(v, *node, error)) return true;
     if (error->empty()) {
-      *error = absl::StrCat("pv ", api::GoQuoted(v.meta.name), " node affinity doesn't match node ", quoted_node,
+      *error = absl::StrCat("pv ", api::GoQuoted(v->meta.name), " node affinity doesn't match node ", quoted_node,
                             ": no matching NodeSelectorTerms");
     }
     return false;
@@ -121,7 +121,7 @@ bool ClaimBinder::CompletedOnNode(const Assumed& written, Symbol node_name, std:
   const auto bound = [&](const api::PersistentVolumeClaim& claim) {
     if (claim.volume_name.empty()) return false;
     const VolumePtr volume = listers.volumes.Get(Symbol(), claim.volume_name);
-    return volume != nullptr && can_use(*volume) && claim.bind_completed;
+    return volume != nullptr && can_use(volume) && claim.bind_completed;
   };
   for (const Assumed::Binding& b : written.bindings) {
     const VolumePtr volume = listers.volumes.Get(Symbol(), b.before->meta.name);
@@ -132,7 +132,7 @@ bool ClaimBinder::CompletedOnNode(const Assumed& written, Symbol node_name, std:
     const ClaimPtr claim = claim_now(b.claim, "binding");
     if (claim == nullptr) return false;
     if (!IsReserved(*volume) && IsOlder(*volume, *b.before)) return false;
-    if (!can_use(*volume)) return false;
+    if (!can_use(volume)) return false;
     if (!IsReserved(*volume)) {
       *error = ReservationReset(*volume);
       return false;

@@ -1,16 +1,8 @@
 #include "pkg/scheduler/volumebinder/csi_node_rows.h"
 
-#include <algorithm>
-
 #include "pkg/util/symbol.h"
 
 namespace berth::scheduler {
-
-bool IsMigratedOn(const api::CsiNode* csi_node, std::string_view plugin) {
-  if (csi_node == nullptr || plugin.empty()) return false;
-  const auto& names = csi_node->migrated_plugins;
-  return std::any_of(names.begin(), names.end(), [&](Symbol name) { return name.str() == plugin; });
-}
 
 const RowSet& CsiNodeRows::All() {
   Refresh();

@@ -16,15 +16,12 @@
 
 namespace berth::scheduler {
 
-// Returns whether a CSI driver replaces the in-tree plugin on the node of the CSINode, which may be null.
-bool IsMigratedOn(const api::CsiNode* csi_node, std::string_view plugin);
-
 class CsiNodeRows {
  public:
   // `cache` must outlive the object.
   explicit CsiNodeRows(const Cache* cache) : cache_(cache) {}
-  // Return the rows whose nodes have a CSINode, and those for whose nodes IsMigratedOn is true. They are brought up to
-  // date with what has changed since the last call. Valid until the next call.
+  // Return the rows whose nodes have a CSINode, and those on which a CSI driver replaces the in-tree plugin. They are
+  // brought up to date with what has changed since the last call. Valid until the next call.
   const RowSet& All();
   const RowSet& Migrated(std::string_view plugin);
 

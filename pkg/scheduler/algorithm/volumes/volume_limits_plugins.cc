@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <set>
 
 #include "pkg/scheduler/algorithm/column_check.h"
@@ -263,20 +264,20 @@ class InTreeLimitsCheck final : public ColumnCheck {
         cache_.listers().csi_nodes.Get(Symbol(), cache_.row(row).name.string()) != nullptr) {
       return true;
     }
-    std::set<std::string> attached = wanted_;
+    std::optional<std::set<std::string>> attached;  // most nodes have no such volumes
     for (const PlacedPod& p : cache_.row(row).pods) {
       if (p.info->tmpl->volumes.empty()) continue;
-      if (!Collect(*p.pod, Whose::kExisting, &attached, error)) return false;
+      if (!attached) attached = wanted_;
+      if (!Collect(*p.pod, Whose::kExisting, &*attached, error)) return false;
     }
-    return static_cast<int64_t>(attached.size()) <= LimitOf(row);
+    return static_cast<int64_t>((attached ? *attached : wanted_).size()) <= LimitOf(row);
   }
 
   // Returns the limit of the node: its allocatable amount of that name, else KUBE_MAX_PD_VOLS, else the default. The
   // default for EBS is lower on some AWS instance types, which upstream recognises by these parts of their names.
   int64_t LimitOf(Row row) const {
     const ScalarResources& allocatable = cache_.row(row).allocatable;
-    const Symbol key(limit_.limit_key);
-    if (allocatable.HasScalar(key)) return allocatable.Scalar(key);
+    if (allocatable.HasScalar(limit_key_)) return allocatable.Scalar(limit_key_);
     if (from_environment_ > 0) return from_environment_;
     if (limit_.kind != Kind::kAwsEbs) return limit_.limit;
     static const Symbol kType("node.kubernetes.io/instance-type"), kBetaType("beta.kubernetes.io/instance-type");
@@ -320,6 +321,7 @@ class InTreeLimitsCheck final : public ColumnCheck {
 
   const Cache& cache_;
   const InTreeLimit& limit_;
+  const Symbol limit_key_{limit_.limit_key};
   int64_t from_environment_;
   VolumeRules rules_;
   std::shared_ptr<CsiNodeRows> csi_node_rows_;
