@@ -71,36 +71,6 @@ def test_one_leads_and_hands_over_when_it_ends():
     assert reasons.count("became leader") == 2, reasons
 
 
-def test_a_killed_leader_is_replaced():
-    api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
-    first = start(api, "first")
-    wait_until("a leader", is_leader, first)
-    second = start(api, "second")
-    second.wait_for_log("attempting to acquire")
-    first.process.kill()
-    first.process.wait()
-    api.add_pod("p", cpu="100m")
-    api.wait_placed("p")
-    assert second.process.poll() is None
-
-
-def test_a_leader_paused_past_its_lease_binds_nothing_and_ends():
-    api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="4") for i in range(4)]))
-    first = start(api, "first")
-    wait_until("a leader", is_leader, first)
-    second = start(api, "second")
-    second.wait_for_log("attempting to acquire")
-    takes_over(first, second)
-    names = [f"p{i}" for i in range(16)]
-    for n in names:
-        api.add_pod(n, cpu="1")
-    wakes_up_and_ends(first)
-    api.wait_placed(*names)
-    api.check_not_overcommitted()
-    m = second.metrics()
-    assert m["scheduler_pods_bound_total"] == 16 and m["scheduler_bind_failures_total"] == 0, m
-
-
 def test_a_bind_of_a_paused_leader_arrives_when_another_leads():
     """The network delays a bind of the first scheduler and delivers it long after the second has placed that pod."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="2") for i in range(3)]))

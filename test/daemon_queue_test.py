@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Which events wake a pod that waits, in releases 1.13 and 1.19, seen from outside: by the tries of the pod and by the
-metrics of the queue."""
+metrics of the queue; and that pods which wait hold up no others."""
 import harness
 from harness import Api, Scheduler, node, wait_until, write_objects
 
@@ -127,6 +127,21 @@ def test_1_19_names_the_event_that_wakes():
     }
     assert labels <= known, labels - known
     assert s.stop() == 0
+
+
+def test_pods_that_never_fit_do_not_hold_up_others():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
+    s = Scheduler(api.url, "--kube-api-qps=50", "--kube-api-burst=50", "--feature-gates=PodPriority=true")
+    api.add_priority_class("high", 1000)
+    for i in range(30):
+        api.add_pod(f"stuck{i}", cpu="100", priority_class="high")
+    s.wait_for_log("Failed to schedule pod: default/stuck29")
+    names = [f"p{i}" for i in range(30)]
+    for n in names:
+        api.add_pod(n, cpu="100m")
+    api.wait_placed(*names, within=30)
+    m = s.metrics()
+    assert m['scheduler_pending_pods_by_reason{reason="Insufficient cpu"}'] == 30, m
 
 
 harness.main(globals())

@@ -157,6 +157,12 @@ MUTATIONS = [
         "      if (p->place == Place::kWritingVolumes) LookAtClaims(*p);",
         "      (void)p;",
     ),
+    (
+        "what is left of a torn event is read before the next watch",
+        "pkg/client/reflector.cc",
+        "    values_ = ValueFramer();\n",
+        "",
+    ),
 ]
 
 

@@ -23,6 +23,7 @@ struct SimulatedHttp::Exchange {
 struct SimulatedHttp::Connection {
   Request request;
   client::StreamHandlers handlers;
+  absl::Duration head_timeout;
   std::shared_ptr<ApiServer::Watch> watch;
   absl::Duration free_at;  // what is sent arrives in order
   bool over = false;
@@ -35,8 +36,40 @@ struct SimulatedHttp::Connection {
   }
 };
 
+struct SimulatedHttp::Route {
+  World* world;
+  const std::string process;
+  size_t server;  // the one that it was given last
+
+  // The server that the load balancer gives it: the same while that is up.
+  ApiServer* Server() {
+    if (world->IsCutOff(process)) return nullptr;
+    for (size_t i = 0; i < world->servers.size(); ++i) {
+      ApiServer* s = world->servers[(server + i) % world->servers.size()].get();
+      if (s->up()) {
+        server = (server + i) % world->servers.size();
+        return s;
+      }
+    }
+    return nullptr;
+  }
+
+  Response Execute(ApiServer* s, const Request& request) const {
+    Response response = s->Handle(request.method, ParseTarget(request.target), request.body);
+    world->OnExecuted(process, request, response.status);
+    return response;
+  }
+  // What arrives when nobody waits for its answer any more.
+  void ExecuteUnheard(const Request& request) {
+    if (ApiServer* s = Server(); s != nullptr) (void)Execute(s, request);
+  }
+};
+
 SimulatedHttp::SimulatedHttp(World* world, ProcessExecutor* executor, std::string process, size_t home)
-    : world_(world), executor_(executor), process_(std::move(process)), server_(home) {}
+    : world_(world),
+      executor_(executor),
+      process_(std::move(process)),
+      route_(std::make_shared<Route>(world, process_, home)) {}
 
 absl::Duration SimulatedHttp::Latency() {
   Random& r = world_->network_random;
@@ -44,17 +77,15 @@ absl::Duration SimulatedHttp::Latency() {
       static_cast<int64_t>((300 + 1500 * r.Unit() + (r.Chance(0.02) ? 40'000 * r.Unit() : 0)) * world_->faults.slow));
 }
 
-// The server that the load balancer gives it: the same while that is up.
-ApiServer* SimulatedHttp::Server() {
-  if (world_->IsCutOff(process_)) return nullptr;
-  for (size_t i = 0; i < world_->servers.size(); ++i) {
-    ApiServer* s = world_->servers[(server_ + i) % world_->servers.size()].get();
-    if (s->up()) {
-      server_ = (server_ + i) % world_->servers.size();
-      return s;
-    }
-  }
-  return nullptr;
+bool SimulatedHttp::Happens(double probability) {
+  if (!world_->network_random.Chance(probability)) return false;
+  world_->CountFault();
+  return true;
+}
+
+// Draws nothing where a fault is not possible: plans that were kept before there was this fault go on as they did.
+bool SimulatedHttp::HappensRarely(double probability) {
+  return probability > 0 && Happens(probability);
 }
 
 void SimulatedHttp::Answer(const std::shared_ptr<Exchange>& e, Reply reply) {
@@ -76,7 +107,7 @@ void SimulatedHttp::Do(Request request, std::function<void(Reply)> done) {
       return Answer(e, failed);
     }
     world_->OnSent(process_, e->request);
-    if (Server() == nullptr || world_->network_random.Chance(world_->faults.refuse)) {
+    if (route_->Server() == nullptr || world_->network_random.Chance(world_->faults.refuse)) {
       failed.error = "dial tcp 10.0.0.1:6443: connection refused";
       return Answer(e, failed);
     }
@@ -87,58 +118,69 @@ void SimulatedHttp::Do(Request request, std::function<void(Reply)> done) {
       late.maybe_done = true;
       Answer(e, late);
     });
-    world_->loop.In(Latency(), [this, e, alive = world_->AliveToken(process_)] {
-      if (*alive) Execute(e);
+    world_->loop.In(Latency(), [this, route = route_, e, alive = world_->AliveToken(process_)] {
+      *alive ? Execute(e) : route->ExecuteUnheard(e->request);
     });
   });
 }
 
+// What a write of any kind may be answered with although it is right.
+static Response Refusal(Random* r) {
+  switch (r->Below(3)) {
+    case 0:
+      return StatusResponse(403, "Forbidden", "forbidden: the authorizer has yet to hear of this");
+    case 1:
+      return StatusResponse(404, "NotFound", "not found");
+    default:
+      return StatusResponse(409, "Conflict", "the object has been modified; please apply your changes to the latest");
+  }
+}
+
+static Reply Replied(Response response) {
+  Reply reply;
+  reply.status = response.status;
+  reply.body = std::move(response.body);
+  reply.content_type = "application/json";
+  return reply;
+}
+
+bool SimulatedHttp::FailsBefore(const Request& request, Reply* reply) {
+  const Faults& f = world_->faults;
+  if (Happens(f.error_before)) {
+    *reply = Replied(StatusResponse(500, "InternalError", "etcdserver: request timed out"));
+  } else if (Happens(f.throttle)) {
+    *reply = Replied(StatusResponse(429, "TooManyRequests", "too many requests, please try again later"));
+    reply->retry_after = 1;
+  } else if (request.method != client::Method::kGet && HappensRarely(f.refusal)) {
+    *reply = Replied(Refusal(&world_->network_random));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 // The server's side of a request.
 void SimulatedHttp::Execute(const std::shared_ptr<Exchange>& e) {
-  Random& r = world_->network_random;
   const Faults& f = world_->faults;
   Reply reply;
   reply.maybe_done = true;
   reply.error = "EOF";
-  ApiServer* server = Server();
-  const auto execute = [this, e](ApiServer* s) {
-    Response response = s->Handle(e->request.method, ParseTarget(e->request.target), e->request.body);
-    world_->OnExecuted(process_, e->request, response.status);
-    Reply out;
-    out.status = response.status;
-    out.body = std::move(response.body);
-    out.content_type = "application/json";
-    return out;
-  };
-  if (server == nullptr || r.Chance(f.lose_request)) {
+  ApiServer* server = route_->Server();
+  if (server == nullptr) {
     world_->CountFault();
-  } else if (r.Chance(f.late)) {
-    world_->CountFault();
-    world_->loop.In(kLatest * r.Unit(), [this, e, execute, alive = world_->AliveToken(process_)] {
-      ApiServer* s = *alive ? Server() : nullptr;
-      if (s != nullptr) (void)execute(s);
-    });
-  } else if (r.Chance(f.error_before)) {
-    world_->CountFault();
-    reply = {};
-    reply.status = 500;
-    reply.body = StatusResponse(500, "InternalError", "etcdserver: request timed out").body;
-  } else if (r.Chance(f.throttle)) {
-    world_->CountFault();
-    reply = {};
-    reply.status = 429;
-    reply.retry_after = 1;
-    reply.body = StatusResponse(429, "TooManyRequests", "too many requests, please try again later").body;
-  } else {
-    Reply good = execute(server);
-    if (r.Chance(f.error_after)) {
-      world_->CountFault();
-      reply = {};
-      reply.status = 504;
-      reply.body = StatusResponse(504, "Timeout", "the server was unable to return a response in time").body;
-    } else if (r.Chance(f.lose_answer)) {
-      world_->CountFault();
-    } else {
+  } else if (Happens(f.lose_request)) {
+  } else if (Happens(f.late)) {
+    world_->loop.In(kLatest * world_->network_random.Unit(),
+                    [route = route_, e] { route->ExecuteUnheard(e->request); });
+  } else if (HappensRarely(f.garbage)) {
+    reply.error = "malformed HTTP response";
+    if (world_->network_random.Chance(0.5)) (void)route_->Execute(server, e->request);
+  } else if (!FailsBefore(e->request, &reply)) {
+    Reply good = Replied(route_->Execute(server, e->request));
+    if (HappensRarely(f.hang)) return;
+    if (Happens(f.error_after)) {
+      reply = Replied(StatusResponse(504, "Timeout", "the server was unable to return a response in time"));
+    } else if (!Happens(f.lose_answer)) {
       reply = std::move(good);
     }
   }
@@ -149,7 +191,7 @@ void SimulatedHttp::Execute(const std::shared_ptr<Exchange>& e) {
   });
 }
 
-std::unique_ptr<client::Stream> SimulatedHttp::Open(Request request, client::StreamOptions,
+std::unique_ptr<client::Stream> SimulatedHttp::Open(Request request, client::StreamOptions options,
                                                     client::StreamHandlers handlers) {
   struct Handle final : client::Stream {
     explicit Handle(std::shared_ptr<Connection> x) : connection(std::move(x)) {}
@@ -159,6 +201,7 @@ std::unique_ptr<client::Stream> SimulatedHttp::Open(Request request, client::Str
   auto c = std::make_shared<Connection>();
   c->request = std::move(request);
   c->handlers = std::move(handlers);
+  c->head_timeout = options.head_timeout;
   world_->loop.In(Latency(), [this, c, alive = world_->AliveToken(process_)] {
     if (*alive && !c->over) Serve(c);
   });
@@ -177,6 +220,18 @@ bool SimulatedHttp::Breaks(const std::shared_ptr<Connection>& c) {
 }
 
 void SimulatedHttp::Deliver(const std::shared_ptr<Connection>& c, std::string data) {
+  if (HappensRarely(world_->faults.pieces)) {
+    Random& r = world_->network_random;
+    for (uint64_t left = r.Between(1, 12); left > 0 && data.size() > 1; --left) {
+      const size_t size = 1 + r.Below(std::min<size_t>(data.size() - 1, 2 * data.size() / left));
+      DeliverPiece(c, data.substr(0, size));
+      data.erase(0, size);
+    }
+  }
+  DeliverPiece(c, std::move(data));
+}
+
+void SimulatedHttp::DeliverPiece(const std::shared_ptr<Connection>& c, std::string data) {
   c->free_at = std::max({c->free_at, world_->loop.now() + Latency(), world_->StalledUntil(process_)});
   world_->loop.At(c->free_at, [this, c, data = std::move(data), alive = world_->AliveToken(process_)]() mutable {
     if (!*alive || c->over || Breaks(c)) return;
@@ -200,15 +255,22 @@ void SimulatedHttp::End(const std::shared_ptr<Connection>& c, std::string error)
 
 void SimulatedHttp::Serve(const std::shared_ptr<Connection>& c) {
   Random& r = world_->network_random;
-  ApiServer* server = Server();
+  ApiServer* server = route_->Server();
   if (server == nullptr || r.Chance(world_->faults.refuse)) {
     world_->CountFault();
     return End(c, "dial tcp 10.0.0.1:6443: connection refused");
   }
+  if (HappensRarely(world_->faults.garbage)) return End(c, "malformed HTTP response");
+  if (HappensRarely(world_->faults.hang)) {
+    c->free_at = world_->loop.now() + c->head_timeout;
+    return End(c, "no answer");
+  }
   const Target target = ParseTarget(c->request.target);
   const bool watch = target.query.contains("watch");
   Response response;
-  if (watch) {
+  if (HappensRarely(world_->faults.gone)) {
+    response = StatusResponse(410, "Expired", "the server has forgotten this version");
+  } else if (watch) {
     c->watch = server->Open(target, &response);
   } else if (r.Chance(world_->faults.error_before)) {
     world_->CountFault();
@@ -240,11 +302,19 @@ void SimulatedHttp::Serve(const std::shared_ptr<Connection>& c) {
     Deliver(c, response.body.substr(middle));
     return End(c, "");
   }
+  ServeWatch(c, server, target);
+}
+
+void SimulatedHttp::ServeWatch(const std::shared_ptr<Connection>& c, ApiServer* server, const Target& target) {
   std::weak_ptr<Connection> weak = c;
   const auto alive = world_->AliveToken(process_);
   c->watch->send = [this, weak, alive](std::string event) {
     auto me = weak.lock();
     if (!*alive || me == nullptr || me->over) return;
+    if (HappensRarely(world_->faults.cut_event)) {
+      Deliver(me, event.substr(0, world_->network_random.Below(event.size())));
+      return End(me, "unexpected EOF");
+    }
     const bool twice = world_->network_random.Chance(world_->faults.repeat_event);
     if (twice) world_->CountFault();
     Deliver(me, twice ? event + event : std::move(event));

@@ -25,6 +25,17 @@ void OneFault(World* w, Random* r) {
   w->SetFaults(f, absl::Seconds(r->Between(2, 20)));
 }
 
+// What a broken proxy, a server that is being replaced, or one that is out of memory sends.
+void OddAnswers(World* w, Random* r) {
+  Faults f;
+  double* const kinds[] = {&f.refusal, &f.gone, &f.garbage, &f.hang, &f.cut_event, &f.pieces};
+  for (double* p : kinds) {
+    if (r->Chance(0.4)) *p = 0.4 * r->Unit();
+  }
+  *kinds[r->Below(std::size(kinds))] = 0.1 + 0.9 * r->Unit();
+  w->SetFaults(f, absl::Seconds(r->Between(2, 60)));
+}
+
 // Many large pods are bound while nobody hears what became of that, by an answer or by a watch: room that may be taken
 // must stay taken.
 void UnheardBinds(World* w, Random* r) {
@@ -72,9 +83,9 @@ void CutOff(World* w, Random* r) {
 
 [[maybe_unused]] const bool kNetworkFaultsRegistered =
     RegisterActor({"bad-network", 3, BadNetwork}) && RegisterActor({"one-fault", 3, OneFault}) &&
-    RegisterActor({"unheard-binds", 2, UnheardBinds}) && RegisterActor({"slow-network", 1, SlowNetwork}) &&
-    RegisterActor({"cut-watches", 2, CutWatches}) && RegisterActor({"stall-watches", 2, StallWatches}) &&
-    RegisterActor({"cut-off", 1, CutOff});
+    RegisterActor({"odd-answers", 3, OddAnswers}) && RegisterActor({"unheard-binds", 2, UnheardBinds}) &&
+    RegisterActor({"slow-network", 1, SlowNetwork}) && RegisterActor({"cut-watches", 2, CutWatches}) &&
+    RegisterActor({"stall-watches", 2, StallWatches}) && RegisterActor({"cut-off", 1, CutOff});
 
 }  // namespace
 }  // namespace berth::simulation

@@ -17,6 +17,20 @@ void StopAll(World* w, Random* r) {
   }
 }
 
+// A scheduler is ended or killed while no server is there, and another begins.
+void StopAllAround(World* w, Random* r) {
+  const absl::Duration length = absl::Milliseconds(r->Between(3'000, 60'000));
+  for (size_t i = 0; i < w->servers.size(); ++i) {
+    w->CountFault();
+    w->StopServer(i, length);
+  }
+  const size_t scheduler = r->Below(w->schedulers());
+  const bool kill = r->Chance(0.5);
+  const absl::Duration restart_in = length * r->Unit() / 2;
+  w->loop.In(length * r->Unit() / 2,
+             [w, scheduler, kill, restart_in] { kill ? w->Kill(scheduler, restart_in) : w->Terminate(scheduler); });
+}
+
 void Lag(World* w, Random* r) {
   w->CountFault();
   w->Lag(absl::Milliseconds(r->Between(50, 5000)), absl::Seconds(r->Between(5, 60)));
@@ -53,8 +67,8 @@ void Compact(World* w, Random* r) {
 
 [[maybe_unused]] const bool kServerFaultsRegistered =
     RegisterActor({"server-stops", 2, StopServer}) && RegisterActor({"all-servers-stop", 1, StopAll}) &&
-    RegisterActor({"lag", 2, Lag}) && RegisterActor({"server-stands-still", 2, StandStill}) &&
-    RegisterActor({"compact", 2, Compact});
+    RegisterActor({"all-servers-stop-around-a-scheduler", 1, StopAllAround}) && RegisterActor({"lag", 2, Lag}) &&
+    RegisterActor({"server-stands-still", 2, StandStill}) && RegisterActor({"compact", 2, Compact});
 
 }  // namespace
 }  // namespace berth::simulation
