@@ -6,198 +6,155 @@
 #include <algorithm>
 #include <set>
 
+#include "pkg/api/scheduling_fields.h"
 #include "pkg/util/status.h"
 
 namespace berth::api {
 namespace {
 
-using enum PodSpecField::Use;
-
 // Reasons that many rows share.
 constexpr std::string_view kForKubelet = "the kubelet reads it once the pod is on its node; no release places by it";
 constexpr std::string_view kForServer = "the API server replaces it by other fields, which are read";
 constexpr std::string_view kAnywhere = "a volume of this kind is mounted on any node and counts toward no limit";
+constexpr std::string_view kForSelector = "the API server adds the pod's labels to the labelSelector";
 constexpr std::string_view kNameOfEntry = "a name by which other fields refer to this entry";
 
-#define CONTAINER_ROWS(list)                                                                                       \
-  {list ".args", kOther, kForKubelet}, {list ".command", kOther, kForKubelet}, {list ".env", kOther, kForKubelet}, \
-      {list ".envFrom", kOther, kForKubelet}, {list ".image", kRead, {}},                                          \
-      {list ".imagePullPolicy", kOther, kForKubelet}, {list ".lifecycle", kOther, kForKubelet},                    \
-      {list ".livenessProbe", kOther, kForKubelet}, {list ".name", kRead, {}},                                     \
-      {list ".ports.containerPort", kRead, {}}, {list ".ports.hostIP", kRead, {}},                                 \
-      {list ".ports.hostPort", kRead, {}}, {list ".ports.name", kOther, kNameOfEntry},                             \
-      {list ".ports.protocol", kRead, {}}, {list ".readinessProbe", kOther, kForKubelet},                          \
-      {list ".resizePolicy", kOther, "it says whether a resize restarts the container, not where it runs"},        \
-      {list ".resources.claims", kOther, "it names entries of spec.resourceClaims, which are read"},               \
-      {list ".resources.limits", kRead, {}}, {list ".resources.requests", kRead, {}},                              \
-      {list ".restartPolicy", kRead, {}}, {list ".restartPolicyRules.action", kRead, {}},                          \
-      {list ".restartPolicyRules.exitCodes", kOther, kForKubelet}, {list ".securityContext", kOther, kForKubelet}, \
-      {list ".startupProbe", kOther, kForKubelet}, {list ".stdin", kOther, kForKubelet},                           \
-      {list ".stdinOnce", kOther, kForKubelet}, {list ".terminationMessagePath", kOther, kForKubelet},             \
-      {list ".terminationMessagePolicy", kOther, kForKubelet}, {list ".tty", kOther, kForKubelet},                 \
-      {list ".volumeDevices", kOther, "it names entries of spec.volumes, which are read"},                         \
-      {list ".volumeMounts", kOther, "it names entries of spec.volumes, which are read"}, {                        \
-    list ".workingDir", kOther, kForKubelet                                                                        \
+// What is recorded of a spec is read, but for these fields of it: the API server resolves them, or they matter once the
+// pod runs.
+#define POD_TERM_ROWS(term)                 \
+  {term ".matchLabelKeys", kForSelector}, { \
+    term ".mismatchLabelKeys", kForSelector \
   }
-#define NODE_TERM_ROWS(term)                                                                 \
-  {term ".matchExpressions.key", kRead, {}}, {term ".matchExpressions.operator", kRead, {}}, \
-      {term ".matchExpressions.values", kRead, {}}, {term ".matchFields.key", kRead, {}},    \
-      {term ".matchFields.operator", kRead, {}}, {                                           \
-    term ".matchFields.values", kRead, {}                                                    \
-  }
-#define SELECTOR_ROWS(selector)                                                        \
-  {selector ".matchLabels", kRead, {}}, {selector ".matchExpressions.key", kRead, {}}, \
-      {selector ".matchExpressions.operator", kRead, {}}, {                            \
-    selector ".matchExpressions.values", kRead, {}                                     \
-  }
-#define POD_TERM_ROWS(term)                                                                                        \
-  SELECTOR_ROWS(term ".labelSelector"), SELECTOR_ROWS(term ".namespaceSelector"), {term ".namespaces", kRead, {}}, \
-      {term ".topologyKey", kRead, {}},                                                                            \
-      {term ".matchLabelKeys", kOther, "the API server adds the pod's labels to the labelSelector"}, {             \
-    term ".mismatchLabelKeys", kOther, "the API server adds the pod's labels to the labelSelector"                 \
-  }
-#define POD_AFFINITY_ROWS(affinity)                                                                 \
-  POD_TERM_ROWS(affinity ".requiredDuringSchedulingIgnoredDuringExecution"),                        \
-      POD_TERM_ROWS(affinity ".preferredDuringSchedulingIgnoredDuringExecution.podAffinityTerm"), { \
-    affinity ".preferredDuringSchedulingIgnoredDuringExecution.weight", kRead, {}                   \
+#define CONTAINER_ROWS(list)                                                                                           \
+  {list ".args", kForKubelet}, {list ".command", kForKubelet}, {list ".env", kForKubelet},                             \
+      {list ".envFrom", kForKubelet}, {list ".imagePullPolicy", kForKubelet}, {list ".lifecycle", kForKubelet},        \
+      {list ".livenessProbe", kForKubelet}, {list ".ports.name", kNameOfEntry}, {list ".readinessProbe", kForKubelet}, \
+      {list ".resizePolicy", "it says whether a resize restarts the container, not where it runs"},                    \
+      {list ".resources.claims", "it names entries of spec.resourceClaims, which are read"},                           \
+      {list ".restartPolicyRules.exitCodes", kForKubelet}, {list ".securityContext", kForKubelet},                     \
+      {list ".startupProbe", kForKubelet}, {list ".stdin", kForKubelet}, {list ".stdinOnce", kForKubelet},             \
+      {list ".terminationMessagePath", kForKubelet}, {list ".terminationMessagePolicy", kForKubelet},                  \
+      {list ".tty", kForKubelet}, {list ".volumeDevices", "it names entries of spec.volumes, which are read"},         \
+      {list ".volumeMounts", "it names entries of spec.volumes, which are read"}, {                                    \
+    list ".workingDir", kForKubelet                                                                                    \
   }
 
-constexpr PodSpecField kRows[] = {
-    {"activeDeadlineSeconds", kOther, "it limits how long the pod runs, not where"},
-    NODE_TERM_ROWS("affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"),
-    NODE_TERM_ROWS("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.preference"),
-    {"affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.weight", kRead, {}},
-    POD_AFFINITY_ROWS("affinity.podAffinity"),
-    POD_AFFINITY_ROWS("affinity.podAntiAffinity"),
-    {"automountServiceAccountToken", kOther, kForKubelet},
+struct Unread {
+  std::string_view path, why;
+};
+constexpr Unread kUnread[] = {
+    {"activeDeadlineSeconds", "it limits how long the pod runs, not where"},
+    POD_TERM_ROWS("affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution.podAffinityTerm"),
+    POD_TERM_ROWS("affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"),
+    POD_TERM_ROWS("affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.podAffinityTerm"),
+    POD_TERM_ROWS("affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"),
+    {"automountServiceAccountToken", kForKubelet},
     CONTAINER_ROWS("containers"),
-    {"dnsConfig", kOther, kForKubelet},
-    {"dnsPolicy", kOther, kForKubelet},
-    {"enableServiceLinks", kOther, kForKubelet},
-    {"ephemeralContainers", kOther, "they may not have resources or ports, and are added to pods that run"},
-    {"hostAliases", kOther, kForKubelet},
-    {"hostIPC", kOther, kForKubelet},
-    {"hostNetwork", kRead, {}},
-    {"hostPID", kOther, kForKubelet},
-    {"hostUsers", kRead, {}},
-    {"hostname", kOther, kForKubelet},
-    {"hostnameOverride", kOther, kForKubelet},
-    {"imagePullSecrets", kOther, kForKubelet},
+    {"dnsConfig", kForKubelet},
+    {"dnsPolicy", kForKubelet},
+    {"enableServiceLinks", kForKubelet},
+    {"ephemeralContainers", "they may not have resources or ports, and are added to pods that run"},
+    {"hostAliases", kForKubelet},
+    {"hostIPC", kForKubelet},
+    {"hostPID", kForKubelet},
+    {"hostname", kForKubelet},
+    {"hostnameOverride", kForKubelet},
+    {"imagePullSecrets", kForKubelet},
     CONTAINER_ROWS("initContainers"),
-    {"nodeName", kRead, {}},
-    {"nodeSelector", kRead, {}},
-    {"os", kOther, "no release places by it; pods of one system are sent to its nodes by labels and taints"},
-    {"overhead", kRead, {}},
-    {"preemptionPolicy", kRead, {}},
-    {"priority", kRead, {}},
-    {"priorityClassName", kOther, kForServer},
-    {"readinessGates", kOther, kForKubelet},
-    {"resourceClaims.name", kRead, {}},
-    {"resourceClaims.resourceClaimName", kRead, {}},
-    {"resourceClaims.resourceClaimTemplateName", kRead, {}},
-    {"resourceClaims.source", kRead, {}},
-    {"resources.claims", kOther, "it names entries of spec.resourceClaims, which are read"},
-    {"resources.limits", kRead, {}},
-    {"resources.requests", kRead, {}},
-    {"restartPolicy", kOther, "it says what follows when a container ends, not where the pod runs"},
-    {"runtimeClassName", kOther, kForServer},
-    {"schedulerName", kRead, {}},
-    {"schedulingGates.name", kRead, {}},
-    {"schedulingGroup", kRead, {}},
-    {"securityContext", kOther, kForKubelet},
-    {"serviceAccount", kOther, kForKubelet},
-    {"serviceAccountName", kOther, kForKubelet},
-    {"setHostnameAsFQDN", kOther, kForKubelet},
-    {"shareProcessNamespace", kOther, kForKubelet},
-    {"subdomain", kOther, kForKubelet},
-    {"terminationGracePeriodSeconds", kOther, "it says how the pod ends, not where it runs"},
-    {"tolerations.effect", kRead, {}},
-    {"tolerations.key", kRead, {}},
-    {"tolerations.operator", kRead, {}},
-    {"tolerations.tolerationSeconds", kOther, "it says how long a pod stays after a taint is added"},
-    {"tolerations.value", kRead, {}},
-    SELECTOR_ROWS("topologySpreadConstraints.labelSelector"),
-    {"topologySpreadConstraints.matchLabelKeys", kRead, {}},
-    {"topologySpreadConstraints.maxSkew", kRead, {}},
-    {"topologySpreadConstraints.minDomains", kRead, {}},
-    {"topologySpreadConstraints.nodeAffinityPolicy", kRead, {}},
-    {"topologySpreadConstraints.nodeTaintsPolicy", kRead, {}},
-    {"topologySpreadConstraints.topologyKey", kRead, {}},
-    {"topologySpreadConstraints.whenUnsatisfiable", kRead, {}},
-    {"volumes.awsElasticBlockStore.fsType", kOther, kForKubelet},
-    {"volumes.awsElasticBlockStore.partition", kOther, kForKubelet},
-    {"volumes.awsElasticBlockStore.readOnly", kOther, "a disk of EBS is never shared, read only or not"},
-    {"volumes.awsElasticBlockStore.volumeID", kRead, {}},
-    {"volumes.azureDisk.cachingMode", kOther, kForKubelet},
-    {"volumes.azureDisk.diskName", kRead, {}},
-    {"volumes.azureDisk.diskURI", kRead, {}},
-    {"volumes.azureDisk.fsType", kOther, kForKubelet},
-    {"volumes.azureDisk.kind", kOther, kForKubelet},
-    {"volumes.azureDisk.readOnly", kOther, "limits count disks that are read only as well"},
-    {"volumes.azureFile", kOther, kAnywhere},
-    {"volumes.cephfs", kOther, kAnywhere},
-    {"volumes.cinder.fsType", kOther, kForKubelet},
-    {"volumes.cinder.readOnly", kOther, "limits count disks that are read only as well"},
-    {"volumes.cinder.secretRef", kOther, kForKubelet},
-    {"volumes.cinder.volumeID", kRead, {}},
-    {"volumes.configMap", kOther, kAnywhere},
-    {"volumes.csi", kOther, "limits count no inline volumes of CSI drivers"},
-    {"volumes.downwardAPI", kOther, kAnywhere},
-    {"volumes.emptyDir", kOther, "its size is not a request; no release compares it with a node"},
-    {"volumes.ephemeral", kRead, {}},
-    {"volumes.fc", kOther, kAnywhere},
-    {"volumes.flexVolume", kOther, kAnywhere},
-    {"volumes.flocker", kOther, kAnywhere},
-    {"volumes.gcePersistentDisk.fsType", kOther, kForKubelet},
-    {"volumes.gcePersistentDisk.partition", kOther, kForKubelet},
-    {"volumes.gcePersistentDisk.pdName", kRead, {}},
-    {"volumes.gcePersistentDisk.readOnly", kRead, {}},
-    {"volumes.gitRepo", kOther, kAnywhere},
-    {"volumes.glusterfs", kOther, kAnywhere},
-    {"volumes.hostPath", kOther, kAnywhere},
-    {"volumes.image.pullPolicy", kOther, kForKubelet},
-    {"volumes.image.reference", kRead, {}},
-    {"volumes.iscsi.chapAuthDiscovery", kOther, kForKubelet},
-    {"volumes.iscsi.chapAuthSession", kOther, kForKubelet},
-    {"volumes.iscsi.fsType", kOther, kForKubelet},
-    {"volumes.iscsi.initiatorName", kOther, kForKubelet},
-    {"volumes.iscsi.iqn", kRead, {}},
-    {"volumes.iscsi.iscsiInterface", kOther, kForKubelet},
-    {"volumes.iscsi.lun", kOther, "Kubernetes compares targets by their iqn alone"},
-    {"volumes.iscsi.portals", kOther, kForKubelet},
-    {"volumes.iscsi.readOnly", kRead, {}},
-    {"volumes.iscsi.secretRef", kOther, kForKubelet},
-    {"volumes.iscsi.targetPortal", kOther, kForKubelet},
-    {"volumes.name", kRead, {}},
-    {"volumes.nfs", kOther, kAnywhere},
-    {"volumes.persistentVolumeClaim.claimName", kRead, {}},
-    {"volumes.persistentVolumeClaim.readOnly", kOther, "the claim says how its volume may be used"},
-    {"volumes.photonPersistentDisk", kOther, kAnywhere},
-    {"volumes.portworxVolume.fsType", kOther, kForKubelet},
-    {"volumes.portworxVolume.readOnly", kOther, "limits count disks that are read only as well"},
-    {"volumes.portworxVolume.volumeID", kRead, {}},
-    {"volumes.projected", kOther, kAnywhere},
-    {"volumes.quobyte", kOther, kAnywhere},
-    {"volumes.rbd.fsType", kOther, kForKubelet},
-    {"volumes.rbd.image", kRead, {}},
-    {"volumes.rbd.keyring", kOther, kForKubelet},
-    {"volumes.rbd.monitors", kRead, {}},
-    {"volumes.rbd.pool", kRead, {}},
-    {"volumes.rbd.readOnly", kRead, {}},
-    {"volumes.rbd.secretRef", kOther, kForKubelet},
-    {"volumes.rbd.user", kOther, kForKubelet},
-    {"volumes.scaleIO", kOther, kAnywhere},
-    {"volumes.secret", kOther, kAnywhere},
-    {"volumes.storageos", kOther, kAnywhere},
-    {"volumes.vsphereVolume", kOther, "volumes without a claim count toward no limit of vSphere's driver"},
-    {"workloadRef", kRead, {}},
+    {"os", "no release places by it; pods of one system are sent to its nodes by labels and taints"},
+    {"priorityClassName", kForServer},
+    {"readinessGates", kForKubelet},
+    {"resourceClaims.source", "a pod with claims waits in the releases that have it, whatever it says"},
+    {"resources.claims", "it names entries of spec.resourceClaims, which are read"},
+    {"restartPolicy", "it says what follows when a container ends, not where the pod runs"},
+    {"runtimeClassName", kForServer},
+    {"securityContext", kForKubelet},
+    {"serviceAccount", kForKubelet},
+    {"serviceAccountName", kForKubelet},
+    {"setHostnameAsFQDN", kForKubelet},
+    {"shareProcessNamespace", kForKubelet},
+    {"subdomain", kForKubelet},
+    {"terminationGracePeriodSeconds", "it says how the pod ends, not where it runs"},
+    {"tolerations.tolerationSeconds", "it says how long a pod stays after a taint is added"},
+    {"volumes.awsElasticBlockStore.fsType", kForKubelet},
+    {"volumes.awsElasticBlockStore.partition", kForKubelet},
+    {"volumes.awsElasticBlockStore.readOnly", "a disk of EBS is never shared, read only or not"},
+    {"volumes.azureDisk.cachingMode", kForKubelet},
+    {"volumes.azureDisk.fsType", kForKubelet},
+    {"volumes.azureDisk.kind", kForKubelet},
+    {"volumes.azureDisk.readOnly", "limits count disks that are read only as well"},
+    {"volumes.azureFile", kAnywhere},
+    {"volumes.cephfs", kAnywhere},
+    {"volumes.cinder.fsType", kForKubelet},
+    {"volumes.cinder.readOnly", "limits count disks that are read only as well"},
+    {"volumes.cinder.secretRef", kForKubelet},
+    {"volumes.configMap", kAnywhere},
+    {"volumes.csi", "limits count no inline volumes of CSI drivers"},
+    {"volumes.downwardAPI", kAnywhere},
+    {"volumes.emptyDir", "its size is not a request; no release compares it with a node"},
+    {"volumes.fc", kAnywhere},
+    {"volumes.flexVolume", kAnywhere},
+    {"volumes.flocker", kAnywhere},
+    {"volumes.gcePersistentDisk.fsType", kForKubelet},
+    {"volumes.gcePersistentDisk.partition", kForKubelet},
+    {"volumes.gitRepo", kAnywhere},
+    {"volumes.glusterfs", kAnywhere},
+    {"volumes.hostPath", kAnywhere},
+    {"volumes.image.pullPolicy", kForKubelet},
+    {"volumes.iscsi.chapAuthDiscovery", kForKubelet},
+    {"volumes.iscsi.chapAuthSession", kForKubelet},
+    {"volumes.iscsi.fsType", kForKubelet},
+    {"volumes.iscsi.initiatorName", kForKubelet},
+    {"volumes.iscsi.iscsiInterface", kForKubelet},
+    {"volumes.iscsi.lun", "Kubernetes compares targets by their iqn alone"},
+    {"volumes.iscsi.portals", kForKubelet},
+    {"volumes.iscsi.secretRef", kForKubelet},
+    {"volumes.iscsi.targetPortal", kForKubelet},
+    {"volumes.nfs", kAnywhere},
+    {"volumes.persistentVolumeClaim.readOnly", "the claim says how its volume may be used"},
+    {"volumes.photonPersistentDisk", kAnywhere},
+    {"volumes.portworxVolume.fsType", kForKubelet},
+    {"volumes.portworxVolume.readOnly", "limits count disks that are read only as well"},
+    {"volumes.projected", kAnywhere},
+    {"volumes.quobyte", kAnywhere},
+    {"volumes.rbd.fsType", kForKubelet},
+    {"volumes.rbd.keyring", kForKubelet},
+    {"volumes.rbd.secretRef", kForKubelet},
+    {"volumes.rbd.user", kForKubelet},
+    {"volumes.scaleIO", kAnywhere},
+    {"volumes.secret", kAnywhere},
+    {"volumes.storageos", kAnywhere},
+    {"volumes.vsphereVolume", "volumes without a claim count toward no limit of vSphere's driver"},
 };
 
 #undef CONTAINER_ROWS
-#undef NODE_TERM_ROWS
-#undef SELECTOR_ROWS
 #undef POD_TERM_ROWS
-#undef POD_AFFINITY_ROWS
+
+// Returns the paths that recordings keep of a spec and that have nothing below them, without those in kUnread.
+std::vector<std::string> ReadPaths() {
+  std::set<std::string> kept;
+  for (const std::string& path : SchedulingFieldPaths("Pod")) {
+    if (path.starts_with("spec.")) kept.insert(path.substr(5, path.find_first_of("=:") - 5));
+  }
+  std::vector<std::string> read;
+  for (auto it = kept.begin(); it != kept.end(); ++it) {
+    const auto below = kept.lower_bound(*it + ".");
+    const bool is_leaf = below == kept.end() || !below->starts_with(*it + ".");
+    if (is_leaf && std::ranges::find(kUnread, *it, &Unread::path) == std::end(kUnread)) read.push_back(*it);
+  }
+  return read;
+}
+
+const std::vector<PodSpecField>& Rows() {
+  static const auto* const kRead = new std::vector<std::string>(ReadPaths());
+  static const auto* const kRows = [] {
+    auto* rows = new std::vector<PodSpecField>;
+    for (const Unread& unread : kUnread) rows->push_back({unread.path, PodSpecField::Use::kOther, unread.why});
+    for (const std::string& path : *kRead) rows->push_back({path, PodSpecField::Use::kRead, {}});
+    return rows;
+  }();
+  return *kRows;
+}
 
 // The rows as a tree. A node without children covers everything below it.
 struct Branch {
@@ -218,7 +175,7 @@ struct Branch {
 const Branch& Tree() {
   static const Branch* const kTree = [] {
     auto* root = new Branch;
-    for (const PodSpecField& row : kRows) {
+    for (const PodSpecField& row : Rows()) {
       Branch* at = root;
       for (std::string_view rest = row.path; !rest.empty();) {
         const size_t dot = std::min(rest.find('.'), rest.size());
@@ -258,7 +215,7 @@ void Collect(Json j, const Branch& branch, const std::string& path, std::set<std
 }  // namespace
 
 std::span<const PodSpecField> PodSpecFields() {
-  return kRows;
+  return Rows();
 }
 
 std::vector<std::string> UnknownPodSpecFields(Json spec) {

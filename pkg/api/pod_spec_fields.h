@@ -3,8 +3,9 @@
 // A scheduler that passes over a field in silence may overcommit a node or send a pod where it cannot run. So each
 // field is read by the decoders, or makes the pod wait where the release does not understand it
 // (pkg/scheduler/pod_fields.h), or stands here with the reason why it cannot matter. A field that is in no row comes
-// from a newer API and is reported. If you make a decoder read another field, change its row;
-// pod_spec_fields_test.cc compares the rows with what DecodePod reads. Thread-safety: thread-safe.
+// from a newer API and is reported. What is read is what recordings keep of a spec (scheduling_fields.h). If you make a
+// decoder read another field, mark it there and remove its reason here; pod_spec_fields_test.cc compares the rows with
+// what DecodePod reads. Thread-safety: thread-safe.
 #pragma once
 #include <span>
 #include <string>

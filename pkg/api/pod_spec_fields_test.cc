@@ -165,8 +165,7 @@ const std::map<std::string, Both, std::less<>> kContexts = {
     {"volumes.name", {R"("volumes":[{"ephemeral":{}}])", R"("volumes":[{"name":"x","ephemeral":{}}])"}},
     {"resourceClaims.name", {"", R"("resourceClaims":[{"name":"x"}])"}},
     {"resourceClaims.resourceClaimName", {"", R"("resourceClaims":[{"resourceClaimName":"x"}])"}},
-    {"resourceClaims.resourceClaimTemplateName", {"", R"("resourceClaims":[{"resourceClaimTemplateName":"x"}])"}},
-    {"resourceClaims.source", {"", R"("resourceClaims":[{"source":{}}])"}}};
+    {"resourceClaims.resourceClaimTemplateName", {"", R"("resourceClaims":[{"resourceClaimTemplateName":"x"}])"}}};
 
 // Returns the members of the spec with the field, or with what it stands in.
 std::string Spec(std::string_view path, bool with) {
