@@ -392,11 +392,17 @@ std::string Stats::Json() const {
   std::sort(sorted.begin(), sorted.end());
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return absl::StrFormat(
-      "{\"nodes\":%d,\"pods\":%d,\"scheduled\":%d,\"unschedulable\":%d,\"wallSeconds\":%.6f,\"cpuSeconds\":%.6f,"
-      "\"p50Micros\":%.3f,\"p99Micros\":%.3f,\"peakRSSBytes\":%d}\n",
-      nodes, pods, scheduled, pods - scheduled, wall_seconds, cpu_seconds, Quantile(sorted, 0.50),
-      Quantile(sorted, 0.99), int64_t{usage.ru_maxrss} * 1024);
+  const auto number = [](double value, int digits) { return absl::StrFormat("%.*f", digits, value); };
+  api::JsonWriter j;
+  j.Object().Member("nodes", nodes).Member("pods", pods).Member("scheduled", scheduled);
+  j.Member("unschedulable", pods - scheduled);
+  j.Key("wallSeconds").Literal(number(wall_seconds, 6)).Key("cpuSeconds").Literal(number(cpu_seconds, 6));
+  j.Key("p50Micros")
+      .Literal(number(Quantile(sorted, 0.50), 3))
+      .Key("p99Micros")
+      .Literal(number(Quantile(sorted, 0.99), 3));
+  j.Member("peakRSSBytes", int64_t{usage.ru_maxrss} * 1024);
+  return j.End().Finish();
 }
 
 }  // namespace berth::schedsim

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <numeric>
 
 #include "pkg/api/json.h"
 #include "pkg/api/json_text.h"
@@ -401,14 +400,6 @@ const Value& ZeroOf(Kind kind) {
     default:
       return kNull;
   }
-}
-
-// Returns the places of the members in bytewise order of their keys, in which Go writes maps.
-std::vector<size_t> OrderOfKeys(const Value& v) {
-  std::vector<size_t> order(v.keys.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return v.keys[a] < v.keys[b]; });
-  return order;
 }
 
 void EncodeOne(const Value& v, const FieldDef& f, std::string* out) {

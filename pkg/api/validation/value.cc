@@ -272,47 +272,33 @@ Value FromJson(const api::Json& j) {
 
 namespace {
 
-std::vector<size_t> SortedOrder(const Value& v) {
-  std::vector<size_t> order(v.keys.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return v.keys[a] < v.keys[b]; });
-  return order;
-}
-
-void Append(const Value& v, bool sorted, std::string* out) {
+void Write(const Value& v, bool sorted, api::JsonWriter* j) {
   switch (v.type()) {
     case Value::Type::kNull:
-      out->append("null");
+      j->Literal("null");
       return;
     case Value::Type::kBool:
-      out->append(v.AsBool() ? "true" : "false");
+      j->Bool(v.AsBool());
       return;
     case Value::Type::kNumber:
-      out->append(v.text());
+      j->Literal(v.text());
       return;
     case Value::Type::kString:
-      api::AppendJsonString(v.text(), out);
+      j->Text(v.text());
       return;
     case Value::Type::kArray:
-      out->push_back('[');
-      for (size_t i = 0; i < v.items.size(); ++i) {
-        if (i > 0) out->push_back(',');
-        Append(v.items[i], sorted, out);
-      }
-      out->push_back(']');
+      j->Each(v.items, [&](const Value& item) { Write(item, sorted, j); });
       return;
     case Value::Type::kObject: {
-      out->push_back('{');
+      j->Object();
       std::vector<size_t> order;
-      if (sorted) order = SortedOrder(v);
+      if (sorted) order = OrderOfKeys(v);
       for (size_t n = 0; n < v.items.size(); ++n) {
-        size_t i = sorted ? order[n] : n;
-        if (n > 0) out->push_back(',');
-        api::AppendJsonString(v.keys[i], out);
-        out->push_back(':');
-        Append(v.items[i], sorted, out);
+        const size_t i = sorted ? order[n] : n;
+        j->Key(v.keys[i]);
+        Write(v.items[i], sorted, j);
       }
-      out->push_back('}');
+      j->End();
       return;
     }
   }
@@ -320,18 +306,26 @@ void Append(const Value& v, bool sorted, std::string* out) {
 
 }  // namespace
 
+std::vector<size_t> OrderOfKeys(const Value& v) {
+  std::vector<size_t> order(v.keys.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return v.keys[a] < v.keys[b]; });
+  return order;
+}
+
 void AppendJson(const Value& v, std::string* out) {
-  Append(v, false, out);
+  api::JsonWriter j(out);
+  Write(v, false, &j);
 }
 std::string ToJson(const Value& v) {
-  std::string out;
-  Append(v, false, &out);
-  return out;
+  api::JsonWriter j;
+  Write(v, false, &j);
+  return j.Take();
 }
 std::string ToSortedJson(const Value& v) {
-  std::string out;
-  Append(v, true, &out);
-  return out;
+  api::JsonWriter j;
+  Write(v, true, &j);
+  return j.Take();
 }
 
 std::string Indent(std::string_view json) {

@@ -110,6 +110,9 @@ absl::StatusOr<Value> ParseJson(std::string_view text);
 // Returns a value of pkg/api's reader (files, YAML) as a Value.
 Value FromJson(const api::Json& j);
 
+// Returns the places of an object's members in bytewise order of their keys, in which Go writes maps.
+std::vector<size_t> OrderOfKeys(const Value& v);
+
 // Returns compact JSON as Go writes it, with <, >, & and U+2028 escaped.
 void AppendJson(const Value& v, std::string* out);
 std::string ToJson(const Value& v);
