@@ -20,10 +20,9 @@ library = $(OUT)/lib/lib$(subst /,-,$(1)).a
 may_include = $(sort $(foreach i,$(1),$(i) $(call may_include,$(below.$(i)))))
 libraries = $(foreach r,$(filter $(call may_include,$(1)),$(PACKAGES)),$(if $(call sources,$(r)),$(call library,$(r))))
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
-TEST_PACKAGES := $(foreach r,pkg/util pkg/flags pkg/release pkg/api pkg/http pkg/world pkg/store pkg/scheduler pkg/releases pkg/explain pkg/convert pkg/lab pkg/capi pkg/recording pkg/simulate pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
+# Every package, plugin/, the programs and test/ have their tests in one program each, where they have any.
+TEST_PACKAGES := $(foreach r,$(PACKAGES) plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
-# The former name of this variable.
-PACKAGE ?= $(ROOM)
 $(foreach r,$(PACKAGE),$(if $(wildcard $(r)/.),,$(error PACKAGE=$(r): there is no such package)))
 TEST_PROGRAMS := $(foreach r,$(if $(PACKAGE)$(SCRIPTS),$(filter $(PACKAGE),$(TEST_PACKAGES)),$(TEST_PACKAGES)),$(call test_program,$(r)))
 # The programs with a second name for every release, for test/release_alias_test.py.
