@@ -222,7 +222,7 @@ def test_what_becomes_of_batches():
     wait_until("the batch counted: " + page(s), counts, equals=wanted)
 
 
-def test_evictions_that_fail_count_as_errors():
+def test_n_06_fixed_evictions_that_fail_count_as_errors():
     api, _ = start("1.36", objects=[pod(n, cpu="900m", on=n[-1], priority=0) for n in ("low-a", "low-b")])
     proxy = Proxy(api.port, {"^DELETE ": (500, {}, status_body(500, "no", "InternalError"))})
     s = Scheduler(proxy.url, "--emulated-version=1.36", name="metrics-errors")

@@ -50,7 +50,8 @@ def test_schedules_a_cluster_from_files():
     assert s.stop() == 0
 
 
-def test_counts_pods_of_other_schedulers():
+def test_b_36_fixed_pods_that_other_schedulers_placed_take_room():
+    """Those that were there first, and those that are bound while it runs."""
     api = Api.start(
         write_objects(
             "cluster.json",
@@ -65,6 +66,19 @@ def test_counts_pods_of_other_schedulers():
     api.check_not_overcommitted()
     api.call("DELETE", "/api/v1/namespaces/default/pods/taken?gracePeriodSeconds=0")
     api.wait_placed("too-much", on="n0")
+    api.add_pod("bound-elsewhere", cpu="800m", scheduler="another")
+    api.post(
+        "/api/v1/namespaces/default/pods/bound-elsewhere/binding",
+        {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": {"name": "bound-elsewhere"},
+            "target": {"kind": "Node", "name": "n0"},
+        },
+    )
+    api.add_pod("last", cpu="500m")
+    s.wait_for_log("Failed to schedule pod: default/last")
+    api.check_not_overcommitted()
 
 
 def test_serves_its_pages():

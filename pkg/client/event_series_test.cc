@@ -74,10 +74,17 @@ TEST_CASE("event series: the second occurrence patches the first, later ones cou
   CHECK(Sent(second) == "patch 2");
   CHECK(second->event.base.name == first->event.base.name);
   CHECK(Sent(s.Occurred(Make("a", absl::Seconds(3)), absl::Seconds(3))) == "");
-  // An occurrence with another text is a new event (1.29 folds it into the first one's series), and so is one about
-  // another version of the pod.
-  CHECK(Sent(s.Occurred(Make("b", absl::Seconds(4)), absl::Seconds(4))) == "post");
+  // An occurrence about another version of the pod is a new event.
   CHECK(Sent(s.Occurred(Make("a", absl::Seconds(5), "1063"), absl::Seconds(5))) == "post");
+}
+
+TEST_CASE("M-20 fixed: an occurrence with another text is another event, not one more of the first") {
+  EventSeries s;
+  CHECK(Sent(s.Occurred(Make("a", absl::Seconds(0)), absl::Seconds(0))) == "post");
+  const auto other = s.Occurred(Make("b", absl::Seconds(1)), absl::Seconds(1));
+  CHECK(Sent(other) == "post");
+  CHECK(other->event.base.message == "b");
+  CHECK(Sent(s.Occurred(Make("b", absl::Seconds(2)), absl::Seconds(2))) == "patch 2");
 }
 
 TEST_CASE("event series: one that goes on is written every 30 minutes, one that ends a last time") {

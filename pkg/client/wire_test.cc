@@ -428,7 +428,14 @@ TEST_CASE("a volume gets its claim, and the mark of who bound it") {
       R"({"kind":"PersistentVolume","apiVersion":"v1","spec":{"claimRef":{"kind":"PersistentVolumeClaim","namespace":"n","name":"c","uid":"u","apiVersion":"v1"}}})");
 }
 
-TEST_CASE("reads, preconditions and reviews") {
+TEST_CASE("M-22 fixed: a pod is deleted with its uid as precondition") {
+  FakeApi api;
+  Requests requests(&api);
+  requests.DeletePod("ns", "p", "u1", [](ApiResult<Nothing>) {});
+  CHECK(api.last().request.body == R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u1"}})");
+}
+
+TEST_CASE("reads and reviews") {
   FakeApi api;
   Requests requests(&api);
   ApiResult<api::PodPtr> pod;
@@ -443,8 +450,6 @@ TEST_CASE("reads, preconditions and reviews") {
   requests.GetPod("ns", "p", [&](ApiResult<api::PodPtr> r) { pod = r; });
   api.Answer(200, "garbage");
   CHECK_THAT(pod.error.message, Catch::StartsWith("the server's answer about pods \"p\" cannot be decoded: "));
-  requests.DeletePod("ns", "p", "u1", [](ApiResult<Nothing>) {});
-  CHECK(api.last().request.body == R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u1"}})");
   ApiResult<std::shared_ptr<const api::ConfigMap>> map;
   requests.GetConfigMap("kube-system", "policy", [&](auto r) { map = r; });
   CHECK(api.target() == "/api/v1/namespaces/kube-system/configmaps/policy");

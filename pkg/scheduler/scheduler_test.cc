@@ -236,7 +236,7 @@ TEST_CASE("scheduler: a pod that is being deleted is not scheduled") {
   CHECK(c.s().pending_pods() == 1);
 }
 
-TEST_CASE("scheduler: pods of other schedulers count, and are not queued") {
+TEST_CASE("B-36 fixed: pods that other schedulers placed take room, and are not queued") {
   Case c;
   c.Add(NewNode("n1", 4));
   auto foreign = NewPod("foreign", {.cpu = 3, .scheduler = "another"});

@@ -1,6 +1,6 @@
 // One test for each bug of Kubernetes 1.10, by number: that it is fixed, or that it is kept. Not here are B-29 and B-30
-// (http_extender_test.cc), B-36 (the daemon's pod watch), B-07 and B-22 (in 1.9 only), and B-16 and B-31 (there is no
-// equivalence cache).
+// (http_extender_test.cc), B-36 (scheduler_test.cc, and daemon_schedule_test.py with the daemon's watches), B-07 and
+// B-22 (in 1.9 only), and B-16 and B-31 (there is no equivalence cache).
 #include <limits>
 
 #include <catch2/catch.hpp>

@@ -250,7 +250,7 @@ TEST_CASE("release 1.29: what an extender is asked about preemption, and what it
                      R"("NodeNameToMetaVictims":null})"));
 }
 
-TEST_CASE("which nodes pass") {
+TEST_CASE("which nodes pass; B-29 fixed: those that were not in the request do not") {
   Scripted s;
   struct Case {
     const char* what;
@@ -266,7 +266,7 @@ TEST_CASE("which nodes pass") {
       {"names from one that does not know nodes", false, R"({"NodeNames":["n1"]})", {}},
       {"null", true, "null", {}},
       {"an empty object", true, "{}", {}},
-      {"names nobody has (B-29)", true, R"({"NodeNames":["ghost","n1",""]})", {"n1"}},
+      {"names nobody has", true, R"({"NodeNames":["ghost","n1",""]})", {"n1"}},
       {"names twice", true, R"({"NodeNames":["n1","n1"]})", {"n1"}},
       {"behind the first value nothing counts", true, R"({"NodeNames":["n1"]} {"NodeNames":["n2"]})", {"n1"}},
   };
@@ -290,9 +290,9 @@ TEST_CASE("without a verb nothing is asked") {
   CHECK(s.script.calls == 0);
 }
 
-TEST_CASE("errors of an extender keep their text") {
+TEST_CASE("B-30 fixed: errors of an extender keep their text, which is no format string") {
   Scripted s;
-  s.Answer(R"({"NodeNames":["n1"],"Error":"100%d sure: %s"})");  // bug B-30: the text is not a format string
+  s.Answer(R"({"NodeNames":["n1"],"Error":"100%d sure: %s"})");
   CHECK(util::Message(s.Filter().status()) == "100%d sure: %s");
   s.Answer("{}", 503);
   CHECK(util::Message(s.Filter().status()) == "Failed filter with extender at URL http://x.example/api//, code 503");
