@@ -264,9 +264,24 @@ def test_commands_of_the_readme():
 
 
 def test_the_plugin_of_plugin_readme():
-    source = next(block for _, _, _, block in blocks("plugin/README.md", "cpp"))
-    with open(os.path.join(copy_of_tree(), "plugin", "no_batch_on_interactive.cc"), "w") as f:
-        f.write(source)
+    """The plugin as it is written first, then with traits and with an argument; the test of the traits; an excerpt."""
+    plugin, traits, check, excerpt, reader = (block for _, _, _, block in blocks("plugin/README.md", "cpp"))
+    source = plugin + (
+        "namespace with_traits {\n%s}  // replaces the one without traits\n"
+        '#include "pkg/api/json.h"\n'
+        "void ReadModels(const berth::scheduler::PluginFactoryArgs& args) {\n%s}\n" % (traits, reader)
+    )
+    test = (
+        "#include <catch2/catch.hpp>\n"
+        '#include "pkg/releases/v1_10/decides.h"\n#include "pkg/scheduler/factory/factory.h"\n'
+        '#include "pkg/scheduler/testing/traits_check.h"\n'
+        'TEST_CASE("the traits of plugin/README.md") {\n%s}\n' % check
+    )
+    for name, content in (("no_batch_on_interactive.cc", source), ("no_batch_on_interactive_test.cc", test)):
+        with open(os.path.join(copy_of_tree(), "plugin", name), "w") as f:
+            f.write(content)
+    shown = [line.split("  //")[0] for line in excerpt.rstrip().split("\n") if line.strip() != "..."]
+    assert "\n".join(shown) in text("plugin/examples/rack_spread.cc"), "plugin/README.md: the excerpt is in the file"
     policy = write_file(
         "policy.json",
         {"kind": "Policy", "apiVersion": "v1", "priorities": [], "predicates": [{"name": "NoBatchOnInteractive"}]},
@@ -282,6 +297,10 @@ def test_the_plugin_of_plugin_readme():
         f"_output/bin/schedsim check-policy {policy} | grep NoBatchOnInteractive && "
         f"_output/bin/schedsim run {cluster} --policy-config-file={policy} -o placements >placed && "
         "[ $(grep -c ' calm$' placed) -eq 3 ] || { cat placed; false; }",
+    )
+    run_in_copy(
+        "the test in plugin/README.md",
+        "make PACKAGE=plugin test-programs && _output/test/plugin_test 'the traits of plugin/README.md'",
     )
 
 

@@ -1,9 +1,15 @@
 // The register functions that no example uses: what they register exists in every release.
+#include <absl/status/status.h>
+
 #include <catch2/catch.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/algorithm/per_node.h"
 #include "pkg/scheduler/factory/factory.h"
+#include "pkg/util/status.h"
 
 namespace plugin::examples {
 namespace {
@@ -23,6 +29,15 @@ const std::string kScore = RegisterPriorityConfigFactory(
     },
     3);
 const std::string kProvider = RegisterAlgorithmProvider("ProviderByTest", {kRule}, {kScore});
+const std::string kChanged = RegisterAlgorithmProvider("ChangedByTest", {kRule}, {});
+const std::vector<absl::Status> kChanges = {
+    InsertPredicateKeyToAlgoProvider("ChangedByTest", kMandatory),
+    RemovePredicateKeyFromAlgoProvider("ChangedByTest", kRule),
+    InsertPriorityKeyToAlgoProvider("ChangedByTest", kScore),
+    InsertPredicateKeyToAlgoProvider("NobodyByTest", kRule),
+    RemovePredicateKeyFromAlgoProvider("NobodyByTest", kRule),
+    InsertPriorityKeyToAlgoProvider("NobodyByTest", kScore),
+};
 const bool kEverywhere = [] {
   RegisterFitPredicate("GoneByTest", Fits);
   RemoveFitPredicate("GoneByTest");
@@ -36,6 +51,10 @@ const bool kEverywhere = [] {
 
 TEST_CASE("what the register functions register exists in every release") {
   REQUIRE(kEverywhere);
+  for (size_t i = 0; i < kChanges.size(); ++i) {
+    CAPTURE(i);
+    CHECK(berth::util::Message(kChanges[i]) == (i < 3 ? "" : "plugin NobodyByTest has not been registered"));
+  }
   for (const berth::release::Id& id : berth::release::All()) {
     CAPTURE(id.name);
     const Release& release = berth::releases::Of(id).decides;
@@ -48,6 +67,11 @@ TEST_CASE("what the register functions register exists in every release") {
     CHECK(registry.priorities().at(kScore).weight == 3);
     REQUIRE(registry.providers().contains(kProvider));
     CHECK(registry.providers().at(kProvider).predicates.contains(kRule));
+    REQUIRE(registry.providers().contains(kChanged));
+    const Registry::Provider& changed = registry.providers().at(kChanged);
+    CHECK(changed.predicates.contains(kMandatory));
+    CHECK_FALSE(changed.predicates.contains(kRule));
+    CHECK(changed.priorities == std::set<std::string>{kScore});
     for (const auto& [name, provider] : registry.providers()) {
       CAPTURE(name);
       CHECK(provider.predicates.contains("EverywhereByTest"));
