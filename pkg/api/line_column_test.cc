@@ -20,5 +20,13 @@ TEST_CASE("places are the same in whatever order they are asked for") {
   CHECK(LineColumns("").At(0) == "line 1, column 1");
 }
 
+TEST_CASE("places in a text that other lines precede in its file") {
+  LineColumns places("a\nbc", 4);
+  CHECK(places.At(3) == "line 6, column 2");
+  CHECK(places.At(0) == "line 5, column 1");
+  CHECK(places.PlaceOf(2).line == 6);
+  CHECK(places.PlaceOf(2).column == 1);
+}
+
 }  // namespace
 }  // namespace berth::api

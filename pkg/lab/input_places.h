@@ -14,46 +14,30 @@
 #include <absl/hash/hash.h>
 
 #include "pkg/api/decode.h"
+#include "pkg/api/line_column.h"
 #include "pkg/util/symbol.h"
 
 namespace berth::lab {
 
-// Converts offsets in a text to lines of its file. Offsets are mostly in ascending order, so counting continues from
-// the last one.
+// Converts offsets in a text to lines of its file.
 class LineCounter {
  public:
   // `lines` is the number of lines that precede the text in its file.
   void Start(std::string file, std::string_view text, size_t lines) {
     file_ = std::move(file);
-    text_ = text;
-    first_ = lines + 1;
-    Rewind();
+    places_ = api::LineColumns(text, lines);
   }
   // Returns the line of the offset.
-  uint32_t LineAt(size_t offset) {
-    offset = std::min(offset, text_.size());
-    if (offset < offset_) Rewind();
-    // Line ends are rare, so the search goes from one to the next.
-    const std::string_view between = text_.substr(offset_, offset - offset_);
-    for (size_t at = between.find('\n'); at != std::string_view::npos; at = between.find('\n', at + 1)) ++line_;
-    offset_ = offset;
-    return static_cast<uint32_t>(line_);
-  }
+  uint32_t LineAt(size_t offset) { return static_cast<uint32_t>(places_.PlaceOf(offset).line); }
   std::string At(size_t offset) { return absl::StrCat(file_, ":", LineAt(offset)); }
   std::string LineAndColumnAt(size_t offset) {
-    std::string line = At(offset);
-    size_t begin = offset_ == 0 ? std::string_view::npos : text_.rfind('\n', offset_ - 1);
-    return absl::StrCat(line, ":", offset_ - (begin == std::string_view::npos ? 0 : begin + 1) + 1);
+    const auto [line, column] = places_.PlaceOf(offset);
+    return absl::StrCat(file_, ":", line, ":", column);
   }
 
  private:
-  void Rewind() {
-    offset_ = 0;
-    line_ = first_;
-  }
   std::string file_;
-  std::string_view text_;
-  size_t first_ = 1, offset_ = 0, line_ = 1;
+  api::LineColumns places_{{}};
 };
 
 // Where an object begins. There may be millions of objects, so the name of the file is a number.
