@@ -12,6 +12,7 @@
 #include "cmd/schedsim/progress.h"
 #include "pkg/api/json_writer.h"
 #include "pkg/explain/output.h"
+#include "pkg/lab/picture.h"
 #include "pkg/util/contract.h"
 
 namespace berth::schedsim {
@@ -64,18 +65,6 @@ void CountCauses(UpgradeStep* step) {
     const bool a_hurts = a.kind == Kind::kNoLongerFits, b_hurts = b.kind == Kind::kNoLongerFits;
     return a_hurts != b_hurts ? a_hurts : a.pods > b.pods;
   });
-}
-
-std::string Xml(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '&' || c == '<' || c == '>') {
-      absl::StrAppend(&out, c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&gt;");
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 // Returns the distance of the grid lines for an axis up to `most`: 1, 2 or 5 times a power of ten, with at most six
@@ -219,7 +208,7 @@ std::string StepsSvg(const std::vector<UpgradeStep>& steps) {
   for (size_t i = 0; i < steps.size(); ++i) {
     const double y = kTopOfBars + kRow * static_cast<double>(i);
     absl::StrAppendFormat(&out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", kLeftOfBars - 10,
-                          y + kBar - 5, Xml(absl::StrCat(steps[i].from, " → ", steps[i].to)));
+                          y + kBar - 5, lab::XmlText(absl::StrCat(steps[i].from, " → ", steps[i].to)));
     double x = kLeftOfBars;
     for (const Part& p : kParts) {
       const double length = static_cast<double>(steps[i].*p.pods) / most * kBarsWidth;

@@ -9,6 +9,7 @@
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
 #include "pkg/simulate/times.h"
+#include "pkg/util/csv.h"
 
 namespace berth::schedsim {
 namespace {
@@ -224,16 +225,10 @@ void NeverPlacedRows(const SimulationReport& report, explain::Page* page) {
 const char kPlacementHeader[] = "policy,pod,priority,arrived,placed,waited,node,attempts,why\n";
 
 void AppendPlacement(const std::string& policy, const simulate::Placement& p, std::string* out) {
-  const auto quoted = [](std::string_view s) {
-    if (s.find_first_of(",\"\n") == std::string_view::npos) return std::string(s);
-    std::string text = "\"";
-    for (char c : s) text.append(c == '"' ? 2 : 1, c);
-    return text + "\"";
-  };
   const bool placed = p.placed != simulate::kNever;
-  absl::StrAppend(out, quoted(policy), ",", quoted(p.pod), ",", p.priority, ",", SecondsText(p.arrived), ",",
-                  placed ? SecondsText(p.placed) : "", ",", placed ? SecondsText(p.placed - p.arrived) : "");
-  absl::StrAppend(out, ",", quoted(p.node), ",", p.attempts, ",", quoted(p.why), "\n");
+  absl::StrAppend(out, util::CsvCell(policy), ",", util::CsvCell(p.pod), ",", p.priority, ",", SecondsText(p.arrived),
+                  ",", placed ? SecondsText(p.placed) : "", ",", placed ? SecondsText(p.placed - p.arrived) : "");
+  absl::StrAppend(out, ",", util::CsvCell(p.node), ",", p.attempts, ",", util::CsvCell(p.why), "\n");
 }
 
 void WriteSimulationJson(const SimulationReport& report, std::ostream& out) {

@@ -8,36 +8,11 @@
 #include <algorithm>
 
 #include "pkg/store/api_types.h"
+#include "pkg/util/csv.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {
 namespace {
-
-// Splits one CSV line. Quotes may enclose commas; within quotes, "" stands for one quote.
-bool SplitCsv(std::string_view line, std::vector<std::string>* fields) {
-  fields->emplace_back();
-  bool quoted = false;
-  for (size_t i = 0; i < line.size(); ++i) {
-    char c = line[i];
-    if (quoted) {
-      if (c != '"') {
-        fields->back().push_back(c);
-      } else if (i + 1 < line.size() && line[i + 1] == '"') {
-        fields->back().push_back('"');
-        ++i;
-      } else {
-        quoted = false;
-      }
-    } else if (c == '"' && fields->back().empty()) {
-      quoted = true;
-    } else if (c == ',') {
-      fields->emplace_back();
-    } else if (c != ' ' || !fields->back().empty()) {
-      fields->back().push_back(c);
-    }
-  }
-  return !quoted;
-}
 
 template <typename F>
 absl::Status EachLine(std::string_view text, F f) {
@@ -63,15 +38,16 @@ bool Matches(std::string_view rule, std::string_view value) {
 absl::StatusOr<std::map<std::string, User>> ParseTokenFile(std::string_view text) {
   std::map<std::string, User> tokens;
   absl::Status s = EachLine(text, [&](std::string_view line) -> std::string {
-    std::vector<std::string> fields;
-    if (!SplitCsv(line, &fields)) return "a quote is not closed";
+    std::vector<std::string_view> fields, groups;
+    std::vector<std::string> unquoted, unquoted_groups;
+    if (!util::SplitCsv(line, &fields, &unquoted)) return "a quote is not closed";
     if (fields.size() < 3) return "must have three fields: token,user,uid[,\"group1,group2\"]";
     if (fields[0].empty()) return "the token is empty";
     if (fields[1].empty()) return "the user is empty";
-    User user{fields[1], {}};
-    if (fields.size() > 3) SplitCsv(fields[3], &user.groups);
+    if (fields.size() > 3 && !util::SplitCsv(fields[3], &groups, &unquoted_groups)) return "a quote is not closed";
+    User user{std::string(fields[1]), {groups.begin(), groups.end()}};
     std::erase(user.groups, "");
-    if (!tokens.emplace(fields[0], std::move(user)).second) return "the token occurs twice";
+    if (!tokens.emplace(std::string(fields[0]), std::move(user)).second) return "the token occurs twice";
     return "";
   });
   if (!s.ok()) return s;

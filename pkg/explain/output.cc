@@ -2,28 +2,13 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <algorithm>
-
+#include "pkg/explain/page.h"
 #include "pkg/util/status.h"
 
 namespace berth::explain {
 
 std::string Table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      out += row[i];
-      if (i + 1 < row.size()) out.append(widths[i] - row[i].size() + 3, ' ');
-    }
-    while (!out.empty() && out.back() == ' ') out.pop_back();
-    out += '\n';
-  }
-  return out;
+  return Page(Screen{}).Rows(rows, false).text();
 }
 
 std::string Counted(int64_t n, std::string_view what) {

@@ -7,7 +7,7 @@
 
 namespace berth::explain {
 
-// Returns the rows as a table with three blanks between columns. The last column is not padded.
+// Returns the rows as a table with three blanks between columns, however wide it is. The last column is not padded.
 std::string Table(const std::vector<std::vector<std::string>>& rows);
 
 // Returns a number with a noun, such as "3 nodes" or "1 node".

@@ -8,6 +8,7 @@ namespace {
 TEST_CASE("columns are as wide as their widest cell") {
   CHECK(Table({{"A", "LONG", "Z"}, {"bbb", "c"}, {"d", "", "e"}}) == "A     LONG   Z\nbbb   c\nd            e\n");
   CHECK(Table({}).empty());
+  CHECK(Table({{"\u00e4", "x"}, {"bb", "y"}}) == "\u00e4    x\nbb   y\n");
 }
 
 TEST_CASE("counts and long lists in words") {

@@ -7,47 +7,19 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "pkg/util/wrap.h"
+
 namespace berth::explain {
 namespace {
+
+using util::BytesOf;
+using util::WidthOf;
 
 constexpr size_t kBetween = 3;     // blanks between columns
 constexpr size_t kNarrow = 2;      // blanks between columns if they would not fit otherwise
 constexpr size_t kNarrowest = 20;  // smaller widths count as this
 // Columns are not cut below these widths; the last one is wrapped instead.
 constexpr size_t kLeastColumn = 8, kLeastLast = 24;
-
-bool IsContinuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
-
-// Returns the number of bytes of the first `columns` characters.
-size_t BytesOf(std::string_view text, size_t columns) {
-  size_t i = 0;
-  while (i < text.size() && columns > 0) {
-    ++i;
-    while (i < text.size() && IsContinuation(text[i])) ++i;
-    --columns;
-  }
-  return i;
-}
-
-// Splits the text into pieces of at most `width` columns, at blanks where possible. `first` is the width of the first
-// piece.
-std::vector<std::string_view> Wrap(std::string_view text, size_t first, size_t width) {
-  std::vector<std::string_view> out;
-  size_t room = first;
-  while (WidthOf(text) > room) {
-    size_t end = BytesOf(text, room + 1), cut = text.substr(0, end).rfind(' ');
-    size_t indent = text.find_first_not_of(' ');
-    if (cut == std::string_view::npos || cut == 0 || (out.empty() && cut <= indent)) cut = BytesOf(text, room);
-    out.push_back(text.substr(0, cut));
-    text.remove_prefix(cut);
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    room = width;
-  }
-  if (!text.empty() || out.empty()) out.push_back(text);
-  return out;
-}
 
 // Marks the end of a text that was cut with "~".
 std::string Cut(const std::string& text, size_t columns) {
@@ -106,10 +78,6 @@ std::vector<size_t> Widths(const std::vector<std::vector<std::string>>& rows, si
 
 }  // namespace
 
-size_t WidthOf(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
-}
-
 Screen ScreenOfStdout() {
   Screen s;
   s.terminal = isatty(STDOUT_FILENO) == 1;
@@ -149,7 +117,7 @@ Page& Page::Line(std::string_view text, Style style) {
   if (indent == std::string_view::npos) indent = 0;
   indent = std::min(indent + 4, screen_.width / 2);
   bool first = true;
-  for (std::string_view piece : Wrap(text, screen_.width, screen_.width - indent)) {
+  for (std::string_view piece : util::Wrap(text, {screen_.width, screen_.width - indent, false, true})) {
     Put(first ? std::string(piece) : std::string(indent, ' ') + std::string(piece), style);
     first = false;
   }
@@ -172,7 +140,7 @@ Page& Page::Rows(const std::vector<std::vector<std::string>>& rows, bool heading
         continue;
       }
       std::vector<std::string_view> pieces = {row[i]};
-      if (screen_.width != 0) pieces = Wrap(row[i], widths[i], widths[i]);
+      if (screen_.width != 0) pieces = util::Wrap(row[i], {widths[i], widths[i], false, true});
       for (size_t p = 0; p < pieces.size(); ++p) {
         if (p > 0) {
           Line(line, style);

@@ -41,7 +41,4 @@ class Page {
   std::string text_;
 };
 
-// Returns the width of a UTF-8 text in columns, counting one for each character.
-size_t WidthOf(std::string_view text);
-
 }  // namespace berth::explain

@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "pkg/util/wrap.h"
+
 namespace berth::explain {
 namespace {
 
@@ -49,7 +51,7 @@ TEST_CASE("no line is wider than the screen, and no word is lost") {
     page.Rows(rows, true).Line(rows[0][0] + " " + word());
     for (absl::string_view line : absl::StrSplit(page.text(), '\n')) {
       INFO(std::string(line));
-      CHECK(WidthOf(std::string_view(line.data(), line.size())) <= width);
+      CHECK(util::WidthOf(std::string_view(line.data(), line.size())) <= width);
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include "pkg/flags/flag_set.h"
 #include "pkg/util/status.h"
+#include "pkg/util/wrap.h"
 
 namespace berth::flags {
 namespace {
@@ -16,22 +17,17 @@ constexpr size_t kPurposeColumn = 28;
 }  // namespace
 
 std::string Wrapped(std::string_view text, size_t indent) {
+  const size_t width = kHelpWidth - std::min(indent, kHelpWidth);
   std::string out;
   while (true) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view paragraph = text.substr(0, end);
-    std::string line(indent, ' ');
-    while (!paragraph.empty()) {
-      const std::string_view word = paragraph.substr(0, paragraph.find(' '));
-      paragraph.remove_prefix(std::min(word.size() + 1, paragraph.size()));
-      if (word.empty()) continue;
-      if (line.size() > indent && line.size() + 1 + word.size() > kHelpWidth) {
-        absl::StrAppend(&out, line, "\n");
-        line.assign(indent, ' ');
-      }
-      absl::StrAppend(&line, line.size() > indent ? " " : "", util::ToAbsl(word));
+    paragraph.remove_prefix(std::min(paragraph.find_first_not_of(' '), paragraph.size()));
+    const char* before = "";
+    for (const std::string_view line : util::Wrap(paragraph, {width, width})) {
+      absl::StrAppend(&out, before, std::string(indent, ' '), util::ToAbsl(line));
+      before = "\n";
     }
-    out += line;
     if (end == text.size()) return out;
     out += '\n';
     text.remove_prefix(end + 1);

@@ -11,6 +11,7 @@
 #include "pkg/simulate/csv.h"
 #include "pkg/simulate/row_pods.h"
 #include "pkg/simulate/times.h"
+#include "pkg/util/csv.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -30,7 +31,7 @@ class ArrivalFile::Rows {
   // Reads a line; blank ones are no rows.
   absl::Status Read(std::string_view line, size_t number) {
     cell_ = {file_.path_, number, {}};
-    if (!SplitFields(line, &fields_, &unquoted_)) return ErrorAt(cell_, "a quote is not closed");
+    if (!util::SplitCsv(line, &fields_, &unquoted_)) return ErrorAt(cell_, "a quote is not closed");
     if (fields_.size() != columns_->size()) {
       return ErrorAt(cell_, absl::StrCat("the row has ", fields_.size(), " fields, and the header ", columns_->size()));
     }
@@ -152,7 +153,7 @@ absl::StatusOr<std::vector<Column>> ReadHeader(const std::string& path, Lines* l
         absl::StrCat(path, ": the file is empty: it must begin with a line that names the columns"));
   }
   if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-  if (!SplitFields(line, &fields, &unquoted)) return ErrorAt({path, 1, {}}, "a quote is not closed");
+  if (!util::SplitCsv(line, &fields, &unquoted)) return ErrorAt({path, 1, {}}, "a quote is not closed");
   auto columns = RolesOf(fields);
   if (!columns.ok()) return ErrorAt({path, 1, {}}, util::Message(columns.status()));
   return columns;

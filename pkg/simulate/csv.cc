@@ -1,6 +1,5 @@
 #include "pkg/simulate/csv.h"
 
-#include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <sys/stat.h>
@@ -87,10 +86,6 @@ class TextLines final : public Lines {
   std::string_view text_;
 };
 
-std::string_view Stripped(std::string_view s) {
-  return util::FromAbsl(absl::StripAsciiWhitespace(util::ToAbsl(s)));
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Lines>> OpenLines(const std::string& path) {
@@ -108,42 +103,12 @@ std::unique_ptr<Lines> LinesOf(std::string_view text) {
   return std::make_unique<TextLines>(text);
 }
 
-bool SplitFields(std::string_view line, std::vector<std::string_view>* fields, std::vector<std::string>* unquoted) {
-  fields->clear();
-  unquoted->clear();
-  if (line.find('"') == std::string_view::npos) {
-    for (size_t begin = 0;;) {
-      const size_t comma = line.find(',', begin);
-      fields->push_back(Stripped(line.substr(begin, comma - begin)));
-      if (comma == std::string_view::npos) return true;
-      begin = comma + 1;
-    }
-  }
-  unquoted->reserve(line.size());  // so that no text moves
-  std::string field;
-  bool open = false;
-  for (size_t i = 0; i <= line.size(); ++i) {
-    if (i == line.size() || (line[i] == ',' && !open)) {
-      unquoted->emplace_back(Stripped(field));
-      field.clear();
-    } else if (line[i] != '"') {
-      field.push_back(line[i]);
-    } else if (open && i + 1 < line.size() && line[i + 1] == '"') {
-      field.push_back(line[++i]);
-    } else {
-      open = !open;
-    }
-  }
-  for (const std::string& f : *unquoted) fields->push_back(f);
-  return !open;
-}
-
 namespace {
 
 absl::Status NotA(const Cell& cell, std::string_view value, std::string_view what,
                   const std::vector<std::string>& problems) {
   if (problems.empty()) return absl::OkStatus();
-  return ErrorAt(cell, absl::StrCat(util::GoQuoted(value), " is no ", util::ToAbsl(what), ": ", problems[0]));
+  return ErrorAt(cell, absl::StrCat(util::GoQuoted(value), " is not a ", util::ToAbsl(what), ": ", problems[0]));
 }
 
 }  // namespace
@@ -162,7 +127,7 @@ absl::Status CheckNamespace(const Cell& cell, std::string_view value) {
 }
 
 absl::Status CheckLabelValue(const Cell& cell, std::string_view value) {
-  return NotA(cell, value, "value of a label", api::LabelValueProblems(value));
+  return NotA(cell, value, "label value", api::LabelValueProblems(value));
 }
 
 absl::Status ReadCount(const Cell& cell, std::string_view value, int64_t least, int64_t* out) {

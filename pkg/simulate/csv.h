@@ -24,11 +24,6 @@ absl::StatusOr<std::unique_ptr<Lines>> OpenLines(const std::string& path);
 // Returns the lines of a text, which must outlive the object.
 std::unique_ptr<Lines> LinesOf(std::string_view text);
 
-// Splits a line at commas. A field in double quotes may contain commas, and a quote as two quotes. White space around
-// fields is left out. Returns false if a quote is not closed. The fields are valid as long as `line` and `unquoted`,
-// which holds those that had quotes.
-bool SplitFields(std::string_view line, std::vector<std::string_view>* fields, std::vector<std::string>* unquoted);
-
 // The place of a value in a file, for errors.
 struct Cell {
   std::string_view file;

@@ -12,6 +12,7 @@
 #include "pkg/lab/edit.h"
 #include "pkg/simulate/csv.h"
 #include "pkg/simulate/times.h"
+#include "pkg/util/csv.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -70,14 +71,14 @@ class StepReader {
       if (!(*lines)->status().ok()) return (*lines)->status();
       return util::InvalidArgument(absl::StrCat(path_, ": the file is empty: the columns are time,event,object,value"));
     }
-    if (!SplitFields(line, &fields, &unquoted)) return ErrorAt(cell_, "a quote is not closed");
+    if (!util::SplitCsv(line, &fields, &unquoted)) return ErrorAt(cell_, "a quote is not closed");
     BERTH_RETURN_IF_ERROR(ReadHeader(fields));
     StepFile file;
     std::vector<Step>& steps = file.steps;
     while ((*lines)->Next(&line)) {
       cell_ = {path_, ++number, {}};
       if (line.empty()) continue;
-      if (!SplitFields(line, &fields, &unquoted)) return ErrorAt(cell_, "a quote is not closed");
+      if (!util::SplitCsv(line, &fields, &unquoted)) return ErrorAt(cell_, "a quote is not closed");
       if (fields.size() != place_.size()) {
         return ErrorAt(cell_, absl::StrCat("the row has ", fields.size(), " fields, and the header ", place_.size()));
       }
