@@ -289,7 +289,7 @@ profiles:
     assert block in text, text
     policy = write_file("policy.json", json.dumps({"kind": "Policy", "apiVersion": "v1"}))
     said = written("written.yaml", "--emulated-version=1.19", "--policy-config-file=" + policy)[2]
-    assert "The file has no field for what --policy-config-file says" in said, said
+    assert "--policy-config-file cannot be expressed in the file" in said, said
 
 
 def test_gates_of_1_36_reach_the_profiles():
@@ -346,7 +346,7 @@ def test_a_provider_beside_a_configuration_of_1_19():
     )
     provider = "--algorithm-provider=ClusterAutoscalerProvider"
     said = written("written.yaml", "--config=" + given, provider)[2]
-    assert "The file has no field for what --algorithm-provider says; give that again with --config=" in said, said
+    assert "--algorithm-provider cannot be expressed in the file; pass it again together with --config=" in said, said
     objects = write_objects(
         "cluster.json", [node("n0", cpu="4"), node("n1", cpu="8")] + [pod("p%d" % i, cpu="1") for i in range(4)]
     )

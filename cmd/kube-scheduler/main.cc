@@ -53,8 +53,8 @@ int WriteConfiguration(const Configuration& c, const std::string& path) {
   }
   LOG(INFO) << "Wrote configuration to: " << path;
   if (!lost.empty()) {
-    LOG(WARNING) << "The file has no field for what " << absl::StrJoin(lost, ", ")
-                 << " says; give that again with --config=" << path;
+    LOG(WARNING) << absl::StrJoin(lost, ", ")
+                 << " cannot be expressed in the file; pass it again together with --config=" << path;
   }
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "pkg/scheduler/configuration/component.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/configuration/versions.h"
+#include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -110,6 +111,7 @@ class ComponentExaminer {
 
 void ExamineComponent(api::Json document, std::string_view text, const release::Id& release,
                       const lab::Algorithm& algorithm, ConfigurationReport* report) {
+  BERTH_REQUIRES(document.FindExact("kind").Text() == "KubeSchedulerConfiguration");
   lab::Algorithm as = algorithm;
   as.release = &release;
   report->release = std::string(release.name);

@@ -66,7 +66,7 @@ absl::StatusOr<Explanation> ExplainIn(const Scenario& scenario, const Found& fou
   if (scenario.bound_by_controller.contains(found.pod.get())) {
     e.admission.push_back(absl::StrCat("node ", found.pod->node_name.string(),
                                        " from its DaemonSet's controller, which binds its pods without a scheduler and "
-                                       "passes over cordons and conditions of nodes"));
+                                       "ignores cordons and conditions of nodes"));
   }
   if (found.bound) e.now_on = found.pod->node_name;
   return e;
