@@ -45,14 +45,14 @@ WRONG = {
         "nowhere",
         '--insecure-bind-address, --insecure-port: cannot listen on nowhere:0: "nowhere" is no IP address',
     ),
-    "insecure-port": ("70000", 'invalid argument "70000" for --insecure-port: must be a port from 0 to 65535'),
+    "insecure-port": ("70000", '--insecure-port: invalid value "70000": must be a port from 0 to 65535'),
     "load": ("/nowhere", "--load: /nowhere: No such file or directory"),
     "bind-address": (
         "nowhere",
         '--bind-address, --secure-port: cannot listen on nowhere:0: "nowhere" is no IP address',
         *SECURE,
     ),
-    "secure-port": ("x", 'invalid argument "x" for --secure-port: must be a port from 0 to 65535', *SECURE),
+    "secure-port": ("x", '--secure-port: invalid value "x": must be a port from 0 to 65535', *SECURE),
     "tls-cert-file": ("/nowhere", "--tls-cert-file=/nowhere: no PEM certificate can be read", *SECURE),
     "tls-private-key-file": ("/nowhere", "--tls-private-key-file=/nowhere: no matching PEM key can be read", *SECURE),
     "client-ca-file": ("/nowhere", "--client-ca-file=/nowhere: no PEM certificate can be read", *SECURE),
@@ -60,18 +60,18 @@ WRONG = {
     "authorization-policy-file": ("/nowhere", "--authorization-policy-file=/nowhere: ", *SECURE),
     "default-watch-cache-size": (
         "many",
-        'invalid argument "many" for --default-watch-cache-size: must be a number of events',
+        '--default-watch-cache-size: invalid value "many": must be a number of events',
     ),
-    "watch-cache-sizes": ("pods", 'invalid argument "pods" for --watch-cache-sizes: must be resource#size'),
-    "event-ttl": ("soon", 'invalid argument "soon" for --event-ttl: must be a positive duration such as 90s or 1h30m'),
+    "watch-cache-sizes": ("pods", '--watch-cache-sizes: invalid value "pods": must be resource#size'),
+    "event-ttl": ("soon", '--event-ttl: invalid value "soon": must be a positive duration such as 90s or 1h30m'),
     "emulated-version": ("1.11", '--emulated-version: invalid value "1.11": must be 1.8'),
-    "simulate": ("nodes", "nodes is neither kubelets nor controllers"),
+    "simulate": ("nodes", '--simulate: invalid value "nodes": must be kubelets or controllers'),
     "pod-start-delay": ("soon", "must be a duration such as 500ms or 3s"),
     "pod-stop-delay": ("-1s", "must be a duration such as 500ms or 3s"),
     "node-monitor-grace-period": ("soon", "must be a duration such as 500ms or 3s"),
     "job-duration": ("3", "must be a duration such as 500ms or 3s"),
-    "disable-admission-plugins": ("LimitRange", 'there is no plugin LimitRange (did you mean "LimitRanger"?)'),
-    "v": ("loud", 'invalid argument "loud" for --v: must be a number'),
+    "disable-admission-plugins": ("LimitRange", '(did you mean "LimitRanger"?)'),
+    "v": ("loud", '--v: invalid value "loud": must be a number'),
     "version": ("maybe", "version"),
     "help": ("maybe", "help"),
 }
@@ -96,7 +96,7 @@ def test_flags():
         "--insecure-port=0",
         "--bind-address=127.0.0.1",
     )
-    refused("-v", 'invalid argument "loud" for --v: must be a number', "-v=loud")
+    refused("-v", '--v: invalid value "loud": must be a number', "-v=loud")
     with Api.start(flags=["-v=2"]) as s:
         assert s.stop()[0] == 0, "-v=2"
     code, out, _ = hollow("--help")

@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
   }
   auto line = apiserver::ParseCommandLine(argc, argv);
   if (!line.ok()) {
-    std::cerr << "hollow-apiserver: " << util::Message(line.status()) << "\nSee hollow-apiserver --help.\n";
+    std::cerr << "hollow-apiserver: " << util::Message(line.status()) << "\n"
+              << flags::HelpHint("hollow-apiserver") << "\n";
     return 1;
   }
   if (line->help) {

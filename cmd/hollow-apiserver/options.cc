@@ -14,6 +14,7 @@
 namespace berth::apiserver {
 
 namespace po = flags::po;
+using flags::InvalidValue;
 using flags::Takes;
 
 flags::FlagSet Flags() {
@@ -52,19 +53,10 @@ flags::FlagSet Flags() {
   return add;
 }
 
-namespace {
-
-absl::Status Bad(std::string_view flag, std::string_view value, std::string_view want) {
-  return util::InvalidArgument(
-      absl::StrCat("invalid argument \"", std::string(value), "\" for --", std::string(flag), ": ", std::string(want)));
-}
-
-}  // namespace
-
 std::string HelpText() {
   const std::string about =
       "hollow-apiserver serves the API of a release of Kubernetes from memory: the objects that a scheduler and "
-      "kubectl read and write, without nodes, controllers or a disk behind them.\n\n"
+      "kubectl read and write, without etcd. There are controllers and kubelets only with --simulate.\n\n"
       "It answers in JSON and YAML. Of protobuf it reads what kubectl sends; a Go scheduler has to be told to speak "
       "JSON: --kube-api-content-type=application/json, or clientConnection.contentType: application/json in its "
       "configuration file.";
@@ -74,12 +66,12 @@ std::string HelpText() {
 
 // NOLINT(readability-function-size): checks each flag by itself, one after another.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
-  flags::FlagSet flags = Flags();
-  BERTH_RETURN_IF_ERROR(flags.Read({argv + 1, argv + argc}));
-  if (!flags.words().empty()) {
-    return util::InvalidArgument(absl::StrCat("takes no arguments, and \"", flags.words()[0], "\" was given"));
+  flags::FlagSet set = Flags();
+  BERTH_RETURN_IF_ERROR(set.Read({argv + 1, argv + argc}));
+  if (!set.words().empty()) {
+    return util::InvalidArgument(absl::StrCat("takes no arguments, and \"", set.words()[0], "\" was given"));
   }
-  const po::variables_map& given = flags.values();
+  const po::variables_map& given = set.values();
   CommandLine out;
   out.help = given["help"].as<bool>();
   out.version = given["version"].as<bool>();
@@ -90,7 +82,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   auto port = [&](const char* flag) -> uint16_t {
     int n;
     if (!absl::SimpleAtoi(text(flag), &n) || n < 0 || n > 65535) {
-      bad.Update(Bad(flag, text(flag), "must be a port from 0 to 65535"));
+      bad.Update(InvalidValue(flag, text(flag), "must be a port from 0 to 65535"));
       return 0;
     }
     return static_cast<uint16_t>(n);
@@ -108,9 +100,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   for (absl::string_view plugin : absl::StrSplit(disabled, ',', absl::SkipEmpty())) {
     if (s.admission_plugins.Disable(util::FromAbsl(plugin))) continue;
     const std::vector<std::string> names = world::AdmissionPlugins::Names();
-    bad.Update(Bad("disable-admission-plugins", disabled,
-                   absl::StrCat("there is no plugin ", plugin, util::SuggestionFor(std::string(plugin), names),
-                                "; there are ", absl::StrJoin(names, ", "))));
+    bad.Update(InvalidValue("disable-admission-plugins", util::FromAbsl(plugin),
+                            flags::MustBe(names) + util::SuggestionFor(util::FromAbsl(plugin), names)));
   }
   const std::string simulate = text("simulate");
   for (absl::string_view what : absl::StrSplit(simulate, ',', absl::SkipEmpty())) {
@@ -119,13 +110,13 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     } else if (what == "controllers") {
       s.simulate.controllers = true;
     } else {
-      bad.Update(Bad("simulate", simulate, absl::StrCat(what, " is neither kubelets nor controllers")));
+      bad.Update(InvalidValue("simulate", util::FromAbsl(what), "must be kubelets or controllers"));
     }
   }
   auto duration = [&](const char* flag, absl::Duration* to) {
     const std::string given_text = text(flag);
     if (!absl::ParseDuration(given_text, to) || *to < absl::ZeroDuration()) {
-      bad.Update(Bad(flag, given_text, "must be a duration such as 500ms or 3s"));
+      bad.Update(InvalidValue(flag, given_text, "must be a duration such as 500ms or 3s"));
     }
   };
   duration("pod-start-delay", &s.simulate.kubelet.start_delay);
@@ -156,7 +147,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     }
   }
   if (!absl::SimpleAtoi(text("default-watch-cache-size"), &s.default_watch_cache_size))
-    bad.Update(Bad("default-watch-cache-size", text("default-watch-cache-size"), "must be a number of events"));
+    bad.Update(
+        InvalidValue("default-watch-cache-size", text("default-watch-cache-size"), "must be a number of events"));
   std::string sizes = text("watch-cache-sizes");
   for (size_t begin = 0; begin < sizes.size();) {
     size_t end = std::min(sizes.find(',', begin), sizes.size());
@@ -164,15 +156,15 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     begin = end + 1;
     size_t hash = one.find('#'), n = 0;
     if (hash == std::string::npos || !absl::SimpleAtoi(one.substr(hash + 1), &n)) {
-      bad.Update(Bad("watch-cache-sizes", sizes, "must be resource#size[,resource#size...]"));
+      bad.Update(InvalidValue("watch-cache-sizes", sizes, "must be resource#size[,resource#size...]"));
       break;
     }
     s.watch_cache_sizes.emplace_back(one.substr(0, hash), n);
   }
   if (!absl::ParseDuration(text("event-ttl"), &s.event_ttl) || s.event_ttl <= absl::ZeroDuration()) {
-    bad.Update(Bad("event-ttl", text("event-ttl"), "must be a positive duration such as 90s or 1h30m"));
+    bad.Update(InvalidValue("event-ttl", text("event-ttl"), "must be a positive duration such as 90s or 1h30m"));
   }
-  if (!absl::SimpleAtoi(text("v"), &out.verbosity)) bad.Update(Bad("v", text("v"), "must be a number"));
+  if (!absl::SimpleAtoi(text("v"), &out.verbosity)) bad.Update(InvalidValue("v", text("v"), "must be a number"));
   if (!bad.ok()) return bad;
   return out;
 }

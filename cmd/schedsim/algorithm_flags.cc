@@ -83,7 +83,7 @@ absl::StatusOr<scheduler::Policy> ReadPolicyFile(const std::string& file, const 
   if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
   std::vector<std::string> warnings;
   auto policy = scheduler::ReadPolicy(*text, algorithm.Decides(), algorithm.Gates(), &warnings);
-  const std::string else_it_is = WhatElseItIs(*text);
+  const std::string else_it_is = DescribeOtherKind(*text);
   if (!policy.ok()) {
     return util::FailedPrecondition(else_it_is.empty()
                                         ? absl::StrCat(file, ": invalid policy: ", policy.status().message())

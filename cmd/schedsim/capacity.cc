@@ -48,8 +48,7 @@ absl::StatusOr<SpecFlag> ParseSpecFlag(const std::string& text) {
   if (equals == std::string::npos || stat(text.c_str(), &unused) == 0) return SpecFlag{text};
   SpecFlag flag{text.substr(0, equals)};
   if (absl::SimpleAtoi(text.substr(equals + 1), &flag.ratio) && flag.ratio > 0 && flag.ratio <= 1'000'000) return flag;
-  return util::InvalidArgument(
-      absl::StrCat("--pod-spec: \"", text, "\" should be FILE or FILE=RATIO, RATIO a whole number above 0"));
+  return flags::InvalidValue("pod-spec", text, "must be FILE or FILE=RATIO, RATIO a whole number above 0");
 }
 
 // If any ratio is given, all pods together are one mix. Otherwise each pod is answered for separately.
@@ -349,10 +348,12 @@ absl::Status CheckCapacity(const Invocation& options) {
   }
   for (const std::string& text : options.List("pod-spec")) BERTH_RETURN_IF_ERROR(ParseSpecFlag(text).status());
   BERTH_RETURN_IF_ERROR(CheckOffers(options));
-  if (options.Get<int64_t>("max") < 0) return util::InvalidArgument("--max: must be 0 or more");
+  if (const int64_t max = options.Get<int64_t>("max"); max < 0) {
+    return flags::InvalidValue("max", max, "must be 0 or more");
+  }
   const int64_t replicas = options.Get<int64_t>("replicas");
   if (replicas < 1 || replicas > kMostRounds) {
-    return util::InvalidArgument(absl::StrCat("--replicas: must be from 1 to ", kMostRounds));
+    return flags::InvalidValue("replicas", replicas, absl::StrCat("must be from 1 to ", kMostRounds));
   }
   return absl::OkStatus();
 }

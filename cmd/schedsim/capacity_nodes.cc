@@ -41,8 +41,7 @@ absl::StatusOr<NodeOffer> ParseOffer(const std::string& text, bool* priced) {
       offer.price <= kMost) {
     return offer;
   }
-  return util::InvalidArgument(
-      absl::StrCat("--add-node: \"", text, "\" should be TEMPLATE or TEMPLATE=PRICE, PRICE a number above 0"));
+  return flags::InvalidValue("add-node", text, "must be TEMPLATE or TEMPLATE=PRICE, PRICE a number above 0");
 }
 
 absl::StatusOr<std::vector<NodeOffer>> OffersOf(const Invocation& options, bool* priced) {

@@ -369,7 +369,7 @@ bool IsConfiguration(std::string_view text) {
 
 }  // namespace
 
-std::string WhatElseItIs(std::string_view text) {
+std::string DescribeOtherKind(std::string_view text) {
   auto document = api::ReadDocument(text);
   if (!document.ok()) {
     std::string why = lab::WhyUnreadable(text);
@@ -414,7 +414,7 @@ int Check(const Invocation& options, std::ostream& out) {
       continue;
     }
     const std::string shown = file == "-" ? "standard input" : file;
-    if (std::string what = WhatElseItIs(*text); !what.empty()) {
+    if (std::string what = DescribeOtherKind(*text); !what.empty()) {
       std::cerr << shown << ": " << what << "\n";
       exit_status = kExitBadInput;
       continue;

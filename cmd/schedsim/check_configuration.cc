@@ -20,6 +20,7 @@
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/util/contract.h"
 #include "pkg/util/status.h"
+#include "pkg/util/wrap.h"
 
 namespace berth::schedsim {
 namespace {
@@ -53,19 +54,6 @@ std::string NamesOf(const std::vector<ResolvedProfile::Plugin>& plugins) {
   return absl::StrJoin(plugins, ", ", [](std::string* out, const ResolvedProfile::Plugin& p) {
     absl::StrAppend(out, p.name, p.weight != 0 ? absl::StrCat(" x", p.weight) : "");
   });
-}
-
-// Returns the text in lines of at most `width` characters, broken after commas; lines after the first are indented.
-std::string Wrapped(const std::string& text, size_t width, size_t indent) {
-  std::string out;
-  size_t begin = 0;
-  while (text.size() - begin > width) {
-    size_t end = text.rfind(", ", begin + width - 2);
-    if (end == std::string::npos || end <= begin) break;
-    absl::StrAppend(&out, text.substr(begin, end + 1 - begin), "\n", std::string(indent, ' '));
-    begin = end + 2;
-  }
-  return out + text.substr(begin);
 }
 
 constexpr size_t kWidth = 80;
@@ -156,8 +144,11 @@ std::string ConfigurationTable(const ConfigurationReport& r) {
     for (ExtensionPoint p : kInOrder) {
       std::string name = absl::StrCat("  ", util::ToAbsl(FieldName(p)));
       name.resize(kIndent, ' ');
-      std::string plugins = profile.at(p).empty() ? "none" : NamesOf(profile.at(p));
-      absl::StrAppend(&out, name, Wrapped(plugins, kWidth - kIndent, kIndent), "\n");
+      const std::string plugins = profile.at(p).empty() ? "none" : NamesOf(profile.at(p));
+      for (const std::string_view line : util::Wrap(plugins, {kWidth - kIndent, kWidth - kIndent, true})) {
+        absl::StrAppend(&out, name, util::ToAbsl(line), "\n");
+        name.assign(kIndent, ' ');
+      }
     }
   }
   for (const RunningAlgorithm& a : r.algorithms) {

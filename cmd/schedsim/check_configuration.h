@@ -37,7 +37,7 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
 std::string WhereIn(std::string_view text, api::Json value);
 // Returns what a file is that is neither a Policy nor a configuration but is often taken for one, as a part of a
 // sentence; otherwise an empty text.
-std::string WhatElseItIs(std::string_view text);
+std::string DescribeOtherKind(std::string_view text);
 // Returns a table of what will run. REQUIRES: no errors.
 std::string ConfigurationTable(const ConfigurationReport& r);
 // Writes the report as data.

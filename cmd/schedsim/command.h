@@ -80,6 +80,9 @@ std::span<const Command* const> Commands();
 // Returns a command by name or alias, or null.
 const Command* FindCommand(std::string_view name);
 
+// Returns where the flags of a command are listed, or, without one, the commands: the end of a usage error.
+std::string HintFor(const Command* command);
+
 // Returns all flags of a command: its own, those of its groups, and those that every command has.
 flags::FlagSet FlagsOf(const Command& command);
 
@@ -90,7 +93,7 @@ lab::ReadOptions ReadOptionsOf(const Invocation& invocation);
 struct ReadHow {
   bool whole = false;   // objects keep their JSON, as for extenders
   bool given = false;   // all objects are kept (lab::ReadOptions::keep_given)
-  bool quiet = false;   // warnings are not printed; see SayOfInput
+  bool quiet = false;   // warnings are not printed; see ReportInput
   bool queued = false;  // the scheduler's queue orders the pods (lab::ReadOptions::queued)
   // The annotations whose values are checked.
   std::vector<lab::AnnotationCheck> annotations = {};
@@ -99,6 +102,6 @@ struct ReadHow {
 // input cannot be used, with *exit_status set.
 std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* exit_status, ReadHow how = {});
 // Prints what reading has found that is no mistake.
-void SayOfInput(const lab::Input& input);
+void ReportInput(const lab::Input& input);
 
 }  // namespace berth::schedsim

@@ -65,7 +65,11 @@ lab::ReadOptions ReadOptionsOf(const Invocation& invocation) {
   return options;
 }
 
-void SayOfInput(const lab::Input& input) {
+std::string HintFor(const Command* command) {
+  return flags::HelpHint(command == nullptr ? "schedsim" : "schedsim " + std::string(command->name));
+}
+
+void ReportInput(const lab::Input& input) {
   for (const auto& [kind, n] : input.skipped) {
     std::cerr << "schedsim: skipped " << explain::Counted(n, "object") << " of kind " << kind
               << ", which scheduling does not read\n";
@@ -86,7 +90,7 @@ std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* ex
     std::cerr << "schedsim: " << util::Message(input.status()) << "\n";
     return nullptr;
   }
-  if (!how.quiet) SayOfInput(*input);
+  if (!how.quiet) ReportInput(*input);
   for (const std::string& m : input->mistakes) std::cerr << "schedsim: " << m << "\n";
   if (!input->mistakes.empty()) {
     *exit_status = kExitBadInput;

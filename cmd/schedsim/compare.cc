@@ -2,7 +2,6 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
-#include <absl/strings/str_replace.h>
 
 #include <fstream>
 #include <iostream>
@@ -17,6 +16,7 @@
 #include "pkg/lab/chart.h"
 #include "pkg/lab/release_comparison.h"
 #include "pkg/scheduler/factory/factory.h"
+#include "pkg/util/csv.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -71,11 +71,6 @@ std::string ColumnName(const std::string& resource) {
   return out;
 }
 
-std::string CsvCell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
-}
-
 void WriteCsv(const ScenarioComparison& c, std::ostream& out) {
   const auto& resources = c.workload->resources();
   out << "policy,nodes,pods,placed,pending";
@@ -84,16 +79,16 @@ void WriteCsv(const ScenarioComparison& c, std::ostream& out) {
   out << ",imbalance,zone_skew,nodes_in_use,compaction,preemptions,moves,pending_by_reason,error\n";
   for (size_t v = 0; v < c.variants.size(); ++v) {
     const Metrics& m = c.trials[v].metrics;
-    out << CsvCell(c.variants[v].name) << "," << c.workload->node_count() << "," << c.scenario->pending.size();
+    out << util::CsvCell(c.variants[v].name) << "," << c.workload->node_count() << "," << c.scenario->pending.size();
     if (!c.trials[v].error.empty()) {
-      out << std::string(2 * resources.size() + 9, ',') << "," << CsvCell(c.trials[v].error) << "\n";
+      out << std::string(2 * resources.size() + 9, ',') << "," << util::CsvCell(c.trials[v].error) << "\n";
       continue;
     }
     out << "," << m.placed << "," << m.pending;
     for (double share : m.allocation) out << "," << Share(share);
     for (double share : m.fragmentation) out << "," << Share(share);
     out << "," << Share(m.imbalance) << "," << Share(m.zone_skew) << "," << m.nodes_in_use << "," << m.compaction << ","
-        << m.preemptions << "," << c.Moves(v) << "," << CsvCell(c.Reasons(v)) << ",\n";
+        << m.preemptions << "," << c.Moves(v) << "," << util::CsvCell(c.Reasons(v)) << ",\n";
   }
 }
 
@@ -374,7 +369,7 @@ void AddCompareFlags(flags::FlagSet& add) {
 
 absl::Status CheckCompare(const Invocation& options) {
   if (options.Has("changes") && options.Get<int64_t>("changes") < 0) {
-    return util::InvalidArgument(absl::StrCat("--changes=", options.Get<int64_t>("changes"), ": must not be negative"));
+    return flags::InvalidValue("changes", options.Get<int64_t>("changes"), "must be 0 or more");
   }
   for (const char* flag : {"policy", "algorithm-provider", "emulated-version", "config"}) {
     if (!options.List(flag).empty()) return absl::OkStatus();

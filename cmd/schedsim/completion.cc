@@ -16,7 +16,7 @@ int Completion(const Invocation& options, std::ostream& out) {
   }
   const auto text = flags::CompletionFor(options.files.size() == 1 ? options.files[0] : "", "schedsim", commands);
   if (!text.ok()) {
-    std::cerr << "schedsim: " << util::Message(text.status()) << "\nRun schedsim --help for usage.\n";
+    std::cerr << "schedsim: " << util::Message(text.status()) << "\n" << HintFor(options.command) << "\n";
     return kExitUsage;
   }
   out << *text;

@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
   if (!line.ok()) {
     std::cerr << "schedsim: " << util::Message(line.status()) << "\n";
     if (line.status().code() != absl::StatusCode::kInvalidArgument) return kExitBadInput;
-    std::cerr << "Run schedsim --help for usage.\n";
+    const Command* command = argc > 1 ? FindCommand(argv[1]) : nullptr;
+    std::cerr << HintFor(command) << "\n";
     return kExitUsage;
   }
   FLAGS_v = line->verbosity;

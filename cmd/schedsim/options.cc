@@ -3,8 +3,8 @@
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 
@@ -36,8 +36,7 @@ absl::Status ReadGates(const Texts& values, lab::Algorithm* a) {
         return util::InvalidArgument(absl::StrCat("--feature-gates: missing bool value for ", name));
       }
       if (on != "true" && on != "false") {
-        return util::InvalidArgument(
-            absl::StrCat("--feature-gates: invalid value of ", name, ": ", on, ", should be true or false"));
+        return flags::InvalidValue("feature-gates", util::FromAbsl(part), "must be NAME=true or NAME=false");
       }
       a->gates[name] = on == "true";
     }
@@ -139,26 +138,22 @@ std::string CommandHelp(const Command& c) {
   return out;
 }
 
-std::string CommandNames() {
+Texts CommandNames() {
   Texts names;
   for (const Command* c : Commands()) names.emplace_back(c->name);
-  std::string last = names.back();
-  names.pop_back();
-  return absl::StrCat(absl::StrJoin(names, ", "), " or ", last);
+  return names;
 }
 
 absl::StatusOr<const Command*> CommandNamed(const std::string& name) {
   if (const Command* c = FindCommand(name)) return c;
-  Texts names;
-  for (const Command* c : Commands()) names.emplace_back(c->name);
+  const Texts names = CommandNames();
   return util::InvalidArgument(
-      absl::StrCat("unknown command \"", name, "\"", util::SuggestionFor(name, names), ": should be ", CommandNames()));
+      absl::StrCat("unknown command \"", name, "\"", util::SuggestionFor(name, names), ": ", flags::MustBe(names)));
 }
 
 absl::Status OneOf(const char* flag, const std::string& value, const Texts& allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return absl::OkStatus();
-  return util::InvalidArgument(
-      absl::StrCat("--", flag, ": \"", value, "\" should be one of: ", absl::StrJoin(allowed, " ")));
+  return flags::InvalidValue(flag, value, flags::MustBe(allowed));
 }
 
 absl::Status CheckInputFlags(Invocation* o) {
@@ -171,18 +166,24 @@ absl::Status CheckInputFlags(Invocation* o) {
   return OneOf("expand", expand, {"on", "auto", "off"});
 }
 
+// Returns what the first word after the command is: "a FILE", or "bash, zsh or fish".
+std::string FirstArgument(const Command& command) {
+  const absl::string_view arguments = util::ToAbsl(command.arguments);
+  const absl::string_view first = absl::StripSuffix(arguments.substr(0, arguments.find(' ')), "...");
+  const Texts choices = absl::StrSplit(first, '|');
+  const bool placeholder = !first.empty() && absl::ascii_isupper(static_cast<unsigned char>(first[0]));
+  return absl::StrCat(placeholder ? "a " : "", flags::Choices(choices));
+}
+
 absl::Status Fill(const Command& command, Invocation* o) {
   if (!command.outputs.empty()) {
     Texts outputs = absl::StrSplit(util::ToAbsl(command.outputs), ' ');
     o->output = o->Has("output") ? o->Get<std::string>("output") : outputs[0];
-    if (std::find(outputs.begin(), outputs.end(), o->output) == outputs.end()) {
-      return util::InvalidArgument(
-          absl::StrCat("--output: \"", o->output, "\" should be one of: ", util::ToAbsl(command.outputs)));
-    }
+    BERTH_RETURN_IF_ERROR(OneOf("output", o->output, outputs));
   }
   if (o->files.empty()) {
     if (command.files == Command::Files::kRequired) {
-      return util::InvalidArgument(absl::StrCat(util::ToAbsl(command.name), ": give a FILE"));
+      return util::InvalidArgument(absl::StrCat(util::ToAbsl(command.name), ": give ", FirstArgument(command)));
     }
     if (command.files == Command::Files::kOrStandardInput) o->files = {"-"};
   } else if (command.files == Command::Files::kNone) {
@@ -254,7 +255,7 @@ flags::FlagSet FlagsOf(const Command& command) {
 absl::StatusOr<ParsedLine> ParseOptions(int argc, char** argv) {
   ParsedLine line;
   Texts words(argv + 1, argv + argc);
-  if (words.empty()) return util::InvalidArgument(absl::StrCat("give a command: ", CommandNames()));
+  if (words.empty()) return util::InvalidArgument(absl::StrCat("give a command: ", flags::Choices(CommandNames())));
   const std::string version = absl::StrCat("schedsim ", util::ToAbsl(util::Version()), "\n");
   if (words[0] == "--help" || words[0] == "-h" || (words[0] == "help" && words.size() == 1)) {
     line.text = GeneralHelp();

@@ -48,7 +48,7 @@ absl::Status CheckReplay(const Invocation& o) {
     }
   }
   if (o.Has("until") && o.Get<int64_t>("until") < 1) {
-    return util::InvalidArgument(absl::StrCat("--until=", o.Get<int64_t>("until"), ": inputs are numbered from 1"));
+    return flags::InvalidValue("until", o.Get<int64_t>("until"), "must be 1 or more: inputs are numbered from 1");
   }
   if (o.files.size() > 1) return util::InvalidArgument("one recording at a time can be replayed");
   return absl::OkStatus();

@@ -14,10 +14,12 @@
 #include <numeric>
 
 #include "pkg/api/json_writer.h"
+#include "pkg/flags/flag_set.h"
 #include "pkg/lab/experiment.h"
 #include "pkg/lab/fixes.h"
 #include "pkg/lab/metrics.h"
 #include "pkg/util/contract.h"
+#include "pkg/util/csv.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -158,17 +160,6 @@ class JsonLinesWriter final : public ResultWriter {
   std::string name_, text_;
 };
 
-// Returns a cell as in RFC 4180: quoted if it contains a comma, a quote or a line end.
-std::string CsvCell(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
-
 class CsvWriter final : public ResultWriter {
  public:
   CsvWriter(const WriterOptions& options, std::ostream& out) : several_(options.several), out_(out) {
@@ -176,10 +167,10 @@ class CsvWriter final : public ResultWriter {
   }
   void Begin(const lab::Scenario& scenario) override { name_ = scenario.name; }
   void Take(const Outcome& o) override {
-    if (several_) out_ << CsvCell(name_) << ",";
-    out_ << CsvCell(o.pod->meta.ns.str()) << "," << CsvCell(o.pod->meta.name) << "," << CsvCell(o.decision.host.str())
-         << "," << o.decision.nodes << "," << o.decision.feasible << "," << CsvCell(o.placed() ? "" : o.decision.error)
-         << "\n";
+    if (several_) out_ << util::CsvCell(name_) << ",";
+    out_ << util::CsvCell(o.pod->meta.ns.str()) << "," << util::CsvCell(o.pod->meta.name) << ","
+         << util::CsvCell(o.decision.host.str()) << "," << o.decision.nodes << "," << o.decision.feasible << ","
+         << util::CsvCell(o.placed() ? "" : o.decision.error) << "\n";
   }
   void End(lab::Simulation&) override {}
 
@@ -287,8 +278,7 @@ absl::StatusOr<Detail> ParseDetail(std::string_view text) {
   if (absl::ConsumePrefix(&number, "top=") && absl::SimpleAtoi(number, &top) && top > 0) {
     return Detail{Detail::Kind::kTop, top};
   }
-  return util::InvalidArgument(
-      absl::StrCat("--detail: \"", util::ToAbsl(text), "\" should be none, pending, top=N or all"));
+  return flags::InvalidValue("detail", text, "must be none, pending, top=N or all");
 }
 
 std::unique_ptr<ResultWriter> MakeWriter(const WriterOptions& options, std::ostream& out) {

@@ -19,7 +19,7 @@ namespace {
 absl::Status CheckServe(const Invocation& o) {
   const int port = o.Get<int>("port");
   if (port >= 0 && port <= 65535) return absl::OkStatus();
-  return util::InvalidArgument(absl::StrCat("--port=", port, ": must be between 0 (any free port) and 65535"));
+  return flags::InvalidValue("port", port, "must be between 0 (any free port) and 65535");
 }
 
 void Answer(ui::Server* page, const http::ServerRequest& request, const http::Responder& answer) {

@@ -27,7 +27,6 @@
 #include "pkg/simulate/living_cluster.h"
 #include "pkg/simulate/simulate.h"
 #include "pkg/simulate/times.h"
-#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -202,7 +201,7 @@ bool ReadToSimulate(const Invocation& options, bool has_end, ToSimulate* s, int*
     if (s->input == nullptr) return false;
     const absl::Status prepared = Prepare(options, s);
     if (prepared.ok()) return true;
-    SayOfInput(*s->input);
+    ReportInput(*s->input);
     std::cerr << "schedsim: " << util::Message(prepared) << "\n";
     *exit_status = kExitBadInput;
     return false;
@@ -239,8 +238,8 @@ void NoteAutoscalers(ToSimulate* s) {
 
 absl::StatusOr<Micros> TimeFlag(const Invocation& options, const char* flag, Micros otherwise) {
   if (!options.Has(flag)) return otherwise;
-  auto time = simulate::ParseTime(options.Get<std::string>(flag));
-  if (!time.ok()) return util::InvalidArgument(absl::StrCat("--", flag, ": ", util::Message(time.status())));
+  auto time = simulate::ParseTimeValue(options.Get<std::string>(flag));
+  if (!time.ok()) return flags::InvalidValue(flag, options.Get<std::string>(flag), util::Message(time.status()));
   return time;
 }
 
@@ -408,7 +407,7 @@ int RunSimulate(const Invocation& options, std::ostream& out) {
   ToSimulate what;
   if (!ReadToSimulate(options, common->until != simulate::kNever, &what, &exit_status)) return exit_status;
   NoteAutoscalers(&what);
-  SayOfInput(*what.input);
+  ReportInput(*what.input);
   auto variants = VariantsToSimulate(options, what.scenario());
   if (!variants.ok()) return complain(variants.status());
   for (const std::string& note : what.notes) std::cerr << "schedsim: " << note << "\n";
@@ -481,8 +480,7 @@ absl::Status CheckSimulate(const Invocation& options) {
   }
   const std::string& mode = options.Get<std::string>("controllers");
   if (mode != "auto" && mode != "on" && mode != "off") {
-    return util::InvalidArgument(
-        absl::StrCat("--controllers: invalid value ", util::GoQuoted(mode), ": should be auto, on or off"));
+    return flags::InvalidValue("controllers", mode, "must be auto, on or off");
   }
   auto checked = OptionsOf(options);
   return checked.ok() ? absl::OkStatus() : checked.status();

@@ -183,9 +183,13 @@ void AddTuneFlags(flags::FlagSet& add) {
 }
 
 absl::Status CheckTune(const Invocation& options) {
-  if (options.Get<int64_t>("budget") < 1) return util::InvalidArgument("--budget: must be 1 or more");
+  if (const int64_t budget = options.Get<int64_t>("budget"); budget < 1) {
+    return flags::InvalidValue("budget", budget, "must be 1 or more");
+  }
   const double held = options.Get<double>("hold-back");
-  if (!(held >= 0 && held <= 0.9)) return util::InvalidArgument("--hold-back: must be from 0 to 0.9");
+  if (!(held >= 0 && held <= 0.9)) {
+    return flags::InvalidValue("hold-back", absl::StrCat(held), "must be from 0 to 0.9");
+  }
   return ObjectivesOf(options).status();
 }
 

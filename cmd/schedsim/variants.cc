@@ -11,7 +11,6 @@
 
 #include "cmd/schedsim/algorithm_flags.h"
 #include "pkg/releases/releases.h"
-#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -60,8 +59,7 @@ absl::Status UsePercentage(const Invocation& invocation, bool several, lab::Algo
   } else if (absl::SimpleAtoi(value, &number)) {
     a->percentage_of_nodes_to_score = number;
   } else {
-    return util::InvalidArgument(absl::StrCat("--percentage-of-nodes-to-score: invalid value ", util::GoQuoted(value),
-                                              ": must be a number or release"));
+    return flags::InvalidValue("percentage-of-nodes-to-score", value, "must be a number or release");
   }
   if (a->Decides().sampling != nullptr || (several && value == "release")) return absl::OkStatus();
   return util::InvalidArgument(absl::StrCat("--percentage-of-nodes-to-score: release ", std::string(a->release->name),

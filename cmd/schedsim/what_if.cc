@@ -39,8 +39,7 @@ absl::StatusOr<lab::Edits> EditsOf(const Invocation& options) {
     n.like = text.substr(0, equals);
     if (equals == std::string::npos || n.like.empty() || !absl::SimpleAtoi(text.substr(equals + 1), &n.count) ||
         n.count < 1 || n.count > 1'000'000) {
-      return util::InvalidArgument(
-          absl::StrCat("--add-nodes: \"", text, "\" should be TEMPLATE=N, N from 1 to 1000000"));
+      return flags::InvalidValue("add-nodes", text, "must be TEMPLATE=N, N from 1 to 1000000");
     }
     edits.add.push_back(std::move(n));
   }

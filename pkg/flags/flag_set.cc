@@ -14,6 +14,48 @@
 #include "pkg/util/suggest.h"
 
 namespace berth::flags {
+namespace {
+
+// Returns what a value must be that Boost converts to a number.
+std::string WantOf(const po::value_semantic& value) {
+  const auto* typed = dynamic_cast<const po::typed_value_base*>(&value);
+  if (typed == nullptr) return {};
+  const std::type_info& type = typed->value_type();
+  if (type == typeid(int32_t)) return "must be a whole number of 32 bits";
+  if (type == typeid(int64_t) || type == typeid(uint64_t)) return "must be a whole number of 64 bits";
+  return type == typeid(double) ? "must be a number" : "";
+}
+
+absl::Status InvalidText(std::string_view flag, std::string_view value, std::string_view want) {
+  return util::InvalidArgument(
+      absl::StrCat("--", util::ToAbsl(flag), ": invalid value ", util::ToAbsl(value), ": ", util::ToAbsl(want)));
+}
+
+}  // namespace
+
+absl::Status InvalidValue(std::string_view flag, std::string_view value, std::string_view want) {
+  return InvalidText(flag, util::GoQuoted(value), want);
+}
+
+absl::Status InvalidValue(std::string_view flag, int64_t value, std::string_view want) {
+  return InvalidText(flag, std::to_string(value), want);
+}
+
+std::string Choices(const std::vector<std::string>& choices) {
+  std::string out;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    absl::StrAppend(&out, i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ", choices[i]);
+  }
+  return out;
+}
+
+std::string MustBe(const std::vector<std::string>& choices) {
+  return "must be " + Choices(choices);
+}
+
+std::string HelpHint(std::string_view program) {
+  return absl::StrCat("Run ", util::ToAbsl(program), " --help for usage.");
+}
 
 Value::Value(std::string type, std::string otherwise, Set set, std::function<std::string()> text)
     : type_(std::move(type)), otherwise_(std::move(otherwise)), set_(std::move(set)), text_(std::move(text)) {}
@@ -58,6 +100,7 @@ FlagSet& FlagSet::operator()(const std::string& names, po::value_semantic* value
   f.section = section_;
   f.least = value->min_tokens();
   f.most = value->max_tokens();
+  f.want = WantOf(*value);
   if (auto* own = dynamic_cast<Value*>(value)) {
     f.own = own;
     f.deprecated = !own->deprecated_.empty();
@@ -164,10 +207,21 @@ absl::Status FlagSet::Read(const std::vector<std::string>& words, std::string_vi
                         [&](const po::option& option) { return option.string_key == first; });
   try {
     po::store(read, values_);
+  } catch (const po::validation_error& e) {
+    const std::string option = e.get_option_name();  // "--name"
+    return NotConverted(option.substr(std::min(option.find_first_not_of('-'), option.size())));
   } catch (const po::error& e) {
     return util::InvalidArgument(e.what());
   }
   return mistake;
+}
+
+// A flag that takes a number is there once only, so the value that could not be converted is its first one.
+absl::Status FlagSet::NotConverted(const std::string& name) const {
+  const auto given = std::find_if(given_.begin(), given_.end(), [&](const auto& g) { return g.first == name; });
+  const Flag* f = Find(name);
+  BERTH_REQUIRES(f != nullptr && given != given_.end());
+  return InvalidValue(name, given->second, f->want);
 }
 
 std::string FlagSet::Help(const std::function<bool(Flag*)>& edit) const {

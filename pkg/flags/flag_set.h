@@ -8,6 +8,7 @@
 #include <absl/status/statusor.h>
 
 #include <boost/program_options.hpp>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -61,6 +62,16 @@ po::typed_value<T>* Takes(const std::string& shown) {
   return po::value<T>()->value_name(shown);
 }
 
+// Return an error about a flag's value: `--max: invalid value -1: must be 0 or more`. `want` says what would be right.
+absl::Status InvalidValue(std::string_view flag, std::string_view value, std::string_view want);
+absl::Status InvalidValue(std::string_view flag, int64_t value, std::string_view want);
+// Return the choices as a part of a sentence: "a, b or c", and "must be a, b or c" for InvalidValue.
+std::string Choices(const std::vector<std::string>& choices);
+std::string MustBe(const std::vector<std::string>& choices);
+// Returns what ends the message about a mistake in a command line: where its flags are listed. `program` is its name,
+// with the command if that has flags of its own: "schedsim run".
+std::string HelpHint(std::string_view program);
+
 // A flag as --help shows it, and what reading it needs.
 struct Flag {
   std::string name;
@@ -72,6 +83,7 @@ struct Flag {
   unsigned least = 1, most = 1;  // how many values it takes
   bool deprecated = false;
   const Value* own = nullptr;  // null: the value is one of Boost's
+  std::string want = {};       // of a value of Boost's: "must be a number"
 
   // Returns whether shells should go on with a value. Values of Boost's are always of use, if there may be one.
   bool TakesValue() const { return own == nullptr ? most > 0 : least > 0; }
@@ -114,6 +126,7 @@ class FlagSet {
  private:
   absl::Status Split(const std::vector<std::string>& words, std::vector<po::option>* out);
   absl::StatusOr<const Flag*> Named(std::string name) const;
+  absl::Status NotConverted(const std::string& name) const;
 
   const Order order_;
   std::string section_ = "Flags";

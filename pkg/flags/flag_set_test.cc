@@ -37,6 +37,8 @@ struct Sample {
     set("old", Seen("old")->Deprecated("use another"), "not shown");
     set.Section("Boost's");
     set("number,n", po::value<int>()->value_name("N")->default_value(7), "a number");
+    set("wide", po::value<int64_t>(), "a large number");
+    set("share", po::value<double>(), "a fraction");
     set("list", po::value<Words>(), "may be repeated");
     set("many", po::value<Words>()->multitoken(), "takes all words up to the next flag");
     set("mode", po::value<std::string>()->default_value("auto")->implicit_value("on", ""), "with or without a value");
@@ -100,8 +102,18 @@ TEST_CASE("flags: mistakes") {
   CHECK(Mistake({"---all"}) == "bad flag syntax: ---all");
   CHECK(Mistake({"-v=bad"}) == R"(invalid argument "bad" for "-v, --v" flag: is bad)");
   CHECK(Mistake({"--own-text", "bad"}) == R"(invalid argument "bad" for "--own-text" flag: is bad)");
-  CHECK(Mistake({"--number=x"}) == "the argument ('x') for option '--number' is invalid");
+  CHECK(Mistake({"--number=x"}) == R"(--number: invalid value "x": must be a whole number of 32 bits)");
+  CHECK(Mistake({"-n99999999999"}) == R"(--number: invalid value "99999999999": must be a whole number of 32 bits)");
+  CHECK(Mistake({"--wide=x"}) == R"(--wide: invalid value "x": must be a whole number of 64 bits)");
+  CHECK(Mistake({"--share", "half"}) == R"(--share: invalid value "half": must be a number)");
   CHECK(Mistake({"--number=1", "-n2"}) == "option '--number' cannot be specified more than once");
+}
+
+TEST_CASE("flags: one form for every wrong value") {
+  CHECK(util::Message(InvalidValue("order", "x", MustBe({"file"}))) == R"(--order: invalid value "x": must be file)");
+  CHECK(util::Message(InvalidValue("max", -1, "must be 0 or more")) == "--max: invalid value -1: must be 0 or more");
+  CHECK(MustBe({"a", "b", "c"}) == "must be a, b or c");
+  CHECK(HelpHint("schedsim run") == "Run schedsim run --help for usage.");
 }
 
 TEST_CASE("flags: what stands before a mistake takes effect, and some flags before all others") {
@@ -115,7 +127,7 @@ TEST_CASE("flags: help by section and name, without what is deprecated") {
   Sample s;
   CHECK(s.set.Help([](Flag* f) {
     if (f->name == "own-text") f->otherwise = "edited";
-    return f->name != "list" && f->name != "many";
+    return f->name != "list" && f->name != "many" && f->name != "wide" && f->name != "share";
   }) == "Ours:\n"
         "      --first text          set before the others (default nothing)\n"
         "  -b, --on text             may have a value (default nothing)\n"

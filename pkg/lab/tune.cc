@@ -12,6 +12,7 @@
 
 #include "pkg/api/json_writer.h"
 #include "pkg/scheduler/policy/decode.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {
@@ -391,8 +392,8 @@ absl::StatusOr<Objective> ObjectiveNamed(std::string_view name) {
   for (Objective o : {Objective::kPending, Objective::kFragmentation, Objective::kNodes, Objective::kSpread}) {
     if (name == NameOf(o)) return o;
   }
-  return util::InvalidArgument(
-      absl::StrCat("--objective: \"", util::ToAbsl(name), "\" should be pending, fragmentation, nodes or spread"));
+  return util::InvalidArgument(absl::StrCat("--objective: invalid value ", util::GoQuoted(name),
+                                            ": must be pending, fragmentation, nodes or spread"));
 }
 
 double ValueOf(Objective objective, const Workload& workload, const Metrics& m) {

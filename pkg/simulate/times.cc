@@ -20,10 +20,6 @@ struct Unit {
 constexpr std::array<Unit, 6> kUnits = {
     {{"d", 86'400 * kSecond}, {"h", 3'600 * kSecond}, {"ms", 1'000}, {"m", 60 * kSecond}, {"us", 1}, {"s", kSecond}}};
 
-absl::Status NoTime(std::string_view text, std::string_view why) {
-  return util::InvalidArgument(absl::StrCat(util::GoQuoted(text), " is not a time: ", util::ToAbsl(why)));
-}
-
 bool IsDigit(char c) {
   return (c >= '0' && c <= '9') || c == '.';
 }
@@ -31,18 +27,25 @@ bool IsDigit(char c) {
 }  // namespace
 
 absl::StatusOr<Micros> ParseTime(std::string_view text) {
+  auto time = ParseTimeValue(text);
+  if (time.ok()) return time;
+  return util::InvalidArgument(absl::StrCat(util::GoQuoted(text), " is not a time: ", time.status().message()));
+}
+
+absl::StatusOr<Micros> ParseTimeValue(std::string_view text) {
   constexpr std::string_view kForm = "must be seconds, or amounts with units such as 90s, 1h30m or 2d";
-  if (text.empty()) return NoTime(text, kForm);
-  if (text[0] == '-') return NoTime(text, "it must not be negative");
+  if (text.empty()) return util::InvalidArgument(kForm);
+  if (text[0] == '-') return util::InvalidArgument("it must not be negative");
   double micros = 0;
   for (std::string_view rest = text; !rest.empty();) {
     size_t digits = 0;
     while (digits < rest.size() && IsDigit(rest[digits])) ++digits;
     double amount = 0;
-    if (digits == 0 || !absl::SimpleAtod(util::ToAbsl(rest.substr(0, digits)), &amount)) return NoTime(text, kForm);
+    if (digits == 0 || !absl::SimpleAtod(util::ToAbsl(rest.substr(0, digits)), &amount))
+      return util::InvalidArgument(kForm);
     rest.remove_prefix(digits);
     if (rest.empty()) {
-      if (digits != text.size()) return NoTime(text, "the last amount has no unit");
+      if (digits != text.size()) return util::InvalidArgument("the last amount has no unit");
       micros = amount * static_cast<double>(kSecond);
       break;
     }
@@ -50,11 +53,11 @@ absl::StatusOr<Micros> ParseTime(std::string_view text) {
     for (const Unit& u : kUnits) {
       if (unit == nullptr && rest.substr(0, u.name.size()) == u.name) unit = &u;
     }
-    if (unit == nullptr) return NoTime(text, "the units are d, h, m, s, ms and us");
+    if (unit == nullptr) return util::InvalidArgument("the units are d, h, m, s, ms and us");
     rest.remove_prefix(unit->name.size());
     micros += amount * static_cast<double>(unit->micros);
   }
-  if (micros > 9e18 / 4) return NoTime(text, "it is beyond 70,000 years");
+  if (micros > 9e18 / 4) return util::InvalidArgument("it is beyond 70,000 years");
   return static_cast<Micros>(std::llround(micros));
 }
 

@@ -13,6 +13,8 @@ namespace berth::simulate {
 // s, ms and us. What is finer than a microsecond is rounded. An error says what would be right. A negative time is an
 // error.
 absl::StatusOr<Micros> ParseTime(std::string_view text);
+// Does the same, but an error leaves the text out, for a message that has it.
+absl::StatusOr<Micros> ParseTimeValue(std::string_view text);
 
 // Returns the time with at most two units: "0s", "340ms", "12.5s", "1h30m", "149d3h".
 std::string TimeText(Micros time);
