@@ -43,13 +43,13 @@ SECURE = secure_flags()
 WRONG = {
     "insecure-bind-address": (
         "nowhere",
-        '--insecure-bind-address, --insecure-port: cannot listen on nowhere:0: "nowhere" is no IP address',
+        '--insecure-bind-address, --insecure-port: cannot listen on nowhere:0: "nowhere" is not an IP address',
     ),
     "insecure-port": ("70000", '--insecure-port: invalid value "70000": must be a port from 0 to 65535'),
     "load": ("/nowhere", "--load: /nowhere: No such file or directory"),
     "bind-address": (
         "nowhere",
-        '--bind-address, --secure-port: cannot listen on nowhere:0: "nowhere" is no IP address',
+        '--bind-address, --secure-port: cannot listen on nowhere:0: "nowhere" is not an IP address',
         *SECURE,
     ),
     "secure-port": ("x", '--secure-port: invalid value "x": must be a port from 0 to 65535', *SECURE),
@@ -352,7 +352,7 @@ def test_requests():
         assert s.call("GET", "/healthz") == (200, "ok"), "the server lives"
         code, _, err = s.stop()
         assert code == 0, "exit on SIGTERM"
-        assert "A watcher reads too slowly and is cut" in err, ("the cut is logged", err[-500:])
+        assert "Closing a slow watch: " in err, ("the cut is logged", err[-500:])
 
 
 harness.main(globals())

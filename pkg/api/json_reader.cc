@@ -427,7 +427,8 @@ absl::Status ParseText(std::string_view text, KnownArrays* known, Unread unread,
   if (!s.ok()) return s;
   in.SkipSpace();
   if (!in.AtEnd()) {
-    return absl::InvalidArgumentError(absl::StrCat(LineAndColumn(text, in.Tell()), ": more text behind the value"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(LineAndColumn(text, in.Tell()), ": unexpected text after the value"));
   }
   handler.End();
   return absl::OkStatus();

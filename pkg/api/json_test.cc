@@ -109,10 +109,10 @@ TEST_CASE("bad JSON is refused with line and column") {
   CHECK(JsonError("{\"a\":\n [1 2]}") == "line 2, column 5: Missing a comma or ']' after an array element.");
   CHECK(JsonError("{\"a\":1") == "line 1, column 7: Missing a comma or '}' after an object member.");
   CHECK(JsonError("{\"a\":\"x") == "line 1, column 8: Missing a closing quotation mark in string.");
-  CHECK(JsonError("{} x") == "line 1, column 4: more text behind the value");
-  CHECK(JsonError("{}{}") == "line 1, column 3: more text behind the value");
+  CHECK(JsonError("{} x") == "line 1, column 4: unexpected text after the value");
+  CHECK(JsonError("{}{}") == "line 1, column 3: unexpected text after the value");
   CHECK(JsonError("{} \0") == "parsed");
-  CHECK(JsonError(std::string("{}\0", 3)) == "line 1, column 3: more text behind the value");
+  CHECK(JsonError(std::string("{}\0", 3)) == "line 1, column 3: unexpected text after the value");
   CHECK(JsonError(std::string("{\"a\":\0}", 7)) != "parsed");
   for (const char* text :
        {"nul", "{a:1}", "[1,]", "{\"a\" 1}", "\"\\x\"", "\"\\ud800\"", "01", "+1",  "1.",   ".5",

@@ -151,7 +151,7 @@ int32_t berth_node_count(berth_cluster* cluster, size_t* count) {
 int32_t berth_node_name(berth_cluster* cluster, size_t node, const char** name) {
   return WithCluster(cluster, [&](Cluster& c) {
     if (name == nullptr) return Null("name");
-    if (node >= c.cache().row_count()) return Fail(BERTH_INVALID, absl::StrCat("node ", node, ": there is none"));
+    if (node >= c.cache().row_count()) return OutOfRange("node", node, c.cache().row_count());
     const berth::scheduler::NodeRow& row = c.cache().row(static_cast<Row>(node));
     *name = row.node == nullptr ? "" : row.node->meta.name.c_str();
     return int32_t{BERTH_OK};
@@ -227,7 +227,7 @@ int32_t berth_pods_count(berth_pods* pods, size_t* count) {
 int32_t berth_pod_name(berth_pods* pods, size_t pod, const char** name) {
   return WithPods(pods, [&](Pods& p) {
     if (name == nullptr) return Null("name");
-    if (pod >= p.names.size()) return Fail(BERTH_INVALID, absl::StrCat("pod ", pod, ": there is none"));
+    if (pod >= p.names.size()) return OutOfRange("pod", pod, p.names.size());
     *name = p.names[pod].c_str();
     return int32_t{BERTH_OK};
   });
@@ -240,7 +240,8 @@ int32_t berth_schedule(berth_cluster* cluster, berth_pods* pods, size_t first, s
   return WithPod(cluster, pods, first, [&](Cluster& c, Pods& p, const berth::api::PodPtr&) {
     if (nodes == nullptr) return Null("nodes");
     if (count > p.pods.size() - first) {
-      return Fail(BERTH_INVALID, absl::StrCat("pods ", first, " and ", count - 1, " more: there are ", p.pods.size()));
+      return Fail(BERTH_INVALID,
+                  absl::StrCat(count, " pods from index ", first, " out of range (size ", p.pods.size(), ")"));
     }
     c.NoteList(p);
     for (size_t i = first; i < first + count; ++i) {
@@ -258,7 +259,7 @@ int32_t berth_schedule(berth_cluster* cluster, berth_pods* pods, size_t first, s
 int32_t berth_reason(berth_pods* pods, size_t pod, const char** text, size_t* size) {
   return WithPods(pods, [&](Pods& p) {
     if (text == nullptr || size == nullptr) return Null("text or size");
-    if (pod >= p.reasons.size()) return Fail(BERTH_INVALID, absl::StrCat("pod ", pod, ": there is none"));
+    if (pod >= p.reasons.size()) return OutOfRange("pod", pod, p.reasons.size());
     *text = p.reasons[pod].c_str();
     *size = p.reasons[pod].size();
     return int32_t{BERTH_OK};
@@ -359,9 +360,8 @@ int32_t berth_rule(berth_cluster* cluster, berth_pods* pods, size_t pod, size_t 
   return WithPod(cluster, pods, pod, [&](Cluster& c, Pods&, const berth::api::PodPtr& of) {
     if (name == nullptr || weight == nullptr) return Null("name or weight");
     auto* scheduler = c.simulation->SchedulerOf(*of);
-    if (scheduler == nullptr || rule >= scheduler->config().priorities.size()) {
-      return Fail(BERTH_INVALID, absl::StrCat("rule ", rule, ": there is none"));
-    }
+    const size_t rules = scheduler == nullptr ? 0 : scheduler->config().priorities.size();
+    if (rule >= rules) return OutOfRange("rule", rule, rules);
     *name = scheduler->config().priorities[rule].name.c_str();
     *weight = scheduler->config().priorities[rule].weight;
     return int32_t{BERTH_OK};
@@ -375,7 +375,8 @@ int32_t berth_rule_scores(berth_cluster* cluster, berth_pods* pods, size_t pod, 
     if (const int32_t code = CheckNodes(c, nodes); code != BERTH_OK) return code;
     auto* scheduler = c.simulation->SchedulerOf(*of);
     const size_t known = scheduler == nullptr ? 0 : scheduler->config().priorities.size();
-    if (rules != known) return Fail(BERTH_INVALID, absl::StrCat("scores of ", rules, " rules: there are ", known));
+    if (rules != known)
+      return Fail(BERTH_INVALID, absl::StrCat("scores of ", rules, " rules: the pod's scheduler has ", known));
     std::fill(scores, scores + rules * nodes, 0.0);
     if (scheduler == nullptr || !c.simulation->WhyHeld(of).empty()) return int32_t{BERTH_OK};
     berth::scheduler::Evaluation& e = c.evaluation;

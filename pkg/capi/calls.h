@@ -11,6 +11,10 @@ inline int32_t Null(const char* what) {
   return Fail(BERTH_INVALID, absl::StrCat(what, " is NULL"));
 }
 
+inline int32_t OutOfRange(const char* what, size_t index, size_t size) {
+  return Fail(BERTH_INVALID, absl::StrCat(what, " index ", index, " out of range (size ", size, ")"));
+}
+
 // Returns BERTH_OK for a text of the caller that is a name: not NULL, and valid UTF-8.
 inline int32_t CheckName(const char* text, const char* what) {
   if (text == nullptr) return Null(what);
@@ -43,7 +47,7 @@ int32_t WithPod(berth_cluster* c, berth_pods* p, size_t index, F f) {
     Use<Pods> pods(p, "pods");
     if (!pods) return pods.code();
     if (index >= pods->pods.size()) {
-      return Fail(BERTH_INVALID, absl::StrCat("pod ", index, ": there are ", pods->pods.size(), " pods"));
+      return OutOfRange("pod", index, pods->pods.size());
     }
     if (pods->release != cluster->algorithm.release) {
       return Fail(BERTH_INVALID, "the pods were read for another release than the cluster's");
@@ -62,7 +66,7 @@ inline int32_t CheckNodes(const Cluster& c, size_t nodes) {
 inline int32_t NameOf(Cluster& c, int64_t node, util::Symbol* name) {
   if (node < 0 || node >= static_cast<int64_t>(c.cache().row_count()) ||
       !c.cache().listed().Has(static_cast<scheduler::Row>(node))) {
-    return Fail(BERTH_INVALID, absl::StrCat("node ", node, ": there is no node of this index"));
+    return Fail(BERTH_INVALID, absl::StrCat("there is no node of index ", node));
   }
   *name = c.cache().row(static_cast<scheduler::Row>(node)).name;
   return BERTH_OK;

@@ -124,7 +124,7 @@ absl::Status ReadOption(std::string_view key, Json v, Cluster* c) {
     }
   } else {
     return Wrong(key, v,
-                 "there is no such option; there are release, provider, policy, configuration, featureGates, "
+                 "unknown option; must be one of release, provider, policy, configuration, featureGates, "
                  "hardPodAffinitySymmetricWeight, preempt, percentageOfNodesToScore, ignoreUnknownFields, ties, seed");
   }
   return absl::OkStatus();

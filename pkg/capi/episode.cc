@@ -81,9 +81,8 @@ absl::Status Episode::ReadOptions(std::string_view text) {
       if (!v.IsInt() || v.Int() < 0) return wrong(key, v, "must be a whole number from 0 on");
       seed_ = static_cast<uint64_t>(v.Int());
     } else {
-      return wrong(
-          key, v,
-          "there is no such option; there are arrivals, generate, seed, bindDelay, startDelay, endDelay, until");
+      return wrong(key, v,
+                   "unknown option; must be one of arrivals, generate, seed, bindDelay, startDelay, endDelay, until");
     }
   }
   return absl::OkStatus();
@@ -313,7 +312,7 @@ int32_t berth_next(berth_episode* episode, int32_t node, size_t nodes, const cha
   return WithEpisode(episode, [&](Episode& e) {
     if (pod == nullptr) return Null("pod");
     if (nodes != e.nodes())
-      return Fail(BERTH_INVALID, absl::StrCat("arrays of ", nodes, " nodes: there are ", e.nodes()));
+      return Fail(BERTH_INVALID, absl::StrCat("arrays of ", nodes, " nodes: the cluster has ", e.nodes()));
     *pod = nullptr;
     if (absl::Status s = e.Next(node); !s.ok()) return Fail(s);
     if (seconds != nullptr) *seconds = e.seconds();

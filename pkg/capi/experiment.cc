@@ -118,9 +118,7 @@ int32_t berth_step(berth_cluster* cluster, berth_pods* pods, size_t pod, int32_t
   return WithPod(cluster, pods, pod, [&](Cluster& c, Pods& p, const berth::api::PodPtr& of) {
     if (feasible == nullptr) return Null("feasible");
     if (const int32_t code = CheckNodes(c, nodes); code != BERTH_OK) return code;
-    if (next > p.pods.size()) {
-      return Fail(BERTH_INVALID, absl::StrCat("pod ", next, ": there are ", p.pods.size(), " pods"));
-    }
+    if (next > p.pods.size()) return OutOfRange("pod", next, p.pods.size());
     if (node != -1) {
       berth::util::Symbol name;
       if (const int32_t code = NameOf(c, node, &name); code != BERTH_OK) return code;
@@ -164,7 +162,7 @@ int32_t berth_node_label(berth_cluster* cluster, size_t node, const char* key, c
   return WithCluster(cluster, [&](Cluster& c) {
     if (value == nullptr) return Null("value");
     if (const int32_t code = CheckName(key, "the key of the label"); code != BERTH_OK) return code;
-    if (node >= c.cache().row_count()) return Fail(BERTH_INVALID, absl::StrCat("node ", node, ": there is none"));
+    if (node >= c.cache().row_count()) return OutOfRange("node", node, c.cache().row_count());
     const auto& object = c.cache().row(static_cast<Row>(node)).node;
     return WriteLabel(object == nullptr ? nullptr : &object->labels, key, &c.label, value);
   });
@@ -174,7 +172,7 @@ int32_t berth_pod_label(berth_pods* pods, size_t pod, const char* key, const cha
   return WithPods(pods, [&](Pods& p) {
     if (value == nullptr) return Null("value");
     if (const int32_t code = CheckName(key, "the key of the label"); code != BERTH_OK) return code;
-    if (pod >= p.pods.size()) return Fail(BERTH_INVALID, absl::StrCat("pod ", pod, ": there is none"));
+    if (pod >= p.pods.size()) return OutOfRange("pod", pod, p.pods.size());
     return WriteLabel(&p.pods[pod]->tmpl->labels, key, &p.label, value);
   });
 }

@@ -64,7 +64,7 @@ absl::Status WriteLabels(const berth_table& t, const int32_t* codes, size_t row,
     if (code == -1) continue;
     if (code < -1 || static_cast<size_t>(code) >= t.values_count) {
       return util::InvalidArgument(absl::StrCat(what, " \"", t.names[row], "\": ", t.keys[i], ": code ", code,
-                                                ": there are ", t.values_count, " values"));
+                                                " out of range (size ", t.values_count, ")"));
     }
     w->Member(t.keys[i], t.values[code]);
   }
@@ -114,8 +114,8 @@ absl::Status WritePod(const berth_table& t, const berth_table& nodes, size_t row
   }
   if (t.nodes != nullptr && t.nodes[row] != -1) {
     if (t.nodes[row] < 0 || static_cast<size_t>(t.nodes[row]) >= nodes.rows) {
-      return util::InvalidArgument(absl::StrCat("pod \"", t.names[row], "\": node ", t.nodes[row], ": there are ",
-                                                nodes.rows, " nodes, and -1 is none"));
+      return util::InvalidArgument(absl::StrCat("pod \"", t.names[row], "\": node index ", t.nodes[row],
+                                                " out of range (size ", nodes.rows, "; -1: no node)"));
     }
     w->Member("nodeName", std::string_view(nodes.names[t.nodes[row]]));
   }

@@ -193,8 +193,8 @@ void CheckUser(const std::string& name, const KubeUser& u, std::vector<std::stri
       problems->push_back(
           absl::StrCat("interactiveMode must be specified for ", name, " to use exec authentication plugin"));
     } else if (mode == "Always") {
-      problems->push_back(absl::StrCat("exec plugin of ", name,
-                                       " wants a terminal (interactiveMode: Always), and there is none for it here"));
+      problems->push_back(
+          absl::StrCat("exec plugin of ", name, " needs a terminal (interactiveMode: Always), but none is available"));
     } else if (!mode.empty() && mode != "Never" && mode != "IfAvailable") {
       problems->push_back(
           absl::StrCat("invalid interactiveMode for ", name, ": \"", mode, "\": must be Never, IfAvailable or Always"));

@@ -174,7 +174,7 @@ TEST_CASE("an exec plugin that cannot work here is refused") {
   CHECK(error(", interactiveMode: IfAvailable") == "");
   CHECK(error("", "v1beta1") == "");
   CHECK(error("") == "interactiveMode must be specified for u to use exec authentication plugin");
-  CHECK_THAT(error(", interactiveMode: Always"), Catch::Contains("wants a terminal"));
+  CHECK_THAT(error(", interactiveMode: Always"), Catch::Contains("needs a terminal"));
   CHECK_THAT(error(", interactiveMode: Often"), Catch::Contains("must be Never, IfAvailable or Always"));
 }
 

@@ -125,7 +125,7 @@ class Lister {
     // An element of a list has no kind and apiVersion; they follow from those of the list.
     std::string kind(rest.root().Find("kind").Text()), version(rest.root().Find("apiVersion").Text());
     if (!absl::EndsWith(kind, "List") || version.empty()) {
-      return util::InvalidArgument(absl::StrCat("it is no list: kind ", rest.root().Find("kind").Brief(),
+      return util::InvalidArgument(absl::StrCat("it is not a list: kind ", rest.root().Find("kind").Brief(),
                                                 ", apiVersion ", rest.root().Find("apiVersion").Brief()));
     }
     kind.resize(kind.size() - 4);

@@ -68,7 +68,7 @@ class Server::Acceptor : public std::enable_shared_from_this<Server::Acceptor> {
     const auto ip = asio::ip::make_address(address, ec);
     if (ec)
       return util::InvalidArgument(
-          absl::StrCat("cannot listen on ", address, ":", port, ": \"", address, "\" is no IP address"));
+          absl::StrCat("cannot listen on ", address, ":", port, ": \"", address, "\" is not an IP address"));
     const tcp::endpoint endpoint(ip, port);
     acceptor_.open(endpoint.protocol(), ec);
     if (!ec) acceptor_.set_option(tcp::acceptor::reuse_address(true), ec);

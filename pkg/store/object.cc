@@ -125,7 +125,7 @@ void AppendBody(const ResourceInfo& r, size_t version, const Object& o, std::str
                 std::string* out) {
   if (version > 0 && r.other_type != nullptr) {
     auto stored = ParseJson("{" + o.body());
-    CHECK(stored.ok()) << "stored object " << o.Key() << " is no JSON: " << stored.status();
+    CHECK(stored.ok()) << "stored object " << o.Key() << " is not JSON: " << stored.status();
     std::string text;
     Encode(ToOtherVersion(r, *stored), *r.other_type, &text);
     out->append(text, 1);
@@ -285,7 +285,7 @@ Value ToValue(const ResourceInfo& r, size_t version, const Object& o) {
   std::string text;
   AppendObject(r, version, o, "", &text);
   auto v = ParseJson(text);
-  CHECK(v.ok()) << "stored object " << o.Key() << " is no JSON: " << v.status();
+  CHECK(v.ok()) << "stored object " << o.Key() << " is not JSON: " << v.status();
   return *std::move(v);
 }
 

@@ -248,7 +248,7 @@ void Server::Pending(const Parameters& parameters, http::Responder answer) {
     if (text != nullptr) *text = value;
     uint64_t parsed = 0;
     if (number != nullptr && !absl::SimpleAtoi(value, &parsed)) {
-      return answer.Send(Error(400, absl::StrCat(name, ": \"", value, "\" is no number")));
+      return answer.Send(Error(400, absl::StrCat(name, ": \"", value, "\" is not a number")));
     }
     if (number != nullptr) *number = parsed;
   }
