@@ -150,7 +150,19 @@ def test_the_life_of_the_process():
     """Every line is a sentence after klog's header; lines about objects have named values."""
     port = harness.free_port()
     api = Api.start(
-        write_objects("cluster.json", [node("n0", labels={"topology.kubernetes.io/zone": "a"})]),
+        write_objects(
+            "cluster.json",
+            [
+                node(
+                    "n0",
+                    labels={
+                        "failure-domain.beta.kubernetes.io/zone": "a",
+                        "topology.kubernetes.io/zone": "b",
+                        "topology.kubernetes.io/region": "r",
+                    },
+                )
+            ],
+        ),
         flags=["--emulated-version=1.29"],
     )
     s = Scheduler(
@@ -167,9 +179,9 @@ def test_the_life_of_the_process():
     s.wait_for_log("] Serving healthz insecurely on 127.0.0.1:")
     for kind in ("Pod", "Node", "CSINode", "VolumeAttachment", "PodDisruptionBudget"):
         s.wait_for_log(f"] Caches populated for *v1.{kind} from pkg/client/informer\n")
-    s.wait_for_log('"Added node in listed group to NodeTree" node="n0" zone=":\\x00:a"')
+    s.wait_for_log('"Added node in listed group to NodeTree" node="n0" zone="r:\\x00:a"')
     assert api.call("DELETE", "/api/v1/nodes/n0")[0] == 200
-    s.wait_for_log('"Removed node in listed group from NodeTree" node="n0" zone=":\\x00:a"')
+    s.wait_for_log('"Removed node in listed group from NodeTree" node="n0" zone="r:\\x00:a"')
     assert s.stop() == 0
     log = s.log()
     order = [

@@ -15,14 +15,6 @@
 namespace berth::scheduler {
 namespace {
 
-// Returns the name of the node's zone in the log of 1.19 and later (component-helpers GetZoneKey).
-std::string ZoneKey(const api::Node& node) {
-  const std::string zone = api::ZoneOf(node.labels).string(), region = api::RegionOf(node.labels).string();
-  if (zone.empty() && region.empty()) return {};
-  constexpr std::string_view kBetween(":\0:", 3);
-  return region + std::string(kBetween) + zone;
-}
-
 class SentenceLog final : public SchedulerLog {
  public:
   void Gated(const api::Pod& pod) const override {
@@ -169,7 +161,11 @@ class MessageLog : public SchedulerLog {
     if (!VLOG_IS_ON(2)) return;
     if (before == nullptr && VLOG_IS_ON(3)) Watched(/*added=*/true, *after);
     if (after == nullptr && VLOG_IS_ON(3)) Watched(/*added=*/false, *before);
-    const std::string from = before != nullptr ? ZoneKey(*before) : "", to = after != nullptr ? ZoneKey(*after) : "";
+    // As GetZoneKey of component-helpers, which the node tree asks.
+    const auto zone_of = [](const api::Node* node) {
+      return node == nullptr ? std::string() : api::ZoneKeyOf(node->labels, api::ZoneLabels::kFormerOrTodays);
+    };
+    const std::string from = zone_of(before), to = zone_of(after);
     if (before != nullptr && after != nullptr && from == to) return;
     if (before != nullptr) InTree(/*added=*/false, *before, from);
     if (after != nullptr) InTree(/*added=*/true, *after, to);

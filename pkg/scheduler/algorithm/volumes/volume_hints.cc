@@ -1,10 +1,10 @@
 // Queueing hints of the plugins about volumes. Source: EventsToRegister and the functions isSchedulableAfter... of
 // volumerestrictions, nodevolumelimits, volumebinding and volumezone in pkg/scheduler/framework/plugins (1.36).
 #include <algorithm>
-#include <iterator>
 
 #include "pkg/scheduler/algorithm/hints.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/algorithm/volumes/zone_columns.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 
 namespace berth::scheduler::volumes {
@@ -48,10 +48,7 @@ bool SameTopologies(const api::StorageClass& a, const api::StorageClass& b) {
 
 // Returns whether the labels differ in a zone or a region.
 bool ZonesDiffer(const api::Labels& a, const api::Labels& b) {
-  static const Symbol kKeys[] = {Symbol("failure-domain.beta.kubernetes.io/zone"),
-                                 Symbol("failure-domain.beta.kubernetes.io/region"),
-                                 Symbol("topology.kubernetes.io/zone"), Symbol("topology.kubernetes.io/region")};
-  return std::any_of(std::begin(kKeys), std::end(kKeys), [&](Symbol key) { return a.Get(key) != b.Get(key); });
+  return std::ranges::any_of(ZoneColumns::Labels(), [&](Symbol key) { return a.Get(key) != b.Get(key); });
 }
 
 // Calls f with the objects before and after; returns true where one of them is missing.
