@@ -242,7 +242,7 @@ void Reader::Read(const Path& at, Json j, ResourceList* out) {
     Quantity q;
     Read(p, value, &q);
     if (q.SaturatesValue() || (name == kCpu && q.SaturatesMilliValue())) {
-      LOG(WARNING) << p.String() << ": " << value.Brief() << " is beyond 64 bits and counts as the most they hold";
+      LOG(WARNING) << p.String() << ": " << value.Brief() << " exceeds int64; clamped to its limit";
     }
     if (const auto same = find(name); same == out->end()) {
       out->emplace_back(name, q);

@@ -230,8 +230,8 @@ void LeaderElection::YieldReleased(const LeaderRecord& record, absl::Duration st
   if (since < absl::ZeroDuration() || since >= turn) return;
   yield_until_ = steady + turn - since;
   LOG(INFO) << "lease " << Name() << " was released " << absl::FormatDuration(absl::Trunc(since, absl::Milliseconds(1)))
-            << " ago; leaving it to others for "
-            << absl::FormatDuration(absl::Trunc(turn - since, absl::Milliseconds(1)));
+            << " ago; waiting " << absl::FormatDuration(absl::Trunc(turn - since, absl::Milliseconds(1)))
+            << " before acquiring it";
 }
 
 // Keeps the time of acquisition while the holder stays the same, and counts a transition when it changes.

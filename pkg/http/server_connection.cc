@@ -324,7 +324,7 @@ void ServerConnection::Send(const Chunk& chunk) {
   shared_->stats.waiting_bytes += chunk->size();
   queue_.push_back(chunk);
   if (queued_bytes_ > allowed_bytes_) {
-    LOG(WARNING) << "A watcher reads too slowly and is cut: " << queued_bytes_ << " bytes wait for " << Peer();
+    LOG(WARNING) << "Closing a slow watch: " << queued_bytes_ << " bytes are queued for " << Peer();
     ++shared_->stats.cut;
     // The source is calling us, so the connection is closed later.
     asio::post(*shared_->io, [self = shared_from_this()] { self->Close(); });

@@ -300,7 +300,7 @@ void Recorder::WriteEvents(std::vector<Event>* batch) {
     if (auto s = BeginSegment(); !s.ok()) {
       Fail(s);
     } else {
-      LOG(INFO) << "Recording goes on; " << lost_to_errors_ << " events are missing from it";
+      LOG(INFO) << "Recording resumed; " << lost_to_errors_ << " events lost";
       lost_in_all_ += std::exchange(lost_to_errors_, 0);
     }
   }
@@ -325,8 +325,7 @@ void Recorder::EndGap() {
     lost = std::exchange(lost_, 0);
   }
   for (Event& e : needed) lines_.Note(&e);
-  LOG(WARNING) << "The recording was not written as fast as the scheduler works: " << lost
-               << " events are missing from it";
+  LOG(WARNING) << "Recording fell behind; " << lost << " events lost";
   if (segment_ == nullptr) return;
   Write(api::JsonWriter().Object().Member("gap", lost).End().Finish());
   if (segment_ == nullptr) return;

@@ -202,7 +202,7 @@ BENCHMARK(BM_DecideUnfit)->Apply(Sizes);
 void BM_FilterByResources(benchmark::State& state) {
   Cluster& c = ClusterOf(state.range(0));
   const api::PodPtr pod = PodOf("web", "100m");
-  const PodContext ctx{*pod, *c.cache.Info(pod->tmpl), c.cache};
+  const PodContext ctx{*pod, *c.cache.Info(*pod), c.cache};
   auto check = noderesources::PodFitsResources({})(ctx);
   RowSet errors;
   for (auto _ : state) {
@@ -217,7 +217,7 @@ BENCHMARK(BM_FilterByResources)->Apply(Sizes);
 void BM_Map(benchmark::State& state, const PriorityFunction& function) {
   Cluster& c = ClusterOf(state.range(0));
   const api::PodPtr pod = PodOf("web", "100m");
-  const PodContext ctx{*pod, *c.cache.Info(pod->tmpl), c.cache};
+  const PodContext ctx{*pod, *c.cache.Info(*pod), c.cache};
   auto scoring = function(ctx);
   const std::vector<Row>& rows = c.cache.by_name_descending();
   std::vector<int64_t> scores(rows.size());

@@ -136,7 +136,7 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
     if (s_.cache->GetPod(pod->meta.uid) != nullptr) {
       // A bound pod never loses its node. Either this change is old, or the API server has lost data.
       if (VLOG_IS_ON(1)) {
-        LineAbout("A pod that was bound is shown without a node. Asking the API server which is true", *pod).Info(1);
+        LineAbout("A bound pod appeared without a node; reading it again from the API server", *pod).Info(1);
       }
       Verify(pending_.Add(pod, Place::kVerifying, s_.clock->Steady()));
       return;

@@ -206,7 +206,7 @@ TEST_CASE("InterPodAffinityPriority: counts to scores") {
     PluginFactoryArgs args;
     args.cache = &w.cache;
     auto pod = PodOf("p");
-    auto scoring = interpodaffinity::InterPodAffinity(args)(PodContext{*pod, *w.cache.Info(pod->tmpl), w.cache});
+    auto scoring = interpodaffinity::InterPodAffinity(args)(PodContext{*pod, *w.cache.Info(*pod), w.cache});
     std::vector<DomainSum> sums;
     for (int64_t raw : s) sums.push_back({raw, true});
     const std::vector<uint32_t> nodes(s.size(), 1);

@@ -48,6 +48,50 @@ bool CountAvoided(const api::Node& node, int sign, KeyCounts<std::pair<Symbol, s
   return any;
 }
 
+// Adds the amounts to the sum one by one, and returns the resource of the first that makes it exceed int64.
+Symbol AddUntilCut(const api::ResourceList& amounts, Resource* sum) {
+  for (const auto& amount : amounts) {
+    if (!sum->Add({amount}, IsScalarOrPrefixedName)) return amount.first;
+  }
+  return {};
+}
+
+// Returns a resource of which a pod of the template requests more than an int64_t holds. It is empty if only what is
+// assumed of containers without a request leads there.
+Symbol CutRequest(const api::PodTemplate& t) {
+  Resource sum;
+  for (const api::Container& c : t.containers) {
+    if (const Symbol name = AddUntilCut(c.requests, &sum); !name.empty()) return name;
+  }
+  if (const Symbol name = AddUntilCut(t.overhead, &sum); !name.empty()) return name;
+  Resource sidecars;
+  for (const api::Container& c : t.init_containers) {
+    Resource own;
+    if (const Symbol name = AddUntilCut(c.requests, c.restart_always ? &sidecars : &own); !name.empty()) return name;
+  }
+  Resource whole;
+  return AddUntilCut(t.pod_requests, &whole);
+}
+
+void WarnOfRequest(const api::PodTemplate& t, std::string_view pod) {
+  util::LogLine line("Request exceeds int64; clamped to its limit");
+  if (pod.empty()) {
+    line.Add("namespace", t.ns.str());
+  } else {
+    line.AddObject("pod", t.ns.str(), pod);
+  }
+  if (const Symbol name = CutRequest(t); !name.empty()) line.Add("resource", name.str());
+  line.Warning();
+}
+
+void WarnOfAllocatable(const api::Node& node) {
+  Resource sum;
+  util::LogLine("Allocatable exceeds int64; clamped to its limit")
+      .AddObject("node", "", node.meta.name)
+      .Add("resource", AddUntilCut(node.allocatable, &sum).str())
+      .Warning();
+}
+
 }  // namespace
 
 const Symbol Cache::kNoValue = LabelColumn::no_value();
@@ -228,11 +272,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   if (row.node != nullptr && CountAvoided(*row.node, +1, &avoided_)) ++avoided_version_;
   Resource allocatable;
   if (row.node != nullptr) {
-    if (!allocatable.Add(row.node->allocatable, IsScalarOrPrefixedName)) {
-      util::LogLine("An allocatable amount of a node does not fit into 64 bits. The largest that does is used")
-          .AddObject("node", "", row.name.str())
-          .Warning();
-    }
+    if (!allocatable.Add(row.node->allocatable, IsScalarOrPrefixedName)) WarnOfAllocatable(*row.node);
   }
   columns_.alloc_cpu[r] = allocatable.milli_cpu;
   columns_.alloc_memory[r] = allocatable.memory;
@@ -422,7 +462,7 @@ bool Cache::Unplace(Row r, const api::Pod& pod) {
   return true;
 }
 
-TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
+TemplateInfo* Cache::InfoOf(const std::shared_ptr<const api::PodTemplate>& tmpl, std::string_view pod) {
   auto it = templates_.find(tmpl.get());
   if (it != templates_.end()) return it->second.get();
   if (templates_.size() >= next_template_sweep_) DropUnusedTemplates();
@@ -430,11 +470,7 @@ TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
   TemplateInfo* info = owned.get();
   info->tmpl = tmpl;
   describe_(*tmpl, info);
-  if (info->saturated) {
-    util::LogLine("An amount of a pod does not fit into 64 bits. The largest number that does is used")
-        .Add("namespace", tmpl->ns.str())
-        .Warning();
-  }
+  if (info->saturated) WarnOfRequest(*tmpl, pod);
   auto declare = [&](TermUse::Kind kind, const api::PodAffinityTerm& t, int32_t weight) {
     const uint32_t term = terms_.Use(t, kind == TermUse::Kind::kAntiRequired);
     if (!t.topology_key.empty()) terms_.terms_[term].column = &Label(t.topology_key);
@@ -512,7 +548,7 @@ absl::Status Cache::AssumePod(api::PodPtr pod) {
     return util::FailedPrecondition(absl::StrCat("pod ", pod->meta.uid, " is in the cache, so can't be assumed"));
   }
   ++assumed_;
-  Place(EnsureRow(pod->node_name), {pod, Info(pod->tmpl)});
+  Place(EnsureRow(pod->node_name), {pod, Info(*pod)});
   return absl::OkStatus();
 }
 
@@ -548,7 +584,7 @@ absl::Status Cache::AddPod(api::PodPtr pod) {
   const auto [it, fresh] = pod_states_.insert({pod});
   const PodState& state = *it;
   if (fresh) {
-    Place(EnsureRow(pod->node_name), {pod, Info(pod->tmpl)});
+    Place(EnsureRow(pod->node_name), {pod, Info(*pod)});
     return absl::OkStatus();
   }
   if (!state.assumed) {
@@ -601,7 +637,7 @@ absl::Status Cache::UpdatePod(api::PodPtr pod) {
   Unplace(from, *state.pod);
   state.pod = pod;
   Row to = EnsureRow(pod->node_name);
-  Place(to, {pod, Info(pod->tmpl)});
+  Place(to, {pod, Info(*pod)});
   if (from != to) FreeRowIfEmpty(from);
   return absl::OkStatus();
 }

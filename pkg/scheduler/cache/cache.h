@@ -252,7 +252,9 @@ class Cache {
   // ---- templates and counts ----
   // Returns the record of a template, which is computed at the first call. The pointer is valid as long as a pod of the
   // template is placed or a pointer to the template exists outside of the cache.
-  TemplateInfo* Info(const std::shared_ptr<const api::PodTemplate>& tmpl);
+  TemplateInfo* Info(const std::shared_ptr<const api::PodTemplate>& tmpl) { return InfoOf(tmpl, {}); }
+  // Returns the record of the pod's template. The pod is named in the warning about an amount beyond int64.
+  TemplateInfo* Info(const api::Pod& pod) { return InfoOf(pod.tmpl, pod.meta.name); }
   // Computes what a pod of the template requests, by the rules of the cache's release, and keeps nothing.
   void Describe(const api::PodTemplate& tmpl, TemplateInfo* info) const { describe_(tmpl, info); }
   const absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<TemplateInfo>>& templates() const {
@@ -319,6 +321,7 @@ class Cache {
     bool operator()(const auto& a, const auto& b) const { return Key(a) == Key(b); }
   };
   std::array<std::vector<int64_t>*, 12> AmountColumns();
+  TemplateInfo* InfoOf(const std::shared_ptr<const api::PodTemplate>& tmpl, std::string_view pod);
   Row EnsureRow(Symbol name);
   void FreeRowIfEmpty(Row r);
   void Touch(Row r, bool node_changed = false);

@@ -155,8 +155,8 @@ TEST_CASE("a simulation takes back everything, also one inside another") {
       INFO(name);
       Row row = world.cache.FindRow(util::Symbol(name));
       auto nominee = world.Pending(), second = world.Pending();
-      world.cache.Info(nominee->tmpl);
-      world.cache.Info(second->tmpl);
+      world.cache.Info(*nominee);
+      world.cache.Info(*second);
       auto before = Describe(world.cache, true);
       {
         Cache::Simulation outer(&world.cache, row);

@@ -49,7 +49,7 @@ void Cache::Simulation::Restore(const PlacedPod& pod) {
 }
 
 void Cache::Simulation::AddNominated(const api::PodPtr& pod) {
-  PlacedPod p{pod, cache_->Info(pod->tmpl)};
+  PlacedPod p{pod, cache_->Info(*pod)};
   cache_->rows_[row_].pods.push_back(p);
   cache_->CountPod(row_, p, +1, Why::kNominated);
   done_.emplace_back(p, +2);

@@ -187,7 +187,7 @@ GenericScheduler::BatchRound GenericScheduler::HintFor(const api::PodPtr& pod, c
     round.flush = BatchFlush::kNodeMissing;
     return round;
   }
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  const PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   Checks checks = parts_->filtering.PrepareActive(ctx);
   Decision unused;
   DecisionTrace trace;
@@ -235,7 +235,7 @@ void GenericScheduler::Parts::NoteScored(const Cache& cache, std::span<const Row
 Decision GenericScheduler::ScheduleInBatch(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
   const absl::Duration begun = Now();
   parts_->filtering.Begin();
-  std::string signature = BatchSignature(*config_.batch, PodContext{*pod, *cache_->Info(pod->tmpl), *cache_});
+  std::string signature = BatchSignature(*config_.batch, PodContext{*pod, *cache_->Info(*pod), *cache_});
   BatchRound round = HintFor(pod, signature);
   round.hint_took = Now() - begun;
   const Symbol hint = round.hint;

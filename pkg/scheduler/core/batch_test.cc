@@ -26,7 +26,7 @@ constexpr BatchParts kAllParts = {.tolerations = true,
 
 std::string SignatureOf(const api::PodPtr& pod, const BatchParts& parts = kAllParts) {
   Cache cache(DescribeWithPodLevel);
-  return BatchSignature(parts, PodContext{*pod, *cache.Info(pod->tmpl), cache});
+  return BatchSignature(parts, PodContext{*pod, *cache.Info(*pod), cache});
 }
 std::string SignatureOf(const std::string& spec, const BatchParts& parts = kAllParts) {
   return SignatureOf(PodOf("p", spec), parts);

@@ -7,7 +7,7 @@ namespace berth::scheduler {
 
 std::vector<std::pair<Symbol, std::vector<GenericScheduler::PredicateResult>>> GenericScheduler::EvaluatePredicates(
     const api::PodPtr& pod) {
-  PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   Checks checks = parts_->filtering.Prepare(ctx);
   std::vector<std::pair<Symbol, std::vector<PredicateResult>>> out;
   const std::vector<Row>& rows = cache_->by_name_descending();

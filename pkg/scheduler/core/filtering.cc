@@ -70,7 +70,7 @@ bool Filtering::AmountsDecide(const Checks& checks, size_t i) const {
 }
 
 bool Filtering::DropUnfit(const api::PodPtr& pod, RowSet* rows) {
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  const PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   Checks checks = PrepareActive(ctx);
   bool amounts_decide = true;
   for (size_t i = 0; i < checks.list.size(); ++i) amounts_decide = amounts_decide && AmountsDecide(checks, i);

@@ -101,7 +101,7 @@ std::optional<Decision> GenericScheduler::TryNominatedNode(const api::PodPtr& po
 std::optional<Decision> GenericScheduler::TryNode(const api::PodPtr& pod, Symbol node, DecisionTrace* trace) const {
   const Row row = cache_->FindRow(node);
   if (row == kNoRow || !cache_->listed().Has(row)) return std::nullopt;
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  const PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   Checks checks = parts_->filtering.PrepareActive(ctx);
   Decision d;
   d.nodes = cache_->node_count();
@@ -321,7 +321,7 @@ std::optional<Decision> GenericScheduler::Parts::FindUnfit(Cache& cache, const A
   Decision d;
   d.nodes = cache.node_count();
   filtering.FindNominated(*pod);
-  const PodContext ctx{*pod, *cache.Info(pod->tmpl), cache};
+  const PodContext ctx{*pod, *cache.Info(*pod), cache};
   Checks checks = filtering.PrepareActive(ctx);
   if (filtering.RejectPod(checks, &d, nullptr)) return d;
   const Filtered filtered = filtering.All(pod, checks);
@@ -339,7 +339,7 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
   Decision d;
   d.nodes = cache_->node_count();
   const absl::Duration start = Now();
-  PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   Checks checks = parts_->filtering.PrepareActive(ctx);
   if (parts_->filtering.RejectPod(checks, &d, trace)) return d;
   Filtered filtered = config_.sampler == nullptr || fits_nowhere ? parts_->filtering.All(pod, checks)
@@ -405,7 +405,7 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
 bool GenericScheduler::PassesNodePredicates(const api::Pod& pod, Symbol node) const {
   const Row row = cache_->FindRow(node);
   if (row == kNoRow) return true;
-  const PodContext ctx{pod, *cache_->Info(pod.tmpl), *cache_};
+  const PodContext ctx{pod, *cache_->Info(pod), *cache_};
   return std::all_of(config_.predicates.begin(), config_.predicates.end(), [&](const ConfiguredPredicate& p) {
     if (p.traits.cluster != ClusterPart::kNode && p.traits.cluster != ClusterPart::kNodePods) return true;
     return p.predicate(ctx)->Check(row) != Verdict::kFails;

@@ -65,7 +65,7 @@ bool GenericScheduler::LetGuestChoose(const api::PodPtr& pod, std::span<const Ro
 }
 
 void GenericScheduler::EvaluateByReference(const api::PodPtr& pod, Evaluation* out) {
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  const PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   Checks checks = parts_->filtering.PrepareActive(ctx);
   Decision d;
   d.nodes = cache_->node_count();
@@ -94,7 +94,7 @@ void GenericScheduler::ScoreRows(const api::PodPtr& pod, Evaluation* out) {
     out->rows.clear();
     return;
   }
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  const PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   absl::Status s = AddScores(pod, ctx, out->rows, nullptr, &out->totals, &out->scores);
   if (!s.ok()) out->error = util::Message(s);
 }
@@ -139,7 +139,7 @@ void GenericScheduler::Evaluate(const api::PodPtr& pod, Evaluation* out, bool to
 
 absl::Status GenericScheduler::ScoreByRule(const api::PodPtr& pod, const std::vector<Row>& rows,
                                            absl::FunctionRef<void(const RuleScores&)> f) const {
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  const PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   std::vector<int64_t> scores(rows.size());
   for (const ConfiguredPriority& p : config_.priorities) {
     std::unique_ptr<Scoring> scoring = p.function(ctx);

@@ -134,7 +134,7 @@ bool KeptFailures::AreAsKept(const api::Pod& pod, const Failure& kept) const {
   if (!pod.node_name.empty() || kept.version != VersionNow()) return false;
   const bool has_volumes = !pod.tmpl->volumes.empty();
   if (of_pods_.empty() && !has_volumes) return true;
-  const PodContext ctx{pod, *cache_->Info(pod.tmpl), *cache_};
+  const PodContext ctx{pod, *cache_->Info(pod), *cache_};
   const auto same = [&](const ConfiguredPredicate* rule) { return SaysTheSame(*rule, ctx, kept); };
   return std::all_of(of_pods_.begin(), of_pods_.end(), same) &&
          (!has_volumes || std::all_of(of_volumes_.begin(), of_volumes_.end(), same));
@@ -214,7 +214,7 @@ std::optional<bool> KeptFailures::BringUpToDate(const api::PodPtr& pod, Failure*
     nodes_changed |= node_changed;
   });
   if (!known || nodes_changed || rows.size() * kFewRows > cache_->node_count()) return std::nullopt;
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  const PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   Checks checks = filtering_->PrepareActive(ctx);
   if (filtering_->FindNominated(*pod) || checks.rules != kept->rules || !RowsDecide(checks)) return std::nullopt;
   rejected->nodes = cache_->node_count();

@@ -55,7 +55,7 @@ void NominatedRows::Update(Symbol node) {
   nominees.clear();
   Sum sum = NoSum(cache_->FindRow(node));
   for (const api::PodPtr& p : pods) {
-    nominees.push_back({p, cache_->Info(p->tmpl)});
+    nominees.push_back({p, cache_->Info(*p)});
     AddTo(&sum, *nominees.back().info);
   }
   sums_[it->second] = sum;

@@ -16,7 +16,7 @@ bool Preemptor::ClaimsWerePrepared(const api::PodPtr& pod) const {
   };
   const auto claims = place(config_->release->claims_plugin);
   if (claims == config_->pre_filters.end()) return false;
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  const PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   Checks checks = filtering_->PrepareActive(ctx);
   Decision unused;
   DecisionTrace trace;

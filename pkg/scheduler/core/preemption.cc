@@ -352,7 +352,7 @@ Preemption Preemptor::PreemptByCost(const api::PodPtr& pod, const NodeFailures& 
     return out;
   }
 
-  PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   Checks checks = filtering_->Prepare(ctx);
   struct Option {
     Row row;

@@ -343,7 +343,7 @@ Preemption Preemptor::PreemptByImportance(const api::PodPtr& pod, const NodeFail
     return out;
   };
   if (cache_->least_priority() >= pod->Priority()) return helps_nowhere(WithoutVictims(failures, rows.size()));
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  const PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   Checks checks = filtering_->PrepareActive(ctx);
   const Trials trials = TryAll(*pod, checks, failures);
   std::vector<Candidate> candidates = Candidates(*pod, checks, trials);

@@ -62,7 +62,7 @@ TEST_CASE("rows whose reasons have the same number fail for the same reasons, an
         for (int n = 20; n > 0; --n) {
           world.Change();
           const api::PodPtr pod = world.Pending();
-          const std::unique_ptr<FitCheck> check = rule({*pod, *world.cache.Info(pod->tmpl), world.cache});
+          const std::unique_ptr<FitCheck> check = rule({*pod, *world.cache.Info(*pod), world.cache});
           if (ReasonBits(*check) == 0 || check->MayError()) continue;
           numbered[name] += CompareNumbers(world.cache, check.get());
         }

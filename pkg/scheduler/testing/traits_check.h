@@ -54,7 +54,7 @@ class TraitsCheck {
       cache_.AddPod(Pod(absl::StrCat("placed-", i), absl::StrCat("n", Pick(6)))).IgnoreError();
     for (int i = 0; i < 60 && problem_.empty() && traits_.incremental(); ++i) {
       const api::PodPtr a = Pod("a", ""), b = Variation(*a);
-      if (AlikeIn(traits_.pod, *cache_.Info(a->tmpl), *cache_.Info(b->tmpl), cache_) && a->tmpl != b->tmpl) {
+      if (AlikeIn(traits_.pod, *cache_.Info(*a), *cache_.Info(*b), cache_) && a->tmpl != b->tmpl) {
         ++*pairs;
         if (Answers(a) != Answers(b)) {
           problem_ =
@@ -174,7 +174,7 @@ class TraitsCheck {
 
   // Returns the verdict or the score for each node; a single -1 when scoring fails.
   std::vector<int64_t> Answers(const api::PodPtr& pod) {
-    const PodContext ctx{*pod, *cache_.Info(pod->tmpl), cache_};
+    const PodContext ctx{*pod, *cache_.Info(*pod), cache_};
     const std::vector<Row> rows = cache_.by_name_descending();
     std::vector<int64_t> out(rows.size());
     if (predicate_ != nullptr) {

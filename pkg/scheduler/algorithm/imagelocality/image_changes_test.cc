@@ -58,7 +58,7 @@ TEST_CASE("scores by images of nodes that stay as they are change only if the ru
         args.cache = &cache;
         args.max_score = 100;
         const api::PodPtr pod = PodOf("p", ContainersWith(images));
-        const PodContext ctx{*pod, *cache.Info(pod->tmpl), cache};
+        const PodContext ctx{*pod, *cache.Info(*pod), cache};
         const std::unique_ptr<Scoring> rule = c.factory(args)(ctx);
         auto* others = dynamic_cast<ReadsOtherNodes*>(rule.get());
         REQUIRE(others != nullptr);

@@ -118,7 +118,7 @@ TEST_CASE("what predicates about nodes keep of a list are the rows that they pas
         testing::PodOf("p", nothing ? "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
                                       "'nodeSelectorTerms':[]}}}"
                                     : maker.PodSpec());
-    const PodContext ctx{*pod, *cache.Info(pod->tmpl), cache};
+    const PodContext ctx{*pod, *cache.Info(*pod), cache};
     for (size_t i = 0; i < predicates.size(); ++i) {
       INFO("seed " << seed << ", predicate " << i);
       const auto check = predicates[i](ctx);

@@ -54,7 +54,7 @@ TEST_CASE("rows with the same number lack the same resources, and number 0 lacks
       const FitPredicate fit = Fit({}, options);
       for (int n = 10; n > 0; --n) {
         const api::PodPtr pod = world.Pending();
-        const PodContext ctx{*pod, *world.cache.Info(pod->tmpl), world.cache};
+        const PodContext ctx{*pod, *world.cache.Info(*pod), world.cache};
         CheckNumbers(world.cache, fit(ctx).get());
       }
     }

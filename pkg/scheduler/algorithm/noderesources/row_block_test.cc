@@ -132,7 +132,7 @@ TEST_CASE("predicates of both releases: many rows at once") {
                              "'cpu':'2','ephemeral-storage':'20Gi','example.com/gpu':'1'"}) {
       INFO(asks);
       const api::PodPtr pod = PodOf("p", Asks(asks));
-      const PodContext ctx{*pod, *cache.Info(pod->tmpl), cache};
+      const PodContext ctx{*pod, *cache.Info(*pod), cache};
       const PluginFactoryArgs args;
       for (const FitPredicate& predicate : {PodFitsResources(args), Fit(args, {})}) {
         const std::unique_ptr<FitCheck> check = predicate(ctx);
@@ -152,7 +152,7 @@ TEST_CASE("scores of release 1.29: many rows at once") {
   Cache cache(releases::v1_29::Decides().describe_template);
   Fill(cache, random);
   const api::PodPtr pod = PodOf("p", Asks("'cpu':'700m','memory':'600Mi'"));
-  const TemplateInfo& info = *cache.Info(pod->tmpl);
+  const TemplateInfo& info = *cache.Info(*pod);
   const PodContext ctx{*pod, info, cache};
   const Columns& c = cache.columns();
   auto non_zero = [&](Row r) {
@@ -180,7 +180,7 @@ TEST_CASE("scores of release 1.10: many rows at once") {
   Cache cache;
   Fill(cache, random);
   const api::PodPtr pod = PodOf("p", Asks("'cpu':'700m','memory':'600Mi'"));
-  const TemplateInfo& info = *cache.Info(pod->tmpl);
+  const TemplateInfo& info = *cache.Info(*pod);
   const PodContext ctx{*pod, info, cache};
   const Columns& c = cache.columns();
   auto use = [&](Row r) {

@@ -83,7 +83,7 @@ TEST_CASE("limits of volumes: all rows at once get the answers of single rows, w
     }
     if (round % 10 == 0) w.Place(PodOf(Cat("there", std::to_string(round)), volumes()), Cat("n", std::to_string(n)));
     const api::PodPtr pod = PodOf("p", volumes());
-    const PodContext ctx{*pod, *w.cache.Info(pod->tmpl), w.cache};
+    const PodContext ctx{*pod, *w.cache.Info(*pod), w.cache};
     for (const FitPredicate& rule : rules) {
       FilterAndCheck(w.cache, *rule(ctx), &fitting, &not_fitting);
     }
@@ -123,7 +123,7 @@ TEST_CASE("zones of volumes: all rows at once get the answers of single rows") {
     if (round > 50 && random() % 5 == 0) w.cache.RemoveNode(Cat("n", std::to_string(random() % 12)));
     const api::PodPtr pod = PodOf("p", Cat("'volumes':[", Claimed(Cat("c", std::to_string(random() % 20))), ",",
                                            Claimed(Cat("c", std::to_string(random() % 20))), "]"));
-    const PodContext ctx{*pod, *w.cache.Info(pod->tmpl), w.cache};
+    const PodContext ctx{*pod, *w.cache.Info(*pod), w.cache};
     FilterAndCheck(w.cache, *rule(ctx), &fitting, &not_fitting);
   }
   CHECK(fitting > 300);

@@ -57,7 +57,7 @@ DomainOverlay::DomainOverlay(Cache* cache, const RuleSet& rules, CommonKeys* com
       rules_(rules),
       common_(*common),
       pod_(pod),
-      ctx_{*pod_, *cache->Info(pod->tmpl), *cache},
+      ctx_{*pod_, *cache->Info(*pod), *cache},
       specials_(cache, &layout_, &signatures_) {
   PrepareRules();
 }

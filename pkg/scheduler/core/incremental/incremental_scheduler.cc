@@ -47,7 +47,7 @@ std::shared_ptr<Shared> IncrementalScheduler::SharedByTemplate<Shared>::Get(uint
                                                                             Cache& cache,
                                                                             const std::vector<GroupKey>& keys,
                                                                             const LeftOut& left_out, Make make) {
-  const TemplateInfo& info = *cache.Info(pod->tmpl);
+  const TemplateInfo& info = *cache.Info(*pod);
   std::vector<Entry>& same_hash = by_hash_[HashOfParts(parts, info, cache)];
   for (const Entry& e : same_hash) {
     if (e.keys != keys || e.left_out != left_out || !AlikeIn(parts, *cache.Info(e.like), info, cache)) continue;
@@ -185,7 +185,7 @@ const api::PodPtr& IncrementalScheduler::WithoutVolumes(const api::PodPtr& pod) 
 std::optional<std::vector<std::unique_ptr<FitCheck>>> IncrementalScheduler::CheckVolumes(const api::PodPtr& pod) const {
   std::vector<std::unique_ptr<FitCheck>> checks;
   if (pod->tmpl->volumes.empty()) return checks;
-  PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   for (const ConfiguredPredicate* p : rules_.volume_predicates) {
     std::unique_ptr<FitCheck> check = p->predicate(ctx);
     if (check->FitsAlways()) continue;
@@ -287,7 +287,7 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
     if (BuildsClass(rows, use)) return kept->overlay->Place(last_node_index);
     return kept->overlay->PlaceAmong({}, last_node_index);
   }
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  const PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   std::vector<std::unique_ptr<FitCheck>> checks = Prepare(rules_.other_predicates, ctx);
   const bool others = !checks.empty();
   auto volumes = CheckVolumes(pod);

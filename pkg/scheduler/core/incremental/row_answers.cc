@@ -48,7 +48,7 @@ RowAnswers::Scratch& RowAnswers::scratch() {
 
 RowAnswers::RowAnswers(Cache* cache, const RuleSet& rules, FirstColumns* first_columns, api::PodPtr pod)
     : cache_(cache), first_columns_(*first_columns), pod_(std::move(pod)) {
-  const PodContext ctx{*pod_, *cache->Info(pod_->tmpl), *cache};
+  const PodContext ctx{*pod_, *cache->Info(*pod_), *cache};
   checks_ = Prepare(rules.node_pods_predicates, ctx);
   scores_ = Prepare(rules.node_pods_priorities, ctx);
   // If Map has an error, it is about the pod and the same for every row, so calling it for one row is enough.

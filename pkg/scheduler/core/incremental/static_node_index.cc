@@ -42,7 +42,7 @@ StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, KeyPartitio
 // If Map has an error, it is about the pod and the same for every row, so calling it for one row is enough.
 void StaticNodeIndex::PrepareRules() {
   prepared_ = true;
-  const PodContext ctx{*pod_, *cache_->Info(pod_->tmpl), *cache_};
+  const PodContext ctx{*pod_, *cache_->Info(*pod_), *cache_};
   for (size_t i = 0; i < rules_.node_predicates.size(); ++i) {
     if (left_out_.predicates.Has(i)) continue;
     std::unique_ptr<FitCheck> check = rules_.node_predicates[i]->predicate(ctx);
