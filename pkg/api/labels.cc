@@ -1,4 +1,4 @@
-// Selectors are checked with the texts of two releases, because 1.10 and 1.29 report the same mistakes differently.
+// Selectors are checked with the texts of each release, because releases report the same mistakes differently.
 #include "pkg/api/labels.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,4 +1,4 @@
-// An object is examined twice: first Walker compares its members with the type's fields, in both releases, so that it
+// An object is examined twice: first Walker compares its members with the type's fields, in every release, so that it
 // can say which release has a field; then the object is decoded, completed with defaults and validated as the server
 // does for a creation.
 #include "pkg/api/validation/check.h"

@@ -1,5 +1,5 @@
-// The table of types: those of Kubernetes 1.10 and 1.29 that a scheduler, kubectl and their users send and read. How
-// objects are decoded, checked, patched and described, and what recordings keep of them, comes from it.
+// The table of types: those of the emulated releases of Kubernetes that a scheduler, kubectl and their users send and
+// read. How objects are decoded, checked, patched and described, and what recordings keep of them, comes from it.
 //
 // One line for each type, followed by one line for each member, in the order in which the server writes them:
 //   name type [key=MERGEKEY] [merge] [retain] [go=NAME] [n=NUMBER] [in=NUMBER] [s...]
@@ -28,6 +28,6 @@ namespace berth::validation {
 
 extern const char* const kPodTypes;      // metadata, selectors, pods, bindings
 extern const char* const kClusterTypes;  // nodes, services, workloads, volumes
-extern const char* const kGroupTypes;    // the kinds that only 1.29 has here, and reviews
+extern const char* const kGroupTypes;    // the kinds of API groups that came after 1.10, and reviews
 
 }  // namespace berth::validation

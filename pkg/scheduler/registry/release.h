@@ -1,4 +1,4 @@
-// What decides in a release of Kubernetes, as a value: all differences between the algorithms of two releases, as data
+// What decides in a release of Kubernetes, as a value: all differences between the algorithms of releases, as data
 // and small functions. The values stand in pkg/releases. A scheduler is built for one release, and schedulers of
 // several releases can live in one process. Rules and the code in core/ never test which release it is.
 #pragma once
