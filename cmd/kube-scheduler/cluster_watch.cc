@@ -58,7 +58,7 @@ client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& 
       };
     }
   }
-  out.on_batch = [inbox](client::InformerBatch<T> b) { inbox->PutNews(std::move(b)); };
+  out.on_batch = [inbox](client::InformerBatch<T> b) { inbox->PutBatch(std::move(b)); };
   out.reflector.random = o.random;
   out.reflector.optional = !InRelease<T>(o);
   if constexpr (std::is_same_v<T, api::Pod>) out.unchanged = PlacedAsBefore;

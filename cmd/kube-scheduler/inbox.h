@@ -36,7 +36,7 @@ class Inbox {
 
   // Adds a batch of changes. Blocks while the inbox is full, unless it is closed.
   template <typename T>
-  void PutNews(client::InformerBatch<T> batch) {
+  void PutBatch(client::InformerBatch<T> batch) {
     size_t waiting = 0;
     {
       std::unique_lock lock(mutex_);
@@ -73,7 +73,7 @@ class Inbox {
     const std::lock_guard lock(mutex_);
     return items_.empty();
   }
-  // Releases threads that wait in PutNews, because no more items will be taken.
+  // Releases threads that wait in PutBatch, because no more items will be taken.
   void Close() {
     std::lock_guard lock(mutex_);
     closed_ = true;

@@ -15,12 +15,12 @@ namespace berth::api::internal {
 namespace {
 
 // The amounts of one status.
-struct Having {
+struct StatusAmounts {
   bool given = false;  // whether the status has `resources`
   ResourceList actual, allocated;
 };
 
-void ReadHaving(Reader& r, const Path& p, std::string_view key, Json v, Having* out) {
+void ReadStatusAmounts(Reader& r, const Path& p, std::string_view key, Json v, StatusAmounts* out) {
   if (Is(key, "resources")) {
     out->given = true;
     r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
@@ -48,7 +48,7 @@ void Raise(const ResourceList& to, Amounts* out) {
 }
 
 // Returns what counts, in the order of the spec and then of the names, so that equal pods have equal templates.
-ResourceList Counted(const ResourceList& spec, const Having& h, bool infeasible) {
+ResourceList Counted(const ResourceList& spec, const StatusAmounts& h, bool infeasible) {
   Amounts most;
   if (!infeasible) Raise(spec, &most);
   Raise(h.actual, &most);
@@ -68,13 +68,13 @@ ResourceList Counted(const ResourceList& spec, const Having& h, bool infeasible)
 }
 
 // The statuses that have `resources`, by the name of the container.
-std::map<std::string, Having, std::less<>> StatusesOf(Reader& r, const Path& at, Json statuses) {
-  std::map<std::string, Having, std::less<>> out;
+std::map<std::string, StatusAmounts, std::less<>> StatusesOf(Reader& r, const Path& at, Json statuses) {
+  std::map<std::string, StatusAmounts, std::less<>> out;
   if (!statuses.IsArray()) return out;
   r.Elements(at, statuses, [&](const Path& p, Json s) {
     if (s.Find("resources").IsNull()) return;
-    Having h;
-    r.Fields(p, s, [&](std::string_view key, const Path& q, Json v) { ReadHaving(r, q, key, v, &h); });
+    StatusAmounts h;
+    r.Fields(p, s, [&](std::string_view key, const Path& q, Json v) { ReadStatusAmounts(r, q, key, v, &h); });
     out.insert_or_assign(std::string(s.Find("name").Text()), std::move(h));
   });
   return out;
@@ -84,16 +84,16 @@ std::map<std::string, Having, std::less<>> StatusesOf(Reader& r, const Path& at,
 // the first difference, and then a copy of `base`.
 void CountStatuses(Reader& r, const Path& at, Json specs, Json statuses, bool infeasible, bool init,
                    const PodTemplate& base, std::unique_ptr<PodTemplate>* t) {
-  const auto having = StatusesOf(r, at, statuses);
-  if (having.empty()) return;
+  const auto amounts = StatusesOf(r, at, statuses);
+  if (amounts.empty()) return;
   const std::vector<Container>& containers = init ? base.init_containers : base.containers;
   size_t i = 0;
   for (auto spec : specs.Children()) {
     if (i >= containers.size()) return;
     const Container& c = containers[i++];
     if (init && !c.restart_always) continue;
-    const auto it = having.find(spec.value.Find("name").Text());
-    if (it == having.end()) continue;
+    const auto it = amounts.find(spec.value.Find("name").Text());
+    if (it == amounts.end()) continue;
     ResourceList counted = Counted(c.requests, it->second, infeasible);
     if (counted == c.requests) continue;
     if (*t == nullptr) *t = std::make_unique<PodTemplate>(base);
@@ -117,9 +117,9 @@ std::shared_ptr<const PodTemplate> WithResize(Reader& r, Json pod, const std::sh
   CountStatuses(r, at_statuses, spec.Find("containers"), statuses, infeasible, false, *base, &t);
   CountStatuses(r, at_init, spec.Find("initContainers"), init, infeasible, true, *base, &t);
   if (whole.IsObject()) {
-    Having h;
+    StatusAmounts h;
     r.Fields(Path{nullptr, {}, -1}, pod.Find("status"),
-             [&](std::string_view key, const Path& p, Json v) { ReadHaving(r, p, key, v, &h); });
+             [&](std::string_view key, const Path& p, Json v) { ReadStatusAmounts(r, p, key, v, &h); });
     ResourceList counted = Counted(base->pod_requests, h, infeasible);
     // A name of the pod that neither amount of the status has counts as 0 (1.36).
     for (const auto& [name, q] : base->pod_requests) {

@@ -237,12 +237,12 @@ void Differences(const Value& now, const Value& theirs, const Value* live, const
   }
 }
 
-bool IsApplyOf(const Value& entry, const Appliance& how) {
+bool IsApplyOf(const Value& entry, const ApplyRequest& how) {
   return entry.Str("operation") == "Apply" && entry.Str("manager") == how.manager &&
          entry.Str("subresource") == how.subresource;
 }
 
-Value EntryOf(const Appliance& how, Value fields) {
+Value EntryOf(const ApplyRequest& how, Value fields) {
   Value entry = Value::Object();
   entry.Set("manager", Value::String(how.manager));
   entry.Set("operation", Value::String("Apply"));
@@ -271,7 +271,7 @@ Value FieldsOf(const Value& applied, const TypeDef& type) {
 }
 
 std::variant<Value, std::vector<ApplyConflict>> Apply(const Value* live, const Value& applied, const TypeDef& type,
-                                                      const Appliance& how) {
+                                                      const ApplyRequest& how) {
   const Value mine = FieldsOf(applied, type);
   Value object = live == nullptr ? applied : *live;
   Value entries = Value::Array();
@@ -307,7 +307,7 @@ std::variant<Value, std::vector<ApplyConflict>> Apply(const Value* live, const V
     Merge(applied, type, false, &object);
   }
   // What changes nothing is no event, so it must not change the time either.
-  Appliance now = how;
+  ApplyRequest now = how;
   if (live != nullptr && object == *live && before == mine) now.time = time;
   entries.Append(EntryOf(now, mine));
   object.Child("metadata").Set("managedFields", std::move(entries));

@@ -12,7 +12,7 @@
 
 namespace berth::apiserver {
 
-struct Appliance {
+struct ApplyRequest {
   std::string manager;
   std::string api_version;
   std::string subresource;
@@ -29,7 +29,7 @@ struct ApplyConflict {
 // Returns the object with what was applied. `live` is null if there is none yet. `applied` has been decoded as a
 // `type`.
 std::variant<Value, std::vector<ApplyConflict>> Apply(const Value* live, const Value& applied, const TypeDef& type,
-                                                      const Appliance& how);
+                                                      const ApplyRequest& how);
 
 // Returns the fields of an applied object as managedFields has them: {"f:spec":{"f:replicas":{}}}.
 Value FieldsOf(const Value& applied, const TypeDef& type);

@@ -21,7 +21,7 @@ class AppliedObject {
 
   // Returns the text of the conflicts, or nothing.
   std::string Apply(const std::string& manager, const std::string& json, bool force = false) {
-    const Appliance how{.manager = manager, .api_version = "v1", .subresource = "", .time = "T", .force = force};
+    const ApplyRequest how{.manager = manager, .api_version = "v1", .subresource = "", .time = "T", .force = force};
     auto result = apiserver::Apply(live_ ? &*live_ : nullptr, ObjectOf(json), type_, how);
     if (auto* conflicts = std::get_if<std::vector<ApplyConflict>>(&result)) return ConflictText(*conflicts);
     live_ = std::get<Value>(std::move(result));

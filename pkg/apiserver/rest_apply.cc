@@ -42,11 +42,11 @@ std::variant<Value, ApiError> Api::Applied(Call& call) const {
 
 // Creates the object, or merges what was applied into it (apply.h).
 HttpResponse Api::Apply(Call& call) {
-  Appliance how{.manager = std::string(call.query.Get("fieldManager")),
-                .api_version = call.gv().Text(),
-                .subresource = call.subresource,
-                .time = registry_->NowText(),
-                .force = call.query.Get("force") == "true"};
+  ApplyRequest how{.manager = std::string(call.query.Get("fieldManager")),
+                   .api_version = call.gv().Text(),
+                   .subresource = call.subresource,
+                   .time = registry_->NowText(),
+                   .force = call.query.Get("force") == "true"};
   if (how.manager.empty()) {
     ApiError e =
         InvalidObject("meta.k8s.io", "PatchOptions", "", {Required("fieldManager", "is required for apply patch")});

@@ -17,7 +17,7 @@ class NewestVersion {
     return n;
   }
 
-  void Saw(std::string_view version) {
+  void Note(std::string_view version) {
     if (const auto n = Number(version); n && *n > newest_) newest_ = *n;
   }
   // Begins anew with a version that may be older.

@@ -209,11 +209,11 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
           stale_ = IsStale(version);
           if (stale_) return false;
           version_first_ = NewestVersion::Number(version).has_value();
-          newest_.Saw(version);
+          newest_.Note(version);
         }
       }
       absl::Status decoded = doc_.Parse(text, sink_->known_arrays(), api::Unread::kManagedFields);
-      if (decoded.ok() && !version_first_) newest_.Saw(VersionOf(doc_.root()));
+      if (decoded.ok() && !version_first_) newest_.Note(VersionOf(doc_.root()));
       if (decoded.ok()) decoded = sink_->Listed(doc_.root());
       if (!decoded.ok()) Undecodable("an object of the list", decoded);
       return !stopped_;
@@ -473,7 +473,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
       Undecodable("an event",
                   util::InvalidArgument(absl::StrCat("unknown event type ", doc_.root().Find("type").Brief())));
     }
-    newest_.Saw(version);
+    newest_.Note(version);
     // Objects of a list come in the order of their names, so the last one's version says nothing.
     if (!version.empty() && !listing_) version_ = std::string(version);
   }

@@ -139,7 +139,7 @@ void Connection::OnConnected() {
   SetSocketOptions();
   const HttpOptions& o = owner_->options();
   if (o.proxy && owner_->proxy_tls() != nullptr) {
-    ShakeHands(owner_->proxy_tls(), TlsOptions{}, o.proxy->host, &Connection::BehindProxy);
+    Handshake(owner_->proxy_tls(), TlsOptions{}, o.proxy->host, &Connection::BehindProxy);
   } else {
     BehindProxy();
   }
@@ -153,7 +153,7 @@ void Connection::BehindProxy() {
   } else if (o.proxy) {
     OpenTunnel();
   } else {
-    ShakeHands(owner_->tls(), *o.tls, o.host, &Connection::OnOpen);
+    Handshake(owner_->tls(), *o.tls, o.host, &Connection::OnOpen);
   }
 }
 
@@ -202,12 +202,12 @@ void Connection::ReadTunnelAnswer() {
                            return;
                          }
                          const HttpOptions& o = self->owner_->options();
-                         self->ShakeHands(self->owner_->tls(), *o.tls, o.host, &Connection::OnOpen);
+                         self->Handshake(self->owner_->tls(), *o.tls, o.host, &Connection::OnOpen);
                        });
 }
 
-void Connection::ShakeHands(asio::ssl::context* context, const TlsOptions& options, const std::string& host,
-                            void (Connection::*next)()) {
+void Connection::Handshake(asio::ssl::context* context, const TlsOptions& options, const std::string& host,
+                           void (Connection::*next)()) {
   auto self = shared_from_this();
   dialing_tls_ = true;
   dial_timer_.expires_after(absl::ToChronoNanoseconds(owner_->options().tls_timeout));

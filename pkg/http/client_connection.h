@@ -93,8 +93,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void OpenTunnel();
   void ReadTunnelAnswer();
   // Adds a layer of TLS to the transport and calls `next` after the handshake.
-  void ShakeHands(boost::asio::ssl::context* context, const TlsOptions& options, const std::string& host,
-                  void (Connection::*next)());
+  void Handshake(boost::asio::ssl::context* context, const TlsOptions& options, const std::string& host,
+                 void (Connection::*next)());
   void OnOpen();
   void Flush();
   void FlushNext();

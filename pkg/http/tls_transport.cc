@@ -54,7 +54,7 @@ class Tls : public std::enable_shared_from_this<Tls> {
   SSL* ssl() { return ssl_.get(); }
   Transport& under() { return *under_; }
 
-  void ShakeHands(TlsTransport::Role role, HandshakeDone done) {
+  void Handshake(TlsTransport::Role role, HandshakeDone done) {
     role == TlsTransport::Role::kClient ? SSL_set_connect_state(ssl()) : SSL_set_accept_state(ssl());
     Post([self = shared_from_this(), done = std::move(done)]() mutable { self->ContinueHandshake(std::move(done)); });
   }
@@ -264,9 +264,7 @@ class SslTransport final : public TlsTransport {
  public:
   SslTransport(std::unique_ptr<Transport> under, SSL_CTX* context)
       : tls_(std::make_shared<Tls>(std::move(under), context)) {}
-  void Handshake(Role role, std::function<void(const Error&)> done) override {
-    tls_->ShakeHands(role, std::move(done));
-  }
+  void Handshake(Role role, std::function<void(const Error&)> done) override { tls_->Handshake(role, std::move(done)); }
   void ReadSome(asio::mutable_buffer space, Done done) override { tls_->Read(space, std::move(done)); }
   void Write(std::span<const asio::const_buffer> buffers, Done done) override {
     tls_->Write({buffers.begin(), buffers.end()}, std::move(done));

@@ -8,6 +8,7 @@
 #include <boost/asio/write.hpp>
 #include <catch2/catch.hpp>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,15 +46,15 @@ struct ClientAndServer {
     client = NewTlsTransport(NewTcpTransport(std::move(socket)), &client_context);
   }
   // Returns the errors of both sides.
-  std::pair<Error, Error> ShakeHands() {
+  std::pair<Error, Error> Handshake() {
     std::optional<Error> here, there;
     client->Handshake(TlsTransport::Role::kClient, [&](const Error& ec) { here = ec; });
     server.async_handshake(asio::ssl::stream_base::server, [&](const Error& ec) { there = ec; });
     Run([&] { return here && there; });
     return {*here, *there};
   }
-  void ShakeHandsWell() {
-    const auto [here, there] = ShakeHands();
+  void HandshakeWell() {
+    const auto [here, there] = Handshake();
     CHECK(here.message() == "Success");
     REQUIRE(there.message() == "Success");
   }
@@ -98,7 +99,7 @@ struct ClientAndServer {
 TEST_CASE("what is written through TLS arrives as it is, whatever its size and its pieces are") {
   for (int newest : {TLS1_2_VERSION, TLS1_3_VERSION}) {
     ClientAndServer both(newest);
-    both.ShakeHandsWell();
+    both.HandshakeWell();
     for (size_t size : {1, 100, 16'384, 16'385, 131'072, 131'073, 1'000'000}) {
       const std::string text = Numbers(size);
       std::optional<std::pair<Error, size_t>> written;
@@ -117,7 +118,7 @@ TEST_CASE("what is written through TLS arrives as it is, whatever its size and i
 
 TEST_CASE("what comes through TLS is read in pieces of any size") {
   ClientAndServer both;
-  both.ShakeHandsWell();
+  both.HandshakeWell();
   for (size_t step : {1, 1000, 20'000, 300'000}) {
     const std::string text = Numbers(step == 1 ? 40'000 : 1'000'000);
     bool written = false;
@@ -131,7 +132,7 @@ TEST_CASE("what comes through TLS is read in pieces of any size") {
 
 TEST_CASE("both sides of TLS write at the same time, also while keys change") {
   ClientAndServer both;
-  both.ShakeHandsWell();
+  both.HandshakeWell();
   const std::string text = Numbers(3'000'000);
   for (int i = 0; i < 3; ++i) {
     // The server asks for other keys, which is answered from within a read.
@@ -159,7 +160,7 @@ TEST_CASE("both sides of TLS write at the same time, also while keys change") {
 TEST_CASE("the end of a TLS connection is told after the data before it, and says whether it was announced") {
   for (bool announced : {true, false}) {
     ClientAndServer both;
-    both.ShakeHandsWell();
+    both.HandshakeWell();
     asio::write(both.server, asio::buffer("the last", 8));
     bool sent = !announced;
     if (announced) both.server.async_shutdown([&](const Error&) { sent = true; });
@@ -176,7 +177,7 @@ TEST_CASE("a handshake that fails says why on both sides") {
   ClientAndServer both;
   both.client_context.set_verify_mode(asio::ssl::verify_peer);
   SSL_set_verify(both.client->ssl(), SSL_VERIFY_PEER, nullptr);
-  const auto [here, there] = both.ShakeHands();
+  const auto [here, there] = both.Handshake();
   CHECK(here.category() == asio::error::get_ssl_category());
   CHECK(here.message().find("certificate verify failed") != std::string::npos);
   CHECK(there.message().find("unknown ca") != std::string::npos);  // from the alert
@@ -187,7 +188,7 @@ TEST_CASE("TLS notices a record that was changed on its way, and tells the other
     ClientAndServer both;
     both.client->socket().set_option(tcp::socket::send_buffer_size(4096));
     both.server.next_layer().set_option(tcp::socket::receive_buffer_size(4096));
-    both.ShakeHandsWell();
+    both.HandshakeWell();
     const std::string text = Numbers(size);
     const asio::const_buffer all = asio::buffer(text);
     std::optional<Error> written;
@@ -212,7 +213,7 @@ TEST_CASE("TLS notices a record that was changed on its way, and tells the other
 
 TEST_CASE("a peer that wants to negotiate anew is told that nobody does") {
   ClientAndServer both(TLS1_2_VERSION);
-  both.ShakeHandsWell();
+  both.HandshakeWell();
   REQUIRE(SSL_renegotiate(both.server.native_handle()) == 1);
   std::optional<Error> there;
   char space[10], more[10];
@@ -224,7 +225,7 @@ TEST_CASE("a peer that wants to negotiate anew is told that nobody does") {
 
 TEST_CASE("a transport that is closed ends what is in progress, and none of it keeps it alive") {
   ClientAndServer both;
-  both.ShakeHandsWell();
+  both.HandshakeWell();
   auto held = std::make_shared<int>(0);
   std::string space(100, '\0');
   both.client->ReadSome(asio::buffer(space), [held](const Error& ec, size_t) { *held = ec ? 1 : 2; });

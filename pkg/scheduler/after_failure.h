@@ -37,10 +37,10 @@ class AfterFailure {
 };
 
 // The form until 1.13: event and condition first, then preemption; the pod waits for each write before the next step,
-// and it is read again before it goes back into the queue (after_failure_in_steps.cc). `state` outlives the result.
-std::unique_ptr<AfterFailure> FailureInSteps(SchedulingState* state);
+// and it is read again before it goes back into the queue (after_failure_refetch.cc). `state` outlives the result.
+std::unique_ptr<AfterFailure> NewRefetchAfterFailure(SchedulingState* state);
 // The form from 1.19 on: preemption is part of the attempt, event and condition are written at the same time, and the
-// pod goes back into the queue at once, as it was last received (after_failure_at_once.cc).
-std::unique_ptr<AfterFailure> FailureAtOnce(SchedulingState* state);
+// pod goes back into the queue at once, as it was last received (after_failure_requeue.cc).
+std::unique_ptr<AfterFailure> NewRequeueAfterFailure(SchedulingState* state);
 
 }  // namespace berth::scheduler

@@ -27,7 +27,8 @@ Scheduler::Scheduler(Cache* cache, SchedulingQueue* queue, VolumeBinder* volume_
       s_(*state_),
       pending_(state_->pending),
       uids_(std::make_unique<UidAdmission>(state_.get())),
-      failures_(s_.process.requeues_at_once ? FailureAtOnce(state_.get()) : FailureInSteps(state_.get())),
+      failures_(s_.process.requeues_at_once ? NewRequeueAfterFailure(state_.get())
+                                            : NewRefetchAfterFailure(state_.get())),
       claims_(s_.options.claim_binder == nullptr
                   ? ClaimWritesBeforeAssuming(state_.get(), failures_.get())
                   : ClaimWritesBeforeBinding(state_.get(), failures_.get(), [this](PendingPod& p) { StartBind(p); })) {}

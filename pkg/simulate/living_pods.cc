@@ -59,14 +59,14 @@ LivingPod& LivingPods::Add(const std::string& uid, const api::PodPtr& now) {
     p.from_start = p.was_placed = true;
     return p;
   }
-  auto owed = owed_.find(ControllerUidOf(*now));
-  if (owed == owed_.end()) {
+  auto awaited = awaited_.find(ControllerUidOf(*now));
+  if (awaited == awaited_.end()) {
     measures_->Arrived();
     return p;
   }
-  const Owed instead = owed->second.front();
-  owed->second.pop_front();
-  if (owed->second.empty()) owed_.erase(owed);
+  const AwaitedReplacement instead = awaited->second.front();
+  awaited->second.pop_front();
+  if (awaited->second.empty()) awaited_.erase(awaited);
   p.was_placed = instead.was_placed;
   p.from_start = instead.from_start;
   p.evicted_at = instead.at;
@@ -91,8 +91,8 @@ void LivingPods::NoteLeaving(LivingPod* p) {
   if (controller.empty()) ++measures_->counts().lost;
   if (controller.empty() || StaysOnNode(pod)) return;
   const bool brief = p->arrived == timeline_->now();
-  owed_[controller].push_back({p->was_placed, p->from_start, timeline_->now(),
-                               brief ? std::min<uint8_t>(p->brief + 1, kMostBrief) : uint8_t{0}});
+  awaited_[controller].push_back({p->was_placed, p->from_start, timeline_->now(),
+                                  brief ? std::min<uint8_t>(p->brief + 1, kMostBrief) : uint8_t{0}});
 }
 
 void LivingPods::Remove(const std::string& uid, LivingPod* p) {

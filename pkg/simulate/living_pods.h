@@ -59,7 +59,7 @@ class LivingPods {
 
  private:
   // A pod that was evicted, and in whose place its controller makes another one.
-  struct Owed {
+  struct AwaitedReplacement {
     bool was_placed, from_start;
     Micros at;
     uint8_t brief;
@@ -75,8 +75,8 @@ class LivingPods {
   Measures* const measures_;
   const IsLost is_lost_;
   const Gone gone_;
-  absl::node_hash_map<std::string, LivingPod> pods_;         // by uid
-  absl::flat_hash_map<std::string, std::deque<Owed>> owed_;  // by uid of the controller
+  absl::node_hash_map<std::string, LivingPod> pods_;                          // by uid
+  absl::flat_hash_map<std::string, std::deque<AwaitedReplacement>> awaited_;  // by uid of the controller
   uint64_t last_number_ = 0;
   size_t unplaced_ = 0, most_ = 0;
   bool at_start_ = false;

@@ -255,8 +255,7 @@ TEST_CASE("the devices of GpuShareFits follow the pods, and trials leave no trac
         there.pop_back();
       } else {
         const auto pod = PodWithShare(absl::StrCat("p", i), 100 * (1 + pick(9)), absl::StrCat("n", pick(3)));
-        if (devices->Choose(cache.FindRow(pod->node_name), cache.Info(pod->tmpl)->request.Scalar(devices->resource())) <
-            0)
+        if (devices->Choose(cache.FindRow(pod->node_name), cache.Info(*pod)->request.Scalar(devices->resource())) < 0)
           continue;
         REQUIRE(cache.AddPod(pod).ok());
         there.push_back(pod);
@@ -265,7 +264,7 @@ TEST_CASE("the devices of GpuShareFits follow the pods, and trials leave no trac
       std::vector<std::vector<int64_t>> sums(3, std::vector<int64_t>(3));
       for (const auto& p : there) {
         sums[cache.FindRow(p->node_name)][static_cast<size_t>(devices->DeviceOf(p->meta.uid))] +=
-            cache.Info(p->tmpl)->used.Scalar(devices->resource());
+            cache.Info(*p)->used.Scalar(devices->resource());
       }
       const auto before = used();
       REQUIRE(before == sums);

@@ -79,7 +79,7 @@ MUTATIONS = [
     ),
     (
         "a pod that changed while it was read again is lost",
-        "pkg/scheduler/after_failure_in_steps.cc",
+        "pkg/scheduler/after_failure_refetch.cc",
         "  if (changed) {\n    s_.Enqueue(p);",
         "  if (changed) {\n    ;",
     ),
@@ -128,7 +128,7 @@ MUTATIONS = [
     ),
     (
         "the condition of a pod is not written",
-        "pkg/scheduler/after_failure_in_steps.cc",
+        "pkg/scheduler/after_failure_refetch.cc",
         "  s_.actions->UpdatePodCondition(pending_.Ask(RequestKind::kCondition, &p), p.pod, c);",
         "  ConditionDone(p);",
     ),

@@ -152,13 +152,13 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   const IncrementalScheduler::Filter filter_ref = filter, narrow_ref = narrow;
   const IncrementalScheduler::Score score_ref = score;
   absl::FunctionRef<void()> note_ref = note;
-  IncrementalScheduler::Around around;
-  if (nominated) around.filter = &filter_ref;
-  if (extended || GuestFilters()) around.narrow = &narrow_ref;
-  around.walk = walk;
-  if (extended || GuestChooses() || parts_->wants_totals) around.score = &score_ref;
-  if (clock_ != nullptr) around.on_filtered = &note_ref;
-  const IncrementalScheduler::Answer answer = parts_->incremental.Place(pod, around, &last_node_index_);
+  IncrementalScheduler::Hooks hooks;
+  if (nominated) hooks.filter = &filter_ref;
+  if (extended || GuestFilters()) hooks.narrow = &narrow_ref;
+  hooks.walk = walk;
+  if (extended || GuestChooses() || parts_->wants_totals) hooks.score = &score_ref;
+  if (clock_ != nullptr) hooks.on_filtered = &note_ref;
+  const IncrementalScheduler::Answer answer = parts_->incremental.Place(pod, hooks, &last_node_index_);
   std::optional<Decision> made(std::in_place);  // all ways return it, so that it is made where the caller wants it
   Decision& d = *made;
   d.nodes = cache_->node_count();

@@ -120,10 +120,10 @@ void GenericScheduler::Evaluate(const api::PodPtr& pod, Evaluation* out, bool to
     return false;
   };
   const IncrementalScheduler::Filter filter_ref = filter;
-  IncrementalScheduler::Around around;
-  around.filter = &filter_ref;
+  IncrementalScheduler::Hooks hooks;
+  hooks.filter = &filter_ref;
   uint64_t unused_turn = 0;
-  parts_->incremental.Place(pod, around, &unused_turn);
+  parts_->incremental.Place(pod, hooks, &unused_turn);
   if (guest_ != nullptr && !guest_->Error().empty()) {
     out->error = guest_->Error();
     return;

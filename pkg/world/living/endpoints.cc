@@ -22,7 +22,7 @@ constexpr char kSlice[] = "EndpointSlice", kAddresses[] = "Endpoints", kOfServic
 constexpr size_t kMostInSlice = 100, kMostInEndpoints = 1000;
 
 // A pod behind a service.
-struct Behind {
+struct Backend {
   std::string name, uid, ip, node;
   bool ready = false, serving = false, terminating = false;
   std::vector<int64_t> ports;  // one for each port of the service; -1: the pod has no port of that name
@@ -49,7 +49,7 @@ int64_t TargetOf(const Value& port, const Value* pod) {
   return -1;
 }
 
-Value TargetReference(const Behind& pod, std::string_view ns) {
+Value TargetReference(const Backend& pod, std::string_view ns) {
   Value ref = Value::Object();
   ref.Set("kind", Value::String("Pod"));
   ref.Set("namespace", Value::String(ns));
@@ -95,7 +95,7 @@ class EndpointsController final : public Actor {
     if (IsTerminating(*service) || of_namespace == selectors_.end()) return;
     auto selector = of_namespace->second.find(what.name);
     if (selector == of_namespace->second.end()) return;
-    const std::vector<Behind> pods = PodsBehind(*service, selector->second);
+    const std::vector<Backend> pods = Backends(*service, selector->second);
     if (world_->cluster().Serves(kAddresses)) WriteEndpoints(what, *service, pods);
     if (world_->cluster().Serves(kSlice)) WriteSlices(what, *service, pods);
   }
@@ -104,19 +104,19 @@ class EndpointsController final : public Actor {
   static constexpr std::array<PodFactsPtr Change::*, 2> kSides = {&Change::before, &Change::after};
 
   // Returns the pods that have an address, by their names.
-  std::vector<Behind> PodsBehind(const Value& service, const Value& selector) const {
+  std::vector<Backend> Backends(const Value& service, const Value& selector) const {
     const bool all_ready = TrueAt(service, {"spec", "publishNotReadyAddresses"});
     const Value* ports = service.At({"spec", "ports"});
     // Only ports with names are looked up in the pods.
     const bool named = ports != nullptr && std::any_of(ports->items.begin(), ports->items.end(), [](const Value& p) {
                          return p.Find("targetPort") != nullptr && TargetOf(p, nullptr) < 0;
                        });
-    std::vector<Behind> pods;
+    std::vector<Backend> pods;
     for (const auto& [uid, facts] : world_->PodsIn(NamespaceOf(service))) {
       if (facts->IsFinished() || facts->node.empty() || !Selects(&selector, &facts->labels, false)) continue;
       if (facts->ip.empty()) continue;
       const ValuePtr pod = named ? world_->cluster().Get("Pod", facts->ns, facts->name) : nullptr;
-      Behind& b = pods.emplace_back();
+      Backend& b = pods.emplace_back();
       b.name = facts->name;
       b.uid = facts->uid;
       b.ip = facts->ip;
@@ -128,7 +128,7 @@ class EndpointsController final : public Actor {
         b.ports.push_back(TargetOf(ports->items[i], pod.get()));
       }
     }
-    std::sort(pods.begin(), pods.end(), [](const Behind& a, const Behind& b) { return a.name < b.name; });
+    std::sort(pods.begin(), pods.end(), [](const Backend& a, const Backend& b) { return a.name < b.name; });
     return pods;
   }
 
@@ -148,10 +148,10 @@ class EndpointsController final : public Actor {
     return list;
   }
 
-  void WriteEndpoints(const ObjectName& what, const Value& service, const std::vector<Behind>& pods) {
+  void WriteEndpoints(const ObjectName& what, const Value& service, const std::vector<Backend>& pods) {
     std::map<std::vector<int64_t>, std::pair<Value, Value>> by_ports;  // the addresses that are ready, and the others
     size_t count = 0;
-    for (const Behind& b : pods) {
+    for (const Backend& b : pods) {
       if (b.terminating || ++count > kMostInEndpoints) continue;
       Value address = Value::Object();
       address.Set("ip", Value::String(b.ip));
@@ -177,9 +177,9 @@ class EndpointsController final : public Actor {
     Write(kAddresses, what.name, std::move(v), "subsets");
   }
 
-  void WriteSlices(const ObjectName& what, const Value& service, const std::vector<Behind>& pods) {
-    std::map<std::vector<int64_t>, std::vector<const Behind*>> by_ports;
-    for (const Behind& b : pods) by_ports[b.ports].push_back(&b);
+  void WriteSlices(const ObjectName& what, const Value& service, const std::vector<Backend>& pods) {
+    std::map<std::vector<int64_t>, std::vector<const Backend*>> by_ports;
+    for (const Backend& b : pods) by_ports[b.ports].push_back(&b);
     if (by_ports.empty()) by_ports[{}];
     size_t number = 0;
     for (const auto& [ports, behind] : by_ports) {
@@ -225,7 +225,7 @@ class EndpointsController final : public Actor {
     return v;
   }
 
-  Value EndpointOf(const Behind& b, std::string_view ns) const {
+  Value EndpointOf(const Backend& b, std::string_view ns) const {
     Value e = Value::Object();
     Value addresses = Value::Array();
     addresses.Append(Value::String(b.ip));

@@ -58,7 +58,7 @@ std::optional<CsiVolume> VolumeOfClaim(const Cache& cache, const api::Persistent
 }  // namespace
 
 std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cache, const api::Pod& pod,
-                                                                const api::Volume& volume, Whose whose,
+                                                                const api::Volume& volume, VolumeOwner owner,
                                                                 RuleError* error) {
   BERTH_REQUIRES(ClaimNameOf(pod, volume).has_value());
   const std::string name = *ClaimNameOf(pod, volume);
@@ -68,7 +68,7 @@ std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cac
   }
   auto claim = cache.listers().claims.Get(pod.tmpl->ns, name);
   if (claim == nullptr) {
-    if (whose == Whose::kIncoming) {
+    if (owner == VolumeOwner::kIncoming) {
       *error = NoClaim(name);
       error->text = absl::StrCat("looking up PVC ", pod.tmpl->ns.string(), "/", name, ": ", error->text);
     }
@@ -79,7 +79,7 @@ std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cac
 }
 
 // A volume that several pods use, or one pod several times, counts once, because `out` is keyed by its unique name.
-bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, InTree in_tree, Whose whose, CsiVolumes* out,
+bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, InTree in_tree, VolumeOwner owner, CsiVolumes* out,
                    RuleError* error) {
   for (const api::Volume& v : pod.tmpl->volumes) {
     std::optional<CsiVolume> volume;
@@ -92,7 +92,7 @@ bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, InTree in_tree, Whos
         return false;
       }
     } else {
-      const auto claim = ClaimOfVolume(cache, pod, v, whose, error);
+      const auto claim = ClaimOfVolume(cache, pod, v, owner, error);
       if (!error->empty()) return false;
       if (claim == nullptr) continue;
       volume = VolumeOfClaim(cache, *claim, in_tree);
@@ -109,7 +109,7 @@ bool HasLimitedCsiVolumes(const Cache& cache, const api::Pod& pod) {
   // Errors in claims are reported by the rules themselves.
   RuleError error;
   CsiVolumes volumes;
-  AddCsiVolumes(cache, pod, InTree::kReplaced, Whose::kIncoming, &volumes, &error);
+  AddCsiVolumes(cache, pod, InTree::kReplaced, VolumeOwner::kIncoming, &volumes, &error);
   if (volumes.empty()) return false;
   std::set<std::string> wanted;
   for (const auto& [unique, limit] : volumes) wanted.insert(limit);
@@ -161,7 +161,7 @@ AttachedToNode AttachedVolumes::AttachedTo(Row row) const {
   const InTree in_tree = InTreeOf(IsMigrated(row), rules_);
   for (const PlacedPod& p : cache.row(row).pods) {
     if (p.info->tmpl->volumes.empty()) continue;
-    if (!AddCsiVolumes(cache, *p.pod, in_tree, Whose::kExisting, &out.by_pods, &out.error)) return out;
+    if (!AddCsiVolumes(cache, *p.pod, in_tree, VolumeOwner::kExisting, &out.by_pods, &out.error)) return out;
   }
   // VolumeAttachments also count volumes that are still attached although no pod on the node uses them any more.
   for (const auto& [unique, key] : out.by_pods) ++out.counts[key];

@@ -25,12 +25,12 @@ using CsiVolumes = std::map<std::string, std::string>;
 
 // Whether a volume belongs to the pod to be placed or to a pod that is already placed. A claim that does not exist is
 // an error only for the former.
-enum class Whose : uint8_t { kIncoming, kExisting };
+enum class VolumeOwner : uint8_t { kIncoming, kExisting };
 
 // Returns the claim of a pod's volume. Returns null and sets `error` if the scheduling cycle must end, and null without
 // an error if the volume does not count. REQUIRES: the volume refers to a claim.
 std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cache, const api::Pod& pod,
-                                                                const api::Volume& volume, Whose whose,
+                                                                const api::Volume& volume, VolumeOwner owner,
                                                                 RuleError* error);
 // What becomes of in-tree plugins on a node: they stay, or CSI drivers replace them, that of Portworx as well or not.
 enum class InTree : uint8_t { kStays, kReplaced, kReplacedWithPortworx };
@@ -40,7 +40,7 @@ inline InTree InTreeOf(bool replaced, const VolumeRules& rules) {
 }
 // Adds those volumes of a pod that a CSI driver attaches. Returns false and sets `error` if the scheduling cycle must
 // end.
-bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, InTree in_tree, Whose whose, CsiVolumes* out,
+bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, InTree in_tree, VolumeOwner owner, CsiVolumes* out,
                    RuleError* error);
 // Returns whether a claim of the pod uses, or will use, a driver for which at least one CSINode limits the number of
 // attached volumes.

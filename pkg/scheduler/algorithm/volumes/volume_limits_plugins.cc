@@ -38,7 +38,8 @@ class CsiLimitsCheck final : public FitCheck {
     for (const bool migrated : {false, true}) {
       if (migrated && !attached_->rules().drivers_replace_in_tree) break;
       Wanted& w = wanted_[migrated];
-      AddCsiVolumes(cache_, ctx.pod, InTreeOf(migrated, attached_->rules()), Whose::kIncoming, &w.volumes, &w.error);
+      AddCsiVolumes(cache_, ctx.pod, InTreeOf(migrated, attached_->rules()), VolumeOwner::kIncoming, &w.volumes,
+                    &w.error);
       for (const auto& [unique, key] : w.volumes) ++w.counts[key];
       if (rules.drivers_may_have_to_be_there) FindNeededDrivers(&w);
       silent_ = silent_ && w.error.empty() && w.volumes.empty();
@@ -217,7 +218,7 @@ class InTreeLimitsCheck final : public ColumnCheck {
         from_environment_(from_environment),
         rules_(rules),
         csi_node_rows_(std::move(csi_node_rows)) {
-    Collect(ctx.pod, Whose::kIncoming, &wanted_, &error_);
+    Collect(ctx.pod, VolumeOwner::kIncoming, &wanted_, &error_);
   }
 
   bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
@@ -232,7 +233,7 @@ class InTreeLimitsCheck final : public ColumnCheck {
   RejectionDetail Detail(Row row) override {
     std::set<std::string> attached;
     RuleError error;
-    for (const PlacedPod& p : cache_.row(row).pods) Collect(*p.pod, Whose::kExisting, &attached, &error);
+    for (const PlacedPod& p : cache_.row(row).pods) Collect(*p.pod, VolumeOwner::kExisting, &attached, &error);
     return absl::StrCat("limit of ", util::ToAbsl(limit_.provisioner), " volumes: ", attached.size(), " of ",
                         LimitOf(row), " in use, and the pod brings ", wanted_.size());
   }
@@ -268,7 +269,7 @@ class InTreeLimitsCheck final : public ColumnCheck {
     for (const PlacedPod& p : cache_.row(row).pods) {
       if (p.info->tmpl->volumes.empty()) continue;
       if (!attached) attached = wanted_;
-      if (!Collect(*p.pod, Whose::kExisting, &*attached, error)) return false;
+      if (!Collect(*p.pod, VolumeOwner::kExisting, &*attached, error)) return false;
     }
     return static_cast<int64_t>((attached ? *attached : wanted_).size()) <= LimitOf(row);
   }
@@ -291,14 +292,14 @@ class InTreeLimitsCheck final : public ColumnCheck {
   }
 
   // Adds the ids of the pod's volumes of this kind. Returns false and sets `error` if the scheduling cycle must end.
-  bool Collect(const api::Pod& pod, Whose whose, std::set<std::string>* out, RuleError* error) const {
+  bool Collect(const api::Pod& pod, VolumeOwner owner, std::set<std::string>* out, RuleError* error) const {
     for (const api::Volume& v : pod.tmpl->volumes) {
       if (v.kind == limit_.kind) {
         out->insert(v.id);
         continue;
       }
       if (!ClaimNameOf(pod, v)) continue;
-      const auto claim = ClaimOfVolume(cache_, pod, v, whose, error);
+      const auto claim = ClaimOfVolume(cache_, pod, v, owner, error);
       if (!error->empty()) return false;
       if (claim == nullptr) continue;
       const auto volume =

@@ -273,12 +273,12 @@ bool IncrementalScheduler::BuildsClass(EquivalenceClass* rows, const Use& use) {
 
 // Decides by parts if nothing has to be called for single rows, and by listing the rows that fit otherwise. A rule
 // without traits that fits this pod on every row is not called for any.
-IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod, Kept* kept, const Around& around,
+IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod, Kept* kept, const Hooks& hooks,
                                                           uint64_t* last_node_index) {
   EquivalenceClass* rows = kept->overlay->rows();
   const Use use = NoteUse(rows);
-  const bool by_row = around.filter != nullptr || around.walk != nullptr || around.narrow != nullptr ||
-                      around.score != nullptr || !rules_.other_priorities.empty();
+  const bool by_row = hooks.filter != nullptr || hooks.walk != nullptr || hooks.narrow != nullptr ||
+                      hooks.score != nullptr || !rules_.other_priorities.empty();
   const bool more_rules = by_row || !rules_.other_predicates.empty() || !pod->tmpl->volumes.empty();
   std::shared_ptr<EquivalenceClass> few;
   if (!more_rules) {
@@ -294,25 +294,25 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
   if (!volumes) return {};
   for (auto& check : *volumes) checks.push_back(std::move(check));
   const std::vector<WeightedScoring> scorings = Prepare(rules_.other_priorities, ctx);
-  if (around.walk == nullptr && !others) few = FewRowsFor(*kept->overlay, use, checks);
+  if (hooks.walk == nullptr && !others) few = FewRowsFor(*kept->overlay, use, checks);
   const bool used_before = few == nullptr && BuildsClass(rows, use);
   if (used_before && !by_row && checks.empty()) return kept->overlay->Place(last_node_index);
   if (used_before) rows->Refresh();
   auto filter = [&](RowSet* candidates) {
     RowSet errors;
     for (auto& check : checks) check->Filter(candidates, &errors);
-    return errors.empty() && (around.filter == nullptr || (*around.filter)(candidates));
+    return errors.empty() && (hooks.filter == nullptr || (*hooks.filter)(candidates));
   };
   auto score = [&](std::span<const Row> of, std::span<int64_t> totals) {
-    return ScoreOthers(scorings, of, totals) && (around.score == nullptr || (*around.score)(of, totals));
+    return ScoreOthers(scorings, of, totals) && (hooks.score == nullptr || (*hooks.score)(of, totals));
   };
   const DomainOverlay::Extra::Filter filter_ref = filter;
   const DomainOverlay::Extra::Score score_ref = score;
   DomainOverlay::Extra extra;
-  if (!checks.empty() || around.filter != nullptr) extra.filter = &filter_ref;
-  if (!scorings.empty() || around.score != nullptr) extra.score = &score_ref;
-  extra.walk = around.walk;
-  extra.narrow = around.narrow;
+  if (!checks.empty() || hooks.filter != nullptr) extra.filter = &filter_ref;
+  if (!scorings.empty() || hooks.score != nullptr) extra.score = &score_ref;
+  extra.walk = hooks.walk;
+  extra.narrow = hooks.narrow;
   if (few != nullptr) return kept->overlay->PlaceAmongFew(std::move(few), extra, last_node_index);
   return kept->overlay->PlaceAmong(extra, last_node_index);
 }
@@ -332,7 +332,7 @@ void IncrementalScheduler::NoteUnfit(const api::PodPtr& pod) {
 
 // Finds what is kept for the pod's template, makes what is missing, and decides. The class is looked up again when the
 // keys or the rules left out have changed, because they are part of what the class depends on.
-IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_pod, const Around& around,
+IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_pod, const Hooks& hooks,
                                                          uint64_t* last_node_index) {
   // spec.nodeName is not part of a template, so a pod that has it cannot be decided from answers for its template.
   if (!rules_.scores_fit || !the_pod->node_name.empty()) return {};
@@ -353,8 +353,8 @@ IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_
     ++found->sharers;
     kept->overlay->SetClass(std::move(found));
   }
-  kept->overlay->set_on_filtered(around.on_filtered);
-  Answer answer = Decide(the_pod, kept, around, last_node_index);
+  kept->overlay->set_on_filtered(hooks.on_filtered);
+  Answer answer = Decide(the_pod, kept, hooks, last_node_index);
   if (answer.outcome != Answer::Outcome::kUndecided) {
     const bool unfit = answer.outcome == Answer::Outcome::kUnfit;
     any_unfit_ = any_unfit_ || unfit;

@@ -43,7 +43,7 @@ class IncrementalScheduler {
   // Callbacks for what is not a configured rule, such as nominated pods and extenders. Null pointers are not called.
   using Filter = DomainOverlay::Extra::Filter;
   using Score = DomainOverlay::Extra::Score;
-  struct Around {
+  struct Hooks {
     const Filter* filter = nullptr;                    // called with the rows that fit by the rules
     const Score* score = nullptr;                      // called if more than one row fits
     SampledWalk* walk = nullptr;                       // if not null, only the rows that it finds fit
@@ -52,7 +52,7 @@ class IncrementalScheduler {
   };
   // Decides where the pod goes. Advances *last_node_index when it has chosen among several nodes, as selectHost of 1.10
   // does.
-  Answer Place(const api::PodPtr& pod, const Around& around, uint64_t* last_node_index);
+  Answer Place(const api::PodPtr& pod, const Hooks& hooks, uint64_t* last_node_index);
   // Returns whether Place would go through all rows for this pod, and would probably find that none fits, by what
   // became of the pods before it. Then the reference scheduler, which must say why, may as well be asked first.
   bool ExpectsUnfit(const api::PodPtr& pod);
@@ -96,7 +96,7 @@ class IncrementalScheduler {
   bool ClassesAreUsedAgain() const { return classes_used_ < kFewClasses || classes_used_again_ * 8 >= classes_used_; }
   // Returns whether at least one new class in four found that another one had its index.
   bool IndexesAreShared() const { return indexes_shared_ * 4 >= indexes_used_; }
-  Answer Decide(const api::PodPtr& pod, Kept* kept, const Around& around, uint64_t* last_node_index);
+  Answer Decide(const api::PodPtr& pod, Kept* kept, const Hooks& hooks, uint64_t* last_node_index);
   bool ScoreOthers(const std::vector<WeightedScoring>& others, std::span<const Row> rows, std::span<int64_t> totals);
   void CountBytes(Kept* kept);
   void EvictOldest();

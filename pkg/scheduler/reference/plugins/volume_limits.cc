@@ -24,9 +24,9 @@ std::shared_ptr<const api::PersistentVolume> VolumeOf(const World& world, const 
 
 // Returns the claim of a volume. Returns null with an error when the cycle must end with it, and null without an error
 // when the volume does not count.
-enum class Whose { kIncoming, kExisting };
+enum class VolumeOwner { kIncoming, kExisting };
 std::shared_ptr<const api::PersistentVolumeClaim> FindClaim(const Cycle& c, const api::Pod& pod,
-                                                            const api::Volume& volume, Whose whose,
+                                                            const api::Volume& volume, VolumeOwner owner,
                                                             std::string* error) {
   std::string name = *ClaimNameOf(pod, volume);
   if (name.empty()) {
@@ -35,7 +35,7 @@ std::shared_ptr<const api::PersistentVolumeClaim> FindClaim(const Cycle& c, cons
   }
   auto claim = c.world.claims.Get(pod.tmpl->ns, name);
   if (claim == nullptr) {
-    if (whose == Whose::kIncoming) {
+    if (owner == VolumeOwner::kIncoming) {
       *error = absl::StrCat("looking up PVC ", pod.tmpl->ns.string(), "/", name, ": ",
                             NotFound("persistentvolumeclaim", name));
     }
@@ -63,7 +63,7 @@ class CsiLimits final : public Cloned<CsiLimits> {
     bool migrated = csi_node != nullptr;
     Attached wanted, attached;
     std::string error;
-    if (!Collect(c, c.pod, migrated, Whose::kIncoming, &wanted, &error)) return Status::Error(error);
+    if (!Collect(c, c.pod, migrated, VolumeOwner::kIncoming, &wanted, &error)) return Status::Error(error);
     if (wanted.empty()) return {};
     std::map<std::string, int64_t> limits;
     for (const auto& [name, amount] : info.allocatable().scalars) {
@@ -76,7 +76,7 @@ class CsiLimits final : public Cloned<CsiLimits> {
     }
     if (limits.empty()) return {};
     for (const api::PodPtr& q : info.pods()) {
-      if (!Collect(c, *q, migrated, Whose::kExisting, &attached, &error)) return Status::Error(error);
+      if (!Collect(c, *q, migrated, VolumeOwner::kExisting, &attached, &error)) return Status::Error(error);
     }
     std::map<std::string, int64_t> have, more;
     for (const auto& [unique, key] : attached) {
@@ -102,7 +102,7 @@ class CsiLimits final : public Cloned<CsiLimits> {
   using Attached = std::map<std::string, std::string>;  // from "driver/handle" to the name of the limit
 
   // Adds the pod's volumes that CSI drivers attach. Returns false with an error when the cycle must end with it.
-  static bool Collect(const Cycle& c, const api::Pod& pod, bool migrated, Whose whose, Attached* out,
+  static bool Collect(const Cycle& c, const api::Pod& pod, bool migrated, VolumeOwner owner, Attached* out,
                       std::string* error) {
     for (const api::Volume& v : pod.tmpl->volumes) {
       std::optional<CsiVolume> volume;
@@ -114,7 +114,7 @@ class CsiLimits final : public Cloned<CsiLimits> {
           return false;
         }
       } else {
-        auto claim = FindClaim(c, pod, v, whose, error);
+        auto claim = FindClaim(c, pod, v, owner, error);
         if (!error->empty()) return false;
         if (claim == nullptr) continue;
         volume = OfClaim(c, *claim, migrated);
@@ -173,12 +173,12 @@ class InTreeLimits final : public Cloned<InTreeLimits> {
   Status Filter(const Cycle& c, const NodeInfo& info) override {
     std::set<std::string> wanted, attached;
     std::string error;
-    if (!Collect(c, c.pod, Whose::kIncoming, &wanted, &error)) return Status::Error(error);
+    if (!Collect(c, c.pod, VolumeOwner::kIncoming, &wanted, &error)) return Status::Error(error);
     if (wanted.empty()) return {};
     // On a node with a CSINode object, NodeVolumeLimits counts the volumes.
     if (c.world.csi_nodes.Get(Symbol(), info.node().meta.name) != nullptr) return {};
     for (const api::PodPtr& q : info.pods()) {
-      if (!Collect(c, *q, Whose::kExisting, &attached, &error)) return Status::Error(error);
+      if (!Collect(c, *q, VolumeOwner::kExisting, &attached, &error)) return Status::Error(error);
     }
     attached.merge(wanted);
     return static_cast<int64_t>(attached.size()) > LimitOf(info) ? Status::Unschedulable(kExceeded) : Status();
@@ -201,14 +201,15 @@ class InTreeLimits final : public Cloned<InTreeLimits> {
     return nitro ? 25 : limit_.limit;
   }
 
-  bool Collect(const Cycle& c, const api::Pod& pod, Whose whose, std::set<std::string>* out, std::string* error) const {
+  bool Collect(const Cycle& c, const api::Pod& pod, VolumeOwner owner, std::set<std::string>* out,
+               std::string* error) const {
     for (const api::Volume& v : pod.tmpl->volumes) {
       if (v.kind == limit_.kind) {
         out->insert(v.id);
         continue;
       }
       if (!ClaimNameOf(pod, v)) continue;
-      auto claim = FindClaim(c, pod, v, whose, error);
+      auto claim = FindClaim(c, pod, v, owner, error);
       if (!error->empty()) return false;
       if (claim == nullptr) continue;
       if (auto volume = VolumeOf(c.world, *claim)) {

@@ -22,9 +22,9 @@ using Place = PendingPlace;
 // How long to wait before the condition of a kUnsupported pod is written again, after the write has failed.
 constexpr absl::Duration kRetryUnsupported = absl::Seconds(30);
 
-class InSteps : public AfterFailure {
+class RefetchAfterFailure : public AfterFailure {
  public:
-  explicit InSteps(SchedulingState* state) : s_(*state), pending_(state->pending) {}
+  explicit RefetchAfterFailure(SchedulingState* state) : s_(*state), pending_(state->pending) {}
 
   void NotPlaced(PendingPod& p, std::unique_ptr<Attempt> attempt, const Decision& d) override;
   void Fail(PendingPod& p, AttemptFailure f) override;
@@ -52,7 +52,7 @@ class InSteps : public AfterFailure {
   PendingTable& pending_;
 };
 
-void InSteps::NotPlaced(PendingPod& p, std::unique_ptr<Attempt> attempt, const Decision& d) {
+void RefetchAfterFailure::NotPlaced(PendingPod& p, std::unique_ptr<Attempt> attempt, const Decision& d) {
   VLOG(1) << "Failed to schedule pod: " << Name(*p.pod) << ": " << d.error;
   s_.log.AttemptFailed(*p.pod, WhyFailed(d), d.error);
   const bool unfit = d.outcome == Decision::Outcome::kUnfit;
@@ -73,7 +73,7 @@ void InSteps::NotPlaced(PendingPod& p, std::unique_ptr<Attempt> attempt, const D
 
 // Reports a failed attempt. The condition is written only if it says something new; it keeps the time of the last
 // transition if the pod had the status already.
-void InSteps::Fail(PendingPod& p, AttemptFailure f) {
+void RefetchAfterFailure::Fail(PendingPod& p, AttemptFailure f) {
   if (!f.is_logged) s_.log.AttemptFailed(*p.pod, SchedulerLog::Failure::kError, f.message);
   p.why = f.why;
   if (BacksOff()) {
@@ -98,7 +98,7 @@ void InSteps::Fail(PendingPod& p, AttemptFailure f) {
   WriteCondition(p, c);
 }
 
-void InSteps::Replied(const Request& request, const Reply& r) {
+void RefetchAfterFailure::Replied(const Request& request, const Reply& r) {
   switch (request.kind) {
     case RequestKind::kCondition:
       return ConditionWritten(*request.pod, r);
@@ -125,13 +125,13 @@ void InSteps::Replied(const Request& request, const Reply& r) {
 
 // ---- the condition ------------------------------------------------------------------------------
 
-void InSteps::WriteCondition(PendingPod& p, const api::PodCondition& c) {
+void RefetchAfterFailure::WriteCondition(PendingPod& p, const api::PodCondition& c) {
   pending_.SetPlace(p, Place::kWritingStatus);
   p.unwritten = c;
   s_.actions->UpdatePodCondition(pending_.Ask(RequestKind::kCondition, &p), p.pod, c);
 }
 
-void InSteps::ConditionWritten(PendingPod& p, const Reply& r) {
+void RefetchAfterFailure::ConditionWritten(PendingPod& p, const Reply& r) {
   if (r.answer.ok()) {
     if (r.pod != nullptr) p.pod = r.pod;
     p.unwritten.reset();
@@ -145,7 +145,7 @@ void InSteps::ConditionWritten(PendingPod& p, const Reply& r) {
 }
 
 // Continues after the condition was written, or when there was nothing to write.
-void InSteps::ConditionDone(PendingPod& p) {
+void RefetchAfterFailure::ConditionDone(PendingPod& p) {
   if (p.attempt != nullptr && p.attempt->failures != nullptr) {
     StartPreemption(p);
   } else {
@@ -155,7 +155,7 @@ void InSteps::ConditionDone(PendingPod& p) {
 
 // ---- back into the queue ------------------------------------------------------------------------
 
-void InSteps::BackIntoQueue(PendingPod& p) {
+void RefetchAfterFailure::BackIntoQueue(PendingPod& p) {
   p.attempt.reset();
   const bool unsupported = std::exchange(p.unsupported, false);
   const bool unwritten = p.unwritten.has_value();
@@ -180,12 +180,12 @@ void InSteps::BackIntoQueue(PendingPod& p) {
   Refetch(p);
 }
 
-void InSteps::Refetch(PendingPod& p) {
+void RefetchAfterFailure::Refetch(PendingPod& p) {
   pending_.SetPlace(p, Place::kRefetching);
   s_.actions->GetPod(pending_.Ask(RequestKind::kRefetch, &p), *p.pod);
 }
 
-void InSteps::Refetched(PendingPod& p, const Answer& a, const api::PodPtr& fresh) {
+void RefetchAfterFailure::Refetched(PendingPod& p, const Answer& a, const api::PodPtr& fresh) {
   if (a.kind == Answer::Kind::kNotFound || (a.ok() && fresh->meta.uid != p.pod->meta.uid)) {
     LOG(WARNING) << "A pod " << Name(*p.pod) << " no longer exists";
     return s_.Erase(p);
@@ -218,12 +218,12 @@ void InSteps::Refetched(PendingPod& p, const Answer& a, const api::PodPtr& fresh
 // clear the nominations that are void now. The nomination counts from when the node is chosen, so that no pod of lower
 // priority is placed there meanwhile.
 
-void InSteps::StartPreemption(PendingPod& p) {
+void RefetchAfterFailure::StartPreemption(PendingPod& p) {
   pending_.SetPlace(p, Place::kPreempting);
   s_.actions->GetPod(pending_.Ask(RequestKind::kPreemptor, &p), *p.pod);
 }
 
-void InSteps::Preempt(PendingPod& p, const Answer& a, const api::PodPtr& fresh) {
+void RefetchAfterFailure::Preempt(PendingPod& p, const Answer& a, const api::PodPtr& fresh) {
   if (a.kind == Answer::Kind::kNotFound || (a.ok() && fresh->meta.uid != p.pod->meta.uid)) {
     LOG(ERROR) << "Error getting the updated preemptor pod object: "
                << (a.ok() ? absl::StrCat("pods \"", p.pod->meta.name, "\" is another one now") : a.message);
@@ -256,7 +256,7 @@ void InSteps::Preempt(PendingPod& p, const Answer& a, const api::PodPtr& fresh) 
 }
 
 // Handles the answer to the nomination. If it could not be written, no pod is evicted.
-void InSteps::Nominated(PendingPod& p, const Answer& a, const api::PodPtr& fresh) {
+void RefetchAfterFailure::Nominated(PendingPod& p, const Answer& a, const api::PodPtr& fresh) {
   if (!a.ok()) {
     LOG(ERROR) << "Error in preemption process. Cannot update pod " << p.pod->meta.name
                << " annotations: " << a.message;
@@ -272,14 +272,14 @@ void InSteps::Nominated(PendingPod& p, const Answer& a, const api::PodPtr& fresh
   DeleteNextVictim(p);
 }
 
-void InSteps::DeleteNextVictim(PendingPod& p) {
+void RefetchAfterFailure::DeleteNextVictim(PendingPod& p) {
   if (p.gone) return s_.Erase(p);
   Attempt& t = *p.attempt;
   if (t.next_victim == t.preemption.victims.size()) return ClearNominations(p);
   s_.actions->DeletePod(pending_.Ask(RequestKind::kVictim, &p), t.preemption.victims[t.next_victim]);
 }
 
-void InSteps::VictimDeleted(PendingPod& p, const Answer& a) {
+void RefetchAfterFailure::VictimDeleted(PendingPod& p, const Answer& a) {
   Attempt& t = *p.attempt;
   const api::PodPtr& victim = t.preemption.victims[t.next_victim];
   if (a.ok()) {
@@ -297,7 +297,7 @@ void InSteps::VictimDeleted(PendingPod& p, const Answer& a) {
 
 // Clears the nominations that are void now: those of pods with lower priority to the chosen node or, when there is no
 // such node, that of the preemptor itself.
-void InSteps::ClearNominations(PendingPod& p) {
+void RefetchAfterFailure::ClearNominations(PendingPod& p) {
   for (const api::PodPtr& pod : p.attempt->preemption.nominated_to_clear) {
     if (pod->nominated_node_name.empty()) continue;
     PendingPod* other = pending_.Find(*pod);
@@ -319,7 +319,7 @@ void InSteps::ClearNominations(PendingPod& p) {
 // unless it has changed or its condition is still to be written. Where the queue knows no back-off (1.8), the pod waits
 // for its own, whatever preemption came to, and is read after that (MakeDefaultErrorFunc in factory.go, which runs
 // beside preempt).
-void InSteps::EndPreemption(PendingPod& p) {
+void RefetchAfterFailure::EndPreemption(PendingPod& p) {
   if (p.gone) return s_.Erase(p);
   p.attempt.reset();
   if (p.changed || p.unwritten || BacksOff()) return BackIntoQueue(p);
@@ -329,8 +329,8 @@ void InSteps::EndPreemption(PendingPod& p) {
 
 }  // namespace
 
-std::unique_ptr<AfterFailure> FailureInSteps(SchedulingState* state) {
-  return std::make_unique<InSteps>(state);
+std::unique_ptr<AfterFailure> NewRefetchAfterFailure(SchedulingState* state) {
+  return std::make_unique<RefetchAfterFailure>(state);
 }
 
 }  // namespace berth::scheduler

@@ -14,9 +14,9 @@ namespace {
 
 using Place = PendingPlace;
 
-class AtOnce : public AfterFailure {
+class RequeueAfterFailure : public AfterFailure {
  public:
-  explicit AtOnce(SchedulingState* state) : s_(*state), pending_(state->pending) {}
+  explicit RequeueAfterFailure(SchedulingState* state) : s_(*state), pending_(state->pending) {}
 
   void NotPlaced(PendingPod& p, std::unique_ptr<Attempt> attempt, const Decision& d) override;
   void Fail(PendingPod& p, AttemptFailure f) override;
@@ -41,7 +41,7 @@ class AtOnce : public AfterFailure {
   PendingTable& pending_;
 };
 
-void AtOnce::NotPlaced(PendingPod& p, std::unique_ptr<Attempt> attempt, const Decision& d) {
+void RequeueAfterFailure::NotPlaced(PendingPod& p, std::unique_ptr<Attempt> attempt, const Decision& d) {
   Rejection r{
       .message = d.error, .reason = "Unschedulable", .why = WhyFailed(d), .plugins = d.rejected_by, .nomination = {}};
   const bool unfit = d.outcome == Decision::Outcome::kUnfit;
@@ -62,7 +62,7 @@ void AtOnce::NotPlaced(PendingPod& p, std::unique_ptr<Attempt> attempt, const De
   PreemptIfEligible(p);
 }
 
-void AtOnce::Fail(PendingPod& p, AttemptFailure f) {
+void RequeueAfterFailure::Fail(PendingPod& p, AttemptFailure f) {
   p.why = f.why;
   p.attempt = std::make_unique<Attempt>();
   p.attempt->rejection = {.message = std::move(f.event),
@@ -76,7 +76,7 @@ void AtOnce::Fail(PendingPod& p, AttemptFailure f) {
   Finish(p);
 }
 
-void AtOnce::Replied(const Request& request, const Reply& r) {
+void RequeueAfterFailure::Replied(const Request& request, const Reply& r) {
   switch (request.kind) {
     case RequestKind::kPreemptor:
       return PreemptorRead(*request.pod, r.answer, r.pod);
@@ -96,7 +96,7 @@ void AtOnce::Replied(const Request& request, const Reply& r) {
   }
 }
 
-void AtOnce::PreemptIfEligible(PendingPod& p) {
+void RequeueAfterFailure::PreemptIfEligible(PendingPod& p) {
   // Where other plugins besides that for preemption have a say, the text of a preemption is all that they say.
   if (p.pod->tmpl->never_preempts && s_.AlgorithmOf(*p.pod).config().release->claims_plugin.empty()) {
     TellOfPreemption(p, "preemption: not eligible due to preemptionPolicy=Never.");
@@ -106,7 +106,7 @@ void AtOnce::PreemptIfEligible(PendingPod& p) {
 }
 
 // Goes on with the pod as the API server has it (1.19). If it cannot be read, nobody is evicted.
-void AtOnce::PreemptorRead(PendingPod& p, const Answer& a, const api::PodPtr& fresh) {
+void RequeueAfterFailure::PreemptorRead(PendingPod& p, const Answer& a, const api::PodPtr& fresh) {
   if (!a.ok() || fresh == nullptr || fresh->meta.uid != p.pod->meta.uid) {
     s_.log.NotPreempting(*p.pod, a.ok() ? "the pod is another one now" : std::string_view(a.message),
                          /*failed=*/true);
@@ -116,12 +116,12 @@ void AtOnce::PreemptorRead(PendingPod& p, const Answer& a, const api::PodPtr& fr
 }
 
 // Appends to the message of the failed attempt what came of preemption, where the release says it.
-void AtOnce::TellOfPreemption(PendingPod& p, std::string_view text) {
+void RequeueAfterFailure::TellOfPreemption(PendingPod& p, std::string_view text) {
   if (s_.process.tells_of_preemption) absl::StrAppend(&p.attempt->rejection.message, " ", std::string(text));
 }
 
 // Lets the pod preempt others.
-void AtOnce::MakeRoom(PendingPod& p, const NodeFailures& failures) {
+void RequeueAfterFailure::MakeRoom(PendingPod& p, const NodeFailures& failures) {
   Attempt& t = *p.attempt;
   s_.ChoosePreemption(p, failures);
   if (!t.preemption.error.empty()) {
@@ -151,14 +151,14 @@ void AtOnce::MakeRoom(PendingPod& p, const NodeFailures& failures) {
   EvictNextVictim(p);
 }
 
-void AtOnce::ObserveEvictions(const Attempt& t, bool succeeded) {
+void RequeueAfterFailure::ObserveEvictions(const Attempt& t, bool succeeded) {
   if (!s_.process.measures_events || !t.evictions_begun) return;
   s_.metrics.evictions[succeeded ? 1 : 0].Observe(s_.now - *t.evictions_begun);
 }
 
 // Evicts the victims one after another: first the condition that says why is written, then the pod is deleted. A victim
 // that is terminating already is skipped (1.29 deletes it again).
-void AtOnce::EvictNextVictim(PendingPod& p) {
+void RequeueAfterFailure::EvictNextVictim(PendingPod& p) {
   if (p.gone) return s_.Erase(p);
   Attempt& t = *p.attempt;
   const auto& victims = t.preemption.victims;
@@ -176,13 +176,13 @@ void AtOnce::EvictNextVictim(PendingPod& p) {
   s_.actions->MarkVictim(pending_.Ask(RequestKind::kVictimCondition, &p), victims[t.next_victim], target);
 }
 
-void AtOnce::VictimMarked(PendingPod& p, const Answer& a) {
+void RequeueAfterFailure::VictimMarked(PendingPod& p, const Answer& a) {
   const api::PodPtr& victim = p.attempt->preemption.victims[p.attempt->next_victim];
   if (!a.ok() && a.kind != Answer::Kind::kNotFound) return EvictionFailed(p, *victim, a);
   s_.actions->DeletePod(pending_.Ask(RequestKind::kVictim, &p), victim);
 }
 
-void AtOnce::VictimEvicted(PendingPod& p, const Answer& a) {
+void RequeueAfterFailure::VictimEvicted(PendingPod& p, const Answer& a) {
   Attempt& t = *p.attempt;
   const api::PodPtr& victim = t.preemption.victims[t.next_victim];
   if (a.ok()) {
@@ -199,7 +199,7 @@ void AtOnce::VictimEvicted(PendingPod& p, const Answer& a) {
   EvictNextVictim(p);
 }
 
-void AtOnce::EvictionFailed(PendingPod& p, const api::Pod& victim, const Answer& a) {
+void RequeueAfterFailure::EvictionFailed(PendingPod& p, const api::Pod& victim, const Answer& a) {
   s_.log.VictimNotEvicted(*p.pod, victim, a.message);
   ObserveEvictions(*p.attempt, false);
   if (p.gone) return s_.Erase(p);
@@ -211,7 +211,7 @@ void AtOnce::EvictionFailed(PendingPod& p, const api::Pod& victim, const Answer&
 }
 
 // Clears the nomination of a pod of lower priority that was nominated to the same node.
-void AtOnce::TakeNomination(const api::Pod& pod) {
+void RequeueAfterFailure::TakeNomination(const api::Pod& pod) {
   PendingPod* other = pending_.Find(pod);
   s_.queue->nominated()->Remove(pod);
   const api::PodPtr newest = other != nullptr ? other->pod : std::make_shared<api::Pod>(pod);
@@ -227,7 +227,7 @@ void AtOnce::TakeNomination(const api::Pod& pod) {
 
 // Ends the attempt: records the event, writes condition and nomination where they differ from what the API server has,
 // and puts the pod back into the queue.
-void AtOnce::Finish(PendingPod& p) {
+void RequeueAfterFailure::Finish(PendingPod& p) {
   Rejection r = std::move(p.attempt->rejection);
   p.attempt.reset();
   s_.log.AttemptFailed(*p.pod, r.why, r.message);
@@ -262,7 +262,7 @@ void AtOnce::Finish(PendingPod& p) {
 
 // Handles the answer to the patch of Finish. The nomination that was written counts until the watch shows the
 // version of the pod that the answer names.
-void AtOnce::StatusPatched(const std::string& uid, const Reply& r) {
+void RequeueAfterFailure::StatusPatched(const std::string& uid, const Reply& r) {
   PendingPod* p = pending_.Find(uid);
   if (!r.answer.ok()) {
     s_.log.StatusNotUpdated(p != nullptr ? p->pod->meta.ns.str() : "", p != nullptr ? p->pod->meta.name : uid,
@@ -276,8 +276,8 @@ void AtOnce::StatusPatched(const std::string& uid, const Reply& r) {
 
 }  // namespace
 
-std::unique_ptr<AfterFailure> FailureAtOnce(SchedulingState* state) {
-  return std::make_unique<AtOnce>(state);
+std::unique_ptr<AfterFailure> NewRequeueAfterFailure(SchedulingState* state) {
+  return std::make_unique<RequeueAfterFailure>(state);
 }
 
 }  // namespace berth::scheduler
