@@ -303,7 +303,7 @@ def test_single_plugins():
         capture_output=True,
         text=True,
     )
-    assert done.returncode != 0 and "there is no plugin LimitRange" in done.stderr and "LimitRanger" in done.stderr, (
+    assert done.returncode != 0 and 'invalid value "LimitRange": must be LimitRanger, ' in done.stderr, (
         "an unknown plugin",
         done.stderr,
     )
