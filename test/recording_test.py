@@ -139,12 +139,12 @@ def lines_so_far(folder):
     return [json.loads(line) for line in out.decode().rpartition("\n")[0].splitlines()]
 
 
-def test_a_recording_that_is_older_than_a_mend():
+def test_a_recording_that_is_older_than_a_correction():
     """As a scheduler would have recorded that did not count what a pod requests as a whole."""
     placed = pod("x", on="a", cpu="1")
     cluster = [node("a", cpu="4"), node("b", cpu="4"), placed, pod("p", cpu="2"), pod("q", cpu="500m")]
     for release in ("1.8", "1.9", "1.10", "1.13", "1.19", "1.29", "1.36"):
-        folder = scratch("mended-" + release)
+        folder = scratch("corrected-" + release)
         assert (
             schedsim(
                 "simulate",
@@ -156,7 +156,7 @@ def test_a_recording_that_is_older_than_a_mend():
             == 0
         )
         now = unpacked(folder)
-        assert schedsim("replay", folder, "--check", "--accept-mends")[1].count(";") == 0
+        assert schedsim("replay", folder, "--check", "--accept-corrections")[1].count(";") == 0
         before = now.replace(
             '"spec":{"containers":[{"image":"busybox","resources":{"requests":{"cpu":"1"}}',
             '"spec":{"resources":{"requests":{"cpu":"3500m"}},"containers":[{"image":"busybox"',
@@ -167,21 +167,23 @@ def test_a_recording_that_is_older_than_a_mend():
             f.write(before)
         with open(older, "w", encoding="utf-8") as f:
             f.write("".join(re.sub('"mends":[0-9]+,', "", line) for line in before.splitlines(True)))
-        mend = "pods count for their pod-level requests"
-        # What has every mend differs for another reason.
-        status, out, _ = schedsim("replay", newer, "--accept-mends")
+        correction = "pods count for their pod-level requests"
+        # What has every correction differs for another reason.
+        status, out, _ = schedsim("replay", newer, "--accept-corrections")
         assert status == 1 and "differ" in out and "bug fixes" not in out, (release, out)
         status, out, _ = schedsim("replay", older)
-        assert status == 1 and "is older than these bug fixes" in out and mend in out and "--accept-mends" in out, (
-            release,
-            out,
-        )
+        assert (
+            status == 1
+            and "is older than these bug fixes" in out
+            and correction in out
+            and "--accept-corrections" in out
+        ), (release, out)
         status, result = replayed(older)
-        assert status == 1 and any(m.startswith(mend) for m in result["mends"]) and not result["same"], (
+        assert status == 1 and any(m.startswith(correction) for m in result["corrections"]) and not result["same"], (
             release,
             result,
         )
-        status, out, _ = schedsim("replay", older, "--accept-mends", "--check")
+        status, out, _ = schedsim("replay", older, "--accept-corrections", "--check")
         assert status == 0 and re.fullmatch(
             "ok: [0-9]+ inputs, [0-9]+ decisions?; [0-9]+ accepted differences?\n", out
         ), (release, out)

@@ -228,10 +228,11 @@ std::string ResultText(const ReplayResult& r) {
                     d.pod.empty() ? "" : ", pod " + d.pod,
                     "\n  recorded: ", d.recorded.empty() ? "nothing" : d.recorded,
                     "\n  replayed: ", d.replayed.empty() ? "nothing" : d.replayed, "\n");
-    if (!r.mends.empty()) {
+    if (!r.corrections.empty()) {
       absl::StrAppend(
-          &out, "The recording is older than these bug fixes, which may be the reason (--accept-mends continues):\n",
-          r.mends);
+          &out,
+          "The recording is older than these bug fixes, which may be the reason (--accept-corrections continues):\n",
+          r.corrections);
     }
     return out;
   }
@@ -243,7 +244,8 @@ std::string ResultText(const ReplayResult& r) {
   }
   if (r.lost > 0) absl::StrAppend(&out, explain::Counted(r.lost, "event"), " are missing from the recording.\n");
   if (r.accepted > 0) {
-    absl::StrAppend(&out, explain::Counted(r.accepted, "difference"), " may be due to newer bug fixes:\n", r.mends);
+    absl::StrAppend(&out, explain::Counted(r.accepted, "difference"), " may be due to newer bug fixes:\n",
+                    r.corrections);
   }
   if (r.truncated) out += "The recording ends early, as when its daemon was killed.\n";
   return out;
@@ -261,10 +263,10 @@ std::string ResultJson(const ReplayResult& r) {
       .Member("truncated", r.truncated)
       .Member("same", !r.difference.has_value() && r.accepted == 0)
       .Member("accepted", r.accepted);
-  if (!r.mends.empty()) {
-    std::vector<std::string> mends = absl::StrSplit(r.mends, '\n', absl::SkipEmpty());
-    for (std::string& m : mends) absl::StripAsciiWhitespace(&m);
-    j.Key("mends").Texts(mends);
+  if (!r.corrections.empty()) {
+    std::vector<std::string> corrections = absl::StrSplit(r.corrections, '\n', absl::SkipEmpty());
+    for (std::string& m : corrections) absl::StripAsciiWhitespace(&m);
+    j.Key("corrections").Texts(corrections);
   }
   if (r.difference) {
     const auto& d = *r.difference;
@@ -304,7 +306,7 @@ int Replay(const Invocation& o, std::ostream& out) {
     options.pod = o.Get<std::string>("pod");
     if (options.pod.find('/') == std::string::npos) options.pod = "default/" + options.pod;
   }
-  options.accept_mends = o.Get<bool>("accept-mends");
+  options.accept_corrections = o.Get<bool>("accept-corrections");
   options.stopped = [&](recording::Core& core, const api::PodPtr& pod) {
     if (pod != nullptr) explanation = ExplainNext(core, pod, o.output);
   };
@@ -345,7 +347,8 @@ const Command kReplayCommand = {
     .add_flags =
         [](flags::FlagSet& add) {
           add("check", po::bool_switch(), "print one line, for use as a test");
-          add("accept-mends", po::bool_switch(), "continue after differences if the recording is older than a bug fix");
+          add("accept-corrections", po::bool_switch(),
+              "continue after differences if the recording is older than a bug fix");
           add("until", Takes<int64_t>("N"), "stop before input N, and explain what comes next");
           add("pod", Takes("NS/NAME"), "stop before the last decision about this pod, and explain it");
           add("policy", Takes("FILE"), "what a scheduler with this Policy would have done");

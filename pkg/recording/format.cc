@@ -149,7 +149,8 @@ bool SameForScheduling(const api::Pod& a, const api::Pod& b) {
 std::string HeaderLine(const Header& h) {
   JsonWriter j;
   j.Object().Key("recording").Object().Member("format", h.format).Member("version", h.version);
-  j.Member("mends", h.mends).Member("run", h.run).Member("segment", h.segment);
+  // Readers of older versions know the corrections by this name.
+  j.Member("mends", h.corrections).Member("run", h.run).Member("segment", h.segment);
   const absl::Time time = absl::FromUnixSeconds(h.wall_seconds);
   j.Member("time", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone()));
   if (h.after_gap) j.Member("afterGap", true);

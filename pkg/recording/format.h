@@ -18,8 +18,8 @@
 #include "pkg/api/json.h"
 #include "pkg/api/json_writer.h"
 #include "pkg/recording/cluster_state.h"
+#include "pkg/recording/corrections.h"
 #include "pkg/recording/event.h"
-#include "pkg/recording/mends.h"
 
 namespace berth::recording {
 
@@ -57,10 +57,10 @@ struct CoreConfiguration {
 // The first line of a segment.
 struct Header {
   int format = kFormatVersion;
-  std::string version;      // the program's version
-  int mends = MendCount();  // how many corrections the program has (mends.h)
-  std::string run;          // the same in all segments of one run of the daemon
-  int64_t segment = 1;      // counts from 1 in a run
+  std::string version;                  // the program's version
+  int corrections = CorrectionCount();  // how many corrections the program has (corrections.h)
+  std::string run;                      // the same in all segments of one run of the daemon
+  int64_t segment = 1;                  // counts from 1 in a run
   int64_t wall_seconds = 0;
   // How the segment continues the one before it. At the start of a run nothing precedes it; after a gap, or if the
   // previous segment was deleted, a reader has only the checkpoint.

@@ -246,7 +246,7 @@ absl::Status LineReader::ReadHeader(Json j, Header* out) {
   BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("flags"), kText, "recording.flags"));
   BERTH_RETURN_IF_ERROR(CheckValues(j.FindExact("profiles"), kObject, "recording.profiles"));
   out->version = TextOf(j, "version");
-  out->mends = static_cast<int>(NumberOf(j, "mends", 0));
+  out->corrections = static_cast<int>(NumberOf(j, "mends", 0));
   out->run = TextOf(j, "run");
   out->segment = NumberOf(j, "segment", 0);
   absl::Time time;

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "pkg/recording/mends.h"
+#include "pkg/recording/corrections.h"
 #include "pkg/recording/replay_session.h"
 #include "pkg/util/status.h"
 
@@ -129,10 +129,10 @@ absl::StatusOr<int64_t> FindDecision(const std::string& path, const ReplayOption
   return found;
 }
 
-// Returns the mends that the scheduler of a recording did not have.
-std::string MendsFor(const Header& header) {
+// Returns the corrections that the scheduler of a recording did not have.
+std::string CorrectionsFor(const Header& header) {
   const auto release = release::Named(header.configuration.release);
-  return MendsAfter(header.mends, release.ok() ? (*release)->version : release::Version{});
+  return CorrectionsAfter(header.corrections, release.ok() ? (*release)->version : release::Version{});
 }
 
 // A recording that was lost must not count as one that is the same.
@@ -211,8 +211,8 @@ absl::StatusOr<ReplayResult> Replay(const std::string& path, const ReplayOptions
     if (auto d = session->Do(&step, &result)) {
       d->input = result.inputs;
       d->at = step.at;
-      if (result.mends.empty()) result.mends = MendsFor(header);
-      if (o.accept_mends && !result.mends.empty()) {
+      if (result.corrections.empty()) result.corrections = CorrectionsFor(header);
+      if (o.accept_corrections && !result.corrections.empty()) {
         ++result.accepted;
         if (!std::exchange(decisions_alone, true)) {
           auto begun = NewDecisionsSession(CheckpointOf((*reader)->state(), header.configuration));

@@ -24,9 +24,9 @@ struct ReplayOptions {
   int64_t until = std::numeric_limits<int64_t>::max();
   // Stop before the last decision about this pod ("namespace/name") that was recorded before `until`.
   std::string pod;
-  // Go on after a difference if the recording is older than a mend (mends.h): from there on as after a checkpoint, with
-  // each decision alone.
-  bool accept_mends = false;
+  // Go on after a difference if the recording is older than a correction (corrections.h): from there on as after a
+  // checkpoint, with each decision alone.
+  bool accept_corrections = false;
   // Called when replay has stopped because of `until` or `pod`, with the scheduler as it is then and the pod that is to
   // be decided next (null if there is none). May be null.
   std::function<void(Core&, const api::PodPtr&)> stopped;
@@ -46,8 +46,8 @@ struct ReplayResult {
   };
   std::optional<Difference> difference;
   int64_t accepted = 0;  // differences after which replay went on
-  // The mends that the recording's scheduler did not have, one line each; of the first difference.
-  std::string mends;
+  // The corrections that the recording's scheduler did not have, one line each; of the first difference.
+  std::string corrections;
 };
 
 // Replays a recording. It is an error if it cannot be read, or if a scheduler cannot be built.

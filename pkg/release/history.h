@@ -368,7 +368,7 @@ inline constexpr From<std::string_view> kConfigurationScheme[] = {
 // Members for groups of pods, arguments of DynamicResources, and mistakes in other words.
 inline constexpr Span kPlacementPoints = Since(36), kDeviceArguments = Since(36), kConfigurationInNewWords = Since(36);
 
-// ---- decisions that this program once made otherwise (pkg/recording/mends.h) ----
+// ---- decisions that this program once made otherwise (pkg/recording/corrections.h) ----
 
 inline constexpr Span kDecidesByProfiles = Since(19);
 inline constexpr Span kKnowsOverheadAlone = {.since = {19},

@@ -10,10 +10,10 @@
 
 namespace berth::recording {
 
-// The number of mends that this program has.
-int MendCount();
-// Returns one line for each mend behind the first `had` that concerns the release, each with a line end and two spaces
-// before it; empty if there is none.
-std::string MendsAfter(int had, release::Version version);
+// The number of corrections that this program has.
+int CorrectionCount();
+// Returns one line for each correction behind the first `had` that concerns the release, each with a line end and two
+// spaces before it; empty if there is none.
+std::string CorrectionsAfter(int had, release::Version version);
 
 }  // namespace berth::recording

@@ -1,4 +1,4 @@
-#include "pkg/recording/mends.h"
+#include "pkg/recording/corrections.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -12,12 +12,12 @@ namespace {
 
 namespace history = release::history;
 
-struct Mend {
+struct Correction {
   release::Span releases;
   std::string_view text;
 };
 // In the order in which they were made; the number of a row never changes.
-constexpr Mend kMends[] = {
+constexpr Correction kCorrections[] = {
     {{}, "pods count for their pod-level requests, and during a resize in place for the most they have or ask"},
     {{}, "pods with spec.resources, resourceClaims, schedulingGroup or needs of node features wait"},
     {{}, "with --ignore-unknown-fields, overhead and sidecars count"},
@@ -39,14 +39,14 @@ constexpr Mend kMends[] = {
 
 }  // namespace
 
-int MendCount() {
-  return static_cast<int>(std::size(kMends));
+int CorrectionCount() {
+  return static_cast<int>(std::size(kCorrections));
 }
 
-std::string MendsAfter(int had, release::Version version) {
+std::string CorrectionsAfter(int had, release::Version version) {
   std::string out;
-  for (size_t i = static_cast<size_t>(had < 0 ? 0 : had); i < std::size(kMends); ++i) {
-    if (kMends[i].releases.Has(version)) absl::StrAppend(&out, "  ", std::string(kMends[i].text), "\n");
+  for (size_t i = static_cast<size_t>(had < 0 ? 0 : had); i < std::size(kCorrections); ++i) {
+    if (kCorrections[i].releases.Has(version)) absl::StrAppend(&out, "  ", std::string(kCorrections[i].text), "\n");
   }
   return out;
 }
