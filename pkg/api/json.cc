@@ -74,59 +74,37 @@ std::string Json::Serialize() const {
   std::string out;
   // Compact text is as long as its source, or shorter.
   if (const auto& whole = doc_->nodes_[index_]; whole.to > whole.from) out.reserve(whole.to - whole.from);
+  JsonWriter writer(&out);
   struct Open {
     uint32_t end;
-    char close;
+    bool object;
   };
   std::vector<Open> open;
-  uint32_t last = doc_->nodes_[index_].next;
-  bool first = true;
-  for (uint32_t i = index_; i < last;) {
-    while (!open.empty() && open.back().end == i) {
-      out.push_back(open.back().close);
-      open.pop_back();
-      first = false;
-    }
-    if (i != index_ && !first) out.push_back(',');
+  const uint32_t last = doc_->nodes_[index_].next;
+  for (uint32_t i = index_; i < last; ++i) {
+    for (; !open.empty() && open.back().end == i; open.pop_back()) writer.End();
     const auto& n = doc_->nodes_[i];
-    if (!open.empty() && open.back().close == '}') {
-      AppendJsonString(std::string_view(doc_->text_).substr(n.key_begin, n.key_size), &out);
-      out.push_back(':');
+    if (!open.empty() && open.back().object) {
+      writer.Key(std::string_view(doc_->text_).substr(n.key_begin, n.key_size));
     }
-    first = false;
-    Json v(doc_, i);
-    switch (n.type) {
-      case Type::kNull:
-        out += "null";
-        break;
-      case Type::kTrue:
-        out += "true";
-        break;
-      case Type::kFalse:
-        out += "false";
-        break;
-      case Type::kInt:
-      case Type::kDouble:
-        out += v.Text();
-        break;
-      case Type::kString:
-        AppendJsonString(v.Text(), &out);
-        break;
-      case Type::kArray:
-        if (n.number != 0) {
-          out.append(doc_->text_, n.from, n.to - n.from);
-          break;
-        }
-        [[fallthrough]];
-      case Type::kObject:
-        out.push_back(n.type == Type::kArray ? '[' : '{');
-        open.push_back({n.next, n.type == Type::kArray ? ']' : '}'});
-        first = true;
-        break;
+    const Json v(doc_, i);
+    if (n.type == Type::kObject) {
+      writer.Object();
+      open.push_back({n.next, true});
+    } else if (n.type == Type::kArray && n.number == 0) {
+      writer.Array();
+      open.push_back({n.next, false});
+    } else if (n.type == Type::kArray) {
+      writer.Literal(std::string_view(doc_->text_).substr(n.from, n.to - n.from));
+    } else if (n.type == Type::kString) {
+      writer.Text(v.Text());
+    } else if (n.type == Type::kTrue || n.type == Type::kFalse) {
+      writer.Bool(n.type == Type::kTrue);
+    } else {
+      writer.Literal(n.type == Type::kNull ? "null" : v.Text());
     }
-    ++i;
   }
-  for (; !open.empty(); open.pop_back()) out.push_back(open.back().close);
+  for (; !open.empty(); open.pop_back()) writer.End();
   return out;
 }
 
