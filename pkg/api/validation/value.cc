@@ -272,36 +272,42 @@ Value FromJson(const api::Json& j) {
 
 namespace {
 
-void Write(const Value& v, bool sorted, api::JsonWriter* j) {
+bool HasItems(const Value& v) {
+  return v.type() == Value::Type::kArray || v.type() == Value::Type::kObject;
+}
+
+// Appends a value that is no array and no object.
+void AppendScalar(const Value& v, std::string* out) {
   switch (v.type()) {
-    case Value::Type::kNull:
-      j->Literal("null");
-      return;
     case Value::Type::kBool:
-      j->Bool(v.AsBool());
+      out->append(v.AsBool() ? "true" : "false");
       return;
     case Value::Type::kNumber:
-      j->Literal(v.text());
+      out->append(v.text());
       return;
     case Value::Type::kString:
-      j->Text(v.text());
+      api::AppendJsonString(v.text(), out);
       return;
-    case Value::Type::kArray:
-      j->Each(v.items, [&](const Value& item) { Write(item, sorted, j); });
-      return;
-    case Value::Type::kObject: {
-      j->Object();
-      std::vector<size_t> order;
-      if (sorted) order = OrderOfKeys(v);
-      for (size_t n = 0; n < v.items.size(); ++n) {
-        const size_t i = sorted ? order[n] : n;
-        j->Key(v.keys[i]);
-        Write(v.items[i], sorted, j);
-      }
-      j->End();
-      return;
-    }
+    default:
+      out->append("null");
   }
+}
+
+void Write(const Value& v, bool sorted, api::JsonWriter* j) {
+  if (!HasItems(v)) return AppendScalar(v, j->Place());
+  if (v.type() == Value::Type::kArray) {
+    j->Each(v.items, [&](const Value& item) { Write(item, sorted, j); });
+    return;
+  }
+  j->Object();
+  std::vector<size_t> order;
+  if (sorted) order = OrderOfKeys(v);
+  for (size_t n = 0; n < v.items.size(); ++n) {
+    const size_t i = sorted ? order[n] : n;
+    j->Key(v.keys[i]);
+    Write(v.items[i], sorted, j);
+  }
+  j->End();
 }
 
 }  // namespace
@@ -314,6 +320,7 @@ std::vector<size_t> OrderOfKeys(const Value& v) {
 }
 
 void AppendJson(const Value& v, std::string* out) {
+  if (!HasItems(v)) return AppendScalar(v, out);
   api::JsonWriter j(out);
   Write(v, false, &j);
 }
