@@ -84,7 +84,7 @@ bool SimulatedHttp::Happens(double probability) {
 }
 
 // Draws nothing where a fault is not possible: plans that were kept before there was this fault go on as they did.
-bool SimulatedHttp::HappensRarely(double probability) {
+bool SimulatedHttp::HappensIfSet(double probability) {
   return probability > 0 && Happens(probability);
 }
 
@@ -151,7 +151,7 @@ bool SimulatedHttp::FailsBefore(const Request& request, Reply* reply) {
   } else if (Happens(f.throttle)) {
     *reply = Replied(StatusResponse(429, "TooManyRequests", "too many requests, please try again later"));
     reply->retry_after = 1;
-  } else if (request.method != client::Method::kGet && HappensRarely(f.refusal)) {
+  } else if (request.method != client::Method::kGet && HappensIfSet(f.refusal)) {
     *reply = Replied(Refusal(&world_->network_random));
   } else {
     return false;
@@ -169,15 +169,16 @@ void SimulatedHttp::Execute(const std::shared_ptr<Exchange>& e) {
   if (server == nullptr) {
     world_->CountFault();
   } else if (Happens(f.lose_request)) {
+    // The reply says so already.
   } else if (Happens(f.late)) {
     world_->loop.In(kLatest * world_->network_random.Unit(),
                     [route = route_, e] { route->ExecuteUnheard(e->request); });
-  } else if (HappensRarely(f.garbage)) {
+  } else if (HappensIfSet(f.garbage)) {
     reply.error = "malformed HTTP response";
     if (world_->network_random.Chance(0.5)) (void)route_->Execute(server, e->request);
   } else if (!FailsBefore(e->request, &reply)) {
     Reply good = Replied(route_->Execute(server, e->request));
-    if (HappensRarely(f.hang)) return;
+    if (HappensIfSet(f.hang)) return;
     if (Happens(f.error_after)) {
       reply = Replied(StatusResponse(504, "Timeout", "the server was unable to return a response in time"));
     } else if (!Happens(f.lose_answer)) {
@@ -220,7 +221,7 @@ bool SimulatedHttp::Breaks(const std::shared_ptr<Connection>& c) {
 }
 
 void SimulatedHttp::Deliver(const std::shared_ptr<Connection>& c, std::string data) {
-  if (HappensRarely(world_->faults.pieces)) {
+  if (HappensIfSet(world_->faults.pieces)) {
     Random& r = world_->network_random;
     for (uint64_t left = r.Between(1, 12); left > 0 && data.size() > 1; --left) {
       const size_t size = 1 + r.Below(std::min<size_t>(data.size() - 1, 2 * data.size() / left));
@@ -260,15 +261,15 @@ void SimulatedHttp::Serve(const std::shared_ptr<Connection>& c) {
     world_->CountFault();
     return End(c, "dial tcp 10.0.0.1:6443: connection refused");
   }
-  if (HappensRarely(world_->faults.garbage)) return End(c, "malformed HTTP response");
-  if (HappensRarely(world_->faults.hang)) {
+  if (HappensIfSet(world_->faults.garbage)) return End(c, "malformed HTTP response");
+  if (HappensIfSet(world_->faults.hang)) {
     c->free_at = world_->loop.now() + c->head_timeout;
     return End(c, "no answer");
   }
   const Target target = ParseTarget(c->request.target);
   const bool watch = target.query.contains("watch");
   Response response;
-  if (HappensRarely(world_->faults.gone)) {
+  if (HappensIfSet(world_->faults.gone)) {
     response = StatusResponse(410, "Expired", "the server has forgotten this version");
   } else if (watch) {
     c->watch = server->Open(target, &response);
@@ -311,7 +312,7 @@ void SimulatedHttp::ServeWatch(const std::shared_ptr<Connection>& c, ApiServer* 
   c->watch->send = [this, weak, alive](std::string event) {
     auto me = weak.lock();
     if (!*alive || me == nullptr || me->over) return;
-    if (HappensRarely(world_->faults.cut_event)) {
+    if (HappensIfSet(world_->faults.cut_event)) {
       Deliver(me, event.substr(0, world_->network_random.Below(event.size())));
       return End(me, "unexpected EOF");
     }

@@ -52,7 +52,7 @@ class SimulatedHttp final : public client::HttpClient {
   struct Route;
   absl::Duration Latency();
   bool Happens(double probability);
-  bool HappensRarely(double probability);
+  bool HappensIfSet(double probability);
   // Returns whether the server answers with an error, in `reply`, before it does anything.
   bool FailsBefore(const client::Request& request, client::Reply* reply);
   void Execute(const std::shared_ptr<Exchange>& e);
