@@ -3,15 +3,13 @@
 //
 // Rows without nominated pods are filtered check by check: each check looks at all rows that are left, which lets it
 // work on whole columns. The first check that fails decides about a row. Reasons are not built here: a row is entered
-// with the check and a number that stands for its reasons, and Explain builds each list of reasons once for all rows
-// with the same number.
+// with the check and a number that stands for its reasons, and Explain (explain_failures.cc) builds each list of
+// reasons once for all rows with the same number. Where all checks are evaluated, each row is entered with its
+// combination of failed checks instead.
 //
 // Rows with nominated pods have to fit with and without these pods (CheckRowWithNominated). That takes a simulation for
 // each row, which is avoided where adding the pods' amounts gives the same result (AmountsDecide).
-#include <absl/container/node_hash_map.h>
-
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "pkg/scheduler/algorithm/column_check.h"
@@ -188,6 +186,75 @@ void Filtering::FilterColumns(Checks& checks, RowSet* candidates, Filtered* out)
   }
 }
 
+uint32_t Combinations::With(uint32_t before, uint32_t check, uint32_t number) {
+  const std::tuple key(before, check, number);
+  if (last_place_ != 0 && key == last_) return last_place_;
+  const auto [it, fresh] = places_.try_emplace(key, static_cast<uint32_t>(all_.size()));
+  if (fresh) {
+    all_.push_back({.before = before,
+                    .check = check,
+                    .first = before == 0 ? check : all_[before].first,
+                    .numbered = number != 0 && all_[before].numbered});
+  }
+  last_ = key;
+  return last_place_ = it->second;
+}
+
+std::vector<uint32_t> Combinations::ChecksOf(uint32_t place) const {
+  std::vector<uint32_t> checks;
+  for (; place != 0; place = all_[place].before) checks.push_back(all_[place].check);
+  std::reverse(checks.begin(), checks.end());
+  return checks;
+}
+
+// Lets each check filter all rows, also those that have failed, and enters those that fail with all of their checks.
+// A row for which a check reports an error is not looked at any more.
+void Filtering::FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered* out) const {
+  std::vector<uint32_t> combination(cache_->row_count(), 0);  // by row
+  std::vector<Row> rows;
+  ListRows(*candidates, &rows);
+  std::vector<uint32_t> numbers;
+  RowSet fitting, errors;
+  for (size_t i = 0; i < checks.list.size() && !rows.empty(); ++i) {
+    FitCheck& check = *checks.list[i];
+    const auto place = static_cast<uint32_t>(i);
+    if (check.FitsAlways()) continue;
+    if (ReasonBits(check) > 1 && !check.MayError()) {
+      numbers.assign(rows.size(), 0);
+      NumberReasons(check, rows, nullptr, numbers);
+      for (size_t k = 0; k < rows.size(); ++k) {
+        if (numbers[k] == 0) continue;
+        uint32_t& of_row = combination[rows[k]];
+        of_row = out->combinations.With(of_row, place, numbers[k]);
+      }
+      continue;
+    }
+    fitting = *candidates;
+    check.Filter(&fitting, &errors);
+    const uint32_t number = ReasonBits(check) == 1 ? 1 : 0;
+    const bool any_errors = !errors.empty();
+    for (size_t w = 0; w < candidates->words().size(); ++w) {
+      for (uint64_t gone = candidates->words()[w] & ~fitting.words()[w]; gone != 0; gone &= gone - 1) {
+        const Row r = static_cast<Row>(w * 64 + static_cast<size_t>(std::countr_zero(gone)));
+        if (any_errors && errors.Has(r)) {
+          out->errors.Add(ErrorOfCheck(checks, i, r));
+        } else {
+          combination[r] = out->combinations.With(combination[r], place, number);
+        }
+      }
+    }
+    if (!any_errors) continue;
+    errors.ForEach([&](Row r) { candidates->Erase(r); });
+    errors.Clear();
+    ListRows(*candidates, &rows);
+  }
+  for (const Row r : rows) {
+    if (combination[r] == 0) continue;
+    out->failed.emplace_back(r, out->combinations.at(combination[r]).first, combination[r], false);
+    candidates->Erase(r);
+  }
+}
+
 // Evaluates one row and enters the result.
 void Filtering::FilterRow(const api::Pod& pod, Checks& checks, Row row, RowSet* candidates, Filtered* out) const {
   Why why;
@@ -262,16 +329,14 @@ Filtered Filtering::All(const api::PodPtr& pod, Checks& checks) {
       out.explained.emplace_back(row, std::move(why));
     }
   }
+  nominated_rows_.For(*pod, &beside_);
+  std::erase_if(beside_, [&](const NominatedRows::Found& n) { return !candidates.Has(n.row); });
+  for (const NominatedRows::Found& n : beside_) candidates.Erase(n.row);
+  out.failed.reserve(cache_->node_count());
   if (config_->always_check_all_predicates) {
-    std::vector<Row> all;
-    candidates.ForEach([&](Row r) { all.push_back(r); });
-    candidates.Clear();
-    for (Row r : all) FilterRow(*pod, checks, r, &candidates, &out);
+    FilterColumnsByAll(checks, &candidates, &out);
+    for (const NominatedRows::Found& n : beside_) FilterRow(*pod, checks, n.row, &candidates, &out);
   } else {
-    nominated_rows_.For(*pod, &beside_);
-    std::erase_if(beside_, [&](const NominatedRows::Found& n) { return !candidates.Has(n.row); });
-    for (const NominatedRows::Found& n : beside_) candidates.Erase(n.row);
-    out.failed.reserve(cache_->node_count());
     FilterColumns(checks, &candidates, &out);
     if (!beside_.empty()) FilterNominated(*pod, checks, &candidates, &out);
   }
@@ -293,77 +358,6 @@ Filtered Filtering::Sample(const api::PodPtr& pod, Checks& checks) const {
       },
       [&](Row row) { out.feasible.push_back(row); });
   return out;
-}
-
-namespace {
-
-// Finds the list of reasons of a check and a number. The pairs that were looked up most recently are in a small table,
-// which saves most lookups in the map, of which there would be one for each row.
-class KnownLists {
- public:
-  // Returns where the index of the list is, and whether the pair was not known yet. Valid until the next call. If the
-  // pair is new, the caller must set the index.
-  std::pair<uint32_t*, bool> Find(uint32_t check, uint32_t number) {
-    const std::pair key(check, number);
-    Recent& recent = recent_[(check * 31 + number + (number >> 6)) % recent_.size()];
-    if (recent.list != nullptr && recent.key == key) return {recent.list, false};
-    auto [it, fresh] = lists_.try_emplace(key);
-    recent = {key, &it->second};
-    return {recent.list, fresh};
-  }
-
- private:
-  struct Recent {
-    std::pair<uint32_t, uint32_t> key;
-    uint32_t* list = nullptr;  // the value of the key in lists_; null: none
-  };
-  std::array<Recent, 64> recent_;
-  absl::node_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> lists_;
-};
-
-}  // namespace
-
-// Builds the failures of all rows: once for all rows with the same check and number of reasons. Rows with number 0 may
-// have different reasons, so each of them is explained by itself.
-std::shared_ptr<NodeFailures> Filtering::Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,
-                                                 DecisionTrace* trace) const {
-  auto failures = std::make_shared<NodeFailures>();
-  failures->Reserve(filtered.failed.size() + filtered.explained.size());
-  const std::vector<Symbol>& names = cache_->columns().name;
-  std::vector<FailureReason> reasons;
-  KnownLists lists;
-  // Most rows have the list of the row before.
-  uint32_t last_check = 0, last_number = 0, last_list = 0;
-  failures->AddNew(filtered.failed.size(), [&, failed = filtered.failed.data(), name_of = names.data()](size_t i) {
-    const Filtered::Failed& f = failed[i];
-    if (f.number != 0 && f.number == last_number && f.check == last_check) return std::pair(name_of[f.row], last_list);
-    auto [list, fresh] = lists.Find(f.check, f.number);
-    if (fresh || f.number == 0) {
-      reasons.clear();
-      std::optional<Cache::Simulation> simulation;
-      if (f.beside) AddNominated(pod, f.row, &simulation.emplace(cache_, f.row));
-      AppendReasons(checks, f.check, f.row, &reasons);
-      *list = failures->ListOf(reasons);
-    }
-    last_check = f.check;
-    last_number = f.number;
-    last_list = *list;
-    return std::pair(names[f.row], last_list);
-  });
-  if (trace != nullptr) {
-    for (const Filtered::Failed& f : filtered.failed) {
-      trace->rejected_by.emplace_back(names[f.row], checks.rules[f.check]->name);
-    }
-  }
-  for (const auto& [row, why] : filtered.explained) {
-    failures->AddNew(names[row], why.reasons);
-    if (trace == nullptr) continue;
-    trace->rejected_by.emplace_back(names[row], checks.rules[why.check]->name);
-    for (const auto& [check, unresolvable] : why.all) {
-      trace->rejections.push_back({names[row], checks.rules[check]->name, unresolvable});
-    }
-  }
-  return failures;
 }
 
 }  // namespace berth::scheduler

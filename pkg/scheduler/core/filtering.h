@@ -2,11 +2,14 @@
 //
 // Thread-safety: none; used on the thread of its Cache.
 #pragma once
+#include <absl/container/flat_hash_map.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -52,6 +55,34 @@ struct Why {
   std::vector<std::pair<size_t, bool>> all;
   RuleError error;  // for Verdict::kError
 };
+
+// The checks that a row fails where all checks are evaluated, each with the number of its reasons. Rows with the same
+// failed checks and numbers share a combination. Combinations are known by their place; place 0 is that of no checks.
+class Combinations {
+ public:
+  struct Combination {
+    uint32_t before = 0;    // the combination without the last check
+    uint32_t check = 0;     // the last check, as an index in Checks::list
+    uint32_t first = 0;     // the first check
+    bool numbered = false;  // whether all of its checks number their reasons, so that its rows share a list of reasons
+  };
+  // Returns whether there is none but that of no checks.
+  bool empty() const { return all_.size() == 1; }
+  const Combination& at(uint32_t place) const { return all_[place]; }
+  // Returns the combination with one more check and the number of its reasons, which is 0 if it does not number them.
+  uint32_t With(uint32_t before, uint32_t check, uint32_t number);
+  // Returns the checks of the combination, in the order of evaluation.
+  std::vector<uint32_t> ChecksOf(uint32_t place) const;
+
+ private:
+  std::vector<Combination> all_{{.numbered = true}};
+  // By `before`, check and number.
+  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> places_;
+  // What With was last asked, and its answer: most rows have the combination of the row before.
+  std::tuple<uint32_t, uint32_t, uint32_t> last_;
+  uint32_t last_place_ = 0;  // 0: none
+};
+
 // The result of evaluating the predicates. Each row that was evaluated is in exactly one of the lists, or counted in
 // `errors`.
 struct Filtered {
@@ -60,11 +91,14 @@ struct Filtered {
     Failed() {}  // Initialises nothing, because lists are first resized and then filled.
     Failed(Row r, uint32_t c, uint32_t n, bool b) : row(r), check(c), number(n), beside(b) {}
     Row row;
-    uint32_t check;   // index in Checks::list of the first check that failed
-    uint32_t number;  // of its reasons (ColumnCheck::NumberReasons), or 0 when the check does not number them
-    bool beside;      // whether nominated pods were added to the row when the check failed
+    uint32_t check;  // index in Checks::list of the first check that failed
+    // Of its reasons (ColumnCheck::NumberReasons), or 0 when the check does not number them. If all checks were
+    // evaluated, the place of the row's combination in `combinations`.
+    uint32_t number;
+    bool beside;  // whether nominated pods were added to the row when the check failed
   };
   std::vector<Failed> failed;
+  Combinations combinations;                   // of the rows in `failed`, if all checks were evaluated
   std::vector<std::pair<Row, Why>> explained;  // rows that failed and were evaluated one by one
   Errors errors;
   size_t evaluated = 0;  // number of rows of a sample, otherwise 0
@@ -118,7 +152,14 @@ class Filtering {
   Symbol RuleOf(const Checks& checks, size_t check) const;
   void AppendReasons(const Checks& checks, size_t check, Row row, std::vector<FailureReason>* reasons) const;
   RuleError ErrorOfCheck(const Checks& checks, size_t check, Row row) const;
+  // Return whether the rows that `failed` stands for have the same reasons as others with its number; and append the
+  // reasons of its row.
+  static bool Shares(const Filtered& filtered, const Filtered::Failed& failed);
+  void AppendReasonsOf(const Checks& checks, const Filtered& filtered, const Filtered::Failed& failed,
+                       std::vector<FailureReason>* reasons) const;
+  void Trace(const Checks& checks, const Filtered& filtered, DecisionTrace* trace) const;
   void FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const;
+  void FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered* out) const;
   void FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const;
   void FilterRow(const api::Pod& pod, Checks& checks, Row row, RowSet* candidates, Filtered* out) const;
   void AddNominated(const api::Pod& pod, Row row, Cache::Simulation* simulation) const;
