@@ -25,6 +25,11 @@ void ColumnCheck::NumberReasons(std::span<const Row> rows, const AddedAmounts*, 
   for (size_t i = 0; i < rows.size(); ++i) numbers[i] = Check(rows[i]) == Verdict::kFits ? 0 : 1;
 }
 
+void ErrOnAll(RowSet* candidates, RowSet* errors) {
+  candidates->ForEach([&](Row row) { errors->Insert(row); });
+  candidates->Clear();
+}
+
 size_t FewRows(const Cache& cache) {
   return std::max(kLeastFew, cache.node_count() / kRowsOfFew);
 }
@@ -54,6 +59,11 @@ bool ReadsOnlyAmounts(FitCheck& check) {
 bool IgnoresPodsWithoutTerms(FitCheck& check) {
   const ColumnCheck* columns = check.AsColumns();
   return columns != nullptr && columns->IgnoresPodsWithoutTerms();
+}
+
+bool ErrsAlike(FitCheck& check) {
+  const ColumnCheck* columns = check.AsColumns();
+  return columns != nullptr && columns->ErrsAlike();
 }
 
 bool ReadsOnlyLabels(FitCheck& check, std::vector<const LabelColumn*>* columns) {

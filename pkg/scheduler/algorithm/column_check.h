@@ -24,6 +24,8 @@ class ColumnCheck : public FitCheck {
   // Returns true if the only thing that the predicate reads about the pods on a node is their total amounts, so that
   // AddedAmounts can stand for pods that are not there.
   virtual bool ReadsOnlyAmounts() const { return false; }
+  // Returns true if Error returns the same for all rows.
+  virtual bool ErrsAlike() const { return false; }
   // Returns true if no answer of the predicate changes when a pod without affinity terms is added to a node.
   virtual bool IgnoresPodsWithoutTerms() const { return false; }
   // If the predicate reads nothing of a node but its labels, and MayError() is false, appends the columns of those
@@ -36,6 +38,8 @@ class ColumnCheck : public FitCheck {
   virtual void KeepFitting(std::vector<Row>* rows);
 };
 
+// Implements Filter for a predicate that reports an error for every row.
+void ErrOnAll(RowSet* candidates, RowSet* errors);
 // Candidates by Filter of a check that filters all rows with a few operations on bitmaps. Returns false if they are
 // more than FewRows. REQUIRES: check->MayError() is false.
 bool FilteredCandidates(FitCheck* check, const Cache& cache, std::vector<Row>* rows);
@@ -46,6 +50,7 @@ size_t FewRows(const Cache& cache);
 int ReasonBits(FitCheck& check);
 bool ReadsOnlyAmounts(FitCheck& check);
 bool IgnoresPodsWithoutTerms(FitCheck& check);
+bool ErrsAlike(FitCheck& check);
 bool ReadsOnlyLabels(FitCheck& check, std::vector<const LabelColumn*>* columns);
 bool Candidates(FitCheck& check, std::vector<Row>* rows);
 // REQUIRES: ReasonBits(check) is not 0.

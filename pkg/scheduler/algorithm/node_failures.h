@@ -42,6 +42,8 @@ class NodeFailures {
   void Reserve(size_t nodes) { nodes_.reserve(nodes); }
   size_t size() const { return nodes_.size() + unnamed_; }
   const std::vector<FailureReason>* Find(Symbol node) const;  // null if the node has not failed
+  // Returns the reasons of the i-th node in the order of ForEach. REQUIRES: there is one.
+  const std::vector<FailureReason>& ReasonsAt(size_t i) const { return *lists_[nodes_[i].second]; }
   template <typename F>
   void ForEach(F f) const {
     for (const auto& [node, list] : nodes_) f(node, *lists_[list]);

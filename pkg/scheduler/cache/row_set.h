@@ -1,5 +1,6 @@
 // A set of rows (cache.h) as a bitmap.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -21,6 +22,10 @@ class RowSet {
   void IntersectWith(const RowSet& other) {
     for (size_t i = 0; i < words_.size(); ++i) words_[i] &= i < other.words_.size() ? other.words_[i] : 0;
   }
+  void Subtract(const RowSet& other) {
+    const size_t both = std::min(words_.size(), other.words_.size());
+    for (size_t i = 0; i < both; ++i) words_[i] &= ~other.words_[i];
+  }
   void Clear() { words_.assign(words_.size(), 0); }
   bool empty() const {
     for (uint64_t w : words_) {
@@ -38,6 +43,14 @@ class RowSet {
   void ForEach(F f) const {
     for (size_t i = 0; i < words_.size(); ++i) {
       for (uint64_t w = words_[i]; w != 0; w &= w - 1) f(static_cast<uint32_t>(i * 64 + std::countr_zero(w)));
+    }
+  }
+  // The same for each row that is not in the other set.
+  template <typename F>
+  void ForEachNotIn(const RowSet& other, F f) const {
+    for (size_t i = 0; i < words_.size(); ++i) {
+      uint64_t w = words_[i] & ~(i < other.words_.size() ? other.words_[i] : 0);
+      for (; w != 0; w &= w - 1) f(static_cast<uint32_t>(i * 64 + std::countr_zero(w)));
     }
   }
   // Returns the bitmap: row r is bit r % 64 of word r / 64.

@@ -10,7 +10,7 @@
 // Rows with nominated pods have to fit with and without these pods (CheckRowWithNominated). That takes a simulation for
 // each row, which is avoided where adding the pods' amounts gives the same result (AmountsDecide).
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 #include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/core/filtering.h"
@@ -170,25 +170,28 @@ void Filtering::FilterColumns(Checks& checks, RowSet* candidates, Filtered* out)
     listed = false;
     before = *candidates;
     check.Filter(candidates, &errors);
+    before.Subtract(errors);
+    TakeErrors(checks, i, &errors, &out->errors);
     const uint32_t number = ReasonBits(check) == 1 ? 1 : 0;
-    const bool any_errors = !errors.empty();
-    for (size_t w = 0; w < before.words().size(); ++w) {
-      for (uint64_t gone = before.words()[w] & ~candidates->words()[w]; gone != 0; gone &= gone - 1) {
-        Row r = static_cast<Row>(w * 64 + static_cast<size_t>(std::countr_zero(gone)));
-        if (any_errors && errors.Has(r)) {
-          out->errors.Add(ErrorOfCheck(checks, i, r));
-          errors.Erase(r);
-        } else {
-          out->failed.emplace_back(r, place, number, false);
-        }
-      }
-    }
+    before.ForEachNotIn(*candidates, [&](Row r) { out->failed.emplace_back(r, place, number, false); });
   }
+}
+
+void Filtering::TakeErrors(const Checks& checks, size_t check, RowSet* errors, Errors* out) const {
+  if (errors->empty()) return;
+  const bool alike = ErrsAlike(*checks.list[check]);
+  bool first = true;
+  errors->ForEach([&](Row row) {
+    if (alike && !std::exchange(first, false)) return;
+    out->Add(ErrorOfCheck(checks, check, row), alike ? errors->Size() : 1);
+  });
+  errors->Clear();
 }
 
 uint32_t Combinations::With(uint32_t before, uint32_t check, uint32_t number) {
   const std::tuple key(before, check, number);
-  if (last_place_ != 0 && key == last_) return last_place_;
+  Recent& recent = recent_[(before * 31 + number + (number >> 6)) % recent_.size()];
+  if (recent.place != 0 && recent.key == key) return recent.place;
   const auto [it, fresh] = places_.try_emplace(key, static_cast<uint32_t>(all_.size()));
   if (fresh) {
     all_.push_back({.before = before,
@@ -196,8 +199,8 @@ uint32_t Combinations::With(uint32_t before, uint32_t check, uint32_t number) {
                     .first = before == 0 ? check : all_[before].first,
                     .numbered = number != 0 && all_[before].numbered});
   }
-  last_ = key;
-  return last_place_ = it->second;
+  recent = {key, it->second};
+  return recent.place;
 }
 
 std::vector<uint32_t> Combinations::ChecksOf(uint32_t place) const {
@@ -208,19 +211,29 @@ std::vector<uint32_t> Combinations::ChecksOf(uint32_t place) const {
 }
 
 // Lets each check filter all rows, also those that have failed, and enters those that fail with all of their checks.
-// A row for which a check reports an error is not looked at any more.
+// The checks that may report errors come first: where there are errors, nothing else is asked for.
 void Filtering::FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered* out) const {
+  std::vector<RowSet> fitting(checks.list.size());  // by check, of those that may report errors
+  RowSet errors;
+  for (size_t i = 0; i < checks.list.size(); ++i) {
+    FitCheck& check = *checks.list[i];
+    if (!check.MayError() || check.FitsAlways()) continue;
+    fitting[i] = *candidates;
+    check.Filter(&fitting[i], &errors);
+    candidates->Subtract(errors);
+    TakeErrors(checks, i, &errors, &out->errors);
+  }
+  if (!out->errors.empty()) return candidates->Clear();
   std::vector<uint32_t> combination(cache_->row_count(), 0);  // by row
   std::vector<Row> rows;
   ListRows(*candidates, &rows);
-  std::vector<uint32_t> numbers;
-  RowSet fitting, errors;
-  for (size_t i = 0; i < checks.list.size() && !rows.empty(); ++i) {
+  std::vector<uint32_t> numbers(rows.size());
+  for (size_t i = 0; i < checks.list.size(); ++i) {
     FitCheck& check = *checks.list[i];
     const auto place = static_cast<uint32_t>(i);
     if (check.FitsAlways()) continue;
     if (ReasonBits(check) > 1 && !check.MayError()) {
-      numbers.assign(rows.size(), 0);
+      std::fill(numbers.begin(), numbers.end(), 0);
       NumberReasons(check, rows, nullptr, numbers);
       for (size_t k = 0; k < rows.size(); ++k) {
         if (numbers[k] == 0) continue;
@@ -229,24 +242,13 @@ void Filtering::FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered*
       }
       continue;
     }
-    fitting = *candidates;
-    check.Filter(&fitting, &errors);
-    const uint32_t number = ReasonBits(check) == 1 ? 1 : 0;
-    const bool any_errors = !errors.empty();
-    for (size_t w = 0; w < candidates->words().size(); ++w) {
-      for (uint64_t gone = candidates->words()[w] & ~fitting.words()[w]; gone != 0; gone &= gone - 1) {
-        const Row r = static_cast<Row>(w * 64 + static_cast<size_t>(std::countr_zero(gone)));
-        if (any_errors && errors.Has(r)) {
-          out->errors.Add(ErrorOfCheck(checks, i, r));
-        } else {
-          combination[r] = out->combinations.With(combination[r], place, number);
-        }
-      }
+    if (!check.MayError()) {
+      fitting[i] = *candidates;
+      check.Filter(&fitting[i], &errors);
     }
-    if (!any_errors) continue;
-    errors.ForEach([&](Row r) { candidates->Erase(r); });
-    errors.Clear();
-    ListRows(*candidates, &rows);
+    const uint32_t number = ReasonBits(check) == 1 ? 1 : 0;
+    candidates->ForEachNotIn(fitting[i],
+                             [&](Row r) { combination[r] = out->combinations.With(combination[r], place, number); });
   }
   for (const Row r : rows) {
     if (combination[r] == 0) continue;

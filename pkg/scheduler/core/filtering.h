@@ -4,6 +4,7 @@
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -38,9 +39,10 @@ class Errors {
   };
   bool empty() const { return by_text_.empty(); }
   const std::map<std::string, OfText>& by_text() const { return by_text_; }
-  void Add(const RuleError& error) {
+  void Add(const RuleError& error, int64_t rows = 1) {
     OfText& of = by_text_[error.text];
-    if (of.rows++ == 0) of.kind = error.kind;
+    if (of.rows == 0) of.kind = error.kind;
+    of.rows += rows;
   }
 
  private:
@@ -78,13 +80,16 @@ class Combinations {
   std::vector<Combination> all_{{.numbered = true}};
   // By `before`, check and number.
   absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> places_;
-  // What With was last asked, and its answer: most rows have the combination of the row before.
-  std::tuple<uint32_t, uint32_t, uint32_t> last_;
-  uint32_t last_place_ = 0;  // 0: none
+  // The keys that were looked up most recently, each in its own place: most lookups find theirs.
+  struct Recent {
+    std::tuple<uint32_t, uint32_t, uint32_t> key;
+    uint32_t place = 0;  // 0: none
+  };
+  std::array<Recent, 64> recent_;
 };
 
 // The result of evaluating the predicates. Each row that was evaluated is in exactly one of the lists, or counted in
-// `errors`.
+// `errors`. If all checks were to be evaluated and some report errors, the other rows may be left out.
 struct Filtered {
   std::vector<Row> feasible;
   struct Failed {
@@ -159,6 +164,8 @@ class Filtering {
                        std::vector<FailureReason>* reasons) const;
   void Trace(const Checks& checks, const Filtered& filtered, DecisionTrace* trace) const;
   void FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const;
+  // Takes the errors of a check out of the rows that have just failed it.
+  void TakeErrors(const Checks& checks, size_t check, RowSet* errors, Errors* out) const;
   void FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered* out) const;
   void FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const;
   void FilterRow(const api::Pod& pod, Checks& checks, Row row, RowSet* candidates, Filtered* out) const;

@@ -81,9 +81,11 @@ KeptFailures::KeptFailures(Cache* cache, const AlgorithmConfig* config, const No
   }
 }
 
-KeptFailures::FailedRows::FailedRows(const std::vector<Filtered::Failed>& failed) : rows_(failed.size()) {
+KeptFailures::FailedRows::FailedRows(const std::vector<Filtered::Failed>& failed, bool by_all_checks)
+    : rows_(failed.size()) {
   const size_t size = failed.size();
   for (size_t i = 0; i < size; ++i) rows_[i] = failed[i].row;
+  if (by_all_checks) return;
   for (size_t i = 0; i < size; ++i) {
     const bool last = i + 1 == size || failed[i + 1].check != failed[i].check;
     if (last) checks_.push_back({failed[i].check, i + 1});
@@ -100,16 +102,17 @@ std::vector<Filtered::Failed> KeptFailures::FailedRows::List(const Checks& check
   return failed;
 }
 
-bool KeptFailures::FailedRows::Has(uint32_t check, Row row) const {
-  size_t begin = 0;
+std::optional<size_t> KeptFailures::FailedRows::Find(uint32_t check, Row row) const {
+  size_t begin = 0, end = rows_.size();
   for (const OfCheck& of : checks_) {
-    if (of.check == check) {
-      const auto first = rows_.begin() + static_cast<std::ptrdiff_t>(begin);
-      return std::binary_search(first, rows_.begin() + static_cast<std::ptrdiff_t>(of.end), row);
-    }
-    begin = of.end;
+    end = of.end;
+    if (of.check == check) break;
+    begin = end;
   }
-  return false;
+  const auto last = rows_.begin() + static_cast<std::ptrdiff_t>(end);
+  const auto it = std::lower_bound(rows_.begin() + static_cast<std::ptrdiff_t>(begin), last, row);
+  if (it == last || *it != row) return std::nullopt;
+  return static_cast<size_t>(it - rows_.begin());
 }
 
 KeptFailures::Version KeptFailures::VersionNow() const {
@@ -152,6 +155,7 @@ bool KeptFailures::RowsDecide(const Checks& checks) const {
 
 // Checks the rows again, of which no node object has changed. Returns false if the pod fits on one of them.
 bool KeptFailures::Renew(const api::Pod& pod, Checks& checks, const std::vector<Row>& rows, Failure* kept) const {
+  if (config_->always_check_all_predicates) return RenewByAllChecks(checks, rows, kept);
   RowSet changed;
   std::vector<Filtered::Failed> now;
   for (const Row row : rows) {
@@ -183,24 +187,49 @@ bool KeptFailures::Renew(const api::Pod& pod, Checks& checks, const std::vector<
   filtered.failed.resize(before.size() + now.size());
   std::merge(before.begin(), before.end(), now.begin(), now.end(), filtered.failed.begin(), less);
   NumberAnew(checks, &filtered.failed);
-  kept->failures = filtering_->Explain(pod, checks, filtered, nullptr);
-  kept->failed = FailedRows(filtered.failed);
-  kept->texts = TextsOf(*kept->failures);
-  kept->error = config_->release->fit_error_text(*kept->failures, cache_->node_count(), nullptr);
-  kept->rejected_by = kept->failures->Rules();
+  kept->failed = FailedRows(filtered.failed, /*by_all_checks=*/false);
+  SayAnew(filtering_->Explain(pod, checks, filtered, nullptr), kept);
   return true;
+}
+
+// Does the same where all checks are evaluated: a row keeps its place among the others.
+bool KeptFailures::RenewByAllChecks(Checks& checks, const std::vector<Row>& rows, Failure* kept) const {
+  absl::flat_hash_map<Row, std::vector<FailureReason>> changed;
+  for (const Row row : rows) {
+    if (!cache_->listed().Has(row)) continue;
+    Why why;
+    if (filtering_->CheckRow(checks, row, true, &why) != Verdict::kFails) return false;
+    changed[row] = std::move(why.reasons);
+  }
+  auto failures = std::make_shared<NodeFailures>();
+  failures->Reserve(kept->failures->size());
+  size_t i = 0;
+  kept->failures->ForEach([&](Symbol node, const std::vector<FailureReason>& before) {
+    const auto it = changed.find(kept->failed[i++]);
+    failures->AddNew(node, it == changed.end() ? before : it->second);
+  });
+  SayAnew(std::move(failures), kept);
+  return true;
+}
+
+// Keeps these failures instead.
+void KeptFailures::SayAnew(std::shared_ptr<const NodeFailures> failures, Failure* kept) const {
+  kept->texts = TextsOf(*failures);
+  kept->error = config_->release->fit_error_text(*failures, cache_->node_count(), nullptr);
+  kept->rejected_by = failures->Rules();
+  kept->failures = std::move(failures);
 }
 
 // Returns whether the rows, of which no node object has changed, fail for the reasons for which they failed before.
 bool KeptFailures::FailAsBefore(Checks& checks, const std::vector<Row>& rows, const Failure& kept) const {
+  const bool all = config_->always_check_all_predicates;
   Why why;
   return std::all_of(rows.begin(), rows.end(), [&](Row row) {
     if (!cache_->listed().Has(row)) return true;
     why.reasons.clear();
-    if (filtering_->CheckRow(checks, row, false, &why) != Verdict::kFails) return false;
-    if (!kept.failed.Has(static_cast<uint32_t>(why.check), row)) return false;
-    const std::vector<FailureReason>* const before = kept.failures->Find(cache_->row(row).name);
-    return before != nullptr && *before == why.reasons;
+    if (filtering_->CheckRow(checks, row, all, &why) != Verdict::kFails) return false;
+    const std::optional<size_t> place = kept.failed.Find(static_cast<uint32_t>(why.check), row);
+    return place && kept.failures->ReasonsAt(*place) == why.reasons;
   });
 }
 
@@ -287,7 +316,6 @@ void KeptFailures::KeepInVain(const api::Pod& pod, const NodeFailures& failures,
 }
 
 void KeptFailures::Keep(const api::PodPtr& pod, const Checks& checks, const Filtered& filtered, const Decision& d) {
-  if (config_->always_check_all_predicates) return;
   if (!filtered.explained.empty() || filtering_->any_nominated() || !RowsDecide(checks)) return;
   const size_t bytes = std::max<size_t>(1, cache_->node_count() * kBytesOfFailedNode);
   while (failures_.size() >= std::max<size_t>(1, kMostBytesOfFailures / bytes)) {
@@ -298,7 +326,7 @@ void KeptFailures::Keep(const api::PodPtr& pod, const Checks& checks, const Filt
   kept = {.tmpl = pod->tmpl,
           .rules = checks.rules,
           .version = VersionNow(),
-          .failed = FailedRows(filtered.failed),
+          .failed = FailedRows(filtered.failed, config_->always_check_all_predicates),
           .failures = d.failures,
           .texts = TextsOf(*d.failures),
           .error = d.error,

@@ -48,15 +48,17 @@ class KeptFailures {
     uint64_t nominated = 0;   // of the nominated pods
     friend bool operator==(const Version&, const Version&) = default;
   };
-  // The rows that failed, by check and then by row, in a quarter of the memory of their list.
+  // The rows that failed, by check and then by row, in a quarter of the memory of their list. Where all checks are
+  // evaluated, they are in the order of rows alone, and nothing is known about their checks.
   class FailedRows {
    public:
     FailedRows() = default;
-    explicit FailedRows(const std::vector<Filtered::Failed>& failed);
+    FailedRows(const std::vector<Filtered::Failed>& failed, bool by_all_checks);
     // Returns the list, without the numbers of those checks that give several.
     std::vector<Filtered::Failed> List(const Checks& checks) const;
-    // Returns whether the row failed by this check.
-    bool Has(uint32_t check, Row row) const;
+    Row operator[](size_t i) const { return rows_[i]; }
+    // Returns the place of the row, or nothing if it did not fail by this check, which is any if all are evaluated.
+    std::optional<size_t> Find(uint32_t check, Row row) const;
 
    private:
     struct OfCheck {
@@ -91,6 +93,8 @@ class KeptFailures {
   bool FailAsBefore(Checks& checks, const std::vector<Row>& rows, const Failure& kept) const;
   std::optional<bool> BringUpToDate(const api::PodPtr& pod, Failure* kept, Decision* rejected);
   bool Renew(const api::Pod& pod, Checks& checks, const std::vector<Row>& rows, Failure* kept) const;
+  bool RenewByAllChecks(Checks& checks, const std::vector<Row>& rows, Failure* kept) const;
+  void SayAnew(std::shared_ptr<const NodeFailures> failures, Failure* kept) const;
 
   Cache* const cache_;
   const AlgorithmConfig* const config_;

@@ -59,6 +59,7 @@ class InterPodAffinityCheck final : public DomainCheck {
   }
   bool IgnoresPodsWithoutTerms() const override { return affinity_.empty() && anti_.empty(); }
 
+  bool MayError() const override { return !usable(); }
   Verdict Check(Row row) override { return VerdictOf(AnswerFor(row)); }
   // A term that some pod matches admits the domains of such pods only. Hostname terms are left out, because they look
   // for pods on each node by itself.

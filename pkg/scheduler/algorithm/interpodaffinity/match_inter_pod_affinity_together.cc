@@ -72,6 +72,7 @@ class TogetherCheck final : public DomainCheck {
   }
   bool IgnoresPodsWithoutTerms() const override { return affinity_.empty() && anti_.empty(); }
 
+  bool MayError() const override { return !usable(); }
   Verdict Check(Row row) override { return VerdictOf(AnswerFor(row)); }
   // Unless the pod is the first of its group, only nodes in the domains of pods that match all terms fit.
   bool Candidates(std::vector<Row>* rows) override {

@@ -30,8 +30,10 @@ class VolumeBindingCheck final : public ColumnCheck {
     if (!a.unbound_ok) out->push_back(reasons::kVolumeBindConflict);
   }
   RuleError Error(Row row) override { return Ask(row).error; }
+  bool ErrsAlike() const override { return !claims().error.empty(); }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
+    if (ErrsAlike()) return ErrOnAll(candidates, errors);
     if (MayError()) return FitCheck::Filter(candidates, errors);
     matcher_.KeepBoundFit(cache_, candidates);
     matcher_.KeepMatched(cache_, candidates);

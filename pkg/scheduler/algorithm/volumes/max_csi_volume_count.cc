@@ -50,6 +50,7 @@ class CsiCountCheck final : public ColumnCheck {
   int ReasonBits() const override { return 1; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
   RuleError Error(Row) override { return error_; }
+  bool ErrsAlike() const override { return true; }
   // Volumes are counted only where one of their limits is set.
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (!error_.empty()) return FitCheck::Filter(candidates, errors);

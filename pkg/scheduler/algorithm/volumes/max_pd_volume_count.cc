@@ -170,9 +170,10 @@ class VolumeCountCheck final : public ColumnCheck {
   int ReasonBits() const override { return 1; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
   RuleError Error(Row) override { return error_; }
+  bool ErrsAlike() const override { return true; }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
-    if (!error_.empty()) return FitCheck::Filter(candidates, errors);
+    if (!error_.empty()) return ErrOnAll(candidates, errors);
     if (limits_ != nullptr) limits_->Refresh();
     // Mostly there is room on every row, which is seen without a look at each candidate.
     const std::vector<int32_t>& volumes = cache_.columns().volumes;

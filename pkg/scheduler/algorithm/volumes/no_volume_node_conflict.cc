@@ -35,6 +35,7 @@ class VolumeNodeCheck final : public ColumnCheck {
   int ReasonBits() const override { return 1; }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeNodeConflict); }
   RuleError Error(Row) override { return error_; }
+  bool ErrsAlike() const override { return true; }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (!FitsAlways()) FitCheck::Filter(candidates, errors);
   }

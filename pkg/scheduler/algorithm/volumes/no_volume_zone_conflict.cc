@@ -74,9 +74,18 @@ class VolumeZoneCheck final : public ColumnCheck {
     auto it = std::find_if(demands_.begin(), demands_.end(), [](const Demand& d) { return !d.error.empty(); });
     return it == demands_.end() ? RuleError() : it->error;
   }
+  bool ErrsAlike() const override { return true; }
   void Filter(RowSet* candidates, RowSet* errors) override {
-    if (MayError()) return FitCheck::Filter(candidates, errors);
-    for (const Demand& d : demands_) columns_->KeepMeeting({&d.wanted, 1}, kLabels, candidates);
+    for (const Demand& d : demands_) {
+      if (!d.error.empty()) {
+        RowSet fit = columns_->Without(*candidates, kLabels);
+        ErrOnAll(candidates, errors);
+        fit.ForEach([&](Row row) { errors->Erase(row); });
+        *candidates = std::move(fit);
+        return;
+      }
+      columns_->KeepMeeting({&d.wanted, 1}, kLabels, candidates);
+    }
   }
 
  private:
