@@ -51,17 +51,12 @@ def test_help_and_version():
 
 
 def test_usage_errors():
-    r = ends(1, "--bogus", err="Error: unknown flag: --bogus. 'kube-scheduler --help' lists the flags.\n")
+    r = ends(1, "--bogus", err="Error: unknown flag: --bogus. Run kube-scheduler --help for usage.\n")
     assert r.stderr.count("\n") == 1, r.stderr
-    ends(1, "extra", err="error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n")
+    ends(1, "extra", err="error: no arguments are supported. Run kube-scheduler --help for usage.\n")
+    ends(1, "--leader-elect", "false", err="error: no arguments are supported. Run kube-scheduler --help for usage.\n")
     ends(
-        1,
-        "--leader-elect",
-        "false",
-        err="error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n",
-    )
-    ends(
-        1, "-v=9", "extra", err="error: no arguments are supported. 'kube-scheduler --help' lists the flags.\n"
+        1, "-v=9", "extra", err="error: no arguments are supported. Run kube-scheduler --help for usage.\n"
     )  # at any verbosity
     ends(
         1,

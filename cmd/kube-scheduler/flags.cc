@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cmd/kube-scheduler/go_text.h"
+#include "pkg/flags/flag_set.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -64,7 +65,7 @@ Value* List(std::vector<std::string>* v, absl::Status (*check)(const std::string
 }
 
 std::string WithHelp(std::string_view message) {
-  return absl::StrCat(util::ToAbsl(message), ". 'kube-scheduler --help' lists the flags.");
+  return absl::StrCat(util::ToAbsl(message), ". ", flags::HelpHint("kube-scheduler"));
 }
 
 }  // namespace berth::kube_scheduler

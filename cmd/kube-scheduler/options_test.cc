@@ -91,7 +91,7 @@ TEST_CASE("flags: every spelling that pflag takes") {
 
 TEST_CASE("flags: a bare boolean takes no word, and AllAlpha spares what was set") {
   Completed c = Complete({"--leader-elect", "false"});
-  CHECK(c.error() == "no arguments are supported. 'kube-scheduler --help' lists the flags.");
+  CHECK(c.error() == "no arguments are supported. Run kube-scheduler --help for usage.");
   Options o;
   REQUIRE(o.Parse({"--feature-gates=TaintNodesByCondition=false,AllAlpha=true"}).ok());
   CHECK(o.GateOn("PodPriority"));
@@ -100,7 +100,7 @@ TEST_CASE("flags: a bare boolean takes no word, and AllAlpha spares what was set
   REQUIRE(later.Parse({"--", "--port=1"}).ok());
   std::vector<std::string> warnings;
   CHECK(std::string(later.Complete(&warnings).status().message()) ==
-        "no arguments are supported. 'kube-scheduler --help' lists the flags.");
+        "no arguments are supported. Run kube-scheduler --help for usage.");
 }
 
 TEST_CASE("flags: defaults are 1.10's") {
@@ -197,7 +197,7 @@ TEST_CASE("flags: words that are no flags, and address and port, in each release
     return std::string(o.Parse(words).message());
   };
   CHECK(with("1.8", "word").config.ok());
-  CHECK(with("1.9", "word").error() == "no arguments are supported. 'kube-scheduler --help' lists the flags.");
+  CHECK(with("1.9", "word").error() == "no arguments are supported. Run kube-scheduler --help for usage.");
   CHECK(with("1.13", "word").config.ok());
   for (const char* release : {"1.19", "1.29", "1.36"}) {
     CHECK(parse_error(release, {"one", "two"}) ==

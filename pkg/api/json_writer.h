@@ -26,19 +26,31 @@ class JsonText {
   static constexpr size_t kMostPlain = 60;
 
   template <size_t N>
-  consteval JsonText(const char (&literal)[N]) : text_(literal, N - 1), plain_(N - 1 <= kMostPlain) {  // NOLINT
-    for (const char c : text_) {
-      plain_ &= c >= ' ' && c <= '~' && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
-    }
-  }
+  consteval JsonText(const char (&literal)[N])  // NOLINT
+      : text_(literal, N - 1), plain_(N - 1 <= kMostPlain && NeedsNoEscapes(text_)) {}
   template <typename T>
   requires(!std::is_array_v<T> && std::convertible_to<const T&, std::string_view>) JsonText(const T& text)  // NOLINT
       : text_(text) {}
+
+  // Returns a text of which the caller knows that it is short and needs no escapes, such as a name in the API.
+  static JsonText Plain(std::string_view text) {
+    JsonText plain(text);
+    BERTH_REQUIRES(text.size() <= kMostPlain && NeedsNoEscapes(text));
+    plain.plain_ = true;
+    return plain;
+  }
 
   std::string_view text() const { return text_; }
   bool plain() const { return plain_; }
 
  private:
+  static constexpr bool NeedsNoEscapes(std::string_view text) {
+    for (const char c : text) {
+      if (c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&') return false;
+    }
+    return true;
+  }
+
   std::string_view text_;
   bool plain_ = false;
 };
@@ -46,12 +58,14 @@ class JsonText {
 // What stands last in the text says whether a comma is due. So several writers may write one text in turn.
 class JsonWriter {
  public:
-  // On one line without blanks, or indented by two blanks for each level.
-  enum class Layout { kCompact, kIndented };
-  explicit JsonWriter(Layout layout = Layout::kCompact) : out_(&own_), indented_(layout == Layout::kIndented) {}
+  // On one line without blanks, or indented by two blanks for each level. kIndentedOpen does the same as the encoder of
+  // Kubernetes 1.10: an empty object takes three lines, of which the second is blank.
+  enum class Layout { kCompact, kIndented, kIndentedOpen };
+  explicit JsonWriter(Layout layout = Layout::kCompact)
+      : out_(&own_), indented_(layout != Layout::kCompact), opens_empty_(layout == Layout::kIndentedOpen) {}
   // Appends to a text of the caller's, which is empty or ends where a value may begin: at a bracket, a colon, a comma,
   // a blank, a line feed, or a value of the array or object that is open there.
-  explicit JsonWriter(std::string* out) : out_(out), indented_(false) {}
+  explicit JsonWriter(std::string* out) : out_(out), indented_(false), opens_empty_(false) {}
   JsonWriter(const JsonWriter&) = delete;
   JsonWriter& operator=(const JsonWriter&) = delete;
 
@@ -61,6 +75,7 @@ class JsonWriter {
   JsonWriter& End() {
     if (open_ == 1) Recall();
     const bool array = (open_ & 1) != 0;
+    if (opens_empty_ && out_->back() == '{') NewLine();
     open_ >>= 1;
     if (indented_ && out_->back() != (array ? '[' : '{')) NewLine();
     *out_ += array ? ']' : '}';
@@ -187,7 +202,7 @@ class JsonWriter {
 
   std::string own_;  // if the caller has none
   std::string* const out_;
-  const bool indented_;
+  const bool indented_, opens_empty_;
   // What is open, a bit for each of the innermost levels: 1 for an array. The first bit is a mark.
   uint64_t open_ = 1;
   std::vector<uint64_t> outer_;  // the same for 63 levels each

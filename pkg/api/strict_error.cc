@@ -23,49 +23,46 @@ bool IsSecret(std::string_view key) {
 StrictDocument::StrictDocument(Json value, std::string_view type, std::span<const GoMember> members)
     : value_(value), type_(type), members_(members) {}
 
-void StrictDocument::Write(Json v, const std::string& path, const std::string& chain) {
-  if (v.IsObject()) return WriteObject(v, path, chain);
-  if (!v.IsArray()) return absl::StrAppend(&text_, v.Serialize());
-  text_ += '[';
+void StrictDocument::Write(Json v, const std::string& path, const std::string& chain, JsonWriter* out) {
+  if (v.IsObject()) return WriteObject(v, path, chain, out);
+  if (!v.IsArray()) return (void)out->Literal(v.Serialize());
   size_t i = 0;
-  for (const auto& [key, element] : v.Children()) {
-    if (i > 0) text_ += ',';
-    Write(element, absl::StrCat(path, "[", i++, "]"), chain);
-  }
-  text_ += ']';
+  out->Each(v.Children(),
+            [&](const Json::Member& element) { Write(element.value, absl::StrCat(path, "[", i++, "]"), chain, out); });
 }
 
-void StrictDocument::WriteObject(Json v, const std::string& path, const std::string& chain) {
+void StrictDocument::WriteObject(Json v, const std::string& path, const std::string& chain, JsonWriter* out) {
   std::vector<Json::Member> sorted;
   for (const Json::Member& m : v.Children()) sorted.push_back(m);
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
-  text_ += '{';
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    const Json::Member& m = sorted[i];
-    absl::StrAppend(&text_, i > 0 ? "," : "", JsonString(m.key));
+  out->Object();
+  for (const Json::Member& m : sorted) {
     const std::string at = path.empty() ? std::string(m.key) : absl::StrCat(path, ".", ToAbsl(m.key));
-    places_.try_emplace(at, Place{text_.size(), chain});
-    text_ += ':';
+    out->Key(m.key);
+    places_.try_emplace(at, Place{text_.size() - 1, chain});  // before the colon
     if (m.value.IsString() && IsSecret(m.key)) {
-      text_ += "\"-\"";
+      out->Text("-");
     } else {
-      Write(m.value, at, ChainOf(m, chain));
+      Write(m.value, at, ChainOf(m, chain), out);
     }
   }
-  text_ += '}';
+  out->End();
 }
 
 std::string StrictDocument::ChainOf(const Json::Member& m, const std::string& chain) const {
   for (const GoMember& known : members_) {
     if (known.name != m.key) continue;
-    return absl::StrCat(chain, ToAbsl(known.go_name), ": ",
-                        known.list ? absl::StrCat("[]", ToAbsl(known.type), ": ") : "", ToAbsl(known.type), ".");
+    return absl::StrCat(chain, known.go_name, ": ", known.list ? absl::StrCat("[]", ToAbsl(known.type), ": ") : "",
+                        ToAbsl(known.type), ".");
   }
   return chain;
 }
 
 std::string StrictDocument::UnknownMember(std::string_view path) {
-  if (text_.empty()) Write(value_, "", absl::StrCat(type_, "."));
+  if (text_.empty()) {
+    JsonWriter out(&text_);
+    Write(value_, "", absl::StrCat(type_, "."), &out);
+  }
   const auto known = places_.find(ToAbsl(path));
   const Place place = known == places_.end() ? Place{} : known->second;
   const auto around = [&](size_t bytes) {

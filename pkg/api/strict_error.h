@@ -8,14 +8,15 @@
 #include <string_view>
 
 #include "pkg/api/json.h"
+#include "pkg/api/json_writer.h"
 
 namespace berth::api {
 
 // A member whose value is an object, or a list of objects, of a type that Go names.
 struct GoMember {
-  std::string_view name;     // "profiles"
-  std::string_view go_name;  // "Profiles"
-  std::string_view type;     // "v1beta1.KubeSchedulerProfile"
+  std::string_view name;  // "profiles"
+  std::string go_name;    // "Profiles"
+  std::string_view type;  // "v1beta1.KubeSchedulerProfile"
   bool list = false;
 };
 
@@ -39,8 +40,8 @@ class StrictDocument {
     size_t head = 0;    // where the member's name ends in text_; 0: the document has no such member
     std::string chain;  // what the decoder says before a mistake in the object that has the member
   };
-  void Write(Json v, const std::string& path, const std::string& chain);
-  void WriteObject(Json v, const std::string& path, const std::string& chain);
+  void Write(Json v, const std::string& path, const std::string& chain, JsonWriter* out);
+  void WriteObject(Json v, const std::string& path, const std::string& chain, JsonWriter* out);
   std::string ChainOf(const Json::Member& m, const std::string& chain) const;
 
   Json value_;

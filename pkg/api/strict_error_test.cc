@@ -7,8 +7,8 @@
 namespace berth::api {
 namespace {
 
-constexpr GoMember kTestMembers[] = {{"profiles", "Profiles", "v1beta1.KubeSchedulerProfile", true},
-                                     {"plugins", "Plugins", "v1beta1.Plugins"}};
+const GoMember kTestMembers[] = {{"profiles", "Profiles", "v1beta1.KubeSchedulerProfile", true},
+                                 {"plugins", "Plugins", "v1beta1.Plugins"}};
 
 // The texts are those that 1.19 was reported to print.
 TEST_CASE("an unknown member is named with the types that lead to it and with what stands around it") {

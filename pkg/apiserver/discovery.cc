@@ -134,7 +134,7 @@ std::string VersionPage(Version release) {
   v.Set("goVersion", Value::String(""));
   v.Set("compiler", Value::String("g++"));
   v.Set("platform", Value::String("linux/amd64"));
-  return Indent(ToJson(v));
+  return ToIndentedJson(v);
 }
 
 using PageMap = absl::flat_hash_map<std::string, HttpResponse>;
@@ -180,7 +180,7 @@ PageMap MakePages(const Catalog& catalog) {
   Value list = Value::Object();
   Value& names = list.Set("paths", Value::Array());
   for (const std::string& p : paths) names.Append(Value::String(p));
-  json("/", Indent(ToJson(list)));
+  json("/", ToIndentedJson(list));
   return all;
 }
 

@@ -88,23 +88,26 @@ std::string PriorityName(const LabelPreference& label) {
 
 // Returns the Policy as a file. Priorities of what pods request themselves have their default weights.
 std::string PolicyText(const Genome& g, const std::vector<LabelPreference>& labels) {
-  std::vector<std::string> lines;
-  auto add = [&](std::string_view name, int weight, const std::string& argument = {}) {
+  api::JsonWriter out(api::JsonWriter::Layout::kIndented);
+  out.Object().Member("kind", "Policy").Member("apiVersion", "v1").Key("priorities").Array();
+  auto begin = [&](std::string_view name, int weight) { out.Object().Member("name", name).Member("weight", weight); };
+  auto add = [&](std::string_view name, int weight) {
     if (weight == 0) return;
-    lines.push_back(absl::StrCat("    {\"name\": \"", util::ToAbsl(name), "\", \"weight\": ", weight, argument, "}"));
+    begin(name, weight);
+    out.End();
   };
   for (size_t i = 0; i < kTuned.size(); ++i) add(kTuned[i], g.weights[i]);
   for (size_t i = 0; i < g.labels.size(); ++i) {
-    add(PriorityName(labels[i]), g.labels[i],
-        absl::StrCat(", \"argument\": {\"labelPreference\": {\"label\": ", api::JsonString(labels[i].key),
-                     ", \"presence\": ", labels[i].presence ? "true" : "false", "}}"));
+    if (g.labels[i] == 0) continue;
+    begin(PriorityName(labels[i]), g.labels[i]);
+    out.Key("argument").Object().Key("labelPreference").Object();
+    out.Member("label", labels[i].key).Member("presence", labels[i].presence).End().End().End();
   }
   add("InterPodAffinityPriority", 1);
   add("NodeAffinityPriority", 1);
   add("TaintTolerationPriority", 1);
   add("NodePreferAvoidPodsPriority", 10000);
-  return absl::StrCat("{\n  \"kind\": \"Policy\",\n  \"apiVersion\": \"v1\",\n  \"priorities\": [\n",
-                      absl::StrJoin(lines, ",\n"), "\n  ]\n}\n");
+  return out.End().End().Finish();
 }
 
 // Returns whether `a` is at least as good as `b` everywhere and better somewhere.

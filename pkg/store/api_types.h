@@ -24,6 +24,7 @@ using validation::GroupVersion;
 using validation::Indent;
 using validation::ParseJson;
 using validation::ResourceInfo;
+using validation::ToIndentedJson;
 using validation::ToJson;
 using validation::ToSortedJson;
 using validation::TypeDef;

@@ -25,6 +25,7 @@
 namespace berth::validation {
 namespace {
 
+using api::JsonText;
 using api::JsonWriter;
 using Kind = FieldDef::Kind;
 using Shape = FieldDef::Shape;
@@ -402,38 +403,32 @@ const Value& ZeroOf(Kind kind) {
   }
 }
 
-void EncodeOne(const Value& v, const FieldDef& f, std::string* out) {
+void Write(const Value& v, const TypeDef& type, JsonWriter* j);
+
+void WriteOne(const Value& v, const FieldDef& f, JsonWriter* j) {
   if (f.kind == Kind::kStruct) {
-    Encode(v, *f.type, out);
+    Write(v, *f.type, j);
   } else {
-    AppendJson(v.IsNull() ? ZeroOf(f.kind) : v, out);
+    AppendJson(v.IsNull() ? ZeroOf(f.kind) : v, j->Place());
   }
 }
 
-void EncodeMap(const Value& v, const FieldDef& f, std::string* out) {
-  JsonWriter j(out);
-  j.Object();
-  for (const size_t n : OrderOfKeys(v)) EncodeOne(v.items[n], f, j.Key(v.keys[n]).Place());
-  j.End();
+void WriteMap(const Value& v, const FieldDef& f, JsonWriter* j) {
+  j->Object();
+  for (const size_t n : OrderOfKeys(v)) WriteOne(v.items[n], f, &j->Key(v.keys[n]));
+  j->End();
 }
 
-// Writes a member of an object whose text has been begun.
-void EncodeMember(const Value& v, const FieldDef& f, std::string* out) {
-  if (out->back() != '{') out->push_back(',');
-  out->push_back('"');
-  out->append(f.name).append("\":");
-  if (f.shape == Shape::kOne) return EncodeOne(v, f, out);
-  if (v.IsNull()) {
-    out->append("null");
+void WriteMember(const Value& v, const FieldDef& f, JsonWriter* j) {
+  j->Key(JsonText::Plain(f.name));
+  if (f.shape == Shape::kOne) {
+    WriteOne(v, f, j);
+  } else if (v.IsNull()) {
+    j->Literal("null");
   } else if (f.shape == Shape::kMap) {
-    EncodeMap(v, f, out);
+    WriteMap(v, f, j);
   } else {
-    out->push_back('[');
-    for (size_t i = 0; i < v.items.size(); ++i) {
-      if (i > 0) out->push_back(',');
-      EncodeOne(v.items[i], f, out);
-    }
-    out->push_back(']');
+    j->Each(v.items, [&](const Value& e) { WriteOne(e, f, j); });
   }
 }
 
@@ -488,6 +483,27 @@ bool LeftOut(const Value& v, const FieldDef& f) {
     default:
       return false;  // structs, times, quantities and int-or-strings are always written
   }
+}
+
+void Write(const Value& v, const TypeDef& type, JsonWriter* j) {
+  j->Object();
+  if (v.items.mark() == &type) {
+    // All members of a normal value are written, in the type's order.
+    const std::vector<std::string>& keys = v.keys.get();
+    const FieldDef* f = type.fields.data();
+    for (size_t i = 0; i < keys.size(); ++i, ++f) {
+      while (f->name != keys[i]) ++f;
+      WriteMember(v.items[i], *f, j);
+    }
+  } else {
+    MembersByField members(v, type);
+    for (const FieldDef& f : type.fields) {
+      const size_t place = members.Place(f);
+      const Value& member = place == MembersByField::kAbsent ? kNull : v.items[place];
+      if (!LeftOut(member, f)) WriteMember(member, f, j);
+    }
+  }
+  j->End();
 }
 
 void NormalizeOne(const FieldDef& f, Value* v) {
@@ -564,24 +580,8 @@ absl::StatusOr<Value> Decode(const Value& in, const TypeDef& type, std::string_v
 }
 
 void Encode(const Value& v, const TypeDef& type, std::string* out) {
-  out->push_back('{');
-  if (v.items.mark() == &type) {
-    // All members of a normal value are written, in the type's order.
-    const std::vector<std::string>& keys = v.keys.get();
-    const FieldDef* f = type.fields.data();
-    for (size_t i = 0; i < keys.size(); ++i, ++f) {
-      while (f->name != keys[i]) ++f;
-      EncodeMember(v.items[i], *f, out);
-    }
-  } else {
-    MembersByField members(v, type);
-    for (const FieldDef& f : type.fields) {
-      const size_t place = members.Place(f);
-      const Value& member = place == MembersByField::kAbsent ? kNull : v.items[place];
-      if (!LeftOut(member, f)) EncodeMember(member, f, out);
-    }
-  }
-  out->push_back('}');
+  JsonWriter j(out);
+  Write(v, type, &j);
 }
 
 void Normalize(const TypeDef& type, Value* v) {
@@ -649,7 +649,8 @@ std::string GoDump(const Value* v, const TypeDef& type) {
       if (m->items.empty()) {
         value = "null";
       } else {
-        EncodeMap(*m, f, &value);
+        JsonWriter map(&value);
+        WriteMap(*m, f, &map);
       }
     } else if (f.shape == Shape::kList) {
       if (m->items.empty()) {
@@ -674,7 +675,8 @@ std::string GoDump(const Value* v, const TypeDef& type) {
     } else if (m->IsNull() && f.pointer) {
       value = "null";
     } else {
-      EncodeOne(*m, f, &value);
+      JsonWriter one(&value);
+      WriteOne(*m, f, &one);
     }
     out.Key(f.go_name).Literal(value);
   }

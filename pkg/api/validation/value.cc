@@ -335,62 +335,15 @@ std::string ToSortedJson(const Value& v) {
   return j.Take();
 }
 
+std::string ToIndentedJson(const Value& v) {
+  api::JsonWriter j(api::JsonWriter::Layout::kIndentedOpen);
+  Write(v, false, &j);
+  return j.Take();
+}
+
 std::string Indent(std::string_view json) {
-  std::string out;
-  out.reserve(json.size() * 2);
-  size_t depth = 0;
-  bool in_string = false;
-  auto line = [&] {
-    out.push_back('\n');
-    out.append(depth * 2, ' ');
-  };
-  for (size_t i = 0; i < json.size(); ++i) {
-    char c = json[i];
-    if (in_string) {
-      out.push_back(c);
-      if (c == '\\' && i + 1 < json.size()) {
-        out.push_back(json[++i]);
-      } else if (c == '"') {
-        in_string = false;
-      }
-      continue;
-    }
-    switch (c) {
-      case '"':
-        in_string = true;
-        out.push_back(c);
-        break;
-      case '{':
-      case '[':
-        out.push_back(c);
-        if (i + 1 < json.size() && json[i + 1] == ']') {
-          out.push_back(json[++i]);
-        } else {
-          ++depth;
-          line();
-        }
-        break;
-      case '}':
-      case ']':
-        --depth;
-        line();
-        out.push_back(c);
-        break;
-      case ',':
-        out.push_back(c);
-        line();
-        break;
-      case ':':
-        out.append(": ");
-        break;
-      case '\n':
-      case ' ':
-        break;
-      default:
-        out.push_back(c);
-    }
-  }
-  return out;
+  const auto v = ParseJson(json);
+  return v.ok() ? ToIndentedJson(*v) : std::string(json);
 }
 
 const Value& OrEmpty(const Value* v) {

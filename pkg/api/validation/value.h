@@ -119,7 +119,9 @@ std::string ToJson(const Value& v);
 // The same with the members of all objects in bytewise order, as Go writes maps.
 std::string ToSortedJson(const Value& v);
 
-// Indents a compact JSON text by two spaces, as 1.10's encoder does: an empty object contains an empty line.
+// The same, indented by two spaces as the encoder of 1.10 does it: an empty object takes three lines.
+std::string ToIndentedJson(const Value& v);
+// Returns JSON in that form, and a text that is none as it is.
 std::string Indent(std::string_view json);
 
 // Returns the value, or an empty object when it is missing or null.

@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "pkg/api/go_members.h"
 #include "pkg/api/line_column.h"
 #include "pkg/api/strict_error.h"
 #include "pkg/scheduler/configuration/fields.h"
@@ -36,33 +37,30 @@ std::string Element(const std::string& path, size_t i) {
   return absl::StrCat(path, "[", i, "]");
 }
 
-// The members of v1beta1 and of its args that lead to types with names, for the words of its decoder.
-constexpr api::GoMember kOlderGoMembers[] = {
-    {"profiles", "Profiles", "v1beta1.KubeSchedulerProfile", true},
-    {"plugins", "Plugins", "v1beta1.Plugins"},
-    {"queueSort", "QueueSort", "v1beta1.PluginSet"},
-    {"preFilter", "PreFilter", "v1beta1.PluginSet"},
-    {"filter", "Filter", "v1beta1.PluginSet"},
-    {"postFilter", "PostFilter", "v1beta1.PluginSet"},
-    {"preScore", "PreScore", "v1beta1.PluginSet"},
-    {"score", "Score", "v1beta1.PluginSet"},
-    {"reserve", "Reserve", "v1beta1.PluginSet"},
-    {"permit", "Permit", "v1beta1.PluginSet"},
-    {"preBind", "PreBind", "v1beta1.PluginSet"},
-    {"bind", "Bind", "v1beta1.PluginSet"},
-    {"postBind", "PostBind", "v1beta1.PluginSet"},
-    {"enabled", "Enabled", "v1beta1.Plugin", true},
-    {"disabled", "Disabled", "v1beta1.Plugin", true},
-    {"pluginConfig", "PluginConfig", "v1beta1.PluginConfig", true},
-    {"extenders", "Extenders", "v1beta1.Extender", true},
-    {"tlsConfig", "TLSConfig", "v1.ExtenderTLSConfig"},
-    {"managedResources", "ManagedResources", "v1.ExtenderManagedResource", true},
-    {"leaderElection", "LeaderElection", "v1alpha1.LeaderElectionConfiguration"},
-    {"clientConnection", "ClientConnection", "v1alpha1.ClientConnectionConfiguration"},
-    {"shape", "Shape", "v1beta1.UtilizationShapePoint", true},
-    {"resources", "Resources", "v1beta1.ResourceSpec", true},
-    {"defaultConstraints", "DefaultConstraints", "v1.TopologySpreadConstraint", true},
+// For the words of the decoder of v1beta1.
+struct OlderTypes {
+  template <typename V, typename T>
+  requires requires(V& v, T& t) { VisitFields(v, t); }
+  void Visit(V& v, T& t) const { VisitFields(v, t); }
+  template <typename V, typename T>
+  requires requires(V& v, T& t) { VisitFields(v, t, Version::kV1Beta1); }
+  void Visit(V& v, T& t) const { VisitFields(v, t, Version::kV1Beta1); }
+  template <typename T>
+  requires requires(const T& t) { GoTypeOf(t); }
+  std::string_view GoName(const T& t) const { return GoTypeOf(t); }
 };
+// Returns the members of v1beta1 and of its args that lead to types with names.
+const std::vector<api::GoMember>& OlderGoMembers() {
+  static const auto& members = *[] {
+    const OlderTypes types;
+    api::GoMemberFinder finder(types);
+    KubeSchedulerConfiguration configuration;
+    finder.Find(configuration);
+    finder.FindInAll(PluginArgs().typed);
+    return new std::vector<api::GoMember>(finder.Take());
+  }();
+  return members;
+}
 
 // The place in a document whose args are being decoded.
 struct ArgsPlace {
@@ -198,7 +196,7 @@ class Decoder {
     Object(j, "", &args, {"apiVersion", "kind"});
     config->args.typed = std::move(args);
   }
-  void BeginStrict(Json value, std::string_view type) { strict_.emplace(value, type, kOlderGoMembers); }
+  void BeginStrict(Json value, std::string_view type) { strict_.emplace(value, type, OlderGoMembers()); }
 
   void Args(Json j, const std::string& at, PluginConfig* config) {
     ArgsPlace place{at, config->name};

@@ -1,6 +1,8 @@
 // The members of a KubeSchedulerConfiguration by their names in a file. The decoder (decode.cc), the JSON Schema
 // (schema.cc) and the body of /configz all use this description (api/members.h).
 #pragma once
+#include <string_view>
+
 #include "pkg/api/members.h"
 #include "pkg/scheduler/configuration/types.h"
 
@@ -272,6 +274,47 @@ void VisitFields(V& v, KubeSchedulerConfiguration& t, Version version) {
   v("extenders", t.extenders, "Webhooks that take part in decisions.");
   if (version == Version::kV1)
     v("delayCacheUntilActive", t.delay_cache_until_active, "Whether a standby watches nothing.");
+}
+
+// The names that types have in Go, which the decoder of v1beta1 says.
+inline std::string_view GoTypeOf(const ResourceSpec&) {
+  return "v1beta1.ResourceSpec";
+}
+inline std::string_view GoTypeOf(const UtilizationShapePoint&) {
+  return "v1beta1.UtilizationShapePoint";
+}
+inline std::string_view GoTypeOf(const TopologySpreadConstraint&) {
+  return "v1.TopologySpreadConstraint";
+}
+inline std::string_view GoTypeOf(const Plugin&) {
+  return "v1beta1.Plugin";
+}
+inline std::string_view GoTypeOf(const PluginSet&) {
+  return "v1beta1.PluginSet";
+}
+inline std::string_view GoTypeOf(const Plugins&) {
+  return "v1beta1.Plugins";
+}
+inline std::string_view GoTypeOf(const PluginConfig&) {
+  return "v1beta1.PluginConfig";
+}
+inline std::string_view GoTypeOf(const Profile&) {
+  return "v1beta1.KubeSchedulerProfile";
+}
+inline std::string_view GoTypeOf(const ExtenderManagedResource&) {
+  return "v1.ExtenderManagedResource";
+}
+inline std::string_view GoTypeOf(const ExtenderTls&) {
+  return "v1.ExtenderTLSConfig";
+}
+inline std::string_view GoTypeOf(const ExtenderConfig&) {
+  return "v1beta1.Extender";
+}
+inline std::string_view GoTypeOf(const LeaderElection&) {
+  return "v1alpha1.LeaderElectionConfiguration";
+}
+inline std::string_view GoTypeOf(const ClientConnection&) {
+  return "v1alpha1.ClientConnectionConfiguration";
 }
 
 }  // namespace berth::scheduler::configuration

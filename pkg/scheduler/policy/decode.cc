@@ -11,6 +11,7 @@
 #include <set>
 #include <type_traits>
 
+#include "pkg/api/go_members.h"
 #include "pkg/api/line_column.h"
 #include "pkg/api/stream.h"
 #include "pkg/api/strict_error.h"
@@ -27,18 +28,26 @@ using api::Json;
 namespace policy {
 namespace {
 
-// The members of a Policy that lead to types with names, for the words of the strict decoder.
-constexpr api::GoMember kPolicyGoMembers[] = {
-    {"predicates", "Predicates", "v1.PredicatePolicy", true},
-    {"priorities", "Priorities", "v1.PriorityPolicy", true},
-    {"serviceAffinity", "ServiceAffinity", "v1.ServiceAffinity"},
-    {"labelsPresence", "LabelsPresence", "v1.LabelsPresence"},
-    {"serviceAntiAffinity", "ServiceAntiAffinity", "v1.ServiceAntiAffinity"},
-    {"labelPreference", "LabelPreference", "v1.LabelPreference"},
-    {"requestedToCapacityRatioArguments", "RequestedToCapacityRatioArguments", "v1.RequestedToCapacityRatioArguments"},
-    {"shape", "Shape", "v1.UtilizationShapePoint", true},
-    {"resources", "Resources", "v1.ResourceSpec", true},
+// For the words of the strict decoder.
+struct TypesOfPolicy {
+  template <typename V, typename T>
+  requires requires(V& v, T& t) { VisitFields(v, t); }
+  void Visit(V& v, T& t) const { VisitFields(v, t); }
+  template <typename T>
+  requires requires(const T& t) { GoTypeOf(t); }
+  std::string_view GoName(const T& t) const { return GoTypeOf(t); }
 };
+const std::vector<api::GoMember>& GoMembers() {
+  static const auto& members = *[] {
+    const TypesOfPolicy types;
+    api::GoMemberFinder finder(types);
+    Policy policy;
+    Document document{.policy = &policy};
+    finder.Find(document);
+    return new std::vector<api::GoMember>(finder.Take());
+  }();
+  return members;
+}
 
 // Replaces a name or a host that could not be read.
 constexpr char kUnread[] = "unread.invalid";
@@ -54,7 +63,7 @@ class Reader {
       : has_text_(!text.empty()), places_(text), release_(release), warnings_(warnings) {}
 
   void Read(Json j, Policy* out) {
-    strict_.emplace(j, "v1.Policy", kPolicyGoMembers);
+    strict_.emplace(j, "v1.Policy", GoMembers());
     Document document{.policy = out};
     if (j.IsObject()) {
       Members(j, "", &document);

@@ -3,6 +3,7 @@
 #pragma once
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "pkg/api/members.h"
 #include "pkg/release/history.h"
@@ -137,6 +138,35 @@ void VisitFields(V& v, Document& t) {
     "Weight of placed pods' required affinity, 1 to 100; 0: the flag's value.", {.least = 0, .most = 100});
   v("alwaysCheckAllPredicates", t.policy->always_check_all_predicates,
     "Whether the remaining predicates are called for a node after one has rejected it.");
+}
+
+// The names that types have in Go, which strict decoders say.
+inline std::string_view GoTypeOf(const PredicatePolicy&) {
+  return "v1.PredicatePolicy";
+}
+inline std::string_view GoTypeOf(const PredicatePolicy::Argument::ServiceAffinity&) {
+  return "v1.ServiceAffinity";
+}
+inline std::string_view GoTypeOf(const PredicatePolicy::Argument::LabelsPresence&) {
+  return "v1.LabelsPresence";
+}
+inline std::string_view GoTypeOf(const PriorityPolicy&) {
+  return "v1.PriorityPolicy";
+}
+inline std::string_view GoTypeOf(const PriorityPolicy::Argument::ServiceAntiAffinity&) {
+  return "v1.ServiceAntiAffinity";
+}
+inline std::string_view GoTypeOf(const PriorityPolicy::Argument::LabelPreference&) {
+  return "v1.LabelPreference";
+}
+inline std::string_view GoTypeOf(const PriorityPolicy::Argument::RequestedToCapacityRatio&) {
+  return "v1.RequestedToCapacityRatioArguments";
+}
+inline std::string_view GoTypeOf(const PriorityPolicy::Argument::RequestedToCapacityRatio::Point&) {
+  return "v1.UtilizationShapePoint";
+}
+inline std::string_view GoTypeOf(const PriorityPolicy::Argument::RequestedToCapacityRatio::Resource&) {
+  return "v1.ResourceSpec";
 }
 
 }  // namespace berth::scheduler::policy
