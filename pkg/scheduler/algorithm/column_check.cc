@@ -25,6 +25,14 @@ void ColumnCheck::NumberReasons(std::span<const Row> rows, const AddedAmounts*, 
   for (size_t i = 0; i < rows.size(); ++i) numbers[i] = Check(rows[i]) == Verdict::kFits ? 0 : 1;
 }
 
+void NumberByFilter(FitCheck* check, const Cache& cache, std::span<const Row> rows, std::span<uint32_t> numbers) {
+  RowSet fitting, errors;
+  fitting.Resize(cache.row_count());
+  for (const Row row : rows) fitting.Insert(row);
+  check->Filter(&fitting, &errors);
+  for (size_t i = 0; i < rows.size(); ++i) numbers[i] = fitting.Has(rows[i]) ? 0 : 1;
+}
+
 void ErrOnAll(RowSet* candidates, RowSet* errors) {
   candidates->ForEach([&](Row row) { errors->Insert(row); });
   candidates->Clear();

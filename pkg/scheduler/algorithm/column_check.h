@@ -38,6 +38,9 @@ class ColumnCheck : public FitCheck {
   virtual void KeepFitting(std::vector<Row>* rows);
 };
 
+// Implements NumberReasons for a predicate with one reason and no errors, of which Filter looks at less than Check does
+// for each of many rows.
+void NumberByFilter(FitCheck* check, const Cache& cache, std::span<const Row> rows, std::span<uint32_t> numbers);
 // Implements Filter for a predicate that reports an error for every row.
 void ErrOnAll(RowSet* candidates, RowSet* errors);
 // Candidates by Filter of a check that filters all rows with a few operations on bitmaps. Returns false if they are

@@ -45,7 +45,7 @@ class NodeSelectorCheck final : public ColumnCheck {
     std::vector<Row> named;
     if (rows.size() >= kFewRows && NamedCandidates(required_, cache_, &named)) return NumberNamed(rows, named, numbers);
     if (rows.size() < kFewRows || !Compile()) return ColumnCheck::NumberReasons(rows, beside, numbers);
-    for (size_t i = 0; i < rows.size(); ++i) numbers[i] = MatchesByValue(rows[i]) ? 0 : 1;
+    NumberByFilter(this, cache_, rows, numbers);
   }
   bool NodeLabels(std::vector<const LabelColumn*>* columns) override {
     if (FitsAlways()) return true;
@@ -85,12 +85,6 @@ class NodeSelectorCheck final : public ColumnCheck {
       numbers[i] = can_fit.Has(rows[i]) && Check(rows[i]) == Verdict::kFits ? 0 : 1;
     }
   }
-  // Invariant of matchers_: empty, or the matcher of the nodeSelector followed by one for each required term.
-  bool MatchesByValue(Row row) const {
-    if (!matchers_[0].Matches(row)) return false;
-    return required_ == nullptr ||
-           std::any_of(matchers_.begin() + 1, matchers_.end(), [&](const LabelMatcher& m) { return m.Matches(row); });
-  }
   // Creates or updates the matchers. Returns false if a term is invalid or has matchFields, which need the node itself.
   bool Compile() {
     if (required_ != nullptr) {
@@ -110,7 +104,7 @@ class NodeSelectorCheck final : public ColumnCheck {
   const Cache& cache_;
   api::Selector selector_;
   const api::NodeSelector* required_;
-  std::vector<LabelMatcher> matchers_;
+  std::vector<LabelMatcher> matchers_;  // empty, or that of the nodeSelector and then one for each required term
 };
 
 }  // namespace

@@ -60,7 +60,7 @@ class AffinityCheck final : public ColumnCheck {
   int ReasonBits() const override { return added_->required ? 0 : 1; }
   void NumberReasons(std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers) override {
     if (rows.size() < kFewRows || !Compile()) return ColumnCheck::NumberReasons(rows, beside, numbers);
-    for (size_t i = 0; i < rows.size(); ++i) numbers[i] = MatchesByValue(rows[i]) ? 0 : 1;
+    NumberByFilter(this, ctx_.cache, rows, numbers);
   }
   bool NodeLabels(std::vector<const LabelColumn*>* columns) override {
     if (FitsAlways()) return true;
@@ -120,12 +120,6 @@ class AffinityCheck final : public ColumnCheck {
       return &reasons::kEnforcedNodeAffinity;
     }
     return MeetsRequired(*ctx_.pod.tmpl, node) ? nullptr : &own_;
-  }
-  // REQUIRES: Compile().
-  bool MatchesByValue(Row row) const {
-    if (!matchers_[0].Matches(row)) return false;
-    return matchers_.size() == 1 ||
-           std::any_of(matchers_.begin() + 1, matchers_.end(), [&](const LabelMatcher& m) { return m.Matches(row); });
   }
   // Creates or updates the matchers. Returns false if not only labels decide.
   bool Compile() {

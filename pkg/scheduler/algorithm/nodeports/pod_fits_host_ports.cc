@@ -1,5 +1,11 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+
 #include "pkg/scheduler/algorithm/column_check.h"
+#include "pkg/scheduler/algorithm/keep_rows.h"
 #include "pkg/scheduler/algorithm/nodeports/nodeports.h"
+#include "pkg/scheduler/algorithm/nodeports/port_rows.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
 namespace berth::scheduler::nodeports {
@@ -11,44 +17,81 @@ namespace {
 // (1.29).
 class HostPortsCheck final : public ColumnCheck {
  public:
-  bool FitsAlways() const override { return wanted_.empty(); }
-  HostPortsCheck(const Cache& cache, const std::vector<HostPort>& wanted, bool by_number)
-      : cache_(cache), wanted_(wanted), by_number_(by_number) {}
+  HostPortsCheck(const Cache& cache, const std::vector<HostPort>& wanted, bool by_number,
+                 std::shared_ptr<const PortRows> rows)
+      : cache_(cache), wanted_(wanted), by_number_(by_number), rows_(std::move(rows)) {}
 
-  Verdict Check(Row row) override {
-    const HostPorts& used = cache_.row(row).ports;
-    if (!used.empty()) {
-      for (const HostPort& p : wanted_) {
-        if (by_number_ ? used.HasNumber(p.port) : used.Conflicts(p)) return Verdict::kFails;
-      }
-    }
-    return Verdict::kFits;
-  }
+  bool FitsAlways() const override { return wanted_.empty(); }
+  Verdict Check(Row row) override { return Conflicts(row) ? Verdict::kFails : Verdict::kFits; }
   int ReasonBits() const override { return 1; }
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts* beside, std::span<uint32_t> numbers) override {
+    if (rows.size() < kFewRows) return ColumnCheck::NumberReasons(rows, beside, numbers);
+    NumberByFilter(this, cache_, rows, numbers);
+  }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kPodNotFitsHostPorts); }
   FreedNeed NeedsFreed(Row) override {
     FreedNeed need;
     need.known = wanted_.empty();
     return need;
   }
-  void Filter(RowSet* candidates, RowSet* errors) override {
-    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
+  void Filter(RowSet* candidates, RowSet*) override {
+    if (!FitsAlways()) candidates->Subtract(ConflictingRows());
+  }
+  void KeepFitting(std::vector<Row>* rows) override {
+    if (rows->size() < kFewRows) return ColumnCheck::KeepFitting(rows);
+    const RowSet conflicting = ConflictingRows();
+    if (conflicting.empty()) return;
+    KeepRows(rows, [&](size_t, Row row) { return !conflicting.Has(row); });
   }
 
  private:
+  // For fewer rows than this, a look at each is cheaper than one at all rows with the ports.
+  static constexpr size_t kFewRows = 64;
+
+  bool Conflicts(Row row) const {
+    const HostPorts& used = cache_.row(row).ports;
+    return !used.empty() && std::any_of(wanted_.begin(), wanted_.end(), [&](const HostPort& p) {
+      return by_number_ ? used.HasNumber(p.port) : used.Conflicts(p);
+    });
+  }
+  RowSet ConflictingRows() const {
+    RowSet conflicting;
+    conflicting.Resize(cache_.row_count());
+    for (const HostPort& p : wanted_) {
+      const PortRows::Rows* rows = rows_->Find(p.port);
+      if (rows == nullptr) continue;
+      for (const auto& [row, ports] : *rows) {
+        if (!conflicting.Has(row) && Conflicts(row)) conflicting.Insert(row);
+      }
+    }
+    return conflicting;
+  }
+
   const Cache& cache_;
   const std::vector<HostPort>& wanted_;
-  const bool by_number_;  // 1.8
+  const bool by_number_;                        // 1.8
+  const std::shared_ptr<const PortRows> rows_;  // null only if the pod wants no ports
 };
+
+// Returns the predicate. Where ports are used is kept from the first pod on that wants some.
+FitPredicate HostPortsPredicate(Cache* cache, bool by_number) {
+  return [cache, by_number, rows = std::make_shared<std::shared_ptr<PortRows>>()](const PodContext& ctx) {
+    if (*rows == nullptr && !ctx.info.host_ports.empty()) {
+      *rows = std::make_shared<PortRows>();
+      cache->Tell(*rows);
+    }
+    return std::make_unique<HostPortsCheck>(ctx.cache, ctx.info.host_ports, by_number, *rows);
+  };
+}
 
 }  // namespace
 
-FitPredicate PodFitsHostPorts(const PluginFactoryArgs&) {
-  return [](const PodContext& ctx) { return std::make_unique<HostPortsCheck>(ctx.cache, ctx.info.host_ports, false); };
+FitPredicate PodFitsHostPorts(const PluginFactoryArgs& args) {
+  return HostPortsPredicate(args.cache, false);
 }
 
-FitPredicate PodFitsHostPortNumbers(const PluginFactoryArgs&) {
-  return [](const PodContext& ctx) { return std::make_unique<HostPortsCheck>(ctx.cache, ctx.info.host_ports, true); };
+FitPredicate PodFitsHostPortNumbers(const PluginFactoryArgs& args) {
+  return HostPortsPredicate(args.cache, true);
 }
 
 }  // namespace berth::scheduler::nodeports

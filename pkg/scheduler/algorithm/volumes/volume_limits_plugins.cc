@@ -14,6 +14,7 @@
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
+#include "pkg/scheduler/algorithm/volumes/unsure_volumes.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/csi_node_rows.h"
 #include "pkg/scheduler/volumebinder/csi_translation.h"
@@ -48,7 +49,10 @@ class CsiLimitsCheck final : public FitCheck {
   }
 
   bool FitsAlways() const override { return silent_; }
-  bool MayError() const override { return !missing_claim_ && (!wanted_[0].error.empty() || !wanted_[1].error.empty()); }
+  bool MayError() const override {
+    return !missing_claim_ &&
+           (!wanted_[0].error.empty() || !wanted_[1].error.empty() || (!silent_ && !attached_->mistaken().empty()));
+  }
   Verdict Check(Row row) override {
     if (missing_claim_ || MissingDriver(row) != nullptr) return Verdict::kFails;
     RuleError error;
@@ -90,7 +94,7 @@ class CsiLimitsCheck final : public FitCheck {
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (silent_) return;
     if (missing_claim_) return candidates->Clear();
-    if (MayError() || needs_drivers_ || !attached_->mistaken().empty()) return FitCheck::Filter(candidates, errors);
+    if (MayError() || needs_drivers_) return FitCheck::Filter(candidates, errors);
     // The columns decide most rows: a row fits if it does even when none of the wanted volumes is attached to it
     // already.
     struct Limited {
@@ -212,17 +216,19 @@ int64_t LimitFromEnvironment() {
 class InTreeLimitsCheck final : public ColumnCheck {
  public:
   InTreeLimitsCheck(const PodContext& ctx, const InTreeLimit& limit, int64_t from_environment, const VolumeRules& rules,
-                    std::shared_ptr<CsiNodeRows> csi_node_rows)
+                    std::shared_ptr<CsiNodeRows> csi_node_rows, std::shared_ptr<const UnsureVolumes> unsure)
       : cache_(ctx.cache),
         limit_(limit),
         from_environment_(from_environment),
         rules_(rules),
-        csi_node_rows_(std::move(csi_node_rows)) {
+        csi_node_rows_(std::move(csi_node_rows)),
+        unsure_(std::move(unsure)) {
     Collect(ctx.pod, VolumeOwner::kIncoming, &wanted_, &error_);
+    if (!FitsAlways()) FindMistakes();
   }
 
   bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
-  bool MayError() const override { return !error_.empty(); }
+  bool MayError() const override { return !error_.empty() || some_row_errs_; }
   Verdict Check(Row row) override {
     RuleError error;
     const bool fits = Fits(row, &error);
@@ -242,19 +248,29 @@ class InTreeLimitsCheck final : public ColumnCheck {
     Fits(row, &error);
     return error;
   }
-  // Looks only at the rows where the volumes count.
+  // Looks only at the rows where the volumes count, and there only at those that would have too many if all volumes on
+  // them were of this kind.
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
-    if (MayError() || !rules_.drivers_replace_in_tree) return FitCheck::Filter(candidates, errors);
-    const RowSet& with_csi_node = csi_node_rows_->All();
+    if (MayError()) return FitCheck::Filter(candidates, errors);
     RowSet counting = *candidates;
-    with_csi_node.ForEach([&](Row row) { counting.Erase(row); });
-    candidates->IntersectWith(with_csi_node);
-    FitCheck::Filter(&counting, errors);
-    counting.ForEach([&](Row row) { candidates->Insert(row); });
+    if (rules_.drivers_replace_in_tree) counting.Subtract(csi_node_rows_->All());
+    const std::vector<int32_t>& volumes = cache_.columns().volumes;
+    counting.ForEach([&](Row row) {
+      const int64_t most = static_cast<int64_t>(wanted_.size()) + volumes[row];
+      const bool has_room = most <= least_limit_ && !cache_.row(row).allocatable.HasScalar(limit_key_);
+      if (!has_room && Check(row) != Verdict::kFits) candidates->Erase(row);
+    });
   }
 
  private:
+  // Finds out whether there are rows where Check reports an error because of the pods that are there.
+  void FindMistakes() {
+    some_row_errs_ = std::any_of(unsure_->rows().begin(), unsure_->rows().end(), [&](const auto& row_and_pods) {
+      RuleError error;
+      return cache_.listed().Has(row_and_pods.first) && !Fits(row_and_pods.first, &error) && !error.empty();
+    });
+  }
   // Volumes that the pod shares with pods on the node count once.
   bool Fits(Row row, RuleError* error) const {
     *error = error_;
@@ -288,7 +304,7 @@ class InTreeLimitsCheck final : public ColumnCheck {
     const std::string_view t = type ? type->str() : std::string_view();
     const bool nitro = t.starts_with("c5") || t.starts_with("m5") || t.starts_with("r5") ||
                        t.find("t3") != std::string_view::npos || t.find("z1d") != std::string_view::npos;
-    return nitro ? 25 : limit_.limit;
+    return nitro ? kNitroLimit : limit_.limit;
   }
 
   // Adds the ids of the pod's volumes of this kind. Returns false and sets `error` if the scheduling cycle must end.
@@ -323,11 +339,18 @@ class InTreeLimitsCheck final : public ColumnCheck {
   const Cache& cache_;
   const InTreeLimit& limit_;
   const Symbol limit_key_{limit_.limit_key};
+  static constexpr int64_t kNitroLimit = 25;
   int64_t from_environment_;
+  // The lowest limit of nodes that state none.
+  const int64_t least_limit_ = from_environment_ > 0          ? from_environment_
+                               : limit_.kind == Kind::kAwsEbs ? kNitroLimit
+                                                              : limit_.limit;
   VolumeRules rules_;
   std::shared_ptr<CsiNodeRows> csi_node_rows_;
+  std::shared_ptr<const UnsureVolumes> unsure_;  // null only if the pod has no volumes of this kind
   std::set<std::string> wanted_;
   RuleError error_;
+  bool some_row_errs_ = false;
 };
 
 struct NamedLimit {
@@ -353,8 +376,14 @@ const InTreeLimit* FindInTreeLimit(std::string_view plugin) {
 
 FitPredicate InTreeVolumeLimits(const PluginFactoryArgs& args, const InTreeLimit& limit, const VolumeRules& rules) {
   auto csi_node_rows = std::make_shared<CsiNodeRows>(args.cache);
-  return [&limit, environment = LimitFromEnvironment(), rules, csi_node_rows](const PodContext& ctx) {
-    return std::make_unique<InTreeLimitsCheck>(ctx, limit, environment, rules, csi_node_rows);
+  auto unsure = std::make_shared<std::shared_ptr<UnsureVolumes>>();  // kept from the first pod with volumes on
+  return [&limit, environment = LimitFromEnvironment(), rules, csi_node_rows, unsure,
+          cache = args.cache](const PodContext& ctx) {
+    if (*unsure == nullptr && !ctx.pod.tmpl->volumes.empty()) {
+      *unsure = std::make_shared<UnsureVolumes>();
+      cache->Tell(*unsure);
+    }
+    return std::make_unique<InTreeLimitsCheck>(ctx, limit, environment, rules, csi_node_rows, *unsure);
   };
 }
 

@@ -42,7 +42,9 @@ class ZoneCheck final : public ColumnCheck {
     return result;
   }
   bool FitsAlways() const override { return !rejection_ && wanted_.empty(); }
+  // A profile may call Filter without PreFilter, which would have rejected the pod.
   Verdict Check(Row row) override {
+    if (rejection_) return Verdict::kFails;
     if (wanted_.empty()) return Verdict::kFits;
     const ZoneColumns& columns = *columns_;
     if (columns.HasNone(row)) return Verdict::kFits;
@@ -54,14 +56,17 @@ class ZoneCheck final : public ColumnCheck {
     }
     return Verdict::kFits;
   }
-  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeZoneConflict); }
+  void Explain(Row, std::vector<FailureReason>* out) override {
+    out->push_back(rejection_ ? rejection_->reason : reasons::kVolumeZoneConflict);
+  }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   int ReasonBits() const override { return 1; }
   bool Candidates(std::vector<Row>* rows) override {
-    return !wanted_.empty() && FilteredCandidates(this, cache_, rows);
+    return !rejection_ && !wanted_.empty() && FilteredCandidates(this, cache_, rows);
   }
   // Finds the rows by the values of their labels.
   void Filter(RowSet* candidates, RowSet*) override {
+    if (rejection_) return candidates->Clear();
     if (wanted_.empty()) return;
     const ZoneColumns& columns = *columns_;
     const RowSet without = columns.Without(*candidates, ZoneColumns::kCount);
