@@ -27,8 +27,12 @@ void ColumnCheck::NumberReasons(std::span<const Row> rows, const AddedAmounts*, 
 
 void NumberByFilter(FitCheck* check, const Cache& cache, std::span<const Row> rows, std::span<uint32_t> numbers) {
   RowSet fitting, errors;
+  if (rows.size() == cache.node_count()) {  // no row occurs twice
+    fitting = cache.listed();
+  } else {
+    for (const Row row : rows) fitting.Insert(row);
+  }
   fitting.Resize(cache.row_count());
-  for (const Row row : rows) fitting.Insert(row);
   check->Filter(&fitting, &errors);
   for (size_t i = 0; i < rows.size(); ++i) numbers[i] = fitting.Has(rows[i]) ? 0 : 1;
 }

@@ -39,7 +39,7 @@ class ColumnCheck : public FitCheck {
 };
 
 // Implements NumberReasons for a predicate with one reason and no errors, of which Filter looks at less than Check does
-// for each of many rows.
+// for each of many rows. REQUIRES: the rows are listed, and none occurs twice.
 void NumberByFilter(FitCheck* check, const Cache& cache, std::span<const Row> rows, std::span<uint32_t> numbers);
 // Implements Filter for a predicate that reports an error for every row.
 void ErrOnAll(RowSet* candidates, RowSet* errors);

@@ -188,19 +188,15 @@ void Filtering::TakeErrors(const Checks& checks, size_t check, RowSet* errors, E
   errors->Clear();
 }
 
-uint32_t Combinations::With(uint32_t before, uint32_t check, uint32_t number) {
-  const std::tuple key(before, check, number);
-  Recent& recent = recent_[(before * 31 + number + (number >> 6)) % recent_.size()];
-  if (recent.place != 0 && recent.key == key) return recent.place;
+uint32_t Combinations::Find(const Key& key) {
   const auto [it, fresh] = places_.try_emplace(key, static_cast<uint32_t>(all_.size()));
-  if (fresh) {
-    all_.push_back({.before = before,
-                    .check = check,
-                    .first = before == 0 ? check : all_[before].first,
-                    .numbered = number != 0 && all_[before].numbered});
-  }
-  recent = {key, it->second};
-  return recent.place;
+  if (!fresh) return it->second;
+  const auto [before, check, number] = key;
+  all_.push_back({.before = before,
+                  .check = check,
+                  .first = before == 0 ? check : all_[before].first,
+                  .numbered = number != 0 && all_[before].numbered});
+  return it->second;
 }
 
 std::vector<uint32_t> Combinations::ChecksOf(uint32_t place) const {

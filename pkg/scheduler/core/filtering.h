@@ -72,17 +72,24 @@ class Combinations {
   bool empty() const { return all_.size() == 1; }
   const Combination& at(uint32_t place) const { return all_[place]; }
   // Returns the combination with one more check and the number of its reasons, which is 0 if it does not number them.
-  uint32_t With(uint32_t before, uint32_t check, uint32_t number);
+  uint32_t With(uint32_t before, uint32_t check, uint32_t number) {
+    const std::tuple key(before, check, number);
+    Recent& recent = recent_[(before * 31 + number + (number >> 6)) % recent_.size()];
+    if (recent.place == 0 || recent.key != key) recent = {key, Find(key)};
+    return recent.place;
+  }
   // Returns the checks of the combination, in the order of evaluation.
   std::vector<uint32_t> ChecksOf(uint32_t place) const;
 
  private:
+  using Key = std::tuple<uint32_t, uint32_t, uint32_t>;  // `before`, check and number
+  // Returns the combination with this key, which is added if it is new.
+  uint32_t Find(const Key& key);
   std::vector<Combination> all_{{.numbered = true}};
-  // By `before`, check and number.
-  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> places_;
+  absl::flat_hash_map<Key, uint32_t> places_;
   // The keys that were looked up most recently, each in its own place: most lookups find theirs.
   struct Recent {
-    std::tuple<uint32_t, uint32_t, uint32_t> key;
+    Key key;
     uint32_t place = 0;  // 0: none
   };
   std::array<Recent, 64> recent_;
