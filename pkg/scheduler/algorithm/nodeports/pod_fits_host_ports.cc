@@ -58,11 +58,20 @@ class HostPortsCheck final : public ColumnCheck {
     RowSet conflicting;
     conflicting.Resize(cache_.row_count());
     for (const HostPort& p : wanted_) {
-      const PortRows::Rows* rows = rows_->Find(p.port);
-      if (rows == nullptr) continue;
-      for (const auto& [row, ports] : *rows) {
-        if (!conflicting.Has(row) && Conflicts(row)) conflicting.Insert(row);
+      const PortRows::Number* number = rows_->Find(p.port);
+      if (number == nullptr) continue;
+      const auto look = [&](Row row) {
+        if (Conflicts(row)) conflicting.Insert(row);
+      };
+      number->unsure.ForEach(look);
+      if (!by_number_ && !number->alike) {
+        number->sure.ForEach(look);
+        continue;
       }
+      // One answer holds for all of these rows.
+      HostPorts one;
+      one.Add(number->port);
+      if (by_number_ || one.Conflicts(p)) number->sure.ForEach([&](Row row) { conflicting.Insert(row); });
     }
     return conflicting;
   }
@@ -79,6 +88,7 @@ FitPredicate HostPortsPredicate(Cache* cache, bool by_number) {
     if (*rows == nullptr && !ctx.info.host_ports.empty()) {
       *rows = std::make_shared<PortRows>();
       cache->Tell(*rows);
+      (*rows)->Begin(*cache);
     }
     return std::make_unique<HostPortsCheck>(ctx.cache, ctx.info.host_ports, by_number, *rows);
   };

@@ -4,17 +4,38 @@
 
 namespace berth::scheduler::nodeports {
 
-void PortRows::Placed(Row row, const PlacedPod& pod, bool /*trial*/) {
-  for (const HostPort& port : pod.info->host_ports) ++rows_[port.port][row];
+void PortRows::Begin(const Cache& cache) {
+  for (auto& [port, number] : numbers_) {
+    for (const auto& [row, ports] : number.ports) {
+      if (cache.row(row).ports.HasNumber(port)) continue;
+      number.sure.Erase(row);
+      number.unsure.Insert(row);
+    }
+  }
 }
 
-void PortRows::Left(Row row, const PlacedPod& pod, bool /*trial*/) {
+void PortRows::Placed(Row row, const PlacedPod& pod, bool /*trial*/) {
   for (const HostPort& port : pod.info->host_ports) {
-    const auto rows = rows_.find(port.port);
-    BERTH_REQUIRES(rows != rows_.end() && rows->second.contains(row));
-    if (--rows->second[row] > 0) continue;
-    rows->second.erase(row);
-    if (rows->second.empty()) rows_.erase(rows);
+    Number& number = numbers_[port.port];
+    if (number.ports.empty()) number.port = port;
+    number.alike = number.alike && port == number.port;
+    const bool sure = ++number.ports[row] == 1 && !number.unsure.Has(row);
+    number.sure.Erase(row);
+    (sure ? number.sure : number.unsure).Insert(row);
+  }
+}
+
+// A row remains unsure while evictions are tried, because its pods come again.
+void PortRows::Left(Row row, const PlacedPod& pod, bool trial) {
+  for (const HostPort& port : pod.info->host_ports) {
+    const auto found = numbers_.find(port.port);
+    BERTH_REQUIRES(found != numbers_.end() && found->second.ports.contains(row));
+    Number& number = found->second;
+    if (--number.ports[row] > 0 || (trial && number.unsure.Has(row))) continue;
+    number.ports.erase(row);
+    number.sure.Erase(row);
+    number.unsure.Erase(row);
+    if (number.ports.empty()) numbers_.erase(found);
   }
 }
 

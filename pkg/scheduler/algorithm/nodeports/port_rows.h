@@ -14,17 +14,27 @@ namespace berth::scheduler::nodeports {
 
 class PortRows final : public PodHooks {
  public:
-  using Rows = absl::flat_hash_map<Row, int32_t>;  // with how many ports have the number there
-  // Returns the rows with the number, or null if there are none. Valid until a pod comes or goes.
-  const Rows* Find(int32_t port) const {
-    const auto it = rows_.find(port);
-    return it == rows_.end() ? nullptr : &it->second;
+  // The use of one number.
+  struct Number {
+    absl::flat_hash_map<Row, int32_t> ports;  // by row, how many ports there have the number
+    HostPort port;                            // one of them
+    bool alike = true;                        // whether all of them are equal to it
+    // The rows with one port of the number, which NodeRow::ports has, and the others. Of several ports that are equal
+    // NodeRow::ports has one, which is gone with the first pod.
+    RowSet sure, unsure;
+  };
+  // Returns the use of the number, or null if there is none. Valid until a pod comes or goes.
+  const Number* Find(int32_t port) const {
+    const auto it = numbers_.find(port);
+    return it == numbers_.end() ? nullptr : &it->second;
   }
+  // To be called when the cache has told of the pods that were there before.
+  void Begin(const Cache& cache);
   void Placed(Row row, const PlacedPod& pod, bool trial) override;
   void Left(Row row, const PlacedPod& pod, bool trial) override;
 
  private:
-  absl::flat_hash_map<int32_t, Rows> rows_;
+  absl::flat_hash_map<int32_t, Number> numbers_;
 };
 
 }  // namespace berth::scheduler::nodeports

@@ -68,8 +68,10 @@ class TaintsCheck final : public ColumnCheck {
   }
   bool ReadsOnlyAmounts() const override { return true; }
   void Filter(RowSet* candidates, RowSet*) override {
+    if (cache_.taint_lists().limit() == 1) return;  // no node has taints
+    const uint32_t* const taints = cache_.columns().taints.data();
     candidates->ForEach([&](Row row) {
-      if (!Fits(row)) candidates->Erase(row);
+      if (taints[row] != 0 && !Fits(row)) candidates->Erase(row);
     });
   }
   // What the pod makes of all lists is found first if there are fewer of them than rows, so that the loop over rows has
