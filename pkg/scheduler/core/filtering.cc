@@ -15,6 +15,7 @@
 #include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/core/filtering.h"
 #include "pkg/scheduler/core/node_sampler.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
@@ -241,6 +242,7 @@ void Filtering::FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered*
     if (!check.MayError()) {
       fitting[i] = *candidates;
       check.Filter(&fitting[i], &errors);
+      BERTH_REQUIRES(errors.empty());
     }
     const uint32_t number = ReasonBits(check) == 1 ? 1 : 0;
     candidates->ForEachNotIn(fitting[i],

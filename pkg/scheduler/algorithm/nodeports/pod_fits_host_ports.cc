@@ -60,18 +60,13 @@ class HostPortsCheck final : public ColumnCheck {
     for (const HostPort& p : wanted_) {
       const PortRows::Number* number = rows_->Find(p.port);
       if (number == nullptr) continue;
-      const auto look = [&](Row row) {
-        if (Conflicts(row)) conflicting.Insert(row);
-      };
-      number->unsure.ForEach(look);
-      if (!by_number_ && !number->alike) {
-        number->sure.ForEach(look);
-        continue;
-      }
-      // One answer holds for all of these rows.
+      // Where all ports with the number are equal, one answer holds for nearly all rows.
       HostPorts one;
       one.Add(number->port);
-      if (by_number_ || one.Conflicts(p)) number->sure.ForEach([&](Row row) { conflicting.Insert(row); });
+      const bool alike = by_number_ || number->alike, conflicts = by_number_ || one.Conflicts(p);
+      for (const auto& [row, use] : number->rows) {
+        if (alike && !use.unsure ? conflicts : Conflicts(row)) conflicting.Insert(row);
+      }
     }
     return conflicting;
   }

@@ -14,14 +14,17 @@ namespace berth::scheduler::nodeports {
 
 class PortRows final : public PodHooks {
  public:
+  struct Use {
+    int32_t ports = 0;  // how many ports on the row have the number
+    // Whether NodeRow::ports may have fewer. Of several ports that are equal it has one, which is gone with the first
+    // pod.
+    bool unsure = false;
+  };
   // The use of one number.
   struct Number {
-    absl::flat_hash_map<Row, int32_t> ports;  // by row, how many ports there have the number
-    HostPort port;                            // one of them
-    bool alike = true;                        // whether all of them are equal to it
-    // The rows with one port of the number, which NodeRow::ports has, and the others. Of several ports that are equal
-    // NodeRow::ports has one, which is gone with the first pod.
-    RowSet sure, unsure;
+    absl::flat_hash_map<Row, Use> rows;
+    HostPort port;      // one of the ports
+    bool alike = true;  // whether all of them are equal to it
   };
   // Returns the use of the number, or null if there is none. Valid until a pod comes or goes.
   const Number* Find(int32_t port) const {
