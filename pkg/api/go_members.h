@@ -1,9 +1,10 @@
-// Finds what a strict decoder says of members (strict_error.h) in the types whose members VisitFields describes
-// (members.h).
+// Lists the members that a strict decoder names by their Go types (strict_error.h), from the types whose members
+// VisitFields describes (members.h).
 #pragma once
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -60,7 +61,7 @@ class GoMemberFinder {
     if constexpr (requires { types_.GoName(t); }) Add(name, types_.GoName(t), list);
     if constexpr (requires { types_.Visit(*this, t); }) Find(t);
   }
-  // A member's name in Go is that in JSON with a capital, or with three if it begins with an abbreviation.
+  // The Go name of a member is its JSON name with a capital letter; the abbreviation TLS is all capitals.
   void Add(std::string_view name, std::string_view type, bool list) {
     for (const GoMember& m : found_) {
       if (m.name == name) return;

@@ -32,7 +32,7 @@ class JsonText {
   requires(!std::is_array_v<T> && std::convertible_to<const T&, std::string_view>) JsonText(const T& text)  // NOLINT
       : text_(text) {}
 
-  // Returns a text of which the caller knows that it is short and needs no escapes, such as a name in the API.
+  // Returns a text, such as the name of an API field. REQUIRES: it has at most kMostPlain bytes and needs no escapes.
   static JsonText Plain(std::string_view text) {
     JsonText plain(text);
     BERTH_REQUIRES(text.size() <= kMostPlain && NeedsNoEscapes(text));
@@ -58,8 +58,8 @@ class JsonText {
 // What stands last in the text says whether a comma is due. So several writers may write one text in turn.
 class JsonWriter {
  public:
-  // On one line without blanks, or indented by two blanks for each level. kIndentedOpen does the same as the encoder of
-  // Kubernetes 1.10: an empty object takes three lines, of which the second is blank.
+  // On one line without blanks, or indented by two blanks for each level. kIndentedOpen is the indented form of the
+  // Kubernetes 1.10 encoder, in which an empty object takes three lines and the second one is blank.
   enum class Layout { kCompact, kIndented, kIndentedOpen };
   explicit JsonWriter(Layout layout = Layout::kCompact)
       : out_(&own_), indented_(layout != Layout::kCompact), opens_empty_(layout == Layout::kIndentedOpen) {}

@@ -36,7 +36,7 @@ class KnownLists {
 
 }  // namespace
 
-bool Filtering::Shares(const Filtered& filtered, const Filtered::Failed& failed) {
+bool Filtering::SharesReasons(const Filtered& filtered, const Filtered::Failed& failed) {
   return filtered.combinations.empty() ? failed.number != 0 : filtered.combinations.at(failed.number).numbered;
 }
 
@@ -84,11 +84,11 @@ std::shared_ptr<NodeFailures> Filtering::Explain(const api::Pod& pod, Checks& ch
   uint32_t last_check = 0, last_number = 0, last_list = 0;
   failures->AddNew(filtered.failed.size(), [&, failed = filtered.failed.data(), name_of = names.data()](size_t i) {
     const Filtered::Failed& f = failed[i];
-    if (f.number == last_number && f.check == last_check && Shares(filtered, f)) {
+    if (f.number == last_number && f.check == last_check && SharesReasons(filtered, f)) {
       return std::pair(name_of[f.row], last_list);
     }
     auto [list, fresh] = lists.Find(f.check, f.number);
-    if (fresh || !Shares(filtered, f)) {
+    if (fresh || !SharesReasons(filtered, f)) {
       reasons.clear();
       std::optional<Cache::Simulation> simulation;
       if (f.beside) AddNominated(pod, f.row, &simulation.emplace(cache_, f.row));

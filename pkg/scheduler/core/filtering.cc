@@ -172,21 +172,21 @@ void Filtering::FilterColumns(Checks& checks, RowSet* candidates, Filtered* out)
     before = *candidates;
     check.Filter(candidates, &errors);
     before.Subtract(errors);
-    TakeErrors(checks, i, &errors, &out->errors);
+    MoveErrors(checks, i, &errors, &out->errors);
     const uint32_t number = ReasonBits(check) == 1 ? 1 : 0;
     before.ForEachNotIn(*candidates, [&](Row r) { out->failed.emplace_back(r, place, number, false); });
   }
 }
 
-void Filtering::TakeErrors(const Checks& checks, size_t check, RowSet* errors, Errors* out) const {
-  if (errors->empty()) return;
+void Filtering::MoveErrors(const Checks& checks, size_t check, RowSet* rows, Errors* out) const {
+  if (rows->empty()) return;
   const bool alike = ErrsAlike(*checks.list[check]);
   bool first = true;
-  errors->ForEach([&](Row row) {
+  rows->ForEach([&](Row row) {
     if (alike && !std::exchange(first, false)) return;
-    out->Add(ErrorOfCheck(checks, check, row), alike ? errors->Size() : 1);
+    out->Add(ErrorOfCheck(checks, check, row), alike ? rows->Size() : 1);
   });
-  errors->Clear();
+  rows->Clear();
 }
 
 uint32_t Combinations::Find(const Key& key) {
@@ -218,7 +218,7 @@ void Filtering::FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered*
     fitting[i] = *candidates;
     check.Filter(&fitting[i], &errors);
     candidates->Subtract(errors);
-    TakeErrors(checks, i, &errors, &out->errors);
+    MoveErrors(checks, i, &errors, &out->errors);
   }
   if (!out->errors.empty()) return candidates->Clear();
   std::vector<uint32_t> combination(cache_->row_count(), 0);  // by row

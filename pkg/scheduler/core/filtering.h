@@ -164,15 +164,15 @@ class Filtering {
   Symbol RuleOf(const Checks& checks, size_t check) const;
   void AppendReasons(const Checks& checks, size_t check, Row row, std::vector<FailureReason>* reasons) const;
   RuleError ErrorOfCheck(const Checks& checks, size_t check, Row row) const;
-  // Return whether the rows that `failed` stands for have the same reasons as others with its number; and append the
-  // reasons of its row.
-  static bool Shares(const Filtered& filtered, const Filtered::Failed& failed);
+  // Returns whether all failed rows with this check and number have the same reasons.
+  static bool SharesReasons(const Filtered& filtered, const Filtered::Failed& failed);
+  // Appends the reasons of a failed row.
   void AppendReasonsOf(const Checks& checks, const Filtered& filtered, const Filtered::Failed& failed,
                        std::vector<FailureReason>* reasons) const;
   void Trace(const Checks& checks, const Filtered& filtered, DecisionTrace* trace) const;
   void FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const;
-  // Takes the errors of a check out of the rows that have just failed it.
-  void TakeErrors(const Checks& checks, size_t check, RowSet* errors, Errors* out) const;
+  // Adds the errors that the check reports for these rows to `out`, and clears the rows.
+  void MoveErrors(const Checks& checks, size_t check, RowSet* rows, Errors* out) const;
   void FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered* out) const;
   void FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const;
   void FilterRow(const api::Pod& pod, Checks& checks, Row row, RowSet* candidates, Filtered* out) const;

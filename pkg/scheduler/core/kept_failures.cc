@@ -188,7 +188,7 @@ bool KeptFailures::Renew(const api::Pod& pod, Checks& checks, const std::vector<
   std::merge(before.begin(), before.end(), now.begin(), now.end(), filtered.failed.begin(), less);
   NumberAnew(checks, &filtered.failed);
   kept->failed = FailedRows(filtered.failed, /*by_all_checks=*/false);
-  SayAnew(filtering_->Explain(pod, checks, filtered, nullptr), kept);
+  Replace(filtering_->Explain(pod, checks, filtered, nullptr), kept);
   return true;
 }
 
@@ -208,12 +208,12 @@ bool KeptFailures::RenewByAllChecks(Checks& checks, const std::vector<Row>& rows
     const auto it = changed.find(kept->failed[i++]);
     failures->AddNew(node, it == changed.end() ? before : it->second);
   });
-  SayAnew(std::move(failures), kept);
+  Replace(std::move(failures), kept);
   return true;
 }
 
-// Keeps these failures instead.
-void KeptFailures::SayAnew(std::shared_ptr<const NodeFailures> failures, Failure* kept) const {
+// Keeps these failures instead of the ones before.
+void KeptFailures::Replace(std::shared_ptr<const NodeFailures> failures, Failure* kept) const {
   kept->texts = TextsOf(*failures);
   kept->error = config_->release->fit_error_text(*failures, cache_->node_count(), nullptr);
   kept->rejected_by = failures->Rules();

@@ -94,7 +94,7 @@ class KeptFailures {
   std::optional<bool> BringUpToDate(const api::PodPtr& pod, Failure* kept, Decision* rejected);
   bool Renew(const api::Pod& pod, Checks& checks, const std::vector<Row>& rows, Failure* kept) const;
   bool RenewByAllChecks(Checks& checks, const std::vector<Row>& rows, Failure* kept) const;
-  void SayAnew(std::shared_ptr<const NodeFailures> failures, Failure* kept) const;
+  void Replace(std::shared_ptr<const NodeFailures> failures, Failure* kept) const;
 
   Cache* const cache_;
   const AlgorithmConfig* const config_;
