@@ -177,23 +177,27 @@ std::vector<std::string> Requirement::Problems(std::string_view path, std::strin
 }
 
 bool Requirement::Matches(const Labels& labels) const {
-  std::optional<Symbol> have = labels.Get(key);
+  const std::optional<Symbol> value = labels.Get(key);
+  if (value) return MatchesValue(*value);
+  return op == Operator::kDoesNotExist || op == Operator::kNotIn || op == Operator::kNotEquals;
+}
+
+bool Requirement::MatchesValue(Symbol value) const {
   switch (op) {
     case Operator::kExists:
-      return have.has_value();
+      return true;
     case Operator::kDoesNotExist:
-      return !have.has_value();
+      return false;
     case Operator::kIn:
     case Operator::kEquals:
-      return have &&
-             (values.size() == 1 ? values[0] == *have : std::binary_search(values.begin(), values.end(), *have));
+      return values.size() == 1 ? values[0] == value : std::binary_search(values.begin(), values.end(), value);
     case Operator::kNotIn:
     case Operator::kNotEquals:
-      return !have || !std::binary_search(values.begin(), values.end(), *have);
+      return !std::binary_search(values.begin(), values.end(), value);
     case Operator::kGreaterThan:
     case Operator::kLessThan: {
       int64_t number = 0;
-      if (!have || !ParseInt64(have->str(), &number)) return false;
+      if (!ParseInt64(value.str(), &number)) return false;
       return op == Operator::kGreaterThan ? number > bound : number < bound;
     }
   }

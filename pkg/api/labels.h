@@ -56,6 +56,8 @@ struct Requirement {
   static std::vector<std::string> Problems(std::string_view path, std::string_view key, Operator op,
                                            std::span<const Symbol> values);
   bool Matches(const Labels& labels) const;
+  // Returns what Matches returns for labels in which the key has this value.
+  bool MatchesValue(Symbol value) const;
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 

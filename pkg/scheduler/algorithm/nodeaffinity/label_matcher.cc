@@ -135,7 +135,7 @@ void LabelMatcher::Fill(One* one) {
   }
   one->by_domain.resize(column.domain_limit());
   for (uint32_t d = 0; d < column.domain_limit(); ++d) {
-    one->by_domain[d] = r.Matches(api::Labels({{r.key, column.Value(d)}})) ? 1 : 0;
+    one->by_domain[d] = r.MatchesValue(column.Value(d)) ? 1 : 0;
   }
 }
 

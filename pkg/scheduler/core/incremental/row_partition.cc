@@ -1,5 +1,5 @@
-// In most columns all values are equal, and such a column divides nothing. The others usually have few different values
-// that lie close together, so that the new sets are found in a small table.
+// In most columns all values are equal, and such a column divides nothing. The others usually have few different values,
+// so that the new sets are found in a small table.
 #include "pkg/scheduler/core/incremental/row_partition.h"
 
 #include <algorithm>
@@ -63,6 +63,17 @@ bool RowPartition::DivideByChains(std::span<const int64_t> values) {
   return true;
 }
 
+// Numbers the different values in number_of_, by value minus the least one, and returns how many there are.
+uint32_t RowPartition::NumberValues(std::span<const int64_t> values, int64_t least, uint64_t range) {
+  number_of_.assign(range + 1, kNoSet);
+  uint32_t count = 0;
+  for (const int64_t value : values) {
+    uint32_t& number = number_of_[static_cast<uint64_t>(value) - static_cast<uint64_t>(least)];
+    if (number == kNoSet) number = count++;
+  }
+  return count;
+}
+
 void RowPartition::Divide(std::span<const int64_t> values) {
   BERTH_REQUIRES(values.size() == set_of_.size());
   const size_t size = set_of_.size(), sets = first_.size();
@@ -73,19 +84,30 @@ void RowPartition::Divide(std::span<const int64_t> values) {
     most = std::max(most, value);
   }
   if (least == most) return;
-  // With a few places for each position, the table costs no more to clear than the positions cost to visit.
+  // With a few places for each position, a table costs no more to clear than the positions cost to visit.
+  const size_t places = 4 * size + 64;
   const uint64_t range = static_cast<uint64_t>(most) - static_cast<uint64_t>(least);
-  if (range < (4 * size + 64) / sets) {
+  if (range < places / sets) {
     table_.assign(sets * (range + 1), kNoSet);
     DivideBy(values, [&](uint32_t set, int64_t value) -> uint32_t& {
       return table_[set * (range + 1) + (static_cast<uint64_t>(value) - static_cast<uint64_t>(least))];
     });
-  } else if (!DivideByChains(values)) {
-    map_.clear();
-    DivideBy(values, [&](uint32_t set, int64_t value) -> uint32_t& {
-      return map_.try_emplace({set, value}, kNoSet).first->second;
-    });
+    return;
   }
+  if (range < places) {
+    // Weighted sums take few of the values in their range.
+    if (const size_t count = NumberValues(values, least, range); count <= places / sets) {
+      table_.assign(sets * count, kNoSet);
+      return DivideBy(values, [&](uint32_t set, int64_t value) -> uint32_t& {
+        return table_[set * count + number_of_[static_cast<uint64_t>(value) - static_cast<uint64_t>(least)]];
+      });
+    }
+  }
+  if (DivideByChains(values)) return;
+  map_.clear();
+  DivideBy(values, [&](uint32_t set, int64_t value) -> uint32_t& {
+    return map_.try_emplace({set, value}, kNoSet).first->second;
+  });
 }
 
 }  // namespace berth::scheduler

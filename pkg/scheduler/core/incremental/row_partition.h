@@ -30,10 +30,12 @@ class RowPartition {
   template <typename F>
   void DivideBy(std::span<const int64_t> values, F new_set_of);
   bool DivideByChains(std::span<const int64_t> values);
+  uint32_t NumberValues(std::span<const int64_t> values, int64_t least, uint64_t range);
 
   // Used by Divide: the new sets by old set and value, in table_ if few such pairs are possible, otherwise in chains of
   // the new sets of each old set, and in map_ where chains are long.
   std::vector<uint32_t> table_;
+  std::vector<uint32_t> number_of_;  // by value minus the least one
   struct Link {
     int64_t value;
     uint32_t next;  // a new set of the same old one

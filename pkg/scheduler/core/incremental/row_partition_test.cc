@@ -19,13 +19,14 @@ TEST_CASE("a row partition: positions are in one set if their values are equal i
     partition.Reset(size);
     std::vector<std::vector<int64_t>> keys(size);
     for (size_t columns = below(5); columns > 0; --columns) {
-      // Some columns have one value, some a few near each other, some many, and some the least and the largest of all.
+      // Some columns have one value, some a few near each other, some a few far from each other, some many, and some
+      // the least and the largest of all.
       const std::vector<size_t> kinds = {1, 3, 20, 1000};
-      const size_t distinct = kinds[below(kinds.size())];
+      const size_t distinct = kinds[below(kinds.size())], apart = below(3) == 0 ? 1 + below(100) : 1;
       const bool extreme = below(5) == 0;
       std::vector<int64_t> values(size);
       for (size_t i = 0; i < size; ++i) {
-        values[i] = static_cast<int64_t>(below(distinct)) - 5;
+        values[i] = static_cast<int64_t>(below(distinct) * apart) - 5;
         if (extreme && below(2) == 0) values[i] = std::numeric_limits<int64_t>::min();
         if (extreme && below(3) == 0) values[i] = std::numeric_limits<int64_t>::max();
         keys[i].push_back(values[i]);

@@ -277,6 +277,8 @@ void StaticNodeIndex::Drop() {
   s.spare_parts.swap(parts_);
   s.spare_rows.swap(rows_);
   s.spare_ranks.swap(ranks_);
+  s.spare_domains.swap(domains_);
+  s.spare_raw.swap(raw_);
   parts_ = {};
   rows_ = {};
   ranks_ = {};
@@ -342,12 +344,14 @@ StaticNodeIndex::~StaticNodeIndex() {
 
 // Builds the index. If a rule can name candidates cheaply (ColumnCheck::Candidates), only those are evaluated.
 void StaticNodeIndex::Rebuild() {
-  Reset();
   if (parts_.capacity() == 0) {
     parts_.swap(scratch().spare_parts);
     rows_.swap(scratch().spare_rows);
     ranks_.swap(scratch().spare_ranks);
+    domains_.swap(scratch().spare_domains);
+    raw_.swap(scratch().spare_raw);
   }
+  Reset();
   parts_.assign(cache_->row_count(), Part{});
   std::vector<Row>& fit = scratch().fit;
   const bool filtered = std::any_of(checks_.begin(), checks_.end(), [&](auto& c) { return Candidates(*c, &fit); });
@@ -375,7 +379,7 @@ void StaticNodeIndex::Refresh() {
     listed_ = false;
   }
   if (seen_ == cache_->generation() && built_) return;
-  parts_.resize(cache_->row_count());
+  if (built_) parts_.resize(cache_->row_count());
   std::vector<Row> changed;
   bool known = built_ && cache_->NodeChangesSince(seen_, [&](Row row) { changed.push_back(row); });
   seen_ = cache_->generation();

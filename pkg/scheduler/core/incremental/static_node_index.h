@@ -101,7 +101,8 @@ class StaticNodeIndex {
     // The memory of the index that was dropped last.
     std::vector<Part> spare_parts;
     std::vector<Row> spare_rows;
-    std::vector<uint32_t> spare_ranks;
+    std::vector<uint32_t> spare_ranks, spare_domains;
+    std::vector<int64_t> spare_raw;
     std::vector<Part> unset_parts;  // the same for BuildAmong; each part is Part{}
   };
   static Scratch& scratch();
