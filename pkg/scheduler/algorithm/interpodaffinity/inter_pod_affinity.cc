@@ -2,6 +2,7 @@
 
 #include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
+#include "pkg/scheduler/algorithm/results_of_range.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::interpodaffinity {
@@ -56,12 +57,16 @@ class InterPodAffinityScoring final : public DomainScoring {
       min = std::min(min, parts.sums[i].value);
       max = std::max(max, parts.sums[i].value);
     }
-    for (size_t i = 0; i < parts.size; ++i) {
-      scores[i] = 0;
-      if (max - min <= 0 || parts.sums[i].value == min) continue;
-      const double share = static_cast<double>(parts.sums[i].value - min) / static_cast<double>(max - min);
-      scores[i] = static_cast<int64_t>(static_cast<double>(max_score_) * share);
+    if (max - min <= 0) {
+      std::ranges::fill(scores, 0);
+      return;
     }
+    const double most = static_cast<double>(max_score_), range = static_cast<double>(max - min);
+    const auto score_of = ResultsOf<int64_t>(min, max, parts.size, [=](int64_t sum) {
+      const double share = static_cast<double>(sum - min) / range;
+      return static_cast<int64_t>(most * share);
+    });
+    for (size_t i = 0; i < parts.size; ++i) scores[i] = score_of(parts.sums[i].value);
   }
 
  private:

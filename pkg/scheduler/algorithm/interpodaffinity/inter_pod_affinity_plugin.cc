@@ -10,6 +10,7 @@
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
 #include "pkg/scheduler/algorithm/problem_list.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/results_of_range.h"
 #include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
@@ -359,10 +360,11 @@ class AffinityScoring final : public DomainScoring {
       return;
     }
     const double most = static_cast<double>(max_score_), range = static_cast<double>(max - min);
-    for (size_t i = 0; i < parts.size; ++i) {
-      const double share = static_cast<double>(parts.sums[i].value - min) / range;
-      scores[i] = static_cast<int64_t>(most * share);
-    }
+    const auto score_of = ResultsOf<int64_t>(min, max, parts.size, [=](int64_t sum) {
+      const double share = static_cast<double>(sum - min) / range;
+      return static_cast<int64_t>(most * share);
+    });
+    for (size_t i = 0; i < parts.size; ++i) scores[i] = score_of(parts.sums[i].value);
   }
 
  private:

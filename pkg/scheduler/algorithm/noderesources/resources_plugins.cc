@@ -539,10 +539,12 @@ class ImprovedBalanceScoring final : public Scoring {
       std::fill(scores.begin(), scores.end(), 0);
       return absl::OkStatus();
     }
-    before_.resize(rows.size());
-    without_.Map(rows, before_).IgnoreError();
+    thread_local std::vector<int64_t> before;
+    before.resize(rows.size());
+    without_.Map(rows, before).IgnoreError();
     absl::Status status = with_.Map(rows, scores);
-    for (size_t i = 0; i < rows.size(); ++i) scores[i] = half_ + (half_ + scores[i] - before_[i]) / 2;
+    const int64_t* const of = before.data();
+    for (size_t i = 0; i < rows.size(); ++i) scores[i] = half_ + (half_ + scores[i] - of[i]) / 2;
     return status;
   }
 
@@ -550,7 +552,6 @@ class ImprovedBalanceScoring final : public Scoring {
   int64_t half_;
   BalancedScoring with_, without_;
   bool skips_ = false;
-  std::vector<int64_t> before_;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "pkg/scheduler/algorithm/podspread/natural_logarithm.h"
 #include "pkg/scheduler/algorithm/podspread/podspread.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/results_of_range.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/util/status.h"
 
@@ -459,9 +460,11 @@ class TopologySpreadScoring final : public DomainScoring {
       least = std::min(least, scores[p]);
       most = std::max(most, scores[p]);
     }
-    for (size_t p = 0; p < parts.size; ++p) {
-      if (!ignored[p]) scores[p] = most == 0 ? max_score_ : Quotient(max_score_ * (most + least - scores[p]), most);
-    }
+    if (least > most) return;  // all are ignored
+    const auto normalised = ResultsOf<int64_t>(least, most, parts.size, [=, max = max_score_](int64_t score) {
+      return most == 0 ? max : Quotient(max * (most + least - score), most);
+    });
+    for (size_t p = 0; p < parts.size; ++p) scores[p] = ignored[p] != 0 ? 0 : normalised(scores[p]);
   }
 
  private:

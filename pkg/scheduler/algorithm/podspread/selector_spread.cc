@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/algorithm/podspread/podspread.h"
+#include "pkg/scheduler/algorithm/results_of_range.h"
 
 namespace berth::scheduler::podspread {
 namespace {
@@ -58,21 +59,13 @@ class SpreadScoring final : public DomainScoring {
     for (int64_t n : in_zone) max_in_zone = std::max(max_in_zone, n);
     thread_local std::vector<double> zone_shares;  // by domain
     zone_shares.clear();
-    // Neighbours often have the same number, and a division costs more than the rest of a loop.
-    int64_t last_in_zone = 0;
-    double last_zone_share = Share(0, max_in_zone);
-    for (int64_t n : in_zone) {
-      if (n != last_in_zone) last_zone_share = Share(n, max_in_zone);
-      last_in_zone = n;
-      zone_shares.push_back(last_zone_share);
-    }
-    int64_t last_count = 0;
-    double last_share = Share(0, max_count);
+    const auto zone_share_of =
+        ResultsOf<double>(0, max_in_zone, in_zone.size(), [=, this](int64_t n) { return Share(n, max_in_zone); });
+    for (const int64_t n : in_zone) zone_shares.push_back(zone_share_of(n));
+    const auto share_of =
+        ResultsOf<double>(0, max_count, parts.size, [=, this](int64_t count) { return Share(count, max_count); });
     for (size_t i = 0; i < parts.size; ++i) {
-      const int64_t count = parts.sums[i].value;
-      if (count != last_count) last_share = Share(count, max_count);
-      last_count = count;
-      double score = last_share;
+      double score = share_of(parts.sums[i].value);
       if (parts.domains[i] != LabelColumn::kNoDomain) {
         score = (score * (1.0 - kZoneWeighting)) + (kZoneWeighting * zone_shares[parts.domains[i]]);
       }

@@ -241,7 +241,8 @@ DomainOverlay::Answer DomainOverlay::Choose(Buffers& b, uint64_t feasible, uint6
   b.in.clear();
   b.out.clear();
   uint64_t ties = 0;
-  for (const PartTable::Part& p : b.parts.parts()) {
+  for (size_t i = 0; i < b.parts.size(); ++i) {
+    const PartTable::Part p = b.parts[i];
     int64_t total = p.total;
     const RankSet* rows = nullptr;
     const RankSet* shadow = nullptr;

@@ -32,7 +32,8 @@ DomainOverlay::Window DomainOverlay::FindWindow(Buffers& b, SampledWalk* walk) c
   b.out.clear();
   b.below.clear();
   uint64_t fit = 0, before = 0;
-  for (const PartTable::Part& p : b.parts.parts()) {
+  for (size_t i = 0; i < b.parts.size(); ++i) {
+    const PartTable::Part p = b.parts[i];
     fit += p.nodes;
     ForEachBucket(p, [&](int32_t, const RankSet& ranks, const RankSet* shadow) {
       b.in.push_back(&ranks);
@@ -57,14 +58,15 @@ DomainOverlay::Window DomainOverlay::FindWindow(Buffers& b, SampledWalk* walk) c
   return {start, end, end < start};
 }
 
-// Sets Part::nodes to the number of rows in the window. REQUIRES: b.below is as FindWindow has left it.
+// Sets the number of rows of each part to the number of rows in the window. REQUIRES: b.below is as FindWindow has left
+// it.
 void DomainOverlay::CountInWindow(Buffers& b, const Window& window) const {
   const uint32_t* below = b.below.data();
-  for (PartTable::Part& p : b.parts.parts()) {
-    p.nodes = 0;
-    ForEachBucket(p, [&](int32_t, const RankSet& ranks, const RankSet* shadow) {
-      p.nodes += ranks.CountBelow(window.end) + (window.wraps ? ranks.size() : 0) - *below++;
-      if (shadow != nullptr) p.nodes -= shadow->CountBelow(window.end) + (window.wraps ? shadow->size() : 0);
+  for (size_t i = 0; i < b.parts.size(); ++i) {
+    uint32_t& nodes = b.parts.nodes()[i] = 0;
+    ForEachBucket(b.parts[i], [&](int32_t, const RankSet& ranks, const RankSet* shadow) {
+      nodes += ranks.CountBelow(window.end) + (window.wraps ? ranks.size() : 0) - *below++;
+      if (shadow != nullptr) nodes -= shadow->CountBelow(window.end) + (window.wraps ? shadow->size() : 0);
       return true;
     });
   }
@@ -77,7 +79,8 @@ DomainOverlay::Answer DomainOverlay::ChooseInWindow(Buffers& b, const Window& wi
   uint64_t ties = 0;
   b.in.clear();
   b.out.clear();
-  for (const PartTable::Part& p : b.parts.parts()) {
+  for (size_t i = 0; i < b.parts.size(); ++i) {
+    const PartTable::Part p = b.parts[i];
     if (p.nodes == 0) continue;
     ForEachBucket(p, [&](int32_t score, const RankSet& ranks, const RankSet* shadow) {
       const int64_t total = p.total + score;
@@ -120,7 +123,7 @@ DomainOverlay::Answer DomainOverlay::PlaceInWindow(Buffers& b, SampledWalk* walk
   BeginParts(b, signatures_);
   AskLabelRulesOfClass(b);
   AddKeptParts(b);
-  if (b.parts.parts().empty()) {
+  if (b.parts.empty()) {
     *walk = {.start = walk->start, .most = walk->most, .walked = true, .looked = cache_->in_order().size()};
     return {Answer::Outcome::kUnfit, {}, 0, 0};
   }

@@ -63,7 +63,7 @@ void FoundSpecials::AddParts(PartTable* parts) {
     const uint32_t plain = groups[i].size - in_group_[i];
     if (plain > 0) plain_part_[i] = parts->Add(static_cast<int32_t>(i), 0, nullptr, plain);
   }
-  best_.assign(parts->parts().size(), 0);
+  best_.assign(parts->size(), 0);
   for (Special& f : found_) {
     int32_t& part = PartOf(f.group, f.signature);
     if (part == kNotLooked) {
@@ -72,7 +72,7 @@ void FoundSpecials::AddParts(PartTable* parts) {
     }
     f.part = part;
     if (part == PartTable::kNoPart) continue;
-    ++(*parts)[part].nodes;
+    ++parts->nodes()[static_cast<size_t>(part)];
     int64_t& best = best_[static_cast<size_t>(part)];
     best = std::max<int64_t>(best, f.score);
   }
@@ -94,12 +94,11 @@ size_t FoundSpecials::BucketOf(int32_t group) const {
 
 // Returns the best total. Writes the best score of each part to best_, and the buckets of plain parts that reach the
 // best total to in_.
-int64_t FoundSpecials::FindWinners(PartTable& table) {
+int64_t FoundSpecials::FindWinners(const PartTable& table) {
   int64_t best = std::numeric_limits<int64_t>::min();
   in_.clear();
-  const std::vector<PartTable::Part>& parts = table.parts();
-  for (size_t p = 0; p < parts.size(); ++p) {
-    const PartTable::Part& part = parts[p];
+  for (size_t p = 0; p < table.size(); ++p) {
+    const PartTable::Part part = table[p];
     const RankSet* rows = nullptr;
     if (part.signature == 0) {
       const ScoreBuckets& buckets = rows_->groups()[static_cast<size_t>(part.group)].buckets;
@@ -119,13 +118,14 @@ int64_t FoundSpecials::FindWinners(PartTable& table) {
 }
 
 // Returns whether rows of the part with this score have the best total.
-bool FoundSpecials::Wins(PartTable& parts, int32_t part, int64_t score, int64_t best) const {
-  return part != PartTable::kNoPart && best_[static_cast<size_t>(part)] == score && parts[part].total + score == best;
+bool FoundSpecials::Wins(const PartTable& parts, int32_t part, int64_t score, int64_t best) const {
+  const auto p = static_cast<size_t>(part);
+  return part != PartTable::kNoPart && best_[p] == score && parts[p].total + score == best;
 }
 
 // Special rows that reach the best total are more rows to choose from, and those in the buckets of plain parts that
 // reach it are rows to leave out.
-FoundSpecials::Choice FoundSpecials::Choose(PartTable& parts, uint64_t turn) {
+FoundSpecials::Choice FoundSpecials::Choose(const PartTable& parts, uint64_t turn) {
   const int64_t best = FindWinners(parts);
   uint64_t ties = 0;
   for (const RankSet* rows : in_) ties += rows->size();

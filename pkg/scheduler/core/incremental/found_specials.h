@@ -35,7 +35,7 @@ class FoundSpecials {
     uint64_t ties;
   };
   // Chooses the row that round robin gives turn `turn`. REQUIRES: the parts were scored, and a row fits.
-  Choice Choose(PartTable& parts, uint64_t turn);
+  Choice Choose(const PartTable& parts, uint64_t turn);
 
  private:
   struct Special {
@@ -49,8 +49,8 @@ class FoundSpecials {
 
   int32_t& PartOf(int32_t group, int32_t signature);
   size_t BucketOf(int32_t group) const;
-  int64_t FindWinners(PartTable& parts);
-  bool Wins(PartTable& parts, int32_t part, int64_t score, int64_t best) const;
+  int64_t FindWinners(const PartTable& parts);
+  bool Wins(const PartTable& parts, int32_t part, int64_t score, int64_t best) const;
 
   const Cache* cache_ = nullptr;
   const EquivalenceClass* rows_ = nullptr;

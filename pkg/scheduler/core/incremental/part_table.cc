@@ -29,7 +29,11 @@ void PartTable::Begin(const Source& source) {
   answers_ = &source.answers;
   nodes_ = &source.nodes;
   max_score_ = source.max_score;
-  parts_.clear();
+  groups_.clear();
+  part_signatures_.clear();
+  nodes_of_.clear();
+  specials_.clear();
+  totals_.clear();
   ++decision_;
   admits_any_ = true;
   for (const DomainCheck* check : layout_->checks_without_terms()) {
@@ -122,39 +126,56 @@ int32_t PartTable::Add(int32_t group, int32_t signature, const ScoreBuckets* spe
 // Advances the end of the output only for rows that have a part, so that there is no branch on it.
 void PartTable::AddOfEach(std::span<const Row> rows, std::span<const RowState> states, const int32_t* signature_of,
                           int32_t* part_of) {
-  const size_t before = parts_.size();
-  parts_.resize(before + rows.size() + 1);
+  const size_t before = size();
+  groups_.resize(before + rows.size() + 1);
+  part_signatures_.resize(before + rows.size() + 1);
   const uint8_t* const admits = answers_->admits.data();
-  Part* const parts = parts_.data();
+  int32_t *const groups = groups_.data(), *const signatures = part_signatures_.data();
   const int32_t any = admits_any_ ? 1 : 0;
   const bool own = signature_of == nullptr;
   auto end = static_cast<int32_t>(before);
   for (size_t i = 0; i < rows.size(); ++i) {
     const int32_t group = states[i].group, has = any & admits[group];
-    parts[end] = {group, own ? static_cast<int32_t>(rows[i]) + 1 : signature_of[rows[i]], 0, nullptr};
+    groups[end] = group;
+    signatures[end] = own ? static_cast<int32_t>(rows[i]) + 1 : signature_of[rows[i]];
     part_of[i] = has != 0 ? end : kNoPart;
     end += has;
   }
-  parts_.resize(static_cast<size_t>(end));
+  groups_.resize(static_cast<size_t>(end));
+  part_signatures_.resize(static_cast<size_t>(end));
+  nodes_of_.resize(static_cast<size_t>(end), 0);
+}
+
+// Keeps the elements of a column whose parts are admitted.
+template <typename T>
+void PartTable::KeepAdmitted(std::vector<T>* column) const {
+  size_t kept = 0;
+  for (size_t p = 0; p < column->size(); ++p) {
+    (*column)[kept] = (*column)[p];
+    kept += admits_[p];
+  }
+  column->resize(kept);
 }
 
 void PartTable::Admit(std::span<int32_t> part_of) {
-  if (layout_->checks().empty() || parts_.empty()) return;
-  admits_.assign(parts_.size(), 1);
+  if (layout_->checks().empty() || empty()) return;
+  admits_.assign(size(), 1);
   for (const TermLayout::PlacedCheck& p : layout_->checks()) {
     SumUp(p.first_channel, p.width, p.slots);
     p.check->AdmitEach(rule_sums_, admits_);
   }
   if (std::ranges::find(admits_, 0) == admits_.end()) return;
-  new_index_.resize(parts_.size() + 1);
+  new_index_.resize(size() + 1);
   new_index_[0] = kNoPart;  // for kNoPart itself
   int32_t kept = 0;
-  for (size_t p = 0; p < parts_.size(); ++p) {
-    parts_[static_cast<size_t>(kept)] = parts_[p];
+  for (size_t p = 0; p < size(); ++p) {
     new_index_[p + 1] = admits_[p] != 0 ? kept : kNoPart;
     kept += admits_[p] != 0 ? 1 : 0;
   }
-  parts_.resize(static_cast<size_t>(kept));
+  KeepAdmitted(&groups_);
+  KeepAdmitted(&part_signatures_);
+  KeepAdmitted(&nodes_of_);
+  KeepAdmitted(&specials_);
   for (int32_t& part : part_of) part = new_index_[static_cast<size_t>(part + 1)];
 }
 
@@ -162,25 +183,20 @@ void PartTable::Admit(std::span<int32_t> part_of) {
 // later, a single feasible node is not scored.
 uint64_t PartTable::Score() {
   uint64_t feasible = 0;
-  counts_.resize(parts_.size());
-  uint32_t* count = counts_.data();
-  for (Part& p : parts_) {
-    p.total = 0;
-    *count++ = p.nodes;
-    feasible += p.nodes;
-  }
+  for (const uint32_t nodes : nodes_of_) feasible += nodes;
+  totals_.assign(size(), 0);
   if (feasible <= 1) return feasible;
   const std::vector<Normalised>& normalised = nodes_->normalised();
   for (size_t i = 0; i < normalised.size(); ++i) {
     if (nodes_->most_raw(i) <= 0) continue;
-    AddNormalised(normalised[i], [&](const Part& p) { return nodes_->raw(static_cast<size_t>(p.group))[i]; });
+    AddNormalised(normalised[i], [&](size_t group) { return nodes_->raw(group)[i]; });
   }
   const size_t labels = labels_->priorities();
   const int64_t* label_raw = answers_->raw.data();
   for (size_t i = 0; i < labels; ++i) {
-    AddNormalised(labels_->how(i), [&](const Part& p) { return label_raw[static_cast<size_t>(p.group) * labels + i]; });
+    AddNormalised(labels_->how(i), [&](size_t group) { return label_raw[group * labels + i]; });
   }
-  scores_.resize(parts_.size());
+  scores_.resize(size());
   for (const TermLayout::PlacedScoring& rule : layout_->scorings()) AddScores(rule);
   return feasible;
 }
@@ -189,18 +205,18 @@ uint64_t PartTable::Score() {
 // score, which changes no order.
 template <typename Raws>
 void PartTable::AddNormalised(const Normalised& how, Raws raw) {
-  const size_t size = parts_.size();
+  const size_t size = this->size();
   raws_.resize(size);
   int64_t most = 0;
   for (size_t p = 0; p < size; ++p) {
-    raws_[p] = raw(parts_[p]);
-    most = std::max(most, parts_[p].nodes > 0 ? raws_[p] : 0);
+    raws_[p] = raw(static_cast<size_t>(groups_[p]));
+    most = std::max(most, nodes_of_[p] > 0 ? raws_[p] : 0);
   }
   if (most == 0) return;
   const auto score_of = [&](int64_t of) { return how.weight * NormalizedScore(of, most, how.how, max_score_); };
   constexpr size_t kPartsOfValue = 4;
   if (static_cast<size_t>(most) >= size / kPartsOfValue) {
-    for (size_t p = 0; p < size; ++p) parts_[p].total += score_of(raws_[p]);
+    for (size_t p = 0; p < size; ++p) totals_[p] += score_of(raws_[p]);
     return;
   }
   // Fewer divisions are needed for each value that there may be than for each part.
@@ -208,7 +224,7 @@ void PartTable::AddNormalised(const Normalised& how, Raws raw) {
   for (int64_t of = 0; of <= most; ++of) scores_[static_cast<size_t>(of)] = score_of(of);
   for (size_t p = 0; p < size; ++p) {
     const int64_t of = raws_[p];
-    parts_[p].total += of >= 0 && of <= most ? scores_[static_cast<size_t>(of)] : score_of(of);
+    totals_[p] += of >= 0 && of <= most ? scores_[static_cast<size_t>(of)] : score_of(of);
   }
 }
 
@@ -217,20 +233,21 @@ void PartTable::AddNormalised(const Normalised& how, Raws raw) {
 const uint32_t* PartTable::PlacesOf(size_t key) {
   if (places_.size() <= key) places_.resize(key + 1);
   Places& places = places_[key];
-  const size_t size = parts_.size();
+  const size_t size = this->size();
   if (places.decision == decision_ && places.of_part.size() == size) return places.of_part.data();
   places.decision = decision_;
   places.of_part.resize(size);
   const uint32_t* const domains = nodes_->domains(0) + key;
   const size_t width = nodes_->keys().size();
-  uint32_t* to = places.of_part.data();
-  for (const Part& p : parts_) *to++ = domains[static_cast<size_t>(p.group) * width] + 1;
+  uint32_t* const to = places.of_part.data();
+  const int32_t* const groups = groups_.data();
+  for (size_t p = 0; p < size; ++p) to[p] = domains[static_cast<size_t>(groups[p]) * width] + 1;
   return places.of_part.data();
 }
 
 // Adds the scores of a priority about topology domains.
 void PartTable::AddScores(const TermLayout::PlacedScoring& rule) {
-  const size_t size = parts_.size(), keys = rule.keys.size();
+  const size_t size = this->size(), keys = rule.keys.size();
   domains_.resize(size * keys);
   for (size_t k = 0; k < keys; ++k) {
     const uint32_t* const places = PlacesOf(rule.keys[k]);
@@ -239,14 +256,14 @@ void PartTable::AddScores(const TermLayout::PlacedScoring& rule) {
   }
   SumUp(rule.first_channel, rule.width, rule.slots);
   BERTH_REQUIRES(scores_.size() == size);
-  rule.scoring->Score({size, rule_sums_, domains_, counts_}, scores_);
-  for (size_t p = 0; p < size; ++p) parts_[p].total += rule.weight * scores_[p];
+  rule.scoring->Score({size, rule_sums_, domains_, nodes_of_}, scores_);
+  for (size_t p = 0; p < size; ++p) totals_[p] += rule.weight * scores_[p];
 }
 
 // Writes the sums of each part for the channels of one rule to rule_sums_. Does what DenseSums does for all parts at
 // once, one channel and one table after another.
 void PartTable::SumUp(size_t first_channel, size_t width, std::span<const size_t> slots) {
-  const size_t end = first_channel + width, size = parts_.size();
+  const size_t end = first_channel + width, size = this->size();
   rule_sums_.resize(size * width);
   for (size_t channel = first_channel; channel < end; ++channel) {
     SumUpChannel(channel, slots);
@@ -263,7 +280,7 @@ void PartTable::SumUp(size_t first_channel, size_t width, std::span<const size_t
 
 // Writes the sum of each part for the channel to sums_. `slots` are those of its rule.
 void PartTable::SumUpChannel(size_t channel, std::span<const size_t> slots) {
-  const size_t size = parts_.size();
+  const size_t size = this->size();
   sums_.assign(size, 0);
   int64_t* const sums = sums_.data();
   for (size_t t = first_table_[channel]; t < first_table_[channel + 1]; ++t) {
@@ -285,12 +302,13 @@ void PartTable::SumUpChannel(size_t channel, std::span<const size_t> slots) {
 // Adds a value of the signatures to sums_. That of signature 0, which most parts may have, is 0.
 void PartTable::AddSlots(size_t slot) {
   const int64_t* const values = signatures_->values(0).data() + slot;
-  const size_t slots = layout_->slots().size();
-  int64_t* to = sums_.data();
+  const size_t slots = layout_->slots().size(), size = this->size();
+  int64_t* const sums = sums_.data();
+  const int32_t* const signatures = part_signatures_.data();
   if (layout_->channels()[layout_->slots()[slot]] == DomainChannel::kSum) {
-    for (const Part& p : parts_) *to++ += values[static_cast<size_t>(p.signature) * slots];
+    for (size_t p = 0; p < size; ++p) sums[p] += values[static_cast<size_t>(signatures[p]) * slots];
   } else {
-    for (const Part& p : parts_) *to++ |= values[static_cast<size_t>(p.signature) * slots] > 0 ? 1 : 0;
+    for (size_t p = 0; p < size; ++p) sums[p] |= values[static_cast<size_t>(signatures[p]) * slots] > 0 ? 1 : 0;
   }
 }
 

@@ -15,6 +15,7 @@
 #include "pkg/scheduler/core/incremental/row_states.h"
 #include "pkg/scheduler/core/incremental/score_buckets.h"
 #include "pkg/scheduler/core/incremental/signature_table.h"
+#include "pkg/util/contract.h"
 
 namespace berth::scheduler {
 
@@ -26,9 +27,9 @@ class PartTable {
   struct Part {
     int32_t group, signature;
     uint32_t nodes;  // number of rows
-    const ScoreBuckets*
-        specials;       // the rows of an overlay; null for other special rows and for the plain rows of a group
-    int64_t total = 0;  // weighted sum of the scores that all rows of the part share
+    // The rows of an overlay; null for other special rows and for the plain rows of a group.
+    const ScoreBuckets* specials;
+    int64_t total;  // weighted sum of the scores that all rows of the part share
   };
   // What the parts of one template are made of. All of it must outlive the decision.
   struct Source {
@@ -47,8 +48,14 @@ class PartTable {
   // The same, but the predicates about domains are asked later (Admit), about many parts at once.
   int32_t AddCandidate(int32_t group, int32_t signature, const ScoreBuckets* specials, uint32_t nodes) {
     if (!admits_any_ || answers_->admits[static_cast<size_t>(group)] == 0) return kNoPart;
-    parts_.push_back({group, signature, nodes, specials});
-    return static_cast<int32_t>(parts_.size()) - 1;
+    if (specials != nullptr) {
+      specials_.resize(size(), nullptr);
+      specials_.push_back(specials);
+    }
+    groups_.push_back(group);
+    part_signatures_.push_back(signature);
+    nodes_of_.push_back(nodes);
+    return static_cast<int32_t>(size()) - 1;
   }
   // Adds for each row, of which states[i] is the state, a candidate of its own that has no rows yet, and writes its
   // index to part_of[i]. `signature_of` has the signatures by row; if it is null, that of a row is the row plus 1.
@@ -57,19 +64,30 @@ class PartTable {
   // Drops the parts that the predicates do not admit. `part_of` are indexes of parts, which change by that; those of
   // parts that are dropped become kNoPart.
   void Admit(std::span<int32_t> part_of);
-  // Sets Part::total by all priorities that the rows of a part share, and returns how many rows fit. If that is at most
+  // Sets the totals by all priorities that the rows of a part share, and returns how many rows fit. If that is at most
   // one, nothing is scored.
   uint64_t Score();
 
-  std::vector<Part>& parts() { return parts_; }
-  const std::vector<Part>& parts() const { return parts_; }
-  Part& operator[](int32_t part) { return parts_[static_cast<size_t>(part)]; }
+  size_t size() const { return groups_.size(); }
+  bool empty() const { return groups_.empty(); }
+  // Returns a part; its total is 0 before Score. REQUIRES: the index is below size().
+  Part operator[](size_t part) const {
+    BERTH_REQUIRES(part < size());
+    return {groups_[part], part_signatures_[part], nodes_of_[part], part < specials_.size() ? specials_[part] : nullptr,
+            part < totals_.size() ? totals_[part] : 0};
+  }
+  // Return Part::nodes, which callers may set, and Part::total, by part. REQUIRES: for the totals, Score was called,
+  // and more than one row fits.
+  std::vector<uint32_t>& nodes() { return nodes_of_; }
+  std::span<const int64_t> totals() const { return totals_; }
 
  private:
   void SumUpDense();
   void AddTable(std::span<const TermLayout::Term> terms);
   void DenseSums(int32_t group, size_t width, DomainSum* sums) const;
   bool Admits(int32_t group, int32_t signature);
+  template <typename T>
+  void KeepAdmitted(std::vector<T>* column) const;
   template <typename Raws>
   void AddNormalised(const Normalised& how, Raws raw);
   void AddScores(const TermLayout::PlacedScoring& rule);
@@ -86,8 +104,13 @@ class PartTable {
   const StaticNodeIndex* nodes_ = nullptr;
   int64_t max_score_ = 0;
 
-  std::vector<Part> parts_;
-  bool admits_any_ = true;  // whether all checks without terms admit the pod
+  // The parts, a column for each member. Many decisions have a part for each row, and each step reads one or two of
+  // the members of all parts.
+  std::vector<int32_t> groups_, part_signatures_;
+  std::vector<uint32_t> nodes_of_;
+  std::vector<const ScoreBuckets*> specials_;  // ends behind the last part that has some
+  std::vector<int64_t> totals_;                // empty before Score
+  bool admits_any_ = true;                     // whether all checks without terms admit the pod
   // The sum of the dense terms of a channel for each domain of one key. There are few of them, and the sums of a group
   // are found with a read for each.
   struct Table {
@@ -113,7 +136,6 @@ class PartTable {
   uint64_t decision_ = 0;           // changes at each Begin
   std::vector<int64_t> raws_;       // by part, of one priority
   std::vector<uint32_t> domains_;   // by part and key of one priority
-  std::vector<uint32_t> counts_;    // Part::nodes by part
   std::vector<int64_t> scores_;     // of one priority, by part or by raw score
   std::vector<uint8_t> admits_;     // by part: 1 if the predicates admit it
   std::vector<int32_t> new_index_;  // by part, while parts are dropped

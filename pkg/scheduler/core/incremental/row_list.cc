@@ -168,17 +168,18 @@ bool RowList::Filter(const Cache& cache, const Extra::Filter& filter) {
 // Rows that follow one another are often in the same part. Adding 1 to the same number again and again would make each
 // addition wait for the one before, so there are four numbers of each part.
 void RowList::CountRows(PartTable* parts) const {
-  if (part_of_.empty() && !parts->parts().empty()) (*parts)[0].nodes = static_cast<uint32_t>(rows_.size());
+  uint32_t* const nodes = parts->nodes().data();
+  if (part_of_.empty() && !parts->empty()) nodes[0] = static_cast<uint32_t>(rows_.size());
   if (alone_) {
-    for (const int32_t part : part_of_) (*parts)[part].nodes = 1;
+    for (const int32_t part : part_of_) nodes[part] = 1;
     return;
   }
   thread_local std::vector<std::array<uint32_t, 4>> numbers;
-  numbers.assign(parts->parts().size(), {});
+  numbers.assign(parts->size(), {});
   for (size_t i = 0; i < part_of_.size(); ++i) ++numbers[static_cast<size_t>(part_of_[i])][i % 4];
   for (size_t p = 0; p < numbers.size(); ++p) {
     const std::array<uint32_t, 4>& n = numbers[p];
-    (*parts)[static_cast<int32_t>(p)].nodes += n[0] + n[1] + n[2] + n[3];
+    nodes[p] += n[0] + n[1] + n[2] + n[3];
   }
 }
 
@@ -216,8 +217,8 @@ void RowList::FindTiesOfOnePart() {
   ties_.resize(count);
 }
 
-bool RowList::FindTies(PartTable& parts, const Extra::Score* score) {
-  if (score == nullptr && parts.parts().size() == 1) {
+bool RowList::FindTies(const PartTable& parts, const Extra::Score* score) {
+  if (score == nullptr && parts.size() == 1) {
     FindTiesOfOnePart();
     return true;
   }
@@ -228,10 +229,7 @@ bool RowList::FindTies(PartTable& parts, const Extra::Score* score) {
   int64_t best = std::numeric_limits<int64_t>::min();
   part_of_.resize(size, 0);
   const int32_t* part_of = part_of_.data();
-  thread_local std::vector<int64_t> total_of;
-  total_of.resize(parts.parts().size());
-  for (size_t p = 0; p < total_of.size(); ++p) total_of[p] = parts.parts()[p].total;
-  const int64_t* const total_of_part = total_of.data();
+  const int64_t* const total_of_part = parts.totals().data();
   for (size_t i = 0; i < size; ++i) {
     const int64_t total = total_of_part[part_of[i]] + states[i].score;
     totals[i] = total;

@@ -78,10 +78,10 @@ class RowList {
   void FindParts(const StaticNodeIndex& nodes, PartTable* parts);
   // Erases the listed rows that `filter` erases. Returns false when the reference scheduler must decide.
   bool Filter(const Cache& cache, const Extra::Filter& filter);
-  // Sets Part::nodes.
+  // Sets the numbers of rows of the parts.
   void CountRows(PartTable* parts) const;
   // Finds the rows with the best total, to which `score` adds unless it is null. Returns false when `score` fails.
-  bool FindTies(PartTable& parts, const Extra::Score* score);
+  bool FindTies(const PartTable& parts, const Extra::Score* score);
 
   const std::vector<Row>& rows() const { return rows_; }
   size_t ties() const { return ties_.size(); }

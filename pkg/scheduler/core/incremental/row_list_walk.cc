@@ -1,4 +1,5 @@
 // The rows of a walk of a sampler.
+#include <algorithm>
 #include <bit>
 
 #include "pkg/scheduler/core/incremental/row_list.h"
@@ -10,9 +11,9 @@ void RowList::Take(const WalkedRows& walked, PartTable* parts) {
   part_of_ = walked.part_of();
   states_.resize(rows_.size());
   for (size_t i = 0; i < rows_.size(); ++i) {
-    states_[i] = {(*parts)[part_of_[i]].group, walked.scores()[i]};
+    states_[i] = {(*parts)[static_cast<size_t>(part_of_[i])].group, walked.scores()[i]};
   }
-  for (PartTable::Part& p : parts->parts()) p.nodes = 0;
+  std::ranges::fill(parts->nodes(), 0);
 }
 
 void RowList::KeepWalked(const Cache& cache, SampledWalk* walk) {

@@ -1,5 +1,5 @@
-// In most columns all values are equal, and such a column divides nothing. The others usually have few different values,
-// so that the new sets are found in a small table.
+// In most columns all values are equal, and such a column divides nothing. The others usually have few different
+// values, so that the new sets are found in a small table.
 #include "pkg/scheduler/core/incremental/row_partition.h"
 
 #include <algorithm>

@@ -110,15 +110,14 @@ void CheckAdmittedTogether(SixNodes* six, const TermLayout& layout, const std::v
   }
   one_by_one.parts.Admit(part_of);
   CHECK(part_of == expected);
-  CHECK(one_by_one.parts.parts().size() == admitted.size());
+  CHECK(one_by_one.parts.size() == admitted.size());
   const std::vector<int32_t> no_signatures(six->world.cache.row_count(), 0);
   of_each.parts.AddOfEach(rows, states, no_signatures.data(), part_of_each.data());
   of_each.parts.Admit(part_of_each);
   CHECK(part_of_each == expected);
   for (size_t k = 0; k < admitted.size(); ++k) {
-    const auto part = static_cast<int32_t>(k);
-    CHECK(of_each.parts[part].group == states[static_cast<size_t>(admitted[k])].group);
-    CHECK(of_each.parts[part].nodes == 0);
+    CHECK(of_each.parts[k].group == states[static_cast<size_t>(admitted[k])].group);
+    CHECK(of_each.parts[k].nodes == 0);
   }
 }
 
@@ -300,7 +299,7 @@ TEST_CASE("groups have the sums that their rows have one by one, with many terms
     for (size_t p = 0; p < rows.size(); ++p) {
       DomainSum sums[2];
       scorings[0].scoring->SumsOf(six.RowOf(rows[p]), sums);
-      CHECK(d.parts[static_cast<int32_t>(p)].total == sums[0].value + sums[1].value);
+      CHECK(d.parts[p].total == sums[0].value + sums[1].value);
     }
   }
 }

@@ -106,7 +106,7 @@ void WalkedRows::Walk(const Cache& cache, const EquivalenceClass& of, std::span<
 // addition wait for the one before, so there are four numbers of each part.
 void WalkedRows::CountRows(PartTable* parts) const {
   thread_local std::vector<std::array<uint32_t, 4>> numbers;
-  numbers.assign(parts->parts().size(), {});
+  numbers.assign(parts->size(), {});
   std::array<uint32_t, 4>* const number = numbers.data();
   const int32_t* const part_of = part_of_.data();
   const size_t size = part_of_.size();
@@ -114,7 +114,7 @@ void WalkedRows::CountRows(PartTable* parts) const {
   for (size_t i = 0; i < size; ++i) ++number[static_cast<size_t>(part_of[i])][i % 4];
   for (size_t p = 0; p < numbers.size(); ++p) {
     const std::array<uint32_t, 4>& n = numbers[p];
-    (*parts)[static_cast<int32_t>(p)].nodes = n[0] + n[1] + n[2] + n[3];
+    parts->nodes()[p] = n[0] + n[1] + n[2] + n[3];
   }
 }
 
@@ -123,7 +123,7 @@ template <typename Total>
 void WalkedRows::FindTiesOf(const PartTable& parts, int64_t least) {
   thread_local std::vector<Total> of_part, of_row;
   of_part.clear();
-  for (const PartTable::Part& p : parts.parts()) of_part.push_back(static_cast<Total>(p.total - least));
+  for (const int64_t total : parts.totals()) of_part.push_back(static_cast<Total>(total - least));
   const size_t size = rows_.size();
   of_row.resize(size);
   ties_.resize(size);
@@ -150,9 +150,9 @@ void WalkedRows::FindTiesOf(const PartTable& parts, int64_t least) {
 void WalkedRows::FindTies(const PartTable& parts) {
   BERTH_REQUIRES(!rows_.empty());
   int64_t least = std::numeric_limits<int64_t>::max(), most = std::numeric_limits<int64_t>::min();
-  for (const PartTable::Part& p : parts.parts()) {
-    least = std::min(least, p.total);
-    most = std::max(most, p.total);
+  for (const int64_t total : parts.totals()) {
+    least = std::min(least, total);
+    most = std::max(most, total);
   }
   constexpr int64_t kRoom = int64_t{1} << 30;  // the scores of packed states have fewer bits (row_states.h)
   if (!wide_ && most - least < kRoom) {
