@@ -183,21 +183,32 @@ void RowList::CountRows(PartTable* parts) const {
   }
 }
 
-// Writes the positions of the rows with this total to ties_. They are in descending order of names, the order in which
-// round robin counts.
-void RowList::TakeTies(int64_t best) {
-  const size_t size = rows_.size();
-  const int64_t* totals = totals_.data();
+// Writes the positions below `size` at which of(position) is `best` to ties_. Few rows of many share the best score as
+// a rule, so a block of positions is passed over if it has none, without a branch for each.
+template <typename T, typename Of>
+void RowList::TakeTies(size_t size, T best, Of of) {
+  constexpr size_t kBlock = 64;
   ties_.resize(size);
-  uint32_t* ties = ties_.data();
+  uint32_t* const ties = ties_.data();
   size_t count = 0;
-  for (size_t i = 0; i < size; ++i) {
-    ties[count] = static_cast<uint32_t>(i);
-    count += totals[i] == best ? 1 : 0;
+  for (size_t begin = 0; begin < size; begin += kBlock) {
+    const size_t end = std::min(begin + kBlock, size);
+    bool any = false;
+    util::RunLoops([&any, begin, end, best, of]() BERTH_LOOPS {
+      T found = 0;
+      for (size_t i = begin; i < end; ++i) found = of(i) == best ? 1 : found;
+      any = found != 0;
+    });
+    if (!any) continue;
+    for (size_t i = begin; i < end; ++i) {
+      ties[count] = static_cast<uint32_t>(i);
+      count += of(i) == best ? 1 : 0;
+    }
   }
   ties_.resize(count);
 }
 
+// The positions of the ties are in descending order of names, the order in which round robin counts.
 void RowList::FindTiesOfOnePart() {
   const size_t size = rows_.size();
   const EquivalenceClass::RowState* states = states_.data();
@@ -207,14 +218,7 @@ void RowList::FindTiesOfOnePart() {
     for (size_t i = 0; i < size; ++i) most = states[i].score > most ? states[i].score : most;
     best = most;
   });
-  ties_.resize(size);
-  uint32_t* ties = ties_.data();
-  size_t count = 0;
-  for (size_t i = 0; i < size; ++i) {
-    ties[count] = static_cast<uint32_t>(i);
-    count += states[i].score == best ? 1 : 0;
-  }
-  ties_.resize(count);
+  TakeTies(size, best, [states](size_t i) BERTH_LOOPS { return states[i].score; });
 }
 
 bool RowList::FindTies(const PartTable& parts, const Extra::Score* score) {
@@ -239,7 +243,7 @@ bool RowList::FindTies(const PartTable& parts, const Extra::Score* score) {
     if (!(*score)(rows_, totals_)) return false;
     best = *std::max_element(totals_.begin(), totals_.end());
   }
-  TakeTies(best);
+  TakeTies(size, best, [totals](size_t i) BERTH_LOOPS { return totals[i]; });
   return true;
 }
 

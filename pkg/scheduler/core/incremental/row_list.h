@@ -107,7 +107,8 @@ class RowList {
   }
   void Resize(size_t size);
   void FindTiesOfOnePart();
-  void TakeTies(int64_t best);
+  template <typename T, typename Of>
+  void TakeTies(size_t size, T best, Of of);
 
   std::vector<Row> rows_;
   std::vector<EquivalenceClass::RowState> states_;  // by position in rows_
