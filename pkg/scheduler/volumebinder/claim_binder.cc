@@ -599,6 +599,29 @@ bool ClaimBinder::AddUsable(const VolumePtr& volume, RowSet* rows) const {
   return true;
 }
 
+bool ClaimBinder::MayErr(std::span<const ClaimPtr> bound) const {
+  return std::ranges::any_of(bound, [&](const ClaimPtr& claim) {
+    const VolumePtr volume = Volume(claim->volume_name);
+    return volume != nullptr && IsTranslated(*volume) && !TranslationOf(volume).error.empty();
+  });
+}
+
+void ClaimBinder::FindBound(std::span<const ClaimPtr> bound, std::span<const Row> rows,
+                            std::span<Bound> answers) const {
+  BERTH_REQUIRES(!MayErr(bound) && answers.size() == rows.size());
+  std::ranges::fill(answers, Bound::kUsable);
+  for (const ClaimPtr& claim : bound) {
+    const VolumePtr volume = Volume(claim->volume_name);
+    RowSet usable;
+    if (volume != nullptr) AddUsable(volume, &usable);
+    const Bound otherwise = volume != nullptr ? Bound::kOutOfReach : Bound::kMissing;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (answers[i] == Bound::kUsable && !usable.Has(rows[i])) answers[i] = otherwise;
+    }
+    if (volume == nullptr) return;
+  }
+}
+
 bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
   RowSet kept = *rows;
   for (const ClaimPtr& claim : claims.bound) {

@@ -63,6 +63,14 @@ class ClaimBinder {
     bool fits() const { return bound_exist && bound_fit && unbound_fit && enough_space && error.empty(); }
   };
   OnNode Find(const PodClaims& claims, const api::Node& node) const;
+  // Returns whether Find answers with an error on some nodes, because the volume of one of these bound claims cannot be
+  // translated.
+  bool MayErr(std::span<const ClaimPtr> bound) const;
+  // What bound claims come to on a node: OnNode::bound_exist and bound_fit. The first claim that is not kUsable
+  // decides.
+  enum class Bound : uint8_t { kUsable, kOutOfReach, kMissing };
+  // Writes the answer for each listed row. REQUIRES: !MayErr(bound).
+  void FindBound(std::span<const ClaimPtr> bound, std::span<const Row> rows, std::span<Bound> answers) const;
   // Returns the capacity, in bytes, of the CSIStorageCapacity by which the claim can be provisioned on the node.
   // Returns nullopt if capacity does not matter there, or if the object has none, which ended the release's process
   // (bug N-02, mended).

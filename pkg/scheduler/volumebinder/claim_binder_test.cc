@@ -78,6 +78,23 @@ TEST_CASE("claim binder: each of many claims gets the smallest volume that is le
   }
 }
 
+namespace {
+
+// Checks that bound claims come to the same on all nodes at once as on single ones.
+void CompareBound(const Cache& cache, const ClaimBinder& binder, const ClaimBinder::PodClaims& claims) {
+  std::vector<Row> rows;
+  cache.listed().ForEach([&](Row row) { rows.push_back(row); });
+  std::vector<ClaimBinder::Bound> answers(rows.size());
+  binder.FindBound(claims.bound, rows, answers);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto found = binder.Find(claims, *cache.row(rows[i]).node);
+    CHECK((answers[i] == ClaimBinder::Bound::kMissing) == !found.bound_exist);
+    CHECK((answers[i] == ClaimBinder::Bound::kOutOfReach) == !found.bound_fit);
+  }
+}
+
+}  // namespace
+
 TEST_CASE("claim binder: all nodes at once get the answers of single nodes, by the rules of releases") {
   constexpr ClaimRules kLater, kEarlier = {.selected_node_is_immediate = true,
                                            .lists_by_specification = true,
@@ -112,11 +129,13 @@ TEST_CASE("claim binder: all nodes at once get the answers of single nodes, by t
     }
     const std::string of_class =
         "'resources':{'requests':{'storage':'1Gi'}},'accessModes':['ReadWriteOnce'],'storageClassName':'late'";
-    w.Claim("b", Cat(of_class, ",'volumeName':'v5'"), "'annotations':{'pv.kubernetes.io/bind-completed':'yes'}");
+    const char* const bound = "'annotations':{'pv.kubernetes.io/bind-completed':'yes'}";
+    w.Claim("b", Cat(of_class, ",'volumeName':'v5'"), bound);
+    w.Claim("a", Cat(of_class, ",'volumeName':'", one_of({"v4", "v4", "missing"}), "'"), bound);
     w.Claim("d0", of_class);
     w.Claim("d1", of_class);
     std::string volumes;
-    for (const char* claim : {"b", "d0", "d1"}) {
+    for (const char* claim : {"b", "a", "d0", "d1"}) {
       if (random() % 2 == 0) continue;
       volumes +=
           Cat(volumes.empty() ? "" : ",", "{'name':'", claim, "','persistentVolumeClaim':{'claimName':'", claim, "'}}");
@@ -127,6 +146,8 @@ TEST_CASE("claim binder: all nodes at once get the answers of single nodes, by t
       const auto claims = binder.ClaimsOf(*pod);
       RowSet rows = w.cache.listed();
       REQUIRE(binder.KeepFitting(claims, &rows));
+      REQUIRE_FALSE(binder.MayErr(claims.bound));
+      CompareBound(w.cache, binder, claims);
       w.cache.listed().ForEach([&](Row row) {
         const bool fits = binder.Find(claims, *w.cache.row(row).node).fits();
         CHECK(rows.Has(row) == fits);
@@ -186,6 +207,8 @@ TEST_CASE("claim binder: in-tree volumes get the answers of single nodes, while 
         ++(found.fits() ? fitting : not_fitting);
       });
       CHECK(known == !any_error);
+      CHECK((binder.MayErr(claims.bound) || !any_error));
+      if (!binder.MayErr(claims.bound)) CompareBound(w.cache, binder, claims);
       errors += any_error ? 1 : 0;
     }
   }

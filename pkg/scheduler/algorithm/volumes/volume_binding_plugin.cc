@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "pkg/api/decode.h"
+#include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/volumes/missing_object.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
@@ -27,7 +28,7 @@ const FailureReason kNoBoundVolume{Symbol("pvc(s) bound to non-existent pv(s)"),
 // can be provisioned there. A claim that cannot be used rejects the pod before any node is examined; in 1.19 that is
 // only a claim that waits for the volume controller. All reasons that apply to a node are reported, in the order of
 // upstream.
-class BindingCheck final : public FitCheck {
+class BindingCheck final : public ColumnCheck {
  public:
   BindingCheck(const PodContext& ctx, std::shared_ptr<const ClaimBinder> binder, bool rejects_unusable,
                const FailureReason& no_volume, const FailureReason& node_conflict)
@@ -83,6 +84,16 @@ class BindingCheck final : public FitCheck {
     return absl::StrJoin(parts, "; ");
   }
   RuleError Error(Row row) override { return Ask(row).error; }
+  // Bound claims alone fail for one of two reasons, which are found for all nodes at once.
+  int ReasonBits() const override {
+    return !rejection_ && claims_.delayed.empty() && !binder_->MayErr(claims_.bound) ? 2 : 0;
+  }
+  void NumberReasons(std::span<const Row> rows, const AddedAmounts*, std::span<uint32_t> numbers) override {
+    thread_local std::vector<ClaimBinder::Bound> found;
+    found.resize(rows.size());
+    binder_->FindBound(claims_.bound, rows, found);
+    for (size_t i = 0; i < rows.size(); ++i) numbers[i] = static_cast<uint32_t>(found[i]);
+  }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (!binder_->KeepFitting(claims_, candidates)) FitCheck::Filter(candidates, errors);
   }
