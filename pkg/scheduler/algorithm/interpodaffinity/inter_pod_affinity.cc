@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/interpodaffinity/affinity_scores.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
-#include "pkg/scheduler/algorithm/results_of_range.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::interpodaffinity {
@@ -48,25 +48,9 @@ class InterPodAffinityScoring final : public DomainScoring {
     return DomainScoring::Map(rows, scores);
   }
   // Both the smallest and the largest sum start at 0, so that a single common sum above 0 scores the highest score
-  // everywhere. The quotient of doubles is computed first and the product truncated, which loses a point for some
-  // values (bug B-23, kept).
+  // everywhere.
   void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
-    int64_t min = 0, max = 0;
-    for (size_t i = 0; i < parts.size; ++i) {
-      if (parts.nodes[i] == 0) continue;
-      min = std::min(min, parts.sums[i].value);
-      max = std::max(max, parts.sums[i].value);
-    }
-    if (max - min <= 0) {
-      std::ranges::fill(scores, 0);
-      return;
-    }
-    const double most = static_cast<double>(max_score_), range = static_cast<double>(max - min);
-    const auto score_of = ResultsOf<int64_t>(min, max, parts.size, [=](int64_t sum) {
-      const double share = static_cast<double>(sum - min) / range;
-      return static_cast<int64_t>(most * share);
-    });
-    for (size_t i = 0; i < parts.size; ++i) scores[i] = score_of(parts.sums[i].value);
+    ScoreByRange(parts, 0, max_score_, scores);
   }
 
  private:

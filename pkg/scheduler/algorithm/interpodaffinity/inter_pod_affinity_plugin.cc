@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "pkg/scheduler/algorithm/interpodaffinity/affinity_scores.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
 #include "pkg/scheduler/algorithm/problem_list.h"
 #include "pkg/scheduler/algorithm/reasons.h"
-#include "pkg/scheduler/algorithm/results_of_range.h"
 #include "pkg/util/contract.h"
 #include "pkg/util/status.h"
 
@@ -347,24 +347,9 @@ class AffinityScoring final : public DomainScoring {
   void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
     const auto first = std::ranges::find_if(parts.nodes, [](uint32_t nodes) { return nodes > 0; });
     const bool none = first == parts.nodes.end();
-    const int64_t least =
+    const int64_t start =
         scale_has_zero_ || none ? 0 : parts.sums[static_cast<size_t>(first - parts.nodes.begin())].value;
-    int64_t min = least, max = least;
-    for (size_t i = 0; i < parts.size; ++i) {
-      const int64_t raw = parts.nodes[i] > 0 ? parts.sums[i].value : least;
-      min = std::min(min, raw);
-      max = std::max(max, raw);
-    }
-    if (max == min) {
-      std::ranges::fill(scores, 0);
-      return;
-    }
-    const double most = static_cast<double>(max_score_), range = static_cast<double>(max - min);
-    const auto score_of = ResultsOf<int64_t>(min, max, parts.size, [=](int64_t sum) {
-      const double share = static_cast<double>(sum - min) / range;
-      return static_cast<int64_t>(most * share);
-    });
-    for (size_t i = 0; i < parts.size; ++i) scores[i] = score_of(parts.sums[i].value);
+    ScoreByRange(parts, start, max_score_, scores);
   }
 
  private:
