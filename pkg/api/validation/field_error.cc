@@ -40,9 +40,9 @@ FieldError InvalidRaw(const Path& field, std::string_view value, std::string_vie
 FieldError InvalidRaw(const Path& field, int64_t value, std::string_view detail) {
   return InvalidRaw(field, std::to_string(value), detail);
 }
-FieldError NotSupported(const Path& field, std::string_view value, const std::vector<std::string>& supported) {
+FieldError NotSupported(const Path& field, std::string_view value, const Words& supported) {
   std::string list;
-  for (const std::string& s : supported) list += (list.empty() ? "" : ", ") + util::GoQuoted(s);
+  for (std::string_view s : supported) list += (list.empty() ? "" : ", ") + util::GoQuoted(s);
   return Make(FieldError::Type::kNotSupported, field, "Unsupported value: " + util::GoQuoted(value),
               "supported values: " + list);
 }

@@ -1,6 +1,9 @@
 // A problem with one field of an object, in the words of a Kubernetes API server, because scripts match on them.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +30,19 @@ class Path {
   bool key_ = false;
 };
 
+// Words of the API, in the order of messages. For arguments: the words must outlive it.
+class Words {
+ public:
+  Words(std::initializer_list<std::string_view> words) : words_(words.begin(), words.size()) {}  // NOLINT: implicit
+  Words(const std::vector<std::string_view>& words) : words_(words) {}                           // NOLINT
+  auto begin() const { return words_.begin(); }
+  auto end() const { return words_.end(); }
+  bool Have(std::string_view word) const { return std::find(begin(), end(), word) != end(); }
+
+ private:
+  std::span<const std::string_view> words_;
+};
+
 struct FieldError {
   enum class Type : uint8_t { kRequired, kInvalid, kNotSupported, kForbidden, kDuplicate, kNotFound, kTooLong };
   Type type = Type::kInvalid;
@@ -42,7 +58,7 @@ FieldError Required(const Path& field, std::string_view detail = "");
 FieldError Invalid(const Path& field, std::string_view value, std::string_view detail);
 FieldError InvalidRaw(const Path& field, std::string_view value, std::string_view detail);
 FieldError InvalidRaw(const Path& field, int64_t value, std::string_view detail);
-FieldError NotSupported(const Path& field, std::string_view value, const std::vector<std::string>& supported);
+FieldError NotSupported(const Path& field, std::string_view value, const Words& supported);
 FieldError Forbidden(const Path& field, std::string_view detail);
 FieldError Duplicate(const Path& field, std::string_view value);
 FieldError DuplicateRaw(const Path& field, std::string_view value, std::string_view detail = "");

@@ -153,17 +153,16 @@ void AddProblems(const std::vector<std::string>& problems, const Path& at, std::
   for (const std::string& p : problems) errors->push_back(Invalid(at, value, p));
 }
 
-void ValidateWord(const Value& v, std::string_view member, const Path& at, const std::vector<std::string>& known,
-                  FieldErrors* errors) {
+void ValidateWord(const Value& v, std::string_view member, const Path& at, const Words& known, FieldErrors* errors) {
   if (!v.Str(member).empty()) ValidateNeededWord(v, member, at, known, errors);
 }
 
-void ValidateNeededWord(const Value& v, std::string_view member, const Path& at, const std::vector<std::string>& known,
+void ValidateNeededWord(const Value& v, std::string_view member, const Path& at, const Words& known,
                         FieldErrors* errors) {
   const std::string_view value = v.Str(member);
   if (value.empty()) {
     errors->push_back(Required(at / member));
-  } else if (std::find(known.begin(), known.end(), value) == known.end()) {
+  } else if (!known.Have(value)) {
     errors->push_back(NotSupported(at / member, value, known));
   }
 }

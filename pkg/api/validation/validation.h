@@ -43,10 +43,9 @@ void SetAsIn(const Value& from, std::string_view member, Value* to);
 // Adds an error for each of the problems of a value.
 void AddProblems(const std::vector<std::string>& problems, const Path& at, std::string_view value, FieldErrors* errors);
 // Checks that a member's text is empty or among `known`, which are in the order of messages.
-void ValidateWord(const Value& v, std::string_view member, const Path& at, const std::vector<std::string>& known,
-                  FieldErrors* errors);
+void ValidateWord(const Value& v, std::string_view member, const Path& at, const Words& known, FieldErrors* errors);
 // The same for a text that must not be empty, which is an error of its own.
-void ValidateNeededWord(const Value& v, std::string_view member, const Path& at, const std::vector<std::string>& known,
+void ValidateNeededWord(const Value& v, std::string_view member, const Path& at, const Words& known,
                         FieldErrors* errors);
 // Checks that those of the members that are numbers are not negative.
 void ValidateNotNegative(const Value& v, std::initializer_list<std::string_view> members, const Path& at,
@@ -60,7 +59,7 @@ void ValidateNodeSelector(const Value& selector, const Path& at, Version release
 // Checks that a quantity is not negative, and whole for resources that are counted in pieces.
 void ValidateQuantity(std::string_view resource, std::string_view quantity, const Path& at, FieldErrors* errors);
 // Returns the protocols of ports of containers and services, in the order of messages.
-std::vector<std::string> ProtocolsOf(Version release);
+std::vector<std::string_view> ProtocolsOf(Version release);
 // Checks what has a pod template: replicas, selector, strategy and the template itself. `old` is null for a new object.
 void ValidateWorkload(const Value& object, const ResourceInfo& r, const Value* old, FieldErrors* errors);
 // Checks all but the schedule and the time zone.

@@ -6,6 +6,7 @@
 
 #include "pkg/api/validation/validation.h"
 #include "pkg/util/go_text.h"
+#include "pkg/util/status.h"
 
 namespace berth::validation {
 namespace {
@@ -30,8 +31,7 @@ std::vector<std::string> VariableNameProblems(std::string_view name, Version rel
         "not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is "
         "'[-._a-zA-Z][-._a-zA-Z0-9]*')");
   }
-  if (name == ".") problems.emplace_back("must not be '.'");
-  if (name == "..") problems.emplace_back("must not be '..'");
+  if (name == "." || name == "..") problems.push_back(absl::StrCat("must not be '", util::ToAbsl(name), "'"));
   if (name.size() > 2 && name.starts_with("..")) problems.emplace_back("must not start with '..'");
   return problems;
 }
@@ -45,14 +45,12 @@ void Variable(const Value& variable, const Path& at, Version release, FieldError
   }
   const Value* from = variable.Find("valueFrom");
   if (from == nullptr || !from->IsObject()) return;
-  const auto wrong = [&](std::string_view why) { errors->push_back(Invalid(at / "valueFrom", "", why)); };
-  if (from->keys.empty()) {
-    wrong("must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`");
-  } else if (!variable.Str("value").empty()) {
-    wrong("may not be specified when `value` is not empty");
-  } else if (from->keys.size() > 1) {
-    wrong("may not have more than one field specified at a time");
-  }
+  const std::string_view why =
+      from->keys.empty() ? "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+      : !variable.Str("value").empty() ? "may not be specified when `value` is not empty"
+      : from->keys.size() > 1          ? "may not have more than one field specified at a time"
+                                       : "";
+  if (!why.empty()) errors->push_back(Invalid(at / "valueFrom", "", why));
 }
 
 // Checks volumeMounts or volumeDevices, each of which names a volume and has a path of its own.

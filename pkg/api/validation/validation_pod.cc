@@ -133,7 +133,7 @@ void Ports(const Value& container, const Path& at, Version release, FieldErrors*
       ValidatePort(IntOf(p, "containerPort"), here / "containerPort", errors);
     }
     if (IntOf(p, "hostPort") != 0) ValidatePort(IntOf(p, "hostPort"), here / "hostPort", errors);
-    const std::vector<std::string> protocols = ProtocolsOf(release);
+    const std::vector<std::string_view> protocols = ProtocolsOf(release);
     if (p.Str("protocol").empty()) errors->push_back(NotSupported(here / "protocol", "", protocols));
     ValidateWord(p, "protocol", here, protocols, errors);
   });
@@ -252,8 +252,8 @@ std::vector<std::string> PortNameProblems(std::string_view name) {
   const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto known = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-'; };
   std::vector<std::string> problems;
-  const auto wrong = [&](bool is, std::string why) {
-    if (is) problems.push_back(std::move(why));
+  const auto wrong = [&](bool is, std::string_view why) {
+    if (is) problems.emplace_back(why);
   };
   wrong(name.size() > kLongestPortName, absl::StrCat("must be no more than ", kLongestPortName, " characters"));
   wrong(!std::all_of(name.begin(), name.end(), known),
@@ -277,7 +277,7 @@ void ValidatePortOrName(const Value* port, const Path& at, FieldErrors* errors) 
   AddProblems(PortNameProblems(port->text()), at, port->text(), errors);
 }
 
-std::vector<std::string> ProtocolsOf(Version release) {
+std::vector<std::string_view> ProtocolsOf(Version release) {
   if (!kSctpIsAProtocol.Has(release)) return {"TCP", "UDP"};
   return {"SCTP", "TCP", "UDP"};
 }
@@ -327,7 +327,7 @@ void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldEr
   Containers(spec, "initContainers", at, volumes, release, &names, errors);
   if (kOneSizeOfHugePages.Has(release)) OneSizeOfHugePages(spec, at, errors);
   ValidateNeededWord(spec, "restartPolicy", at, {"Always", "OnFailure", "Never"}, errors);
-  std::vector<std::string> dns_policies = {"ClusterFirstWithHostNet", "ClusterFirst", "Default"};
+  std::vector<std::string_view> dns_policies = {"ClusterFirstWithHostNet", "ClusterFirst", "Default"};
   if (kCustomDns.Has(release)) dns_policies.emplace_back("None");
   ValidateNeededWord(spec, "dnsPolicy", at, dns_policies, errors);
   ValidateLabels(spec.Find("nodeSelector"), at / "nodeSelector", errors);

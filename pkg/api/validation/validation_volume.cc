@@ -55,7 +55,7 @@ size_t Sources(const Value& volume, const std::vector<std::string_view>& order,
 
 void AccessModes(const Value& spec, const Path& at, std::string_view why_required, Version release,
                  FieldErrors* errors) {
-  std::vector<std::string> known = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce"};
+  std::vector<std::string_view> known = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce"};
   if (kOncePerPod.Has(release)) known.emplace_back("ReadWriteOncePod");
   const Value& modes = OrEmpty(spec.Find("accessModes"));
   const Path here = at / "accessModes";
