@@ -1,9 +1,8 @@
-// Chooses the decoder of an object by its kind and apiVersion. The decoders themselves are in the decode_*.cc files.
+// What decoding has in common for all kinds, and the choice of a kind by kind and apiVersion. The members of each kind
+// are in the decode_*.cc files.
 #include "pkg/api/decode.h"
 
 #include <absl/strings/str_cat.h>
-
-#include <array>
 
 #include "pkg/api/decode_internal.h"
 #include "pkg/util/status.h"

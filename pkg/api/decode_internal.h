@@ -1,4 +1,5 @@
-// Shared by the decode_*.cc files: a reader that keeps the first error with its JSON path. For use within this package.
+// Shared by the decode_*.cc files: a reader that keeps the first error with its JSON path, and the notation in which
+// they say what is read. For use within this package.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -38,7 +39,7 @@ struct Path {
   std::string String() const;
 };
 
-// Returns whether two names of the same size are equal, ignoring case.
+// Returns whether two names of members are equal, ignoring case.
 bool AreSameInAnyCase(std::string_view a, std::string_view b);
 
 // Returns whether a member's name is `name`, ignoring case.
@@ -63,7 +64,7 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
 
   const DecodeOptions& options() const { return options_; }
-  // What server defaults fill in.
+  // What server defaults have filled in. To be set while an object is read.
   FillIn fill_in;
 
   Symbol Intern(std::string_view text) { return keeper_ == nullptr ? Symbol(text) : keeper_->Intern(text); }
@@ -139,7 +140,7 @@ struct Key {
   std::string_view name;
   std::tuple<T...> targets;
 };
-// All members that stand before it in no list.
+// Any member whose name is none of those before it in the list.
 template <typename... T>
 struct Rest {
   explicit Rest(T... t) : targets(std::move(t)...) {}
@@ -209,6 +210,7 @@ concept IsMember = requires(const M& m, std::string_view key) {
   m.Has(key);
 };
 
+// Reads a value into each of its targets.
 template <typename First, typename... More>
 inline void ReadInto(Reader& r, const Path& at, Json j, const First& first, const More&... more) {
   if constexpr (IsMember<First>) {
