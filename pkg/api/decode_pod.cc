@@ -263,30 +263,28 @@ void ApplyMetaDefaults(Pod* pod) {
   if (pod->meta.uid.empty()) pod->meta.uid = MadeUpUid("pod", pod->meta);
 }
 
+bool Has(const ResourceList& list, Symbol name) {
+  return std::any_of(list.begin(), list.end(), [&](const auto& entry) { return entry.first == name; });
+}
+
 void ApplyServerDefaults(const PodExtras& extras, Pod* pod, PodTemplate* t) {
   ApplyMetaDefaults(pod);
-  auto each = [&](Container& c) {
-    for (const auto& [name, limit] : c.limits) {
-      bool requested =
-          std::any_of(c.requests.begin(), c.requests.end(), [&, n = name](auto& e) { return e.first == n; });
-      if (!requested) c.requests.emplace_back(name, limit);
-    }
-    for (ContainerPort& port : c.ports) {
-      if (extras.host_network && port.host_port == 0) port.host_port = port.container_port;
-    }
-  };
   // As a server does for the containers; what containers request is added up in any case.
   for (const auto& [name, limit] : t->pod_limits) {
-    const auto names = [n = name](const auto& e) { return e.first == n; };
-    const auto requests_it = [&](const Container& c) {
-      return std::any_of(c.requests.begin(), c.requests.end(), names);
-    };
-    if (std::any_of(t->pod_requests.begin(), t->pod_requests.end(), names)) continue;
-    if (std::any_of(t->containers.begin(), t->containers.end(), requests_it)) continue;
+    const auto requests_it = [n = name](const Container& c) { return Has(c.requests, n); };
+    if (Has(t->pod_requests, name) || std::any_of(t->containers.begin(), t->containers.end(), requests_it)) continue;
     t->pod_requests.emplace_back(name, limit);
   }
-  std::for_each(t->containers.begin(), t->containers.end(), each);
-  std::for_each(t->init_containers.begin(), t->init_containers.end(), each);
+  for (std::vector<Container>* list : {&t->containers, &t->init_containers}) {
+    for (Container& c : *list) {
+      for (const auto& [name, limit] : c.limits) {
+        if (!Has(c.requests, name)) c.requests.emplace_back(name, limit);
+      }
+      for (ContainerPort& port : c.ports) {
+        if (extras.host_network && port.host_port == 0) port.host_port = port.container_port;
+      }
+    }
+  }
   for (Volume& v : t->volumes) {
     if (v.kind == Volume::Kind::kRbd && v.pool.empty()) v.pool = "rbd";
   }
