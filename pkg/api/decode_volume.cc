@@ -20,6 +20,8 @@ bool ParseAffinityAnnotation(std::string_view text, util::SymbolKeeper* keeper, 
   return r.ok();
 }
 
+// Annotations that nobody reads must be texts as well. What is read in a pass of its own comes after what is read in
+// the ones before it, which decides what the first error is.
 void ReadMeta(Reader& r, const Path& at, Json j, PersistentVolume* out) {
   std::string text, other;
   const auto parse_affinity = [&] {
@@ -54,6 +56,7 @@ static void Read(Reader& r, const Path& at, Json j, PersistentVolume::ClaimRef* 
 
 static void ReadSpec(Reader& r, const Path& at, Json j, PersistentVolume* out) {
   using Source = PersistentVolume::Source;
+  // Each of the members is read in a pass of its own.
   const auto source = [&](Source kind, auto... members) {
     return [&, kind, members...](const Path& p, Json v) {
       out->source = kind;
