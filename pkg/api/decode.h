@@ -91,46 +91,29 @@ struct DecodeOptions {
   bool server_defaults = false;
 };
 
-absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o = {});
-absl::StatusOr<NodePtr> DecodeNode(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const Service>> DecodeService(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const ReplicationController>> DecodeReplicationController(Json j,
-                                                                                         const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const ReplicaSet>> DecodeReplicaSet(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const StatefulSet>> DecodeStatefulSet(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const PersistentVolume>> DecodePersistentVolume(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const PersistentVolumeClaim>> DecodePersistentVolumeClaim(Json j,
-                                                                                         const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const StorageClass>> DecodeStorageClass(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const PodDisruptionBudget>> DecodePodDisruptionBudget(Json j,
-                                                                                     const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const Namespace>> DecodeNamespace(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const Deployment>> DecodeDeployment(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const PriorityClass>> DecodePriorityClass(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const ConfigMap>> DecodeConfigMap(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const CsiNode>> DecodeCsiNode(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const CsiDriver>> DecodeCsiDriver(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const ResourceClaim>> DecodeResourceClaim(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const ResourceSlice>> DecodeResourceSlice(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const DeviceClass>> DecodeDeviceClass(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const CsiStorageCapacity>> DecodeCsiStorageCapacity(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const VolumeAttachment>> DecodeVolumeAttachment(Json j, const DecodeOptions& o = {});
+// Kinds of objects that occur in files only, in the notation of BERTH_WATCHED_KINDS.
+#define BERTH_FILED_KINDS(X)                                                                                     \
+  X(Deployment, "Deployment", "apps/v1 apps/v1beta2 apps/v1beta1 extensions/v1beta1")                            \
+  X(PriorityClass, "PriorityClass", "scheduling.k8s.io/v1alpha1 scheduling.k8s.io/v1beta1 scheduling.k8s.io/v1") \
+  X(ConfigMap, "ConfigMap", "v1")
 
-// Decodes only the metadata of any object.
-absl::StatusOr<ObjectMeta> DecodeMeta(Json object);
-
-// Decodes a watched kind.
+// Decode an object of a kind: DecodeService(j) or Decode<Service>(j).
 template <typename T>
 absl::StatusOr<Ptr<T>> Decode(Json j, const DecodeOptions& o = {});
 #define BERTH_DECODED(type, ...)                                                  \
+  absl::StatusOr<Ptr<type>> Decode##type(Json j, const DecodeOptions& o = {});    \
   template <>                                                                     \
   inline absl::StatusOr<Ptr<type>> Decode<type>(Json j, const DecodeOptions& o) { \
     return Decode##type(j, o);                                                    \
   }
 BERTH_WATCHED_KINDS(BERTH_DECODED)
+BERTH_FILED_KINDS(BERTH_DECODED)
 #undef BERTH_DECODED
 
-// An object of any of the kinds above: the watched ones and some that occur in files only.
+// Decodes only the metadata of any object.
+absl::StatusOr<ObjectMeta> DecodeMeta(Json object);
+
+// An object of any of these kinds.
 using Object = WatchedKinds::With<Deployment, PriorityClass, ConfigMap>::Of<std::variant, Ptr>;
 // Returns the kind of an object as the API names it: "CSINode".
 std::string_view KindName(const Object& object);

@@ -53,20 +53,6 @@ std::optional<Operator> NodeOperator(std::string_view op) {
   return SetOperator(op);
 }
 
-using Expression = RawRequirement;
-
-void ReadExpression(Reader& r, const Path& at, Json j, Expression* out) {
-  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "key")) {
-      r.Read(p, v, &out->key);
-    } else if (Is(key, "operator")) {
-      r.Read(p, v, &out->op);
-    } else if (Is(key, "values")) {
-      r.Read(p, v, &out->values);
-    }
-  });
-}
-
 // Returns the single problem, or all of them in brackets, as release 1.29 prints a list of errors.
 std::string Aggregated(const std::vector<std::string>& problems) {
   if (problems.size() == 1) return problems[0];
@@ -94,7 +80,7 @@ struct Deciding {
       aggregated_error = Aggregated(Requirement::Problems({}, key.str(), op, values));
     }
   }
-  void Add(const Expression& e, std::optional<Operator> op, std::string_view what) {
+  void Add(const RawRequirement& e, std::optional<Operator> op, std::string_view what) {
     if (!error.empty()) return;
     if (op) {
       Add(e.key, *op, e.values);
@@ -113,7 +99,7 @@ struct Deciding {
 };
 
 // Adds the i-th entry of matchFields to the term. Release 1.29 accepts In and NotIn with one value.
-void AddField(size_t i, const Expression& e, NodeSelectorTerm* out) {
+void AddField(size_t i, const RawRequirement& e, NodeSelectorTerm* out) {
   std::string path = absl::StrCat("matchFields[", i, "]");
   if (e.op != "In" && e.op != "NotIn") {
     out->problems.push_back(NotSupported(path + ".operator", e.op));
@@ -142,6 +128,12 @@ std::string Path::String() const {
   return out;
 }
 
+bool AreSameInAnyCase(std::string_view a, std::string_view b) {
+  // Names consist of letters and digits: setting bit 5 makes letters lower case and keeps all other characters distinct
+  // enough.
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return (x | 0x20) == (y | 0x20); });
+}
+
 void Reader::Fail(const Path& at, Json value, std::string_view what) {
   if (!error_.empty()) return;
   std::string path = at.String();
@@ -160,70 +152,54 @@ absl::Status Reader::Status(std::string_view kind, Json object) const {
                  culprit_.IsNull() ? object : culprit_);
 }
 
-void Reader::Read(const Path& at, Json j, std::string* out) {
-  if (j.IsString()) {
-    out->assign(j.Text());
-  } else if (!j.IsNull()) {
-    Fail(at, j, "must be a string");
-  }
+void Read(Reader& r, const Path& at, Json j, std::string* out) {
+  if (r.Expect(at, j, Json::Type::kString, "must be a string")) out->assign(j.Text());
 }
-void Reader::Read(const Path& at, Json j, Symbol* out) {
-  if (j.IsString()) {
-    *out = Intern(j.Text());
-  } else if (!j.IsNull()) {
-    Fail(at, j, "must be a string");
-  }
+void Read(Reader& r, const Path& at, Json j, Symbol* out) {
+  if (r.Expect(at, j, Json::Type::kString, "must be a string")) *out = r.Intern(j.Text());
 }
-void Reader::Read(const Path& at, Json j, util::SharedSymbol* out) {
-  if (j.IsString()) {
-    *out = util::SharedSymbol(j.Text());
-  } else if (!j.IsNull()) {
-    Fail(at, j, "must be a string");
-  }
+void Read(Reader& r, const Path& at, Json j, util::SharedSymbol* out) {
+  if (r.Expect(at, j, Json::Type::kString, "must be a string")) *out = util::SharedSymbol(j.Text());
 }
-void Reader::Read(const Path& at, Json j, bool* out) {
+void Read(Reader& r, const Path& at, Json j, bool* out) {
   if (j.IsBool()) {
     *out = j.Bool();
   } else if (!j.IsNull()) {
-    Fail(at, j, "must be true or false");
+    r.Fail(at, j, "must be true or false");
   }
 }
-void Reader::Read(const Path& at, Json j, int32_t* out) {
+void Read(Reader& r, const Path& at, Json j, int32_t* out) {
   constexpr int64_t kMin = std::numeric_limits<int32_t>::min(), kMax = std::numeric_limits<int32_t>::max();
   if (j.IsInt() && j.Int() >= kMin && j.Int() <= kMax) {
     *out = static_cast<int32_t>(j.Int());
   } else if (!j.IsNull()) {
-    Fail(at, j, "must be an integer of 32 bits");
+    r.Fail(at, j, "must be an integer of 32 bits");
   }
 }
-void Reader::Read(const Path& at, Json j, int64_t* out) {
-  if (j.IsInt()) {
-    *out = j.Int();
-  } else if (!j.IsNull()) {
-    Fail(at, j, "must be an integer of 64 bits");
-  }
+void Read(Reader& r, const Path& at, Json j, int64_t* out) {
+  if (r.Expect(at, j, Json::Type::kInt, "must be an integer of 64 bits")) *out = j.Int();
 }
-void Reader::Read(const Path& at, Json j, Quantity* out) {
+void Read(Reader& r, const Path& at, Json j, Quantity* out) {
   if (j.IsNull()) return;
-  if (!j.IsString() && !j.IsNumber()) return Fail(at, j, "must be a quantity, such as \"500m\" or 2");
+  if (!j.IsString() && !j.IsNumber()) return r.Fail(at, j, "must be a quantity, such as \"500m\" or 2");
   absl::StatusOr<Quantity> q = Quantity::Parse(j.Text());
-  if (!q.ok()) return Fail(at, j, util::FromAbsl(q.status().message()));
+  if (!q.ok()) return r.Fail(at, j, util::FromAbsl(q.status().message()));
   *out = *q;
 }
 
-void Reader::Read(const Path& at, Json j, Labels* out) {
-  if (j.IsNull() || !Expect(at, j, Json::Type::kObject, "must be an object of strings")) return;
+void Read(Reader& r, const Path& at, Json j, Labels* out) {
+  if (!r.Expect(at, j, Json::Type::kObject, "must be an object of strings")) return;
   std::vector<std::pair<Symbol, Symbol>> pairs;
   pairs.reserve(j.size());
   for (auto [key, value] : j.Children()) {
-    pairs.emplace_back(Intern(key), Symbol());
-    Read(Path{&at, key, -1}, value, &pairs.back().second);
+    pairs.emplace_back(r.Intern(key), Symbol());
+    Read(r, Path{&at, key, -1}, value, &pairs.back().second);
   }
   *out = Labels(std::move(pairs));
 }
 
-void Reader::Read(const Path& at, Json j, ResourceList* out) {
-  if (j.IsNull() || !Expect(at, j, Json::Type::kObject, "must be an object of quantities")) return;
+void Read(Reader& r, const Path& at, Json j, ResourceList* out) {
+  if (!r.Expect(at, j, Json::Type::kObject, "must be an object of quantities")) return;
   static const Symbol kCpu("cpu");
   constexpr size_t kFew = 16;
   absl::flat_hash_map<Symbol, size_t> places;  // in *out, if it is long
@@ -238,9 +214,9 @@ void Reader::Read(const Path& at, Json j, ResourceList* out) {
   out->reserve(j.size());
   for (auto [key, value] : j.Children()) {
     Path p{&at, key, -1};
-    const Symbol name = Intern(key);
+    const Symbol name = r.Intern(key);
     Quantity q;
-    Read(p, value, &q);
+    Read(r, p, value, &q);
     if (q.SaturatesValue() || (name == kCpu && q.SaturatesMilliValue())) {
       LOG(WARNING) << p.String() << ": " << value.Brief() << " exceeds int64; clamped to its limit";
     }
@@ -252,104 +228,63 @@ void Reader::Read(const Path& at, Json j, ResourceList* out) {
   }
 }
 
-void Reader::Read(const Path& at, Json j, std::vector<Symbol>* out) {
-  out->clear();
-  Elements(at, j, [&](const Path& p, Json v) { Read(p, v, &out->emplace_back()); });
-}
-void Reader::Read(const Path& at, Json j, std::vector<std::string>* out) {
-  out->clear();
-  Elements(at, j, [&](const Path& p, Json v) { Read(p, v, &out->emplace_back()); });
-}
-
-void Reader::ReadTime(const Path& at, Json j, int64_t* out) {
-  if (j.IsNull()) return;
+void Read(Reader& r, const Path& at, Json j, Time<int64_t> out) {
+  if (j.IsNull() || (j.IsString() && ParsePlainTime(j.Text(), out.seconds))) return;
   absl::Time time;
   std::string error;
-  if (!j.IsString()) return Fail(at, j, "must be a time, such as \"2018-03-26T16:41:58Z\"");
-  if (ParsePlainTime(j.Text(), out)) return;
-  if (!absl::ParseTime(absl::RFC3339_full, util::ToAbsl(j.Text()), &time, &error)) {
-    return Fail(at, j, "must be a time, such as \"2018-03-26T16:41:58Z\"");
+  if (!j.IsString() || !absl::ParseTime(absl::RFC3339_full, util::ToAbsl(j.Text()), &time, &error)) {
+    return r.Fail(at, j, "must be a time, such as \"2018-03-26T16:41:58Z\"");
   }
-  *out = absl::ToUnixSeconds(time);
+  *out.seconds = absl::ToUnixSeconds(time);
 }
 
-void Reader::ReadMeta(const Path& at, Json j, ObjectMeta* out) {
-  Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "name")) {
-      Read(p, v, &out->name);
-    } else if (Is(key, "namespace")) {
-      Read(p, v, &out->ns);
-    } else if (Is(key, "uid")) {
-      Read(p, v, &out->uid);
-    } else if (Is(key, "resourceVersion")) {
-      Read(p, v, &out->resource_version);
-    } else if (Is(key, "creationTimestamp")) {
-      ReadTime(p, v, &out->creation_seconds);
-    } else if (Is(key, "deletionTimestamp")) {
-      ReadTime(p, v, &out->deletion_seconds.emplace());
-    } else if (Is(key, "generation")) {
-      if (v.IsInt()) out->generation = v.Int();
-    }
+void Read(Reader& r, const Path& at, Json j, IsWord out) {
+  if (r.Expect(at, j, Json::Type::kString, "must be a string")) *out.out = j.Text() == out.word;
+}
+
+void Read(Reader& r, const Path& at, Json j, ObjectMeta* out) {
+  r.Members(at, j, Member("name", &out->name), Member("namespace", &out->ns), Member("uid", &out->uid),
+            Member("resourceVersion", &out->resource_version),
+            Member("creationTimestamp", Time(&out->creation_seconds)),
+            Member("deletionTimestamp", Time(&out->deletion_seconds)), Member("generation", [&](const Path&, Json v) {
+              if (v.IsInt()) out->generation = v.Int();
+            }));
+}
+
+void Read(Reader& r, const Path& at, Json j, OwnerReference* out) {
+  r.Members(at, j, Member("apiVersion", &out->api_version), Member("kind", &out->kind), Member("name", &out->name),
+            Member("uid", &out->uid), Member("controller", &out->controller));
+}
+
+void Read(Reader& r, const Path& at, Json j, ControllerOf out) {
+  r.Elements(at, j, [&](const Path& p, Json e) {
+    OwnerReference owner;
+    Read(r, p, e, &owner);
+    if (owner.controller && !out.out->has_value()) *out.out = std::move(owner);
   });
 }
 
-void Reader::ReadOwner(const Path& at, Json j, OwnerReference* out) {
-  Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "apiVersion")) {
-      Read(p, v, &out->api_version);
-    } else if (Is(key, "kind")) {
-      Read(p, v, &out->kind);
-    } else if (Is(key, "name")) {
-      Read(p, v, &out->name);
-    } else if (Is(key, "uid")) {
-      Read(p, v, &out->uid);
-    } else if (Is(key, "controller")) {
-      Read(p, v, &out->controller);
-    }
-  });
+static void Read(Reader& r, const Path& at, Json j, RawRequirement* out) {
+  r.Members(at, j, Member("key", &out->key), Member("operator", &out->op), Member("values", &out->values));
 }
 
-void Reader::ReadLabelSelector(const Path& at, Json j, DecidedSelector* out) {
+void Read(Reader& r, const Path& at, Json j, DecidedSelector* out) {
   *out = {};
   if (j.IsNull()) return;
   Deciding deciding;
   Labels labels;
-  std::vector<Expression> expressions;
-  Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "matchLabels")) {
-      Read(p, v, &labels);
-    } else if (Is(key, "matchExpressions")) {
-      Elements(p, v, [&](const Path& q, Json e) { ReadExpression(*this, q, e, &expressions.emplace_back()); });
-    }
-  });
+  std::vector<RawRequirement> expressions;
+  r.Members(at, j, Member("matchLabels", &labels),
+            Member("matchExpressions", [&](const Path& p, Json v) { Append(r, p, v, &expressions); }));
   for (const auto& [key, value] : labels) deciding.Add(key, Operator::kEquals, std::span(&value, 1));
-  for (const Expression& e : expressions) deciding.Add(e, SetOperator(e.op), "pod");
+  for (const RawRequirement& e : expressions) deciding.Add(e, SetOperator(e.op), "pod");
   *out = std::move(deciding).Decide();
 }
 
-void Reader::ReadNodeSelectorTerm(const Path& at, Json j, NodeSelectorTerm* out) {
-  *out = {};
-  std::vector<Expression> expressions, fields;
-  Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    auto read = [&](std::vector<Expression>* to) {
-      to->clear();
-      Elements(p, v, [&](const Path& q, Json e) { ReadExpression(*this, q, e, &to->emplace_back()); });
-    };
-    if (Is(key, "matchExpressions")) {
-      read(&expressions);
-    } else if (Is(key, "matchFields")) {
-      read(&fields);
-    }
-  });
+void Read(Reader& r, const Path& at, Json j, NodeSelectorTerm* out) {
+  std::vector<RawRequirement> expressions, fields;
+  r.Members(at, j, Member("matchExpressions", &expressions), Member("matchFields", &fields));
   *out = MakeNodeSelectorTerm(expressions, fields);
-}
-
-void Reader::ReadNodeSelectorTerms(const Path& at, Json j, std::vector<NodeSelectorTerm>* out) {
-  Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (!Is(key, "nodeSelectorTerms")) return;
-    out->clear();
-    Elements(p, v, [&](const Path& q, Json e) { ReadNodeSelectorTerm(q, e, &out->emplace_back()); });
-  });
 }
 
 void DefaultNamespace(ObjectMeta* meta) {
@@ -404,11 +339,8 @@ NodeSelectorTerm MakeNodeSelectorTerm(const std::vector<RawRequirement>& express
 
 absl::StatusOr<ObjectMeta> DecodeMeta(Json object) {
   internal::Reader r;
-  internal::Path root;
   ObjectMeta meta;
-  r.Fields(root, object, [&](std::string_view key, const internal::Path& p, Json v) {
-    if (internal::Is(key, "metadata")) r.ReadMeta(p, v, &meta);
-  });
+  r.Members({}, object, internal::Member("metadata", &meta));
   if (!r.ok()) {
     Json kind = object.Find("kind");
     return r.Status(kind.IsString() && !kind.Text().empty() ? kind.Text() : "object", object);
@@ -419,7 +351,7 @@ absl::StatusOr<ObjectMeta> DecodeMeta(Json object) {
 DecidedSelector DecideLabelSelector(Json j) {
   internal::Reader r(nullptr);
   DecidedSelector d;
-  r.ReadLabelSelector({}, j, &d);
+  internal::Read(r, {}, j, &d);
   // A value of the wrong type becomes the selector's error.
   if (!r.ok()) d.error = r.error();
   return d;

@@ -10,7 +10,7 @@
 #include "pkg/api/decode_internal.h"
 #include "pkg/api/validation/value.h"
 
-namespace berth::api {
+namespace berth::api::internal {
 namespace {
 
 // ---- lists that nodes share ----------------------------------------------------------------------
@@ -61,64 +61,35 @@ SharedList<T> Share(std::vector<T> list) {
   return RecentLists<T>::OfThisThread().Share(std::move(list));
 }
 
-using internal::Is;
-using internal::Path;
-using internal::Reader;
+}  // namespace
 
-constexpr char kAvoidPodsAnnotation[] = "scheduler.alpha.kubernetes.io/preferAvoidPods";
+// ---- members --------------------------------------------------------------------------------------
 
-void ReadTaint(Reader& r, const Path& at, Json j, Taint* out) {
-  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "key")) {
-      r.Read(p, v, &out->key);
-    } else if (Is(key, "value")) {
-      r.Read(p, v, &out->value);
-    } else if (Is(key, "effect")) {
-      r.Read(p, v, &out->effect);
-    }
-  });
+static void Read(Reader& r, const Path& at, Json j, Taint* out) {
+  r.Members(at, j, Member("key", &out->key), Member("value", &out->value), Member("effect", &out->effect));
 }
 
-void ReadCondition(Reader& r, const Path& at, Json j, NodeCondition* out) {
-  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "type")) {
-      r.Read(p, v, &out->type);
-    } else if (Is(key, "status")) {
-      r.Read(p, v, &out->status);
-    }
-  });
+static void Read(Reader& r, const Path& at, Json j, NodeCondition* out) {
+  r.Members(at, j, Member("type", &out->type), Member("status", &out->status));
 }
 
-void ReadImage(Reader& r, const Path& at, Json j, NodeImage* out) {
-  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "names")) {
-      r.Read(p, v, &out->names);
-    } else if (Is(key, "sizeBytes")) {
-      r.Read(p, v, &out->size_bytes);
-    }
-  });
+static void Read(Reader& r, const Path& at, Json j, NodeImage* out) {
+  r.Members(at, j, Member("names", &out->names), Member("sizeBytes", &out->size_bytes));
 }
 
-void ReadAvoidPodsEntry(Reader& r, const Path& at, Json j, AvoidPods* out) {
-  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    std::string text;
-    int64_t time = 0;
-    if (Is(key, "podSignature")) {
-      r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
-        if (!Is(inner, "podController")) return;
-        OwnerReference owner;
-        r.ReadOwner(q, w, &owner);
-        out->has_controller = true;
-        out->kind = owner.kind;
-        out->uid = owner.uid;
-      });
-    } else if (Is(key, "evictionTime")) {
-      r.ReadTime(p, v, &time);
-    } else if (Is(key, "reason") || Is(key, "message")) {
-      r.Read(p, v, &text);
-    }
-  });
+static void Read(Reader& r, const Path& at, Json j, AvoidPods* out) {
+  std::string text;
+  int64_t time = 0;
+  const auto controller = [&](const Path& p, Json v) {
+    OwnerReference owner;
+    Read(r, p, v, &owner);
+    *out = {.kind = owner.kind, .uid = std::move(owner.uid), .has_controller = true};
+  };
+  r.Members(at, j, Member("podSignature", Member("podController", controller)), Member("evictionTime", Time(&time)),
+            Member("reason", &text), Member("message", &text));
 }
+
+namespace {
 
 // Parses {"preferAvoidPods":[{"podSignature":{"podController":{...}},...}]}. If anything is wrong with it, it is empty.
 std::vector<AvoidPods> ParseAvoidPods(std::string_view annotation, util::SymbolKeeper* keeper) {
@@ -126,110 +97,71 @@ std::vector<AvoidPods> ParseAvoidPods(std::string_view annotation, util::SymbolK
   Document doc;
   if (annotation.empty() || !doc.Parse(annotation).ok()) return out;
   Reader r(keeper);
-  r.Fields({}, doc.root(), [&](std::string_view key, const Path& p, Json v) {
-    if (!Is(key, "preferAvoidPods")) return;
-    out.clear();
-    r.Elements(p, v, [&](const Path& q, Json e) { ReadAvoidPodsEntry(r, q, e, &out.emplace_back()); });
-  });
+  r.Members({}, doc.root(), Member("preferAvoidPods", &out));
   if (!r.ok()) out.clear();
   return out;
 }
 
-void ReadMeta(Reader& r, const Path& at, Json j, Node* node) {
-  r.ReadMeta(at, j, &node->meta);
-  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "labels")) {
-      r.Read(p, v, &node->labels);
-    } else if (Is(key, "annotations")) {
-      r.Fields(p, v, [&](std::string_view name, const Path& q, Json w) {
-        std::string text;
-        if (name != kAvoidPodsAnnotation) return;
-        r.Read(q, w, &text);
-        node->avoid_pods = ParseAvoidPods(text, r.keeper());
-      });
-    }
-  });
-}
-
-void ReadSpec(Reader& r, const Path& at, Json j, Node* node) {
-  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "unschedulable")) {
-      r.Read(p, v, &node->unschedulable);
-    } else if (Is(key, "taints")) {
-      node->taints.clear();
-      r.Elements(p, v, [&](const Path& q, Json e) { ReadTaint(r, q, e, &node->taints.emplace_back()); });
-    }
-  });
-}
-
-void ReadImages(Reader& r, const Path& at, Json j, NodeImagesMemory* memory, NodeImages* out) {
+void ReadImages(Reader& r, const Path& at, Json j, NodeImages* out) {
+  NodeImagesMemory* const memory = r.options().images;
   if (memory != nullptr && memory->Take(j, out)) return;
   util::SymbolKeeper keeper;
   util::SymbolKeeper* const before = r.SetKeeper(&keeper);
   std::vector<NodeImage> images;
-  r.Elements(at, j, [&](const Path& p, Json e) { ReadImage(r, p, e, &images.emplace_back()); });
+  Read(r, at, j, &images);
   r.SetKeeper(before);
   *out = NodeImages(std::move(images), keeper.Take());
   if (memory != nullptr && r.ok()) memory->Remember(j, *out);
 }
 
-void ReadStatus(Reader& r, const Path& at, Json j, const DecodeOptions& o, Node* node, ResourceList* capacity) {
-  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "allocatable")) {
-      ResourceList allocatable = node->allocatable;  // of an object with two of them, the second adds to the first
-      r.Read(p, v, &allocatable);
-      node->allocatable = Share(std::move(allocatable));
-    } else if (o.server_defaults && Is(key, "capacity")) {
-      r.Read(p, v, capacity);
-    } else if (Is(key, "conditions")) {
-      std::vector<NodeCondition> conditions;
-      r.Elements(p, v, [&](const Path& q, Json e) { ReadCondition(r, q, e, &conditions.emplace_back()); });
-      node->conditions = Share(std::move(conditions));
-    } else if (Is(key, "images")) {
-      ReadImages(r, p, v, o.images, &node->images);
-    } else if (Is(key, "declaredFeatures")) {
-      std::vector<Symbol> features;
-      r.Read(p, v, &features);
-      node->declared_features = std::move(features);
-    }
-  });
+void SetServerDefaults(Reader& r, ResourceList capacity, Node* node) {
+  node->meta.ns = util::SharedSymbol();
+  if (!node->allocatable.empty() || capacity.empty()) return;
+  node->allocatable = Share(std::move(capacity));
+  r.fill_in = [](validation::Value* fields) {
+    validation::Value& status = fields->Child("status");
+    if (const validation::Value* has = status.Find("capacity")) status.Set("allocatable", validation::Value(*has));
+  };
 }
 
 }  // namespace
 
-absl::StatusOr<NodePtr> DecodeNode(Json j, const DecodeOptions& o) {
-  Reader r;
-  Node node;
+void Read(Reader& r, const Path& at, Json j, Node* out) {
   ResourceList capacity;
-  r.Fields({}, j, [&](std::string_view key, const Path& p, Json v) {
-    if (Is(key, "metadata")) {
-      ReadMeta(r, p, v, &node);
-    } else if (Is(key, "spec")) {
-      ReadSpec(r, p, v, &node);
-    } else if (Is(key, "status")) {
-      ReadStatus(r, p, v, o, &node, &capacity);
-    }
-  });
+  std::vector<NodeCondition> conditions;
+  std::vector<Symbol> features;
+  std::string avoid;
+  const auto read_capacity = [&](const Path& p, Json v) {
+    if (r.options().server_defaults) Read(r, p, v, &capacity);
+  };
+  const auto add_allocatable = [&](const Path& p, Json v) {
+    ResourceList allocatable = out->allocatable;  // of an object with two of them, the second adds to the first
+    Read(r, p, v, &allocatable);
+    out->allocatable = Share(std::move(allocatable));
+  };
+  const auto read_images = [&](const Path& p, Json v) { ReadImages(r, p, v, &out->images); };
+  const auto parse_avoid = [&] { out->avoid_pods = ParseAvoidPods(avoid, r.keeper()); };
+  const auto share_conditions = [&] { out->conditions = Share(std::move(conditions)); };
+  const auto move_features = [&] { out->declared_features = std::move(features); };
+  r.Members(at, j,
+            Member("metadata", &out->meta, Member("labels", &out->labels),
+                   Member("annotations", Key("scheduler.alpha.kubernetes.io/preferAvoidPods", &avoid, parse_avoid))),
+            Member("spec", Member("unschedulable", &out->unschedulable), Member("taints", &out->taints)),
+            Member("status", Member("allocatable", add_allocatable), Member("capacity", read_capacity),
+                   Member("conditions", &conditions, share_conditions), Member("images", read_images),
+                   Member("declaredFeatures", &features, move_features)));
   if (j.IsNull()) {
-    r.Fail({}, j, "must be an object");
-  } else if (node.meta.name.empty()) {
-    r.Fail(Path{nullptr, "metadata", -1}, j.Find("metadata"), "must have a name");
+    r.Fail(at, j, "must be an object");
+  } else if (out->meta.name.empty()) {
+    r.Fail(Path{&at, "metadata", -1}, j.Find("metadata"), "must have a name");
   }
-  internal::FillIn fill_in;
-  if (o.server_defaults) {
-    node.meta.ns = util::SharedSymbol();
-    if (node.allocatable.empty() && !capacity.empty()) {
-      node.allocatable = Share(std::move(capacity));
-      fill_in = [](validation::Value* fields) {
-        validation::Value& status = fields->Child("status");
-        if (const validation::Value* has = status.Find("capacity")) status.Set("allocatable", validation::Value(*has));
-      };
-    }
-    if (node.meta.uid.empty()) node.meta.uid = internal::MadeUpUid("node", node.meta);
-  }
-  if (o.keep_node_raw) node.raw = std::make_shared<const std::string>(j.Serialize());
-  return internal::Finish(r, "Node", j, std::move(node), fill_in);
+  if (r.options().server_defaults) SetServerDefaults(r, std::move(capacity), out);
+  if (r.options().keep_node_raw) out->raw = std::make_shared<const std::string>(j.Serialize());
 }
+
+}  // namespace berth::api::internal
+
+namespace berth::api {
 
 NodeImages::NodeImages(std::vector<NodeImage> images, util::KeptTexts texts) {
   if (!images.empty()) shared_ = std::make_shared<const Shared>(Shared{std::move(images), std::move(texts)});

@@ -16,19 +16,12 @@ namespace {
 
 // The amounts of one status.
 struct StatusAmounts {
-  bool given = false;  // whether the status has `resources`
   ResourceList actual, allocated;
 };
 
-void ReadStatusAmounts(Reader& r, const Path& p, std::string_view key, Json v, StatusAmounts* out) {
-  if (Is(key, "resources")) {
-    out->given = true;
-    r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
-      if (Is(inner, "requests")) r.Read(q, w, &out->actual);
-    });
-  } else if (Is(key, "allocatedResources")) {
-    r.Read(p, v, &out->allocated);
-  }
+void Read(Reader& r, const Path& at, Json j, StatusAmounts* out) {
+  r.Members(at, j, Member("resources", Member("requests", &out->actual)),
+            Member("allocatedResources", &out->allocated));
 }
 
 bool IsInfeasible(Json status) {
@@ -74,7 +67,7 @@ std::map<std::string, StatusAmounts, std::less<>> StatusesOf(Reader& r, const Pa
   r.Elements(at, statuses, [&](const Path& p, Json s) {
     if (s.Find("resources").IsNull()) return;
     StatusAmounts h;
-    r.Fields(p, s, [&](std::string_view key, const Path& q, Json v) { ReadStatusAmounts(r, q, key, v, &h); });
+    Read(r, p, s, &h);
     out.insert_or_assign(std::string(s.Find("name").Text()), std::move(h));
   });
   return out;
@@ -118,8 +111,7 @@ std::shared_ptr<const PodTemplate> WithResize(Reader& r, Json pod, const std::sh
   CountStatuses(r, at_init, spec.Find("initContainers"), init, infeasible, true, *base, &t);
   if (whole.IsObject()) {
     StatusAmounts h;
-    r.Fields(Path{nullptr, {}, -1}, pod.Find("status"),
-             [&](std::string_view key, const Path& p, Json v) { ReadStatusAmounts(r, p, key, v, &h); });
+    Read(r, {}, status, &h);
     ResourceList counted = Counted(base->pod_requests, h, infeasible);
     // A name of the pod that neither amount of the status has counts as 0 (1.36).
     for (const auto& [name, q] : base->pod_requests) {

@@ -3,8 +3,8 @@
 // informers and inbox, the stores of the cache (pkg/scheduler/cache/listers.h), what is recorded, and what schedsim
 // reads.
 //
-// To add a kind, add a struct to types.h, its Decode function, a store to Listers if rules look it up, and one line
-// here.
+// To add a kind, add a struct to types.h, the function that reads it (decode_internal.h), a store to Listers if rules
+// look it up, and one line here.
 #pragma once
 #include <cstddef>
 #include <cstdint>

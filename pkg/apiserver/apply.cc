@@ -243,12 +243,11 @@ bool IsApplyOf(const Value& entry, const ApplyRequest& how) {
 }
 
 Value EntryOf(const ApplyRequest& how, Value fields) {
-  Value entry = Value::Object();
-  entry.Set("manager", Value::String(how.manager));
-  entry.Set("operation", Value::String("Apply"));
-  entry.Set("apiVersion", Value::String(how.api_version));
-  entry.Set("time", Value::String(how.time));
-  entry.Set("fieldsType", Value::String("FieldsV1"));
+  Value entry = Value::Object({{"manager", how.manager},
+                               {"operation", "Apply"},
+                               {"apiVersion", how.api_version},
+                               {"time", how.time},
+                               {"fieldsType", "FieldsV1"}});
   entry.Set("fieldsV1", std::move(fields));
   if (!how.subresource.empty()) entry.Set("subresource", Value::String(how.subresource));
   return entry;

@@ -16,10 +16,7 @@ namespace berth::apiserver {
 namespace {
 
 Value GroupVersionValue(const std::string& group, const std::string& version) {
-  Value v = Value::Object();
-  v.Set("groupVersion", Value::String(absl::StrCat(group, "/", version)));
-  v.Set("version", Value::String(version));
-  return v;
+  return Value::Object({{"groupVersion", absl::StrCat(group, "/", version)}, {"version", version}});
 }
 
 Value GroupValue(const Group& g) {
@@ -39,11 +36,7 @@ Value Strings(std::initializer_list<std::string_view> list) {
 }
 
 Value Entry(std::string_view name, bool namespaced, std::string_view kind, Value verbs) {
-  Value v = Value::Object();
-  v.Set("name", Value::String(name));
-  v.Set("singularName", Value::String(""));
-  v.Set("namespaced", Value::Bool(namespaced));
-  v.Set("kind", Value::String(kind));
+  Value v = Value::Object({{"name", name}, {"singularName", ""}, {"namespaced", namespaced}, {"kind", kind}});
   v.Set("verbs", std::move(verbs));
   return v;
 }
@@ -76,8 +69,8 @@ std::string ResourceList(const Catalog& catalog, const GroupVersion& gv) {
       std::string name = absl::StrCat(r.resource, "/", sub);
       if (sub == "eviction") {
         Value eviction = Entry(name, true, "Eviction", Strings({"create"}));
-        eviction.Set("group", Value::String("policy"));
-        eviction.Set("version", Value::String(validation::kEvictionsV1.Has(catalog.release()) ? "v1" : "v1beta1"));
+        eviction.SetAll(
+            {{"group", "policy"}, {"version", validation::kEvictionsV1.Has(catalog.release()) ? "v1" : "v1beta1"}});
         out.Append(std::move(eviction));
       } else if (sub == "binding") {
         out.Append(Entry(name, true, "Binding", Strings({"create"})));
@@ -85,8 +78,7 @@ std::string ResourceList(const Catalog& catalog, const GroupVersion& gv) {
         out.Append(Entry(name, r.namespaced, r.kind, Strings({"update"})));
       } else if (sub == "scale") {
         Value scale = Entry(name, true, "Scale", Strings({"get", "patch", "update"}));
-        scale.Set("group", Value::String("autoscaling"));
-        scale.Set("version", Value::String("v1"));
+        scale.SetAll({{"group", "autoscaling"}, {"version", "v1"}});
         out.Append(std::move(scale));
       } else {
         out.Append(Entry(name, r.namespaced, r.kind, Strings({"get", "patch", "update"})));
@@ -104,18 +96,14 @@ std::string ResourceList(const Catalog& catalog, const GroupVersion& gv) {
 }
 
 std::string GroupList(const Catalog& catalog) {
-  Value v = Value::Object();
-  v.Set("kind", Value::String("APIGroupList"));
-  v.Set("apiVersion", Value::String("v1"));
+  Value v = Value::Object({{"kind", "APIGroupList"}, {"apiVersion", "v1"}});
   Value& groups = v.Set("groups", Value::Array());
   for (const Group& g : catalog.groups()) groups.Append(GroupValue(g));
   return ToJson(v) + "\n";
 }
 
 std::string OneGroup(const Group& g) {
-  Value v = Value::Object();
-  v.Set("kind", Value::String("APIGroup"));
-  v.Set("apiVersion", Value::String("v1"));
+  Value v = Value::Object({{"kind", "APIGroup"}, {"apiVersion", "v1"}});
   Value group = GroupValue(g);
   for (size_t i = 0; i < group.keys.size(); ++i) v.Set(group.keys[i], std::move(group.items[i]));
   return ToJson(v) + "\n";
@@ -125,15 +113,15 @@ std::string OneGroup(const Group& g) {
 std::string VersionPage(Version release) {
   Value v = Value::Object();
   const std::pair<std::string, std::string> numbers = absl::StrSplit(release::NameOf(release), '.');
-  v.Set("major", Value::String(numbers.first));
-  v.Set("minor", Value::String(numbers.second));
-  v.Set("gitVersion", Value::String(GitVersion(release)));
-  v.Set("gitCommit", Value::String(""));
-  v.Set("gitTreeState", Value::String("clean"));
-  v.Set("buildDate", Value::String("1970-01-01T00:00:00Z"));
-  v.Set("goVersion", Value::String(""));
-  v.Set("compiler", Value::String("g++"));
-  v.Set("platform", Value::String("linux/amd64"));
+  v.SetAll({{"major", numbers.first},
+            {"minor", numbers.second},
+            {"gitVersion", GitVersion(release)},
+            {"gitCommit", ""},
+            {"gitTreeState", "clean"},
+            {"buildDate", "1970-01-01T00:00:00Z"},
+            {"goVersion", ""},
+            {"compiler", "g++"},
+            {"platform", "linux/amd64"}});
   return ToIndentedJson(v);
 }
 

@@ -572,15 +572,13 @@ HttpResponse Api::Token(Call& call) {
   const int64_t seconds = given == nullptr || !given->IsNumber() ? kUsualSeconds : given->AsInt();
   spec.Set("expirationSeconds", Value::Int(seconds));
   const absl::Time end = clock_->Wall() + absl::Seconds(seconds);
-  Value claims = Value::Object();
-  claims.Set("sub", Value::String(absl::StrCat("system:serviceaccount:", call.ns, ":", call.name)));
-  claims.Set("exp", Value::Int(absl::ToUnixSeconds(end)));
+  Value claims = Value::Object(
+      {{"sub", absl::StrCat("system:serviceaccount:", call.ns, ":", call.name)}, {"exp", absl::ToUnixSeconds(end)}});
   Value& status = request.Child("status");
-  status.Set("token", Value::String(absl::StrCat(absl::WebSafeBase64Escape(R"({"alg":"none"})"), ".",
-                                                 absl::WebSafeBase64Escape(ToJson(claims)), ".")));
-  status.Set("expirationTimestamp", Value::String(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", end, absl::UTCTimeZone())));
-  request.Set("kind", Value::String("TokenRequest"));
-  request.Set("apiVersion", Value::String("authentication.k8s.io/v1"));
+  status.SetAll({{"token", absl::StrCat(absl::WebSafeBase64Escape(R"({"alg":"none"})"), ".",
+                                        absl::WebSafeBase64Escape(ToJson(claims)), ".")},
+                 {"expirationTimestamp", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", end, absl::UTCTimeZone())}});
+  request.SetAll({{"kind", "TokenRequest"}, {"apiVersion", "authentication.k8s.io/v1"}});
   return Finish(call, 201, ToJson(request));
 }
 

@@ -290,9 +290,7 @@ HttpResponse Api::ReviewSender(const HttpRequest& request) {
   if (request.method != "POST") return ErrorResponse(request, MethodNotAllowed());
   const User user =
       request.sender ? request.sender() : User{"system:unsecured", {"system:masters", "system:authenticated"}};
-  Value review = Value::Object();
-  review.Set("kind", Value::String("SelfSubjectReview"));
-  review.Set("apiVersion", Value::String("authentication.k8s.io/v1"));
+  Value review = Value::Object({{"kind", "SelfSubjectReview"}, {"apiVersion", "authentication.k8s.io/v1"}});
   review.Child("metadata")
       .Set("creationTimestamp",
            Value::String(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", clock_->Wall(), absl::UTCTimeZone())));

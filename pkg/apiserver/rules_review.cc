@@ -107,9 +107,7 @@ HttpResponse Api::ReviewRules(const HttpRequest& request) {
   const Value* spec = parsed->Find("spec");
   const std::string ns(spec == nullptr ? std::string_view() : spec->Str("namespace"));
   if (ns.empty()) return ErrorResponse(request, BadRequest("no namespace on request"));
-  Value review = Value::Object();
-  review.Set("kind", Value::String("SelfSubjectRulesReview"));
-  review.Set("apiVersion", Value::String("authorization.k8s.io/v1"));
+  Value review = Value::Object({{"kind", "SelfSubjectRulesReview"}, {"apiVersion", "authorization.k8s.io/v1"}});
   review.Set("metadata", Value::Object());
   review.Child("spec").Set("namespace", Value::String(ns));
   Value& status = review.Child("status");

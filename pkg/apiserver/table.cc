@@ -3,6 +3,7 @@
 #include "pkg/apiserver/table.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <iterator>
@@ -10,8 +11,10 @@
 #include <utility>
 
 #include "pkg/api/json_writer.h"
+#include "pkg/apiserver/table_cells.h"
 #include "pkg/apiserver/table_rows.h"
 #include "pkg/store/api_types.h"
+#include "pkg/util/status.h"
 
 namespace berth::apiserver {
 namespace {
@@ -42,6 +45,8 @@ struct Column {
   std::string_view name, type = "string", format = "", description = "";
   int priority = 0;
   release::Span span{};  // the releases that have it
+  // The member that it shows, and what stands for none. Without a path, the printer's `row` writes the cell.
+  std::string_view path = {}, otherwise = {};
 };
 constexpr Column Of(std::string_view name, release::Span span, int priority = 0) {
   return {name, "string", "", "", priority, span};
@@ -49,17 +54,22 @@ constexpr Column Of(std::string_view name, release::Span span, int priority = 0)
 constexpr Column Wide(std::string_view name, release::Span span = {}) {
   return Of(name, span, 1);
 }
-constexpr Column Number(std::string_view name, release::Span span = {}) {
-  return {name, "integer", "", "", 0, span};
+constexpr Column Number(std::string_view name, std::string_view path = {}) {
+  return {name, "integer", "", "", 0, {}, path};
+}
+constexpr Column Member(std::string_view name, std::string_view path, std::string_view otherwise = "",
+                        release::Span span = {}, int priority = 0) {
+  return {name, "string", "", "", priority, span, path, otherwise};
 }
 
 struct Printer {
   std::vector<Column> columns;
-  void (*row)(const Value& v, absl::Time now, Row* out);
+  void (*row)(const Value& v, absl::Time now, Row* out) = nullptr;  // null: all columns have paths
 };
 
-constexpr Column kNameColumn{"Name", "string", "name", kName};
-constexpr Column kAgeColumn{"Age", "string", "", kCreated};
+constexpr std::string_view kTimeOfCreation = "metadata.creationTimestamp";
+constexpr Column kNameColumn{"Name", "string", "name", kName, 0, {}, "metadata.name"};
+constexpr Column kAgeColumn{"Age", "string", "", kCreated, 0, {}, kTimeOfCreation};
 constexpr Column kContainers{"Containers", "string", "", "Names of each container in the template.", 1};
 constexpr Column kImages{"Images", "string", "", "Images referenced by each container in the template.", 1};
 constexpr Column kSelector{"Selector", "string", "", "Selector is a label query over pods.", 1};
@@ -143,9 +153,9 @@ std::vector<Column> JobColumns() {
 
 std::vector<Column> BindingColumns() {
   return {kNameColumn,
-          {"Created At", "date", "", kCreated, 0, kNoRolesOfBindings},
+          {"Created At", "date", "", kCreated, 0, kNoRolesOfBindings, kTimeOfCreation},
           Of("Role", kRolesOfBindings),
-          {"Age", "string", "", kCreated, 0, kRolesOfBindings},
+          {"Age", "string", "", kCreated, 0, kRolesOfBindings, kTimeOfCreation},
           Wide("Users", kRolesOfBindings),
           Wide("Groups", kRolesOfBindings),
           Wide("ServiceAccounts", kRolesOfBindings)};
@@ -155,41 +165,46 @@ using Printers = std::map<std::string_view, Printer>;
 
 // Columns of today's servers that 1.10 did not have are without descriptions.
 Printers PrintersOfWorkloads() {
-  const std::vector<Column> replicas = {kNameColumn, Number("Desired"), Number("Current"), Number("Ready"),
-                                        kAgeColumn,  kContainers,       kImages,           kSelector};
+  const std::vector<Column> replicas = {kNameColumn,
+                                        Number("Desired", "spec.replicas"),
+                                        Number("Current", "status.replicas"),
+                                        Number("Ready", "status.readyReplicas"),
+                                        kAgeColumn,
+                                        kContainers,
+                                        kImages,
+                                        kSelector};
   return {
       {"Pod", {PodColumns(), PodRow}},
       {"Node", {NodeColumns(), NodeRow}},
       {"Event", {EventColumns(), EventRow}},
       {"Event with a series", {SeriesColumns(), RowOfSeries}},
       {"Service",
-       {{kNameColumn, {"Type"}, {"Cluster-IP"}, {"External-IP"}, {"Port(s)"}, kAgeColumn, Wide("Selector")},
+       {{kNameColumn,
+         Member("Type", "spec.type"),
+         Member("Cluster-IP", "spec.clusterIP", "<none>"),
+         {"External-IP"},
+         {"Port(s)"},
+         kAgeColumn,
+         Wide("Selector")},
         ServiceRow}},
       {"ReplicationController", {replicas, ReplicaRow}},
       {"ReplicaSet", {replicas, ReplicaRow}},
       {"StatefulSet",
-       {{kNameColumn, Of("Ready", kReady), Of("Desired", kDesired), Of("Current", kDesired), kAgeColumn, kContainers,
-         kImages},
+       {{kNameColumn, Of("Ready", kReady), Member("Desired", "spec.replicas", "0", kDesired),
+         Member("Current", "status.replicas", "0", kDesired), kAgeColumn, kContainers, kImages},
         StatefulSetRow}},
       {"Deployment",
-       {{kNameColumn,
-         Of("Ready", kReady),
-         Of("Desired", kDesired),
-         Of("Current", kDesired),
-         {"Up-to-date"},
-         {"Available"},
-         kAgeColumn,
-         kContainers,
-         kImages,
-         kSelector},
+       {{kNameColumn, Of("Ready", kReady), Member("Desired", "spec.replicas", "0", kDesired),
+         Member("Current", "status.replicas", "0", kDesired), Member("Up-to-date", "status.updatedReplicas", "0"),
+         Member("Available", "status.availableReplicas", "0"), kAgeColumn, kContainers, kImages, kSelector},
         DeploymentRow}},
       {"DaemonSet",
        {{kNameColumn,
-         Number("Desired"),
-         Number("Current"),
-         Number("Ready"),
-         Number("Up-to-date"),
-         Number("Available"),
+         Number("Desired", "status.desiredNumberScheduled"),
+         Number("Current", "status.currentNumberScheduled"),
+         Number("Ready", "status.numberReady"),
+         Number("Up-to-date", "status.updatedNumberScheduled"),
+         Number("Available", "status.numberAvailable"),
          {"Node Selector"},
          kAgeColumn,
          kContainers,
@@ -199,8 +214,8 @@ Printers PrintersOfWorkloads() {
       {"Job", {JobColumns(), JobRow}},
       {"CronJob",
        {{kNameColumn,
-         {"Schedule"},
-         Of("Timezone", history::kTimeZoneColumn),
+         Member("Schedule", "spec.schedule"),
+         Member("Timezone", "spec.timeZone", "<none>", history::kTimeZoneColumn),
          {"Suspend"},
          Number("Active"),
          {"Last Schedule"},
@@ -213,37 +228,41 @@ Printers PrintersOfWorkloads() {
 }
 
 Printers PrintersOfVolumes() {
-  using history::kAttributesClassColumn, history::kVolumeModeColumn, history::kColumnsOfStorageClasses;
+  using history::kColumnsOfStorageClasses;
+  constexpr Column kClass = Member("StorageClass", "spec.storageClassName");
+  constexpr Column kAttributes =
+      Member("VolumeAttributesClass", "spec.volumeAttributesClassName", "<unset>", history::kAttributesClassColumn);
+  constexpr Column kMode = Member("VolumeMode", "spec.volumeMode", "<unset>", history::kVolumeModeColumn, 1);
   return {
       {"PersistentVolume",
        {{kNameColumn,
-         {"Capacity"},
+         Member("Capacity", "spec.capacity.storage"),
          {"Access Modes"},
-         {"Reclaim Policy"},
+         Member("Reclaim Policy", "spec.persistentVolumeReclaimPolicy"),
          {"Status"},
          {"Claim"},
-         {"StorageClass"},
-         Of("VolumeAttributesClass", kAttributesClassColumn),
-         {"Reason"},
+         kClass,
+         kAttributes,
+         Member("Reason", "status.reason"),
          kAgeColumn,
-         Wide("VolumeMode", kVolumeModeColumn)},
+         kMode},
         VolumeRow}},
       {"PersistentVolumeClaim",
        {{kNameColumn,
          {"Status"},
-         {"Volume"},
+         Member("Volume", "spec.volumeName"),
          {"Capacity"},
          {"Access Modes"},
-         {"StorageClass"},
-         Of("VolumeAttributesClass", kAttributesClassColumn),
+         kClass,
+         kAttributes,
          kAgeColumn,
-         Wide("VolumeMode", kVolumeModeColumn)},
+         kMode},
         ClaimRow}},
       {"StorageClass",
-       {{kNameColumn,
-         {"Provisioner"},
-         Of("ReclaimPolicy", kColumnsOfStorageClasses),
-         Of("VolumeBindingMode", kColumnsOfStorageClasses),
+       {{{"Name", "string", "name", kName},  // says which class is the default
+         Member("Provisioner", "provisioner"),
+         Member("ReclaimPolicy", "reclaimPolicy", "Delete", kColumnsOfStorageClasses),
+         Member("VolumeBindingMode", "volumeBindingMode", "Immediate", kColumnsOfStorageClasses),
          Of("AllowVolumeExpansion", kColumnsOfStorageClasses),
          kAgeColumn},
         StorageClassRow}},
@@ -255,37 +274,57 @@ Printers PrintersOfOthers() {
   return {
       {"PriorityClass",
        {{kNameColumn,
-         Number("Value"),
+         Number("Value", "value"),
          {"Global-Default"},
          kAgeColumn,
-         Of("PreemptionPolicy", history::kPreemptionPolicyColumn)},
+         Member("PreemptionPolicy", "preemptionPolicy", "PreemptLowerPriority", history::kPreemptionPolicyColumn)},
         PriorityClassRow}},
       {"ResourceQuota",
        {{kNameColumn, Of("Request", kColumnsOfQuotas), Of("Limit", kColumnsOfQuotas), kAgeColumn}, QuotaRow}},
-      {"Secret", {{kNameColumn, {"Type"}, Number("Data"), kAgeColumn}, SecretRow}},
+      {"Secret", {{kNameColumn, Member("Type", "type"), Number("Data"), kAgeColumn}, SecretRow}},
       {"ServiceAccount", {{kNameColumn, Number("Secrets"), kAgeColumn}, ServiceAccountRow}},
-      {"Lease", {{kNameColumn, {"Holder"}, kAgeColumn}, LeaseRow}},
+      {"Lease", {{kNameColumn, Member("Holder", "spec.holderIdentity"), kAgeColumn}}},
       {"RuntimeClass", {{kNameColumn, {"Handler"}, kAgeColumn}, RuntimeClassRow}},
-      {"ControllerRevision", {{kNameColumn, {"Controller"}, Number("Revision"), kAgeColumn}, RevisionRow}},
+      {"ControllerRevision", {{kNameColumn, {"Controller"}, Number("Revision", "revision"), kAgeColumn}, RevisionRow}},
       {"HorizontalPodAutoscaler",
-       {{kNameColumn, {"Reference"}, {"Targets"}, {"MinPods"}, {"MaxPods"}, {"Replicas"}, kAgeColumn}, AutoscalerRow}},
-      {"EndpointSlice", {{kNameColumn, {"AddressType"}, {"Ports"}, {"Endpoints"}, kAgeColumn}, EndpointSliceRow}},
-      {"Ingress", {{kNameColumn, {"Class"}, {"Hosts"}, {"Address"}, {"Ports"}, kAgeColumn}, IngressRow}},
-      {"IngressClass", {{kNameColumn, {"Controller"}, {"Parameters"}, kAgeColumn}, IngressClassRow}},
+       {{kNameColumn,
+         {"Reference"},
+         {"Targets"},
+         Member("MinPods", "spec.minReplicas", "<unset>"),
+         Member("MaxPods", "spec.maxReplicas", "0"),
+         Member("Replicas", "status.currentReplicas", "0"),
+         kAgeColumn},
+        AutoscalerRow}},
+      {"EndpointSlice",
+       {{kNameColumn, Member("AddressType", "addressType"), {"Ports"}, {"Endpoints"}, kAgeColumn}, EndpointSliceRow}},
+      {"Ingress",
+       {{kNameColumn,
+         Member("Class", "spec.ingressClassName", "<none>"),
+         {"Hosts"},
+         {"Address"},
+         {"Ports"},
+         kAgeColumn},
+        IngressRow}},
+      {"IngressClass",
+       {{kNameColumn, Member("Controller", "spec.controller"), {"Parameters"}, kAgeColumn}, IngressClassRow}},
       {"NetworkPolicy", {{kNameColumn, {"Pod-Selector"}, kAgeColumn}, NetworkPolicyRow}},
       {"PodDisruptionBudget",
-       {{kNameColumn, {"Min Available"}, {"Max Unavailable"}, Number("Allowed Disruptions"), kAgeColumn}, BudgetRow}},
+       {{kNameColumn, Member("Min Available", "spec.minAvailable", "N/A"),
+         Member("Max Unavailable", "spec.maxUnavailable", "N/A"),
+         Number("Allowed Disruptions", "status.disruptionsAllowed"), kAgeColumn}}},
       {"ConfigMap", {{kNameColumn, {"Data"}, kAgeColumn}, ConfigMapRow}},
       {"Endpoints", {{kNameColumn, {"Endpoints"}, kAgeColumn}, EndpointsRow}},
-      {"Namespace", {{kNameColumn, {"Status"}, kAgeColumn}, NamespaceRow}},
+      {"Namespace", {{kNameColumn, Member("Status", "status.phase"), kAgeColumn}}},
       {"ResourceClaim", {{kNameColumn, {"State"}, kAgeColumn}, DeviceClaimRow}},
-      {"ResourceClaimTemplate", {{kNameColumn, kAgeColumn}, NameAndAgeRow}},
-      {"DeviceClass", {{kNameColumn, kAgeColumn}, NameAndAgeRow}},
-      {"ResourceSlice", {{kNameColumn, {"Node"}, {"Driver"}, {"Pool"}, kAgeColumn}, SliceRow}},
+      {"ResourceClaimTemplate", {{kNameColumn, kAgeColumn}}},
+      {"DeviceClass", {{kNameColumn, kAgeColumn}}},
+      {"ResourceSlice",
+       {{kNameColumn, Member("Node", "spec.nodeName"), Member("Driver", "spec.driver"),
+         Member("Pool", "spec.pool.name"), kAgeColumn}}},
       {"RoleBinding", {BindingColumns(), RoleBindingRow}},
       {"ClusterRoleBinding", {BindingColumns(), RoleBindingRow}},
       // All kinds that have no entry of their own.
-      {"", {{kNameColumn, {"Created At", "date", "", kCreated}}, NameAndTimeRow}},
+      {"", {{kNameColumn, {"Created At", "date", "", kCreated, 0, {}, kTimeOfCreation}}}},
   };
 }
 
@@ -341,6 +380,22 @@ std::string Age(std::string_view rfc3339, absl::Time now, Version release) {
   return kHumanAges.Has(release) ? HumanAge(s) : ShortAge(s);
 }
 
+namespace {
+
+// Returns the cell of a column with a path.
+Value CellOf(const Column& c, const Value& v, absl::Time now, Version release) {
+  const Value* m = &v;
+  for (absl::string_view name : absl::StrSplit(util::ToAbsl(c.path), '.')) {
+    m = m == nullptr ? nullptr : m->Find(util::FromAbsl(name));
+  }
+  const Value& member = validation::OrEmpty(m);
+  if (c.type == "integer") return Value::Int(member.AsInt());
+  if (c.name == kAgeColumn.name) return Value::String(Age(member.text(), now, release));
+  return Value::String(cells::Or(member.text(), c.otherwise));
+}
+
+}  // namespace
+
 std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<ObjectPtr>& objects,
                       std::string_view list_metadata, absl::Time now, RowObject object) {
   const bool by_series = r.kind == "Event" && history::kColumnsOfEvents.Has(r.release);
@@ -360,10 +415,13 @@ std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<O
   for (const ObjectPtr& o : objects) {
     Value v = ToValue(r, version, *o);
     Row row{.release = r.release, .cells = {}};
-    printer.row(v, now, &row);
+    if (printer.row != nullptr) printer.row(v, now, &row);
     j.Object().Key("cells").Array();
-    for (size_t k = 0; k < row.cells.size(); ++k) {
-      if (shown[k]) AppendJson(row.cells[k], j.Place());
+    auto of_row = row.cells.begin();
+    for (size_t k = 0; k < shown.size(); ++k) {
+      const Column& c = printer.columns[k];
+      const Value cell = c.path.empty() ? std::move(*of_row++) : CellOf(c, v, now, r.release);
+      if (shown[k]) AppendJson(cell, j.Place());
     }
     j.End();
     if (object == RowObject::kWhole) {

@@ -1,4 +1,4 @@
-// What cells are made of: members of objects, and ages.
+// What cells are made of: members of objects.
 #pragma once
 #include <absl/time/time.h>
 
@@ -26,10 +26,6 @@ inline int64_t Int(const Value& v, std::initializer_list<std::string_view> path)
 
 inline std::string_view Or(std::string_view s, std::string_view otherwise) {
   return s.empty() ? otherwise : s;
-}
-
-inline std::string CreatedAge(const Value& v, absl::Time now, const Row& row) {
-  return Age(Str(v, {"metadata", "creationTimestamp"}), now, row.release);
 }
 
 }  // namespace berth::apiserver::cells

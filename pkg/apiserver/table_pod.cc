@@ -13,7 +13,6 @@ namespace berth::apiserver {
 
 namespace {
 
-using cells::CreatedAge;
 using cells::Int;
 using cells::Or;
 using cells::Str;
@@ -139,14 +138,12 @@ PodState StateOfPod(const Value& pod) {
 
 void PodRow(const Value& v, absl::Time now, Row* out) {
   const PodState state = StateOfPod(v);
-  out->Text(Str(v, {"metadata", "name"}));
   out->Text(absl::StrCat(state.ready, "/", state.total));
   out->Text(state.reason);
   out->Number(state.restarts);
   out->Text(state.restarts == 0 || state.last_end.empty()
                 ? absl::StrCat(state.restarts)
                 : absl::StrCat(state.restarts, " (", Age(state.last_end, now, out->release), " ago)"));
-  out->Text(CreatedAge(v, now, *out));
   out->Text(Or(Str(v, {"status", "podIP"}), "<none>"));
   out->Text(Or(Str(v, {"spec", "nodeName"}), "<none>"));
   out->Text(Or(Str(v, {"status", "nominatedNodeName"}), "<none>"));

@@ -16,7 +16,6 @@ namespace berth::apiserver {
 
 namespace {
 
-using cells::CreatedAge;
 using cells::Int;
 using cells::Or;
 using cells::Str;
@@ -46,7 +45,7 @@ std::string SelectorText(const Value* selector) {
 
 }  // namespace
 
-void NodeRow(const Value& v, absl::Time now, Row* out) {
+void NodeRow(const Value& v, absl::Time /*now*/, Row* out) {
   std::string status = "Unknown";
   if (const Value* conditions = v.At({"status", "conditions"})) {
     for (const Value& c : conditions->items) {
@@ -74,10 +73,8 @@ void NodeRow(const Value& v, absl::Time now, Row* out) {
       if (a.Str("type") == "ExternalIP") external = a.Str("address");
     }
   }
-  out->Text(Str(v, {"metadata", "name"}));
   out->Text(status);
   out->Text(roles.empty() ? "<none>" : absl::StrJoin(roles, ","));
-  out->Text(CreatedAge(v, now, *out));
   out->Text(Str(v, {"status", "nodeInfo", "kubeletVersion"}));
   out->Text(internal);
   out->Text(external);
@@ -89,7 +86,6 @@ void EventRow(const Value& v, absl::Time now, Row* out) {
   out->Text(Age(Str(v, {"lastTimestamp"}), now, out->release));
   out->Text(Age(Str(v, {"firstTimestamp"}), now, out->release));
   out->Number(Int(v, {"count"}));
-  out->Text(Str(v, {"metadata", "name"}));
   out->Text(Str(v, {"involvedObject", "kind"}));
   out->Text(Str(v, {"involvedObject", "fieldPath"}));
   out->Text(Str(v, {"type"}));
@@ -172,10 +168,7 @@ std::string OutsideOfService(const Value& v) {
 
 }  // namespace
 
-void ServiceRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(Str(v, {"spec", "type"}));
-  out->Text(Or(Str(v, {"spec", "clusterIP"}), "<none>"));
+void ServiceRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Text(OutsideOfService(v));
   std::vector<std::string> ports;
   if (const Value* list = v.At({"spec", "ports"})) {
@@ -185,16 +178,10 @@ void ServiceRow(const Value& v, absl::Time now, Row* out) {
     }
   }
   out->Text(ports.empty() ? "<none>" : absl::StrJoin(ports, ","));
-  out->Text(CreatedAge(v, now, *out));
   out->Text(JoinMap(v.At({"spec", "selector"})));
 }
 
-void ReplicaRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Number(Int(v, {"spec", "replicas"}));
-  out->Number(Int(v, {"status", "replicas"}));
-  out->Number(Int(v, {"status", "readyReplicas"}));
-  out->Text(CreatedAge(v, now, *out));
+void ReplicaRow(const Value& v, absl::Time /*now*/, Row* out) {
   ContainersAndImages(v, out);
   const Value* selector = v.At({"spec", "selector"});
   bool plain =
@@ -202,33 +189,19 @@ void ReplicaRow(const Value& v, absl::Time now, Row* out) {
   out->Text(plain ? JoinMap(selector) : SelectorText(selector));
 }
 
-void StatefulSetRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
+void StatefulSetRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Text(absl::StrCat(Int(v, {"status", "readyReplicas"}), "/", Int(v, {"spec", "replicas"})));
-  out->Text(absl::StrCat(Int(v, {"spec", "replicas"})));
-  out->Text(absl::StrCat(Int(v, {"status", "replicas"})));
-  out->Text(CreatedAge(v, now, *out));
   ContainersAndImages(v, out);
 }
 
-void DeploymentRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
+void DeploymentRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Text(absl::StrCat(Int(v, {"status", "readyReplicas"}), "/", Int(v, {"spec", "replicas"})));
-  out->Text(absl::StrCat(Int(v, {"spec", "replicas"})));
-  for (std::string_view key : {"replicas", "updatedReplicas", "availableReplicas"})
-    out->Text(absl::StrCat(Int(v, {"status", key})));
-  out->Text(CreatedAge(v, now, *out));
   ContainersAndImages(v, out);
   out->Text(SelectorText(v.At({"spec", "selector"})));
 }
 
-void DaemonSetRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  for (std::string_view key :
-       {"desiredNumberScheduled", "currentNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable"})
-    out->Number(Int(v, {"status", key}));
+void DaemonSetRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Text(JoinMap(v.At({"spec", "template", "spec", "nodeSelector"})));
-  out->Text(CreatedAge(v, now, *out));
   ContainersAndImages(v, out);
   out->Text(SelectorText(v.At({"spec", "selector"})));
 }
@@ -246,7 +219,6 @@ std::string JobDuration(const Value& v, absl::Time now, const Row& row) {
 }  // namespace
 
 void JobRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
   const Value* conditions = v.At({"status", "conditions"});
   std::string status = "Running";
   for (std::string_view type : {"Suspended", "FailureTarget", "SuccessCriteriaMet", "Failed", "Complete"}) {
@@ -264,32 +236,23 @@ void JobRow(const Value& v, absl::Time now, Row* out) {
             : parallelism > 1      ? absl::StrCat(done, "/1 of ", parallelism)
                                    : absl::StrCat(done, "/1"));
   out->Text(JobDuration(v, now, *out));
-  out->Text(CreatedAge(v, now, *out));
   ContainersAndImages(v, out);
   out->Text(SelectorText(v.At({"spec", "selector"})));
 }
 
 void CronJobRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(Str(v, {"spec", "schedule"}));
-  out->Text(Or(Str(v, {"spec", "timeZone"}), "<none>"));
   const Value* suspend = v.At({"spec", "suspend"});
   out->Text(suspend != nullptr && suspend->AsBool() ? "True" : "False");
   out->Number(static_cast<int64_t>(validation::OrEmpty(v.At({"status", "active"})).items.size()));
   out->Text(Str(v, {"status", "lastScheduleTime"}).empty()
                 ? "<none>"
                 : Age(Str(v, {"status", "lastScheduleTime"}), now, out->release));
-  out->Text(CreatedAge(v, now, *out));
   const Value* job = v.At({"spec", "jobTemplate"});
   ContainersAndImages(validation::OrEmpty(job), out);
   out->Text(SelectorText(validation::OrEmpty(job).At({"spec", "selector"})));
 }
 
 namespace {
-
-std::string Capacity(const Value& v, std::string_view member) {
-  return std::string(Str(v, {member, "capacity", "storage"}));
-}
 
 std::string AccessModes(const Value* modes) {
   std::string out;
@@ -307,45 +270,23 @@ std::string AccessModes(const Value* modes) {
 
 }  // namespace
 
-void VolumeRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(Capacity(v, "spec"));
+void VolumeRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Text(AccessModes(v.At({"spec", "accessModes"})));
-  out->Text(Str(v, {"spec", "persistentVolumeReclaimPolicy"}));
   out->Text(Str(v, {"metadata", "deletionTimestamp"}).empty() ? Str(v, {"status", "phase"}) : "Terminating");
   std::string_view claim = Str(v, {"spec", "claimRef", "name"});
   out->Text(claim.empty()
                 ? ""
                 : absl::StrCat(std::string(Str(v, {"spec", "claimRef", "namespace"})), "/", std::string(claim)));
-  out->Text(Str(v, {"spec", "storageClassName"}));
-  out->Text(Or(Str(v, {"spec", "volumeAttributesClassName"}), "<unset>"));
-  out->Text(Str(v, {"status", "reason"}));
-  out->Text(CreatedAge(v, now, *out));
-  out->Text(Or(Str(v, {"spec", "volumeMode"}), "<unset>"));
 }
 
-void ClaimRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
+void ClaimRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Text(Str(v, {"metadata", "deletionTimestamp"}).empty() ? Str(v, {"status", "phase"}) : "Terminating");
-  out->Text(Str(v, {"spec", "volumeName"}));
   bool bound = !Str(v, {"spec", "volumeName"}).empty();
-  out->Text(bound ? Capacity(v, "status") : "");
+  out->Text(bound ? Str(v, {"status", "capacity", "storage"}) : "");
   out->Text(bound ? AccessModes(v.At({"status", "accessModes"})) : "");
-  out->Text(Str(v, {"spec", "storageClassName"}));
-  out->Text(Or(Str(v, {"spec", "volumeAttributesClassName"}), "<unset>"));
-  out->Text(CreatedAge(v, now, *out));
-  out->Text(Or(Str(v, {"spec", "volumeMode"}), "<unset>"));
 }
 
-void BudgetRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(Or(Str(v, {"spec", "minAvailable"}), "N/A"));
-  out->Text(Or(Str(v, {"spec", "maxUnavailable"}), "N/A"));
-  out->Number(Int(v, {"status", "disruptionsAllowed"}));
-  out->Text(CreatedAge(v, now, *out));
-}
-
-void DeviceClaimRow(const Value& v, absl::Time now, Row* out) {
+void DeviceClaimRow(const Value& v, absl::Time /*now*/, Row* out) {
   const Value* reserved = v.At({"status", "reservedFor"});
   const bool deleted = !Str(v, {"metadata", "deletionTimestamp"}).empty();
   std::string state = deleted ? "deleted" : "";
@@ -356,44 +297,21 @@ void DeviceClaimRow(const Value& v, absl::Time now, Row* out) {
     add("allocated");
     if (reserved != nullptr && !reserved->empty()) add("reserved");
   }
-  out->Text(Str(v, {"metadata", "name"}));
   out->Text(state);
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void NameAndAgeRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(CreatedAge(v, now, *out));
-}
-
-void SliceRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(Str(v, {"spec", "nodeName"}));
-  out->Text(Str(v, {"spec", "driver"}));
-  out->Text(Str(v, {"spec", "pool", "name"}));
-  out->Text(CreatedAge(v, now, *out));
-}
-
-void PriorityClassRow(const Value& v, absl::Time now, Row* out) {
+void PriorityClassRow(const Value& v, absl::Time /*now*/, Row* out) {
   const Value* is_default = v.Find("globalDefault");
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Number(Int(v, {"value"}));
   out->Text(is_default != nullptr && is_default->AsBool() ? "true" : "false");
-  out->Text(CreatedAge(v, now, *out));
-  out->Text(Or(v.Str("preemptionPolicy"), "PreemptLowerPriority"));
 }
 
-void StorageClassRow(const Value& v, absl::Time now, Row* out) {
+void StorageClassRow(const Value& v, absl::Time /*now*/, Row* out) {
   std::string name(Str(v, {"metadata", "name"}));
   if (Str(v, {"metadata", "annotations", "storageclass.kubernetes.io/is-default-class"}) == "true")
     name += " (default)";
   const Value* expands = v.Find("allowVolumeExpansion");
   out->Text(name);
-  out->Text(v.Str("provisioner"));
-  out->Text(Or(v.Str("reclaimPolicy"), "Delete"));
-  out->Text(Or(v.Str("volumeBindingMode"), "Immediate"));
   out->Text(expands != nullptr && expands->AsBool() ? "true" : "false");
-  out->Text(CreatedAge(v, now, *out));
 }
 
 namespace {
@@ -402,7 +320,7 @@ namespace {
 
 }  // namespace
 
-void QuotaRow(const Value& v, absl::Time now, Row* out) {
+void QuotaRow(const Value& v, absl::Time /*now*/, Row* out) {
   std::map<std::string, std::string> requests, limits;
   if (const Value* hard = v.At({"status", "hard"})) {
     for (size_t i = 0; i < hard->keys.size(); ++i) {
@@ -411,38 +329,23 @@ void QuotaRow(const Value& v, absl::Time now, Row* out) {
           absl::StrCat(std::string(Or(Str(v, {"status", "used", key}), "0")), "/", hard->items[i].text());
     }
   }
-  out->Text(Str(v, {"metadata", "name"}));
   out->Text(absl::StrJoin(requests, ", ", absl::PairFormatter(": ")));
   out->Text(absl::StrJoin(limits, ", ", absl::PairFormatter(": ")));
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void SecretRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(v.Str("type"));
+void SecretRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Number(static_cast<int64_t>(validation::OrEmpty(v.Find("data")).keys.size()));
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void ServiceAccountRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
+void ServiceAccountRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Number(static_cast<int64_t>(validation::OrEmpty(v.Find("secrets")).items.size()));
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void LeaseRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(Str(v, {"spec", "holderIdentity"}));
-  out->Text(CreatedAge(v, now, *out));
-}
-
-void RuntimeClassRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
+void RuntimeClassRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Text(Or(v.Str("handler"), Str(v, {"spec", "runtimeHandler"})));
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void RevisionRow(const Value& v, absl::Time now, Row* out) {
+void RevisionRow(const Value& v, absl::Time /*now*/, Row* out) {
   std::string owner = "<none>";
   if (const Value* owners = v.At({"metadata", "ownerReferences"})) {
     for (const Value& o : owners->items) {
@@ -450,19 +353,14 @@ void RevisionRow(const Value& v, absl::Time now, Row* out) {
       owner = absl::StrCat(kind, ".apps/", std::string(o.Str("name")));
     }
   }
-  out->Text(Str(v, {"metadata", "name"}));
   out->Text(owner);
-  out->Number(Int(v, {"revision"}));
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void ConfigMapRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
+void ConfigMapRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Text(absl::StrCat(validation::OrEmpty(v.Find("data")).keys.size()));
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void EndpointsRow(const Value& v, absl::Time now, Row* out) {
+void EndpointsRow(const Value& v, absl::Time /*now*/, Row* out) {
   std::vector<std::string> all;
   for (const Value& s : validation::OrEmpty(v.Find("subsets")).items) {
     for (const Value& p : validation::OrEmpty(s.Find("ports")).items) {
@@ -471,32 +369,18 @@ void EndpointsRow(const Value& v, absl::Time now, Row* out) {
       }
     }
   }
-  out->Text(Str(v, {"metadata", "name"}));
   out->Text(all.empty() ? "<none>" : absl::StrJoin(all, ","));
-  out->Text(CreatedAge(v, now, *out));
-}
-
-void NamespaceRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(Str(v, {"status", "phase"}));
-  out->Text(CreatedAge(v, now, *out));
 }
 
 // No autoscaler runs here, so that the targets are what nobody has measured.
-void AutoscalerRow(const Value& v, absl::Time now, Row* out) {
-  const Value* least = v.At({"spec", "minReplicas"});
-  out->Text(Str(v, {"metadata", "name"}));
+void AutoscalerRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Text(absl::StrCat(std::string(Str(v, {"spec", "scaleTargetRef", "kind"})), "/",
                          std::string(Str(v, {"spec", "scaleTargetRef", "name"}))));
   const bool aims = v.At({"spec", "metrics"}) != nullptr || v.At({"spec", "targetCPUUtilizationPercentage"}) != nullptr;
   out->Text(aims ? "<unknown>" : "<none>");
-  out->Text(least == nullptr ? "<unset>" : absl::StrCat(least->AsInt()));
-  out->Text(absl::StrCat(Int(v, {"spec", "maxReplicas"})));
-  out->Text(absl::StrCat(Int(v, {"status", "currentReplicas"})));
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void EndpointSliceRow(const Value& v, absl::Time now, Row* out) {
+void EndpointSliceRow(const Value& v, absl::Time /*now*/, Row* out) {
   std::vector<std::string> ports, addresses;
   for (const Value& p : validation::OrEmpty(v.Find("ports")).items) ports.push_back(absl::StrCat(Int(p, {"port"})));
   for (const Value& e : validation::OrEmpty(v.Find("endpoints")).items) {
@@ -505,53 +389,39 @@ void EndpointSliceRow(const Value& v, absl::Time now, Row* out) {
   constexpr size_t kShown = 3;
   const size_t more = addresses.size() > kShown ? addresses.size() - kShown : 0;
   addresses.resize(addresses.size() - more);
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(v.Str("addressType"));
   out->Text(ports.empty() ? "<unset>" : absl::StrJoin(ports, ","));
   out->Text(addresses.empty()
                 ? "<unset>"
                 : absl::StrCat(absl::StrJoin(addresses, ","), more == 0 ? "" : absl::StrCat(" + ", more, " more...")));
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void IngressRow(const Value& v, absl::Time now, Row* out) {
+void IngressRow(const Value& v, absl::Time /*now*/, Row* out) {
   std::vector<std::string> hosts;
   for (const Value& rule : validation::OrEmpty(v.At({"spec", "rules"})).items) {
     if (!rule.Str("host").empty()) hosts.emplace_back(rule.Str("host"));
   }
   const Value* tls = v.At({"spec", "tls"});
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(Or(Str(v, {"spec", "ingressClassName"}), "<none>"));
   out->Text(hosts.empty() ? "*" : absl::StrJoin(hosts, ","));
   out->Text("");
   out->Text(tls == nullptr || tls->empty() ? "80" : "80, 443");
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void IngressClassRow(const Value& v, absl::Time now, Row* out) {
+void IngressClassRow(const Value& v, absl::Time /*now*/, Row* out) {
   const std::string_view kind = Str(v, {"spec", "parameters", "kind"});
   std::string parameters(kind);
   if (const std::string_view group = Str(v, {"spec", "parameters", "apiGroup"}); !group.empty()) {
     absl::StrAppend(&parameters, ".", std::string(group));
   }
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(Str(v, {"spec", "controller"}));
   out->Text(kind.empty() ? "<none>"
                          : absl::StrCat(parameters, "/", std::string(Str(v, {"spec", "parameters", "name"}))));
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void NetworkPolicyRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
+void NetworkPolicyRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Text(SelectorText(v.At({"spec", "podSelector"})));
-  out->Text(CreatedAge(v, now, *out));
 }
 
-void RoleBindingRow(const Value& v, absl::Time now, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(Str(v, {"metadata", "creationTimestamp"}));
+void RoleBindingRow(const Value& v, absl::Time /*now*/, Row* out) {
   out->Text(absl::StrCat(util::ToAbsl(Str(v, {"roleRef", "kind"})), "/", util::ToAbsl(Str(v, {"roleRef", "name"}))));
-  out->Text(CreatedAge(v, now, *out));
   for (std::string_view kind : {"User", "Group", "ServiceAccount"}) {
     std::vector<std::string> names;
     for (const Value& s : validation::OrEmpty(v.Find("subjects")).items) {
@@ -562,11 +432,6 @@ void RoleBindingRow(const Value& v, absl::Time now, Row* out) {
     }
     out->Text(absl::StrJoin(names, ", "));
   }
-}
-
-void NameAndTimeRow(const Value& v, absl::Time, Row* out) {
-  out->Text(Str(v, {"metadata", "name"}));
-  out->Text(Str(v, {"metadata", "creationTimestamp"}));
 }
 
 }  // namespace berth::apiserver

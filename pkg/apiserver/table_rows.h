@@ -1,5 +1,5 @@
-// The cells of one object in a table of its kind, one for each column of any release, in the order of the columns in
-// table.cc.
+// The cells of one object in a table of its kind that are not one member, whatever the release, in the order of their
+// columns in table.cc.
 #pragma once
 #include <absl/time/time.h>
 
@@ -31,27 +31,21 @@ void JobRow(const Value& v, absl::Time now, Row* out);
 void CronJobRow(const Value& v, absl::Time now, Row* out);
 void VolumeRow(const Value& v, absl::Time now, Row* out);
 void ClaimRow(const Value& v, absl::Time now, Row* out);
-void BudgetRow(const Value& v, absl::Time now, Row* out);
 void DeviceClaimRow(const Value& v, absl::Time now, Row* out);
-void NameAndAgeRow(const Value& v, absl::Time now, Row* out);
-void SliceRow(const Value& v, absl::Time now, Row* out);
 void PriorityClassRow(const Value& v, absl::Time now, Row* out);
 void StorageClassRow(const Value& v, absl::Time now, Row* out);
 void QuotaRow(const Value& v, absl::Time now, Row* out);
 void SecretRow(const Value& v, absl::Time now, Row* out);
 void ServiceAccountRow(const Value& v, absl::Time now, Row* out);
-void LeaseRow(const Value& v, absl::Time now, Row* out);
 void RuntimeClassRow(const Value& v, absl::Time now, Row* out);
 void RevisionRow(const Value& v, absl::Time now, Row* out);
 void ConfigMapRow(const Value& v, absl::Time now, Row* out);
 void EndpointsRow(const Value& v, absl::Time now, Row* out);
-void NamespaceRow(const Value& v, absl::Time now, Row* out);
 void AutoscalerRow(const Value& v, absl::Time now, Row* out);
 void EndpointSliceRow(const Value& v, absl::Time now, Row* out);
 void IngressRow(const Value& v, absl::Time now, Row* out);
 void IngressClassRow(const Value& v, absl::Time now, Row* out);
 void NetworkPolicyRow(const Value& v, absl::Time now, Row* out);
 void RoleBindingRow(const Value& v, absl::Time now, Row* out);
-void NameAndTimeRow(const Value& v, absl::Time now, Row* out);
 
 }  // namespace berth::apiserver

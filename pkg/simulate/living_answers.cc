@@ -152,12 +152,8 @@ void LivingAnswers::UpdateVolume(RequestId id, const scheduler::VolumeBinder::Bi
   ChangeOther(
       id, "PersistentVolume", binding.volume->meta,
       [ns = claim.ns.string(), name = claim.name, uid = claim.uid, mark = binding.set_bound_by_controller](Value* v) {
-        Value ref = Value::Object();
-        ref.Set("kind", Value::String("PersistentVolumeClaim"));
-        ref.Set("namespace", Value::String(ns));
-        ref.Set("name", Value::String(name));
-        ref.Set("uid", Value::String(uid));
-        ref.Set("apiVersion", Value::String("v1"));
+        Value ref = Value::Object(
+            {{"kind", "PersistentVolumeClaim"}, {"namespace", ns}, {"name", name}, {"uid", uid}, {"apiVersion", "v1"}});
         v->Child("spec").Set("claimRef", std::move(ref));
         if (!mark) return;
         v->Child("metadata").Child("annotations").Set("pv.kubernetes.io/bound-by-controller", Value::String("yes"));

@@ -248,8 +248,7 @@ void LivingCluster::Arrive(const Arrival& a) {
   for (int64_t i = 2; store_.Get(pods, ns, name) != nullptr; ++i) name = absl::StrCat(wanted, "-", i);
   if (name != wanted) ++counts.renamed;
   Value& meta = pod.Child("metadata");
-  meta.Set("name", Value::String(name));
-  meta.Set("creationTimestamp", Value::String(registry_.NowText()));
+  meta.SetAll({{"name", name}, {"creationTimestamp", registry_.NowText()}});
   const auto stored = apiserver::LoadObject(std::move(pod), verbatim, &registry_);
   if (!stored.ok() && counts.refused_pods++ == 0) {
     counts.first_refused = absl::StrCat(TimeText(timeline_.now()), ": ", util::Message(stored.status()));

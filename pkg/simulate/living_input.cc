@@ -188,8 +188,7 @@ Value LivingInput::PodOf(const Arrival& a, bool* verbatim) const {
     const auto fields = api::TemplateFields(a.pod->tmpl);
     auto parsed = validation::ParseJson(fields == nullptr ? "{}" : *fields);
     if (parsed.ok()) v = *std::move(parsed);
-    v.Set("kind", Value::String("Pod"));
-    v.Set("apiVersion", Value::String("v1"));
+    v.SetAll({{"kind", "Pod"}, {"apiVersion", "v1"}});
     *verbatim = false;
     if (Value* containers = v.Child("spec").Find("containers")) {
       for (Value& c : containers->items) {
@@ -226,8 +225,7 @@ Value LivingInput::NodeOf(const Step& join) const {
     if (auto parsed = validation::ParseJson(*join.joins->meta.fields); parsed.ok()) v = *std::move(parsed);
     CompleteNode(&v);
   }
-  v.Set("kind", Value::String("Node"));
-  v.Set("apiVersion", Value::String("v1"));
+  v.SetAll({{"kind", "Node"}, {"apiVersion", "v1"}});
   Value& meta = v.Child("metadata");
   meta.Set("name", Value::String(join.nodes[0]));
   for (std::string_view member : {"uid", "resourceVersion", "creationTimestamp"}) meta.Erase(member);

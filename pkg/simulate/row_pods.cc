@@ -187,8 +187,7 @@ class Draft {
   }
   void SetModels(Value* spec) const {
     Value expression, values = Value::Array();
-    expression.Set("key", Value::String("gpu-model"));
-    expression.Set("operator", Value::String("In"));
+    expression.SetAll({{"key", "gpu-model"}, {"operator", "In"}});
     for (absl::string_view model : absl::StrSplit(models_, '|')) values.Append(Value::String(util::FromAbsl(model)));
     expression.Set("values", std::move(values));
     Value term, expressions = Value::Array(), terms = Value::Array();

@@ -44,10 +44,7 @@ absl::StatusOr<api::NodePtr> Decoded(const Value& node) {
 }
 
 Value TaintOf(std::string_view key, std::string_view effect) {
-  Value taint;
-  taint.Set("key", Value::String(key));
-  taint.Set("effect", Value::String(effect));
-  return taint;
+  return Value::Object({{"key", key}, {"effect", effect}});
 }
 
 class StepReader {
@@ -229,8 +226,7 @@ api::NodePtr WithState(const api::Node& node, bool cordoned, bool failed) {
   if (failed) {
     // What the node controller writes: the condition, and from 1.12 on the taints.
     Value condition, conditions = Value::Array(), taints = Value::Array();
-    condition.Set("type", Value::String("Ready"));
-    condition.Set("status", Value::String("Unknown"));
+    condition.SetAll({{"type", "Ready"}, {"status", "Unknown"}});
     conditions.Append(std::move(condition));
     fields.Child("status").Set("conditions", std::move(conditions));
     if (const Value* had = fields.At({"spec", "taints"})) taints = *had;
@@ -246,8 +242,7 @@ api::NodePtr WithState(const api::Node& node, bool cordoned, bool failed) {
 absl::StatusOr<api::NodePtr> Named(const api::Node& like, const std::string& name) {
   Value fields = FieldsOf(like);
   Value& meta = fields.Child("metadata");
-  meta.Set("name", Value::String(name));
-  meta.Set("uid", Value::String(absl::StrCat("node-", name)));
+  meta.SetAll({{"name", name}, {"uid", absl::StrCat("node-", name)}});
   if (Value* labels = meta.Find("labels"); labels != nullptr && labels->Find("kubernetes.io/hostname") != nullptr) {
     labels->Set("kubernetes.io/hostname", Value::String(name));
   }

@@ -41,12 +41,7 @@ std::shared_ptr<const T> WithMembers(const std::shared_ptr<const T>& object,
 }
 
 Value ReferenceTo(std::string_view ns, std::string_view name, std::string_view uid) {
-  Value ref;
-  ref.Set("kind", Value::String("PersistentVolumeClaim"));
-  ref.Set("namespace", Value::String(ns));
-  ref.Set("name", Value::String(name));
-  ref.Set("uid", Value::String(uid));
-  return ref;
+  return Value::Object({{"kind", "PersistentVolumeClaim"}, {"namespace", ns}, {"name", name}, {"uid", uid}});
 }
 Value ReferenceTo(const api::PersistentVolumeClaim& claim) {
   return ReferenceTo(claim.meta.ns.str(), claim.meta.name, claim.meta.uid);
@@ -156,9 +151,7 @@ void Volumes::Provision(const ClaimPtr& claim, const scheduler::Reply& answer) {
   const std::string name = absl::StrCat("pvc-", claim->meta.uid.empty() ? claim->meta.name : claim->meta.uid);
   Value fields = Value::Object();
   Value& meta = fields.Child("metadata");
-  meta.Set("name", Value::String(name));
-  meta.Set("uid", Value::String(name));
-  meta.Set("resourceVersion", Value::String(pods_->NextVersion()));
+  meta.SetAll({{"name", name}, {"uid", name}, {"resourceVersion", pods_->NextVersion()}});
   Value& spec = fields.Child("spec");
   spec.Child("capacity").Set("storage", Value::String(claim->request.String()));
   Value modes = Value::Array();

@@ -162,16 +162,13 @@ std::optional<ApiError> Registry::AdmitToNamespace(const ResourceInfo& r, size_t
 
 void Registry::PrepareForCreate(const ResourceInfo& r, size_t version, Value* v) {
   if (r.kind == "Pod") {
-    Value status = Value::Object();
-    status.Set("phase", Value::String("Pending"));
-    status.Set("qosClass", Value::String(QosClass(*v)));
+    Value status = Value::Object({{"phase", "Pending"}, {"qosClass", QosClass(*v)}});
     const Value* gates = v->At({"spec", "schedulingGates"});
     if (gates != nullptr && !gates->empty()) {
-      Value condition = Value::Object();
-      condition.Set("type", Value::String("PodScheduled"));
-      condition.Set("status", Value::String("False"));
-      condition.Set("reason", Value::String("SchedulingGated"));
-      condition.Set("message", Value::String("Scheduling is blocked due to non-empty scheduling gates"));
+      Value condition = Value::Object({{"type", "PodScheduled"},
+                                       {"status", "False"},
+                                       {"reason", "SchedulingGated"},
+                                       {"message", "Scheduling is blocked due to non-empty scheduling gates"}});
       status.Set("conditions", Value::Array()).Append(std::move(condition));
     }
     v->Set("status", std::move(status));
@@ -233,8 +230,7 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
     for (int i = 0; i < 5; ++i) name.push_back(kNameLetters[Random() % kNameLetters.size()]);
     metadata->Set("name", Value::String(name));
   }
-  metadata->Set("uid", Value::String(NewUid()));
-  metadata->Set("creationTimestamp", Value::String(NowText()));
+  metadata->SetAll({{"uid", NewUid()}, {"creationTimestamp", NowText()}});
   metadata->Erase("deletionTimestamp");
   metadata->Erase("deletionGracePeriodSeconds");
   metadata->Erase("generation");
@@ -502,16 +498,15 @@ Result<Deleted> Registry::Delete(const ResourceInfo& r, size_t version, std::str
     const Value* phase = as_is.At({"status", "phase"});
     bool finished = phase != nullptr && (phase->text() == "Succeeded" || phase->text() == "Failed");
     if (node == nullptr || node->text().empty() || finished || period < 0) period = 0;
-    meta.Set("deletionTimestamp", Value::String(TimeText(clock_->Wall() + absl::Seconds(period))));
-    meta.Set("deletionGracePeriodSeconds", Value::Int(period));
+    meta.SetAll({{"deletionTimestamp", TimeText(clock_->Wall() + absl::Seconds(period))},
+                 {"deletionGracePeriodSeconds", period}});
     BumpGeneration(&meta);
     graceful = true;
   }
   bool finalizers_changed = SetDeletionFinalizers(r, version, how, &meta);
   bool pending = HasFinalizers(meta);
   if (!graceful && pending && !deleting) {
-    meta.Set("deletionTimestamp", Value::String(NowText()));
-    meta.Set("deletionGracePeriodSeconds", Value::Int(0));
+    meta.SetAll({{"deletionTimestamp", NowText()}, {"deletionGracePeriodSeconds", 0}});
     BumpGeneration(&meta);
   }
   ObjectPtr last = old;
@@ -566,9 +561,7 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
     Value& own = v.Child("metadata").Child("annotations");
     for (size_t i = 0; i < annotations->keys.size(); ++i) own.Set(annotations->keys[i], annotations->items[i]);
   }
-  Value condition = Value::Object();
-  condition.Set("type", Value::String("PodScheduled"));
-  condition.Set("status", Value::String("True"));
+  Value condition = Value::Object({{"type", "PodScheduled"}, {"status", "True"}});
   condition.Set("lastProbeTime", Value());
   condition.Set("lastTransitionTime", Value::String(NowText()));
   if (const Value* generation = v.At({"metadata", "generation"}); generation != nullptr && pods->has_generation) {

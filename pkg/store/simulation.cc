@@ -118,17 +118,13 @@ class Simulation::Access final : public world::living::Cluster {
     renewed.Child("metadata").Set("name", Value::String(node));
     // It goes with its node.
     if (const auto owner = Get("Node", "", node); owner != nullptr) {
-      Value reference = Value::Object();
-      reference.Set("apiVersion", Value::String("v1"));
-      reference.Set("kind", Value::String("Node"));
-      reference.Set("name", Value::String(node));
-      reference.Set("uid", Value::String(world::living::UidOf(*owner)));
+      Value reference = Value::Object(
+          {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}, {"uid", world::living::UidOf(*owner)}});
       renewed.Child("metadata").Set("ownerReferences", Value::Array()).Append(std::move(reference));
     }
     Value& spec = renewed.Child("spec");
-    spec.Set("holderIdentity", Value::String(node));
-    spec.Set("leaseDurationSeconds", Value::Int(kSeconds));
-    spec.Set("renewTime", Value::String(MicroTimeText(clock_->Wall())));
+    spec.SetAll(
+        {{"holderIdentity", node}, {"leaseDurationSeconds", kSeconds}, {"renewTime", MicroTimeText(clock_->Wall())}});
     registry_->Create(*r, 0, kNamespace, std::move(renewed));
   }
 

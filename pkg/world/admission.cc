@@ -224,11 +224,8 @@ bool AddDefaultTolerations(Value* pod) {
   }
   for (const std::string& key : lacking) {
     constexpr int64_t kSeconds = 300;
-    Value t = Value::Object();
-    t.Set("key", Value::String(key));
-    t.Set("operator", Value::String("Exists"));
-    t.Set("effect", Value::String("NoExecute"));
-    t.Set("tolerationSeconds", Value::Int(kSeconds));
+    Value t =
+        Value::Object({{"key", key}, {"operator", "Exists"}, {"effect", "NoExecute"}, {"tolerationSeconds", kSeconds}});
     tolerations.Append(std::move(t));
     added = true;
   }

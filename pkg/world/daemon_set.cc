@@ -26,10 +26,7 @@ constexpr DaemonToleration kOfDaemons[] = {
 
 // Adds a toleration, or overwrites the one with the same key, effect and operator.
 void AddOrOverwrite(const DaemonToleration& t, Value* tolerations) {
-  Value added = Value::Object();
-  added.Set("key", Value::String(t.key));
-  added.Set("operator", Value::String("Exists"));
-  added.Set("effect", Value::String(t.effect));
+  Value added = Value::Object({{"key", t.key}, {"operator", "Exists"}, {"effect", t.effect}});
   for (Value& own : tolerations->items) {
     if (own.Str("key") == t.key && own.Str("effect") == t.effect && own.Str("operator") == "Exists") {
       own = std::move(added);
@@ -66,8 +63,7 @@ Value PodOfDaemonSet(const Value& daemon_set, const Rules& rules) {
   std::string number(AnnotationOf(daemon_set, "deprecated.daemonset.template.generation"));
   if (number.empty()) number = generation != nullptr && generation->IsNumber() ? generation->text() : "1";
   Value& labels = pod.Child("metadata").Child("labels");
-  labels.Set("controller-revision-hash", Value::String(TemplateHash(pod_template)));
-  labels.Set("pod-template-generation", Value::String(number));
+  labels.SetAll({{"controller-revision-hash", TemplateHash(pod_template)}, {"pod-template-generation", number}});
   Value& pod_spec = pod.Child("spec");
   const Value* host = pod_spec.Find("hostNetwork");
   const bool host_network = host != nullptr && host->AsBool();
@@ -101,9 +97,7 @@ bool DaemonRunsOn(const api::PodTemplate& pod, std::string_view node_name_of_tem
 }
 
 void PinToNode(std::string_view node, Value* pod) {
-  Value requirement = Value::Object();
-  requirement.Set("key", Value::String("metadata.name"));
-  requirement.Set("operator", Value::String("In"));
+  Value requirement = Value::Object({{"key", "metadata.name"}, {"operator", "In"}});
   requirement.Set("values", Value::Array()).Append(Value::String(node));
   Value term = Value::Object();
   term.Set("matchFields", Value::Array()).Append(std::move(requirement));

@@ -48,9 +48,7 @@ bool MergeKeys(const Value& labels, std::string_view list, std::string_view op, 
     }
     const Value* value = labels.Find(key);
     if (value == nullptr) continue;
-    Value expression = Value::Object();
-    expression.Set("key", Value::String(key));
-    expression.Set("operator", Value::String(op));
+    Value expression = Value::Object({{"key", key}, {"operator", op}});
     expression.Set("values", Value::Array()).Append(*value);
     Value& target = *owner->Find("labelSelector");
     const Value* expressions = target.Find("matchExpressions");

@@ -148,8 +148,7 @@ void SetIndex(const Value& job, int64_t index, const Rules& rules, Value* pod) {
       Value variable = Value::Object();
       variable.Set("name", Value::String(kVariable));
       Value& ref = variable.Child("valueFrom").Child("fieldRef");
-      ref.Set("apiVersion", Value::String("v1"));
-      ref.Set("fieldPath", Value::String(field));
+      ref.SetAll({{"apiVersion", "v1"}, {"fieldPath", field}});
       variables.Append(std::move(variable));
     }
   }
@@ -233,25 +232,18 @@ std::string MadeUpUid(std::string_view kind, std::string_view ns, std::string_vi
 }
 
 Value ControllerReference(const Value& owner, std::string_view uid) {
-  Value reference = Value::Object();
-  reference.Set("apiVersion", Value::String(owner.Str("apiVersion")));
-  reference.Set("kind", Value::String(owner.Str("kind")));
-  reference.Set("name", Value::String(NameOf(owner)));
+  Value reference =
+      Value::Object({{"apiVersion", owner.Str("apiVersion")}, {"kind", owner.Str("kind")}, {"name", NameOf(owner)}});
   std::string own(validation::OrEmpty(owner.Find("metadata")).Str("uid"));
   if (own.empty()) own = uid.empty() ? MadeUpUid(owner.Str("kind"), NamespaceOf(owner), NameOf(owner)) : uid;
-  reference.Set("uid", Value::String(own));
-  reference.Set("controller", Value::Bool(true));
-  reference.Set("blockOwnerDeletion", Value::Bool(true));
+  reference.SetAll({{"uid", own}, {"controller", true}, {"blockOwnerDeletion", true}});
   return reference;
 }
 
 Value PodOfTemplate(const Value& pod_template, const Value& owner) {
-  Value pod = Value::Object();
-  pod.Set("apiVersion", Value::String("v1"));
-  pod.Set("kind", Value::String("Pod"));
+  Value pod = Value::Object({{"apiVersion", "v1"}, {"kind", "Pod"}});
   Value& meta = pod.Child("metadata");
-  meta.Set("generateName", Value::String(absl::StrCat(util::ToAbsl(NameOf(owner)), "-")));
-  meta.Set("namespace", Value::String(NamespaceOf(owner)));
+  meta.SetAll({{"generateName", absl::StrCat(util::ToAbsl(NameOf(owner)), "-")}, {"namespace", NamespaceOf(owner)}});
   const Value& own = validation::OrEmpty(pod_template.Find("metadata"));
   for (std::string_view member : {"labels", "annotations", "finalizers"}) {
     const Value* v = own.Find(member);
@@ -264,14 +256,10 @@ Value PodOfTemplate(const Value& pod_template, const Value& owner) {
 
 Value ReplicaSetOf(const Value& deployment) {
   const std::string hash = TemplateHash(TemplateOf(deployment));
-  Value set = Value::Object();
-  set.Set("apiVersion", Value::String("apps/v1"));
-  set.Set("kind", Value::String("ReplicaSet"));
+  Value set = Value::Object({{"apiVersion", "apps/v1"}, {"kind", "ReplicaSet"}});
   const std::string name = absl::StrCat(util::ToAbsl(NameOf(deployment)), "-", hash);
   const std::string ns(NamespaceOf(deployment));
-  Value meta = Value::Object();
-  meta.Set("name", Value::String(name));
-  meta.Set("namespace", Value::String(ns));
+  Value meta = Value::Object({{"name", name}, {"namespace", ns}});
   Value pod_template = TemplateOf(deployment);
   pod_template.Child("metadata").Child("labels").Set(kHashLabel, Value::String(hash));
   meta.Set("labels", *pod_template.At({"metadata", "labels"}));
@@ -341,12 +329,9 @@ std::vector<Value> ClaimsOfOrdinal(const Value& set, int64_t ordinal) {
   if (templates == nullptr) return claims;
   const Value& selected = validation::OrEmpty(SpecOf(set).At({"selector", "matchLabels"}));
   for (const Value& t : templates->items) {
-    Value claim = Value::Object();
-    claim.Set("apiVersion", Value::String("v1"));
-    claim.Set("kind", Value::String("PersistentVolumeClaim"));
+    Value claim = Value::Object({{"apiVersion", "v1"}, {"kind", "PersistentVolumeClaim"}});
     Value meta = validation::OrEmpty(t.Find("metadata"));
-    meta.Set("name", Value::String(ClaimName(t, set, ordinal)));
-    meta.Set("namespace", Value::String(NamespaceOf(set)));
+    meta.SetAll({{"name", ClaimName(t, set, ordinal)}, {"namespace", NamespaceOf(set)}});
     for (size_t i = 0; i < selected.keys.size(); ++i) meta.Child("labels").Set(selected.keys[i], selected.items[i]);
     claim.Set("metadata", std::move(meta));
     claim.Set("spec", SpecOf(t));
@@ -363,19 +348,15 @@ std::vector<Value> EphemeralClaims(const Value& pod) {
   for (const Value& v : volumes->items) {
     const Value* t = v.At({"ephemeral", "volumeClaimTemplate"});
     if (t == nullptr) continue;
-    Value claim = Value::Object();
-    claim.Set("apiVersion", Value::String("v1"));
-    claim.Set("kind", Value::String("PersistentVolumeClaim"));
-    Value meta = Value::Object();
-    meta.Set("name", Value::String(absl::StrCat(util::ToAbsl(NameOf(pod)), "-", util::ToAbsl(v.Str("name")))));
-    meta.Set("namespace", Value::String(NamespaceOf(pod)));
+    Value claim = Value::Object({{"apiVersion", "v1"}, {"kind", "PersistentVolumeClaim"}});
+    Value meta = Value::Object({{"name", absl::StrCat(util::ToAbsl(NameOf(pod)), "-", util::ToAbsl(v.Str("name")))},
+                                {"namespace", NamespaceOf(pod)}});
     const Value& own = validation::OrEmpty(t->Find("metadata"));
     for (std::string_view member : {"labels", "annotations"}) {
       if (const Value* m = own.Find(member); m != nullptr && !m->IsNull()) meta.Set(member, *m);
     }
     Value owner = pod;
-    owner.Set("apiVersion", Value::String("v1"));
-    owner.Set("kind", Value::String("Pod"));
+    owner.SetAll({{"apiVersion", "v1"}, {"kind", "Pod"}});
     meta.Set("ownerReferences", Value::Array()).Append(ControllerReference(owner));
     claim.Set("metadata", std::move(meta));
     claim.Set("spec", SpecOf(*t));
@@ -388,13 +369,11 @@ Value JobOfCronJob(const Value& cron_job, int64_t seconds, const Rules& rules) {
   constexpr int64_t kMinute = 60;
   const Value& job_template = validation::OrEmpty(SpecOf(cron_job).Find("jobTemplate"));
   const Value& own = validation::OrEmpty(job_template.Find("metadata"));
-  Value job = Value::Object();
-  job.Set("apiVersion", Value::String("batch/v1"));
-  job.Set("kind", Value::String("Job"));
+  Value job = Value::Object({{"apiVersion", "batch/v1"}, {"kind", "Job"}});
   Value meta = Value::Object();
   const int64_t number = rules.cron_names_in_minutes ? seconds / kMinute : seconds;
-  meta.Set("name", Value::String(absl::StrCat(util::ToAbsl(NameOf(cron_job)), "-", number)));
-  meta.Set("namespace", Value::String(NamespaceOf(cron_job)));
+  meta.SetAll(
+      {{"name", absl::StrCat(util::ToAbsl(NameOf(cron_job)), "-", number)}, {"namespace", NamespaceOf(cron_job)}});
   for (std::string_view member : {"labels", "annotations"}) {
     if (const Value* m = own.Find(member); m != nullptr && !m->IsNull()) meta.Set(member, *m);
   }

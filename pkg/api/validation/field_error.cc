@@ -8,41 +8,57 @@
 namespace berth::validation {
 namespace {
 
-FieldError Make(FieldError::Type type, std::string_view field, std::string message, std::string_view detail) {
+FieldError Make(FieldError::Type type, const Path& field, std::string message, std::string_view detail) {
   if (!detail.empty()) message.append(": ").append(detail);
-  return {type, std::string(field), std::move(message)};
+  return {type, field.str(), std::move(message)};
 }
 
 }  // namespace
 
-FieldError Required(std::string_view field, std::string_view detail) {
+std::string Path::str() const {
+  std::string out = parent_ == nullptr ? std::string() : parent_->str();
+  if (index_ >= 0) {
+    absl::StrAppend(&out, "[", index_, "]");
+  } else if (key_) {
+    out.append("[").append(name_).append("]");
+  } else {
+    if (!out.empty()) out.push_back('.');
+    out.append(name_);
+  }
+  return out;
+}
+
+FieldError Required(const Path& field, std::string_view detail) {
   return Make(FieldError::Type::kRequired, field, "Required value", detail);
 }
-FieldError Invalid(std::string_view field, std::string_view value, std::string_view detail) {
+FieldError Invalid(const Path& field, std::string_view value, std::string_view detail) {
   return InvalidRaw(field, util::GoQuoted(value), detail);
 }
-FieldError InvalidRaw(std::string_view field, std::string_view value, std::string_view detail) {
+FieldError InvalidRaw(const Path& field, std::string_view value, std::string_view detail) {
   return Make(FieldError::Type::kInvalid, field, "Invalid value: " + std::string(value), detail);
 }
-FieldError NotSupported(std::string_view field, std::string_view value, const std::vector<std::string>& supported) {
+FieldError InvalidRaw(const Path& field, int64_t value, std::string_view detail) {
+  return InvalidRaw(field, std::to_string(value), detail);
+}
+FieldError NotSupported(const Path& field, std::string_view value, const Words& supported) {
   std::string list;
-  for (const std::string& s : supported) list += (list.empty() ? "" : ", ") + util::GoQuoted(s);
+  for (std::string_view s : supported) list += (list.empty() ? "" : ", ") + util::GoQuoted(s);
   return Make(FieldError::Type::kNotSupported, field, "Unsupported value: " + util::GoQuoted(value),
               "supported values: " + list);
 }
-FieldError Forbidden(std::string_view field, std::string_view detail) {
+FieldError Forbidden(const Path& field, std::string_view detail) {
   return Make(FieldError::Type::kForbidden, field, "Forbidden", detail);
 }
-FieldError Duplicate(std::string_view field, std::string_view value) {
+FieldError Duplicate(const Path& field, std::string_view value) {
   return DuplicateRaw(field, util::GoQuoted(value));
 }
-FieldError DuplicateRaw(std::string_view field, std::string_view value, std::string_view detail) {
+FieldError DuplicateRaw(const Path& field, std::string_view value, std::string_view detail) {
   return Make(FieldError::Type::kDuplicate, field, "Duplicate value: " + std::string(value), detail);
 }
-FieldError FieldNotFound(std::string_view field, std::string_view value) {
+FieldError FieldNotFound(const Path& field, std::string_view value) {
   return Make(FieldError::Type::kNotFound, field, "Not found: " + util::GoQuoted(value), "");
 }
-FieldError TooLong(std::string_view field, size_t most) {
+FieldError TooLong(const Path& field, size_t most) {
   return Make(FieldError::Type::kTooLong, field, "Too long", absl::StrCat("must have at most ", most, " characters"));
 }
 

@@ -584,6 +584,13 @@ void Encode(const Value& v, const TypeDef& type, std::string* out) {
   Write(v, type, &j);
 }
 
+bool EncodeAlike(const Value& a, const Value& b, const TypeDef& type) {
+  std::string text, other;
+  Encode(a, type, &text);
+  Encode(b, type, &other);
+  return text == other;
+}
+
 void Normalize(const TypeDef& type, Value* v) {
   if (v->items.mark() == &type) return;
   constexpr size_t kAbsent = MembersByField::kAbsent;

@@ -2,6 +2,7 @@
 // budgets and classes. Everything else is accepted. Errors have the server's order and words (1.10's where the releases
 // differ only in wording).
 #pragma once
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,39 +14,52 @@
 
 namespace berth::validation {
 
-// A path in an object, written as in errors: "spec.containers[0].resources.limits[cpu]". Cheap until it is printed.
-class Path {
- public:
-  explicit Path(std::string_view name) : name_(name) {}
-  Path operator/(std::string_view child) const { return Path(this, child, -1, false); }
-  Path operator[](size_t index) const { return Path(this, "", static_cast<int64_t>(index), false); }
-  Path Key(std::string_view key) const { return Path(this, key, -1, true); }
-  std::string str() const;
-
- private:
-  Path(const Path* parent, std::string_view name, int64_t index, bool key)
-      : parent_(parent), name_(name), index_(index), key_(key) {}
-  const Path* parent_ = nullptr;  // must outlive this one: paths are built down the call stack
-  std::string_view name_;
-  int64_t index_ = -1;
-  bool key_ = false;
-};
-
 FieldErrors ValidateCreate(const ResourceInfo& r, const Value& object);
 // `object` is what would be stored; its metadata has been completed from `old`.
 FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Value& old);
 
 // ---- pieces ----
+
+// Calls f(element, its path) for each element of a member that is a list.
+template <typename F>
+void EachOf(const Value& v, std::string_view member, const Path& at, const F& f) {
+  const Path list = at / member;
+  const Value& elements = OrEmpty(v.Find(member));
+  for (size_t i = 0; i < elements.items.size(); ++i) f(elements.items[i], list[i]);
+}
+// Calls f(key, value, its path) for each entry of a member that is a map.
+template <typename F>
+void EachEntry(const Value& v, std::string_view member, const Path& at, const F& f) {
+  const Path map = at / member;
+  const Value& entries = OrEmpty(v.Find(member));
+  for (size_t i = 0; i < entries.keys.size(); ++i) f(entries.keys[i], entries.items[i], map.Key(entries.keys[i]));
+}
+// Returns a member that is a number, or 0.
+int64_t IntOf(const Value& v, std::string_view member);
+// Returns whether two members, each null if it is absent, are written alike.
+bool AreAlike(const Value* a, const Value* b);
+// Sets or removes a member of `to`, so that it is that of `from`.
+void SetAsIn(const Value& from, std::string_view member, Value* to);
+// Adds an error for each of the problems of a value.
+void AddProblems(const std::vector<std::string>& problems, const Path& at, std::string_view value, FieldErrors* errors);
+// Checks that a member's text is empty or among `known`, which are in the order of messages.
+void ValidateWord(const Value& v, std::string_view member, const Path& at, const Words& known, FieldErrors* errors);
+// The same for a text that must not be empty, which is an error of its own.
+void ValidateNeededWord(const Value& v, std::string_view member, const Path& at, const Words& known,
+                        FieldErrors* errors);
+// Checks that those of the members that are numbers are not negative.
+void ValidateNotNegative(const Value& v, std::initializer_list<std::string_view> members, const Path& at,
+                         FieldErrors* errors);
 void ValidateObjectMeta(const ResourceInfo& r, const Value& object, FieldErrors* errors);
 void ValidateLabels(const Value* labels, const Path& at, FieldErrors* errors);
 void ValidateLabelName(std::string_view name, const Path& at, FieldErrors* errors);
 void ValidateLabelSelector(const Value* selector, const Path& at, FieldErrors* errors);
+void ValidateNodeSelectorTerm(const Value& term, const Path& at, Version release, FieldErrors* errors);
 void ValidateNodeSelector(const Value& selector, const Path& at, Version release, FieldErrors* errors);
 // Checks that a quantity is not negative, and whole for resources that are counted in pieces.
-void ValidateQuantity(std::string_view resource, std::string_view quantity, const std::string& field,
-                      FieldErrors* errors);
+void ValidateQuantity(std::string_view resource, std::string_view quantity, const Path& at, FieldErrors* errors);
 // Returns the protocols of ports of containers and services, in the order of messages.
-std::vector<std::string> ProtocolsOf(Version release);
+std::vector<std::string_view> ProtocolsOf(Version release);
 // Checks what has a pod template: replicas, selector, strategy and the template itself. `old` is null for a new object.
 void ValidateWorkload(const Value& object, const ResourceInfo& r, const Value* old, FieldErrors* errors);
 // Checks all but the schedule and the time zone.
@@ -57,12 +71,16 @@ void ValidateInsideOfContainer(const Value& container, const Path& at, const std
                                Version release, FieldErrors* errors);
 // Checks the hooks and probes of a container, or of an init container.
 void ValidateHooks(const Value& container, bool init, const Path& at, Version release, FieldErrors* errors);
+// Checks a port's number.
+void ValidatePort(int64_t port, const Path& at, FieldErrors* errors);
 // Checks a port of a container or service that is given by number or name.
 void ValidatePortOrName(const Value* port, const Path& at, FieldErrors* errors);
 // Returns what is wrong with a name as one of IANA's service names. REQUIRES: `name` is not empty.
 std::vector<std::string> PortNameProblems(std::string_view name);
 // Returns what is wrong with a name as a DNS label.
 std::vector<std::string> DnsLabelProblems(std::string_view name);
+// Checks a name in a list whose names are DNS labels, and differ.
+void ValidateNameInList(std::string_view name, const Path& at, std::set<std::string>* taken, FieldErrors* errors);
 // Checks the volumes of a pod and adds the names of those that are right to `names`.
 void ValidateVolumes(const Value& spec, const Path& at, Version release, std::set<std::string_view>* names,
                      FieldErrors* errors);
@@ -83,7 +101,7 @@ void ValidateAddedPodFields(const Value& spec, const Path& at, Version release, 
 // the set of nodes that the pod may use may be narrowed. Members that may change are set in `munged` as in `old`.
 void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldErrors* errors);
 void ValidatePodUpdate(const Value& pod, const Value& old, Version release, FieldErrors* errors);
-void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* errors);
+void ValidateTolerations(const Value& spec, const Path& at, FieldErrors* errors);
 
 // Returns whether this is an extended resource in 1.10: "example.com/gpu", not of kubernetes.io.
 bool IsExtendedResource(std::string_view name);

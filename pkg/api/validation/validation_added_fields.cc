@@ -11,96 +11,72 @@
 namespace berth::validation {
 namespace {
 
-void OneOf(const Value& holder, std::string_view key, const Path& at, const std::vector<std::string>& allowed,
-           FieldErrors* errors) {
-  std::string_view value = holder.Str(key);
-  if (value.empty() || std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
-  errors->push_back(NotSupported((at / key).str(), value, allowed));
-}
-
 void SpreadConstraint(const Value& c, const Path& at, Version release, FieldErrors* errors) {
-  int64_t skew = OrEmpty(c.Find("maxSkew")).AsInt();
-  if (skew <= 0)
-    errors->push_back(InvalidRaw((at / "maxSkew").str(), std::to_string(skew), "must be greater than zero"));
+  const int64_t skew = IntOf(c, "maxSkew");
+  if (skew <= 0) errors->push_back(InvalidRaw(at / "maxSkew", skew, "must be greater than zero"));
   std::string_view key = c.Str("topologyKey");
   if (key.empty()) {
-    errors->push_back(Required((at / "topologyKey").str(), "can not be empty"));
+    errors->push_back(Required(at / "topologyKey", "can not be empty"));
   } else {
     ValidateLabelName(key, at / "topologyKey", errors);
   }
   std::string_view when = c.Str("whenUnsatisfiable");
   if (when != "DoNotSchedule" && when != "ScheduleAnyway") {
-    errors->push_back(NotSupported((at / "whenUnsatisfiable").str(), when, {"DoNotSchedule", "ScheduleAnyway"}));
+    errors->push_back(NotSupported(at / "whenUnsatisfiable", when, {"DoNotSchedule", "ScheduleAnyway"}));
   }
   if (const Value* domains = c.Find("minDomains"); domains != nullptr && !domains->IsNull()) {
     if (domains->AsInt() <= 0) {
-      errors->push_back(InvalidRaw((at / "minDomains").str(), domains->text(), "must be greater than zero"));
+      errors->push_back(InvalidRaw(at / "minDomains", domains->text(), "must be greater than zero"));
     } else if (when != "DoNotSchedule") {
       errors->push_back(InvalidRaw(
-          (at / "minDomains").str(), domains->text(),
+          at / "minDomains", domains->text(),
           absl::StrCat("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ", std::string(when))));
     }
   }
-  OneOf(c, "nodeAffinityPolicy", at, {"Ignore", "Honor"}, errors);
-  OneOf(c, "nodeTaintsPolicy", at, {"Ignore", "Honor"}, errors);
-  const Value& keys = OrEmpty(c.Find("matchLabelKeys"));
-  Path list = at / "matchLabelKeys";
-  bool selector = c.Find("labelSelector") != nullptr && !c.Find("labelSelector")->IsNull();
-  if (!keys.items.empty() && !selector) {
-    errors->push_back(Forbidden(list.str(), "must not be specified when labelSelector is not set"));
+  ValidateWord(c, "nodeAffinityPolicy", at, {"Ignore", "Honor"}, errors);
+  ValidateWord(c, "nodeTaintsPolicy", at, {"Ignore", "Honor"}, errors);
+  const bool selector = c.Find("labelSelector") != nullptr && !c.Find("labelSelector")->IsNull();
+  if (!OrEmpty(c.Find("matchLabelKeys")).items.empty() && !selector) {
+    errors->push_back(Forbidden(at / "matchLabelKeys", "must not be specified when labelSelector is not set"));
   }
-  for (size_t i = 0; i < keys.items.size(); ++i) ValidateLabelName(keys.items[i].text(), list[i], errors);
+  EachOf(c, "matchLabelKeys", at, [&](const Value& k, const Path& here) { ValidateLabelName(k.text(), here, errors); });
   if (kSpreadSelectors.Has(release)) ValidateLabelSelector(c.Find("labelSelector"), at / "labelSelector", errors);
 }
 
 void SpreadConstraints(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
-  const Value& list = OrEmpty(spec.Find("topologySpreadConstraints"));
   std::set<std::pair<std::string_view, std::string_view>> seen;
-  for (size_t i = 0; i < list.items.size(); ++i) {
-    const Value& c = list.items[i];
-    Path here = at[i];
+  EachOf(spec, "topologySpreadConstraints", at, [&](const Value& c, const Path& here) {
     SpreadConstraint(c, here, release, errors);
-    if (!seen.emplace(c.Str("topologyKey"), c.Str("whenUnsatisfiable")).second) {
-      errors->push_back(Duplicate(
-          (here / "{topologyKey, whenUnsatisfiable}").str(),
-          absl::StrCat("{", std::string(c.Str("topologyKey")), ", ", std::string(c.Str("whenUnsatisfiable")), "}")));
-    }
-  }
+    const std::string_view key = c.Str("topologyKey"), when = c.Str("whenUnsatisfiable");
+    if (seen.emplace(key, when).second) return;
+    errors->push_back(Duplicate(here / "{topologyKey, whenUnsatisfiable}",
+                                absl::StrCat("{", std::string(key), ", ", std::string(when), "}")));
+  });
 }
 
 void Gates(const Value& spec, const Path& at, FieldErrors* errors) {
-  const Value& list = OrEmpty(spec.Find("schedulingGates"));
   std::set<std::string_view> seen;
-  for (size_t i = 0; i < list.items.size(); ++i) {
-    Path here = at[i];
-    std::string_view name = list.items[i].Str("name");
-    for (const std::string& p : api::QualifiedNameProblems(name)) {
-      errors->push_back(Invalid(here.str(), name, p));
-    }
-    if (!seen.insert(name).second) errors->push_back(Duplicate(here.str(), name));
-  }
-  if (!list.items.empty() && !spec.Str("nodeName").empty()) {
+  EachOf(spec, "schedulingGates", at, [&](const Value& gate, const Path& here) {
+    std::string_view name = gate.Str("name");
+    AddProblems(api::QualifiedNameProblems(name), here, name, errors);
+    if (!seen.insert(name).second) errors->push_back(Duplicate(here, name));
+  });
+  if (!OrEmpty(spec.Find("schedulingGates")).items.empty() && !spec.Str("nodeName").empty()) {
     errors->push_back(Forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
   }
 }
 
 void RestartPolicies(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
-  const bool any = kRestartPolicies.Has(release);
   for (std::string_view which : {"initContainers", "containers"}) {
-    const Value& list = OrEmpty(spec.Find(which));
-    Path path = at / which;
-    for (size_t i = 0; i < list.items.size(); ++i) {
-      std::string_view restart = list.items[i].Str("restartPolicy");
-      if (restart.empty()) continue;
-      Path here = path[i];
-      if (any) {
-        OneOf(list.items[i], "restartPolicy", here, {"Always", "Never", "OnFailure"}, errors);
-      } else if (which == "containers") {
-        errors->push_back(Forbidden((here / "restartPolicy").str(), "may not be set for non-init containers"));
-      } else if (restart != "Always") {
-        errors->push_back(NotSupported((here / "restartPolicy").str(), restart, {"Always"}));
+    EachOf(spec, which, at, [&](const Value& c, const Path& here) {
+      if (kRestartPolicies.Has(release)) {
+        ValidateWord(c, "restartPolicy", here, {"Always", "Never", "OnFailure"}, errors);
+      } else if (which == "initContainers") {
+        ValidateWord(c, "restartPolicy", here, {"Always"}, errors);
+      } else if (!c.Str("restartPolicy").empty()) {
+        errors->push_back(Forbidden(here / "restartPolicy", "may not be set for non-init containers"));
       }
-    }
+    });
   }
 }
 
@@ -123,25 +99,19 @@ bool HasSubset(const Value& terms, const Value& old_terms) {
 }  // namespace
 
 void ValidateAddedPodFields(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
-  SpreadConstraints(spec, at / "topologySpreadConstraints", release, errors);
-  Gates(spec, at / "schedulingGates", errors);
-  OneOf(spec, "preemptionPolicy", at, {"PreemptLowerPriority", "Never"}, errors);
+  SpreadConstraints(spec, at, release, errors);
+  Gates(spec, at, errors);
+  ValidateWord(spec, "preemptionPolicy", at, {"PreemptLowerPriority", "Never"}, errors);
   if (const Value* os = spec.Find("os"); os != nullptr && os->IsObject()) {
-    OneOf(*os, "name", at / "os", {"linux", "windows"}, errors);
+    ValidateWord(*os, "name", at / "os", {"linux", "windows"}, errors);
   }
-  Path overhead_path = at / "overhead";
-  const Value& overhead = OrEmpty(spec.Find("overhead"));
-  for (size_t i = 0; i < overhead.keys.size(); ++i) {
-    ValidateQuantity(overhead.keys[i], overhead.items[i].text(), overhead_path.Key(overhead.keys[i]).str(), errors);
-  }
+  EachEntry(spec, "overhead", at, [&](const std::string& name, const Value& amount, const Path& here) {
+    ValidateQuantity(name, amount.text(), here, errors);
+  });
   RestartPolicies(spec, at, release, errors);
 }
 
 void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldErrors* errors) {
-  auto as_before = [&](std::string_view key) {
-    munged->Erase(key);
-    if (const Value* v = old.Find(key)) munged->Set(key, *v);
-  };
   const Value& old_gates = OrEmpty(old.Find("schedulingGates"));
   std::set<std::string> had;
   for (const Value& g : old_gates.items) had.insert(std::string(g.Str("name")));
@@ -151,7 +121,7 @@ void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldE
         "spec.schedulingGates",
         absl::StrCat("only deletion is allowed, but found new scheduling gate '", std::string(g.Str("name")), "'")));
   }
-  as_before("schedulingGates");
+  SetAsIn(old, "schedulingGates", munged);
   if (old_gates.items.empty()) return;
 
   const Value& selector = OrEmpty(now.Find("nodeSelector"));
@@ -163,13 +133,12 @@ void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldE
       break;
     }
   }
-  as_before("nodeSelector");
+  SetAsIn(old, "nodeSelector", munged);
 
   constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
-  const Value* node = now.At({"affinity", "nodeAffinity"});
   const Value* old_node = old.At({"affinity", "nodeAffinity"});
-  const Value* old_required = old_node == nullptr ? nullptr : old_node->Find(kRequired);
-  const Value* required = node == nullptr ? nullptr : node->Find(kRequired);
+  const Value* old_required = old.At({"affinity", "nodeAffinity", kRequired});
+  const Value* required = now.At({"affinity", "nodeAffinity", kRequired});
   if (old_required != nullptr && !old_required->IsNull() &&
       !HasSubset(OrEmpty(OrEmpty(required).Find("nodeSelectorTerms")),
                  OrEmpty(old_required->Find("nodeSelectorTerms")))) {

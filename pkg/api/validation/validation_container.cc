@@ -6,6 +6,7 @@
 
 #include "pkg/api/validation/validation.h"
 #include "pkg/util/go_text.h"
+#include "pkg/util/status.h"
 
 namespace berth::validation {
 namespace {
@@ -30,73 +31,45 @@ std::vector<std::string> VariableNameProblems(std::string_view name, Version rel
         "not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is "
         "'[-._a-zA-Z][-._a-zA-Z0-9]*')");
   }
-  if (name == ".") problems.emplace_back("must not be '.'");
-  if (name == "..") problems.emplace_back("must not be '..'");
+  if (name == "." || name == "..") problems.push_back(absl::StrCat("must not be '", util::ToAbsl(name), "'"));
   if (name.size() > 2 && name.starts_with("..")) problems.emplace_back("must not start with '..'");
   return problems;
 }
 
-void Variables(const Value& container, const Path& at, Version release, FieldErrors* errors) {
-  const Value& list = OrEmpty(container.Find("env"));
-  for (size_t i = 0; i < list.items.size(); ++i) {
-    const Value& variable = list.items[i];
-    const Path here = at[i];
-    const std::string_view name = variable.Str("name");
-    if (name.empty()) errors->push_back(Required((here / "name").str()));
-    for (const std::string& p : name.empty() ? std::vector<std::string>() : VariableNameProblems(name, release)) {
-      errors->push_back(Invalid((here / "name").str(), name, p));
-    }
-    const Value* from = variable.Find("valueFrom");
-    if (from == nullptr || !from->IsObject()) continue;
-    const std::string at_from = (here / "valueFrom").str();
-    if (from->keys.empty()) {
-      errors->push_back(Invalid(at_from, "",
-                                "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or "
-                                "`secretKeyRef`"));
-    } else if (!variable.Str("value").empty()) {
-      errors->push_back(Invalid(at_from, "", "may not be specified when `value` is not empty"));
-    } else if (from->keys.size() > 1) {
-      errors->push_back(Invalid(at_from, "", "may not have more than one field specified at a time"));
-    }
+void Variable(const Value& variable, const Path& at, Version release, FieldErrors* errors) {
+  const std::string_view name = variable.Str("name");
+  if (name.empty()) {
+    errors->push_back(Required(at / "name"));
+  } else {
+    AddProblems(VariableNameProblems(name, release), at / "name", name, errors);
   }
+  const Value* from = variable.Find("valueFrom");
+  if (from == nullptr || !from->IsObject()) return;
+  const std::string_view why =
+      from->keys.empty() ? "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+      : !variable.Str("value").empty() ? "may not be specified when `value` is not empty"
+      : from->keys.size() > 1          ? "may not have more than one field specified at a time"
+                                       : "";
+  if (!why.empty()) errors->push_back(Invalid(at / "valueFrom", "", why));
 }
 
-void Mounts(const Value& container, const Path& at, const std::set<std::string_view>& volumes, FieldErrors* errors) {
-  const Value& mounts = OrEmpty(container.Find("volumeMounts"));
+// Checks volumeMounts or volumeDevices, each of which names a volume and has a path of its own.
+void Mounts(const Value& container, std::string_view list, std::string_view path_member, const Path& at,
+            const std::set<std::string_view>& volumes, FieldErrors* errors) {
   std::set<std::string_view> paths;
-  for (size_t k = 0; k < mounts.items.size(); ++k) {
-    const Path mount = at[k];
-    const std::string_view volume = mounts.items[k].Str("name"), path = mounts.items[k].Str("mountPath");
+  EachOf(container, list, at, [&](const Value& mount, const Path& here) {
+    const std::string_view volume = mount.Str("name"), path = mount.Str(path_member);
     if (volume.empty()) {
-      errors->push_back(Required((mount / "name").str()));
+      errors->push_back(Required(here / "name"));
     } else if (!volumes.contains(volume)) {
-      errors->push_back(FieldNotFound((mount / "name").str(), volume));
+      errors->push_back(FieldNotFound(here / "name", volume));
     }
     if (path.empty()) {
-      errors->push_back(Required((mount / "mountPath").str()));
+      errors->push_back(Required(here / path_member));
     } else if (!paths.insert(path).second) {
-      errors->push_back(Invalid((mount / "mountPath").str(), path, "must be unique"));
+      errors->push_back(Invalid(here / path_member, path, "must be unique"));
     }
-  }
-}
-
-void Devices(const Value& container, const Path& at, const std::set<std::string_view>& volumes, FieldErrors* errors) {
-  const Value& devices = OrEmpty(container.Find("volumeDevices"));
-  std::set<std::string_view> paths;
-  for (size_t k = 0; k < devices.items.size(); ++k) {
-    const Path here = at[k];
-    const std::string_view volume = devices.items[k].Str("name"), path = devices.items[k].Str("devicePath");
-    if (volume.empty()) {
-      errors->push_back(Required((here / "name").str()));
-    } else if (!volumes.contains(volume)) {
-      errors->push_back(FieldNotFound((here / "name").str(), volume));
-    }
-    if (path.empty()) {
-      errors->push_back(Required((here / "devicePath").str()));
-    } else if (!paths.insert(path).second) {
-      errors->push_back(Invalid((here / "devicePath").str(), path, "must be unique"));
-    }
-  }
+  });
 }
 
 // Checks what a probe does, or what a hook of a container's life does: exactly one thing.
@@ -107,14 +80,14 @@ void Handler(const Value& handler, const Path& at, FieldErrors* errors) {
     if (one == nullptr || !one->IsObject()) continue;
     const Path here = at / kind;
     if (any) {
-      errors->push_back(Forbidden(here.str(), "may not specify more than 1 handler type"));
+      errors->push_back(Forbidden(here, "may not specify more than 1 handler type"));
       continue;
     }
     any = true;
-    if (kind == "exec" && OrEmpty(one->Find("command")).empty()) errors->push_back(Required((here / "command").str()));
+    if (kind == "exec" && OrEmpty(one->Find("command")).empty()) errors->push_back(Required(here / "command"));
     if (kind == "httpGet" || kind == "tcpSocket") ValidatePortOrName(one->Find("port"), here / "port", errors);
   }
-  if (!any) errors->push_back(Required(at.str(), "must specify a handler type"));
+  if (!any) errors->push_back(Required(at, "must specify a handler type"));
 }
 
 void Probe(const Value& container, std::string_view which, const Path& at, FieldErrors* errors) {
@@ -122,23 +95,13 @@ void Probe(const Value& container, std::string_view which, const Path& at, Field
   if (probe == nullptr || !probe->IsObject()) return;
   const Path here = at / which;
   Handler(*probe, here, errors);
-  for (std::string_view member :
-       {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"}) {
-    const int64_t n = OrEmpty(probe->Find(member)).AsInt();
-    if (n >= 0) continue;
-    errors->push_back(InvalidRaw((here / member).str(), std::to_string(n), "must be greater than or equal to 0"));
-  }
-  const int64_t successes = OrEmpty(probe->Find("successThreshold")).AsInt();
+  ValidateNotNegative(
+      *probe, {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"}, here,
+      errors);
+  const int64_t successes = IntOf(*probe, "successThreshold");
   if (which != "readinessProbe" && successes != 1) {
-    errors->push_back(InvalidRaw((here / "successThreshold").str(), std::to_string(successes), "must be 1"));
+    errors->push_back(InvalidRaw(here / "successThreshold", successes, "must be 1"));
   }
-}
-
-void OneOfTexts(const Value& holder, std::string_view key, const Path& at, const std::vector<std::string>& allowed,
-                FieldErrors* errors) {
-  const std::string_view value = holder.Str(key);
-  if (value.empty() || std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
-  errors->push_back(NotSupported((at / key).str(), value, allowed));
 }
 
 }  // namespace
@@ -149,7 +112,7 @@ void ValidateHooks(const Value& container, bool init, const Path& at, Version re
     for (std::string_view member : {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"}) {
       const Value* given = container.Find(member);
       if (given == nullptr || !given->IsObject()) continue;
-      const std::string here = (at / member).str();
+      const Path here = at / member;
       errors->push_back(kSidecars.Has(release)
                             ? Forbidden(here, "may not be set for init containers without restartPolicy=Always")
                             : InvalidRaw(here, ToSortedJson(*given), "must not be set for init containers"));
@@ -165,15 +128,15 @@ void ValidateHooks(const Value& container, bool init, const Path& at, Version re
       Probe(container, which, at, errors);
     }
   }
-  OneOfTexts(container, "terminationMessagePolicy", at, {"File", "FallbackToLogsOnError"}, errors);
+  ValidateWord(container, "terminationMessagePolicy", at, {"File", "FallbackToLogsOnError"}, errors);
 }
 
 void ValidateInsideOfContainer(const Value& container, const Path& at, const std::set<std::string_view>& volumes,
                                Version release, FieldErrors* errors) {
-  Variables(container, at / "env", release, errors);
-  Mounts(container, at / "volumeMounts", volumes, errors);
-  if (kChecksNewPodFields.Has(release)) Devices(container, at / "volumeDevices", volumes, errors);
-  OneOfTexts(container, "imagePullPolicy", at, {"Always", "IfNotPresent", "Never"}, errors);
+  EachOf(container, "env", at, [&](const Value& v, const Path& here) { Variable(v, here, release, errors); });
+  Mounts(container, "volumeMounts", "mountPath", at, volumes, errors);
+  if (kChecksNewPodFields.Has(release)) Mounts(container, "volumeDevices", "devicePath", at, volumes, errors);
+  ValidateWord(container, "imagePullPolicy", at, {"Always", "IfNotPresent", "Never"}, errors);
 }
 
 }  // namespace berth::validation

@@ -11,8 +11,6 @@
 namespace berth::validation {
 namespace {
 
-constexpr int kMostPortOfService = 65535;
-
 // The port as a server shows it in memory.
 std::string PortInMemory(std::string_view protocol, int64_t port, Version release) {
   if (kShowsJson.Has(release)) {
@@ -24,49 +22,26 @@ std::string PortInMemory(std::string_view protocol, int64_t port, Version releas
                       ", TargetPort:intstr.IntOrString{Type:0, IntVal:0, StrVal:\"\"}, NodePort:0}");
 }
 
-void ServicePorts(const Value& spec, std::string_view type, Version release, FieldErrors* errors) {
-  const Value& ports = OrEmpty(spec.Find("ports"));
-  const Path list("spec.ports");
-  const std::vector<std::string> protocols = ProtocolsOf(release);
-  std::set<std::string> names;
-  for (size_t i = 0; i < ports.items.size(); ++i) {
-    const Value& p = ports.items[i];
-    const Path here = list[i];
-    const std::string name(p.Str("name"));
-    if (name.empty()) {
-      if (ports.items.size() > 1) errors->push_back(Required((here / "name").str()));
-    } else {
-      for (const std::string& problem : DnsLabelProblems(name)) {
-        errors->push_back(Invalid((here / "name").str(), name, problem));
-      }
-      if (!names.insert(name).second) errors->push_back(Duplicate((here / "name").str(), name));
-    }
-    const int64_t n = OrEmpty(p.Find("port")).AsInt();
-    if (n < 1 || n > kMostPortOfService) {
-      errors->push_back(InvalidRaw((here / "port").str(), std::to_string(n), "must be between 1 and 65535, inclusive"));
-    }
-    const std::string_view protocol = p.Str("protocol");
-    if (std::find(protocols.begin(), protocols.end(), protocol) == protocols.end()) {
-      errors->push_back(protocol.empty() ? Required((here / "protocol").str())
-                                         : NotSupported((here / "protocol").str(), protocol, protocols));
-    }
+void ServicePorts(const Value& spec, Version release, FieldErrors* errors) {
+  const bool many = OrEmpty(spec.Find("ports")).items.size() > 1;
+  std::set<std::string> names, taken;
+  EachOf(spec, "ports", "spec", [&](const Value& p, const Path& here) {
+    if (many || !p.Str("name").empty()) ValidateNameInList(p.Str("name"), here / "name", &names, errors);
+    ValidatePort(IntOf(p, "port"), here / "port", errors);
+    ValidateNeededWord(p, "protocol", here, ProtocolsOf(release), errors);
     if (p.Find("targetPort") != nullptr) ValidatePortOrName(p.Find("targetPort"), here / "targetPort", errors);
-  }
-  std::set<std::string> taken;
-  for (size_t i = 0; i < ports.items.size(); ++i) {
-    const Value& p = ports.items[i];
-    const int64_t n = OrEmpty(p.Find("port")).AsInt(), node_port = OrEmpty(p.Find("nodePort")).AsInt();
-    if (type == "ClusterIP" && node_port != 0) {
+  });
+  EachOf(spec, "ports", "spec", [&](const Value& p, const Path& here) {
+    const int64_t n = IntOf(p, "port"), node_port = IntOf(p, "nodePort");
+    if (spec.Str("type") == "ClusterIP" && node_port != 0) {
       constexpr std::string_view kText = "may not be used when `type` is 'ClusterIP'";
-      const Path here = list[i];
-      const std::string at = (here / "nodePort").str();
-      errors->push_back(kIpFamilies.Has(release) ? Forbidden(at, kText)
-                                                 : InvalidRaw(at, std::to_string(node_port), kText));
+      errors->push_back(kIpFamilies.Has(release) ? Forbidden(here / "nodePort", kText)
+                                                 : InvalidRaw(here / "nodePort", node_port, kText));
     }
     if (!taken.insert(absl::StrCat(std::string(p.Str("protocol")), "/", n)).second) {
-      errors->push_back(DuplicateRaw(list[i].str(), PortInMemory(p.Str("protocol"), n, release)));
+      errors->push_back(DuplicateRaw(here, PortInMemory(p.Str("protocol"), n, release)));
     }
-  }
+  });
 }
 
 void TypeOfService(const Value& spec, std::string_view type, Version release, FieldErrors* errors) {
@@ -78,9 +53,10 @@ void TypeOfService(const Value& spec, std::string_view type, Version release, Fi
   if (type != "ExternalName") return;
   std::string_view name = spec.Str("externalName");
   if (name.ends_with('.')) name.remove_suffix(1);
-  if (name.empty()) errors->push_back(Required("spec.externalName"));
-  for (const std::string& p : name.empty() ? std::vector<std::string>() : api::Dns1123SubdomainProblems(name)) {
-    errors->push_back(Invalid("spec.externalName", name, p));
+  if (name.empty()) {
+    errors->push_back(Required("spec.externalName"));
+  } else {
+    AddProblems(api::Dns1123SubdomainProblems(name), "spec.externalName", name, errors);
   }
   if (!spec.Str("clusterIP").empty()) {
     errors->push_back(Forbidden(kIpFamilies.Has(release) ? "spec.clusterIPs" : "spec.clusterIP",
@@ -98,7 +74,7 @@ std::string TextOfMember(const Value& holder, std::string_view key) {
 void Bound(const Value& spec, std::string_view member, FieldErrors* errors) {
   const Value* bound = spec.Find(member);
   if (bound == nullptr || bound->IsNull()) return;
-  const std::string at = absl::StrCat("spec.", std::string(member));
+  const Path holder("spec"), at = holder / member;
   if (bound->IsNumber()) {
     if (bound->AsInt() < 0) errors->push_back(InvalidRaw(at, bound->text(), "must be greater than or equal to 0"));
     return;
@@ -146,22 +122,14 @@ void ValidateService(const Value& service, const Value* old, Version release, Fi
     }
   }
   const std::string_view type = spec->Str("type");
-  static const std::vector<std::string> kTypes = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"};
-  if (type.empty()) {
-    errors->push_back(Required("spec.type"));
-  } else if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end()) {
-    errors->push_back(NotSupported("spec.type", type, kTypes));
-  }
+  ValidateNeededWord(*spec, "type", "spec", {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"}, errors);
   if (OrEmpty(spec->Find("ports")).empty() && spec->Str("clusterIP") != "None" && type != "ExternalName") {
     errors->push_back(Required("spec.ports"));
   }
   TypeOfService(*spec, type, release, errors);
   ValidateLabels(spec->Find("selector"), Path("spec.selector"), errors);
-  const std::string_view sticky = spec->Str("sessionAffinity");
-  if (!sticky.empty() && sticky != "None" && sticky != "ClientIP") {
-    errors->push_back(NotSupported("spec.sessionAffinity", sticky, {"ClientIP", "None"}));
-  }
-  ServicePorts(*spec, type, release, errors);
+  ValidateWord(*spec, "sessionAffinity", "spec", {"ClientIP", "None"}, errors);
+  ServicePorts(*spec, release, errors);
 }
 
 void ValidateConfiguration(const Value& object, const Value* old, FieldErrors* errors) {
@@ -171,7 +139,7 @@ void ValidateConfiguration(const Value& object, const Value* old, FieldErrors* e
     const Value& map = OrEmpty(object.Find(member));
     const Path at(member);
     for (const std::string& key : map.keys) {
-      const std::string here = at.Key(key).str();
+      const Path here = at.Key(key);
       const bool plain = std::all_of(key.begin(), key.end(), [](unsigned char c) {
         return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
       });
@@ -210,10 +178,7 @@ void ValidateBudget(const Value& budget, FieldErrors* errors) {
   Bound(spec, "minAvailable", errors);
   Bound(spec, "maxUnavailable", errors);
   ValidateLabelSelector(spec.Find("selector"), Path("spec.selector"), errors);
-  const std::string_view policy = spec.Str("unhealthyPodEvictionPolicy");
-  if (!policy.empty() && policy != "IfHealthyBudget" && policy != "AlwaysAllow") {
-    errors->push_back(NotSupported("spec.unhealthyPodEvictionPolicy", policy, {"AlwaysAllow", "IfHealthyBudget"}));
-  }
+  ValidateWord(spec, "unhealthyPodEvictionPolicy", "spec", {"AlwaysAllow", "IfHealthyBudget"}, errors);
 }
 
 }  // namespace berth::validation

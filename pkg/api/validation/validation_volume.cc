@@ -28,7 +28,7 @@ void Source(const Value& volume, std::string_view source, const Path& at, FieldE
   const Path here = at / source;
   for (const NeededMember& needed : kNeeded) {
     if (needed.source != source || !given->Str(needed.member).empty()) continue;
-    errors->push_back(Required((here / needed.member).str()));
+    errors->push_back(Required(here / needed.member));
   }
 }
 
@@ -47,7 +47,7 @@ size_t Sources(const Value& volume, const std::vector<std::string_view>& order,
     if (k == 0) {
       Source(volume, sources[k], at, errors);
     } else {
-      errors->push_back(Forbidden((at / sources[k]).str(), "may not specify more than 1 volume type"));
+      errors->push_back(Forbidden(at / sources[k], "may not specify more than 1 volume type"));
     }
   }
   return sources.size();
@@ -55,10 +55,10 @@ size_t Sources(const Value& volume, const std::vector<std::string_view>& order,
 
 void AccessModes(const Value& spec, const Path& at, std::string_view why_required, Version release,
                  FieldErrors* errors) {
-  std::vector<std::string> known = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce"};
+  std::vector<std::string_view> known = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce"};
   if (kOncePerPod.Has(release)) known.emplace_back("ReadWriteOncePod");
   const Value& modes = OrEmpty(spec.Find("accessModes"));
-  const std::string here = (at / "accessModes").str();
+  const Path here = at / "accessModes";
   if (modes.empty()) errors->push_back(Required(here, why_required));
   bool once_per_pod = false;
   for (const Value& mode : modes.items) {
@@ -72,23 +72,11 @@ void AccessModes(const Value& spec, const Path& at, std::string_view why_require
   }
 }
 
-void PositiveSize(const Value& size, const std::string& at, FieldErrors* errors) {
+void PositiveSize(const Value& size, const Path& at, FieldErrors* errors) {
   const auto amount = api::Quantity::Parse(size.text());
   if (!amount.ok() || amount->Sign() > 0) return;
   if (amount->Sign() < 0) errors->push_back(Invalid(at, amount->String(), "must be greater than or equal to 0"));
   errors->push_back(Invalid(at, amount->String(), "must be greater than zero"));
-}
-
-void OneOfWords(const Value& holder, std::string_view key, const std::string& at,
-                const std::vector<std::string>& allowed, FieldErrors* errors) {
-  const std::string_view value = holder.Str(key);
-  if (value.empty() || std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
-  errors->push_back(NotSupported(at, value, allowed));
-}
-
-std::string JsonOfMember(const Value& holder, std::string_view key) {
-  const Value* v = holder.Find(key);
-  return v == nullptr ? "" : ToSortedJson(*v);
 }
 
 const Value& SpecOf(const Value& object) {
@@ -97,10 +85,7 @@ const Value& SpecOf(const Value& object) {
 
 void ClassName(const Value& spec, const Path& at, FieldErrors* errors) {
   const std::string_view name = spec.Str("storageClassName");
-  if (name.empty()) return;
-  for (const std::string& p : api::Dns1123SubdomainProblems(name)) {
-    errors->push_back(Invalid((at / "storageClassName").str(), name, p));
-  }
+  if (!name.empty()) AddProblems(api::Dns1123SubdomainProblems(name), at / "storageClassName", name, errors);
 }
 
 // A claim may be bound once, and a bound one may ask for more.
@@ -130,11 +115,7 @@ void ClaimUpdate(const Value& claim, const Value& old, Version release, FieldErr
     now.Erase("volumeAttributesClassName");
     before.Erase("volumeAttributesClassName");
   }
-  const TypeDef& type = TypeOf("PersistentVolumeClaimSpec", release);
-  std::string a, b;
-  Encode(now, type, &a);
-  Encode(before, type, &b);
-  if (a != b) {
+  if (!EncodeAlike(now, before, TypeOf("PersistentVolumeClaimSpec", release))) {
     errors->push_back(Forbidden(
         "spec",
         absl::StrCat(kSaysLowercase.Has(release) ? "spec " : "",
@@ -151,11 +132,8 @@ void ValidateVolumes(const Value& spec, const Path& at, Version release, std::se
                      FieldErrors* errors) {
   static const std::vector<std::string_view> kOrder = {
       "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi"};
-  const Value& volumes = OrEmpty(spec.Find("volumes"));
-  std::set<std::string_view> seen;
-  for (size_t i = 0; i < volumes.items.size(); ++i) {
-    const Value& v = volumes.items[i];
-    const Path here = at[i];
+  std::set<std::string> seen;
+  EachOf(spec, "volumes", at, [&](const Value& v, const Path& here) {
     const size_t before = errors->size();
     Sources(v, kOrder, {"name"}, here, errors);
     if (const Value* ephemeral = v.Find("ephemeral"); ephemeral != nullptr && ephemeral->IsObject()) {
@@ -163,35 +141,28 @@ void ValidateVolumes(const Value& spec, const Path& at, Version release, std::se
       const Path claim = within / "volumeClaimTemplate";
       const Value* made = ephemeral->Find("volumeClaimTemplate");
       if (made == nullptr || !made->IsObject()) {
-        errors->push_back(Required(claim.str()));
+        errors->push_back(Required(claim));
       } else {
         ValidateClaimSpec(SpecOf(*made), claim / "spec", release, errors);
       }
     }
-    const std::string_view name = v.Str("name");
-    if (name.empty()) {
-      errors->push_back(Required((here / "name").str()));
-    } else {
-      for (const std::string& p : DnsLabelProblems(name)) errors->push_back(Invalid((here / "name").str(), name, p));
-      if (!seen.insert(name).second) errors->push_back(Duplicate((here / "name").str(), name));
-    }
+    ValidateNameInList(v.Str("name"), here / "name", &seen, errors);
     // A volume with a mistake is none that could be mounted.
-    if (errors->size() == before) names->insert(name);
-  }
+    if (errors->size() == before) names->insert(v.Str("name"));
+  });
 }
 
 void ValidateClaimSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
   AccessModes(spec, at, "at least 1 access mode is required", release, errors);
   ValidateLabelSelector(spec.Find("selector"), at / "selector", errors);
   const Path resources = at / "resources";
-  const Value* size = spec.At({"resources", "requests", "storage"});
-  if (size == nullptr) {
-    errors->push_back(Required(resources.Key("storage").str()));
+  if (const Value* size = spec.At({"resources", "requests", "storage"})) {
+    PositiveSize(*size, resources.Key("storage"), errors);
   } else {
-    PositiveSize(*size, resources.Key("storage").str(), errors);
+    errors->push_back(Required(resources.Key("storage")));
   }
   ClassName(spec, at, errors);
-  OneOfWords(spec, "volumeMode", (at / "volumeMode").str(), {"Block", "Filesystem"}, errors);
+  ValidateWord(spec, "volumeMode", at, {"Block", "Filesystem"}, errors);
 }
 
 void ValidateClaim(const Value& claim, const Value* old, Version release, FieldErrors* errors) {
@@ -213,12 +184,9 @@ void ValidateVolume(const Value& volume, const Value* old, Version release, Fiel
     errors->push_back({FieldError::Type::kNotSupported, "spec.capacity",
                        absl::StrCat("Unsupported value: ", ToSortedJson(capacity), ": supported values: \"storage\"")});
   }
-  const Path capacity_path("spec.capacity");
-  for (size_t i = 0; i < capacity.keys.size(); ++i) {
-    PositiveSize(capacity.items[i], capacity_path.Key(capacity.keys[i]).str(), errors);
-  }
-  OneOfWords(spec, "persistentVolumeReclaimPolicy", "spec.persistentVolumeReclaimPolicy",
-             {"Delete", "Recycle", "Retain"}, errors);
+  EachEntry(spec, "capacity", at,
+            [&](std::string_view, const Value& amount, const Path& here) { PositiveSize(amount, here, errors); });
+  ValidateWord(spec, "persistentVolumeReclaimPolicy", at, {"Delete", "Recycle", "Retain"}, errors);
   const Value* affinity = spec.At({"nodeAffinity", "required"});
   if (affinity != nullptr) {
     ValidateNodeSelector(*affinity, Path("spec.nodeAffinity.required"), release, errors);
@@ -232,11 +200,11 @@ void ValidateVolume(const Value& volume, const Value* old, Version release, Fiel
     errors->push_back(Required("spec.nodeAffinity", "Local volume requires node affinity"));
   }
   ClassName(spec, at, errors);
-  OneOfWords(spec, "volumeMode", "spec.volumeMode", {"Block", "Filesystem"}, errors);
+  ValidateWord(spec, "volumeMode", at, {"Block", "Filesystem"}, errors);
   if (old == nullptr) return;
   const Value& before = SpecOf(*old);
   const bool same_source = std::all_of(before.keys.begin(), before.keys.end(), [&](const std::string& key) {
-    return kOthers.contains(key) || JsonOfMember(spec, key) == JsonOfMember(before, key);
+    return kOthers.contains(key) || AreAlike(spec.Find(key), before.Find(key));
   });
   if (!same_source) {
     errors->push_back(
@@ -246,11 +214,11 @@ void ValidateVolume(const Value& volume, const Value* old, Version release, Fiel
 
 void ValidateStorageClass(const Value& storage_class, const Value* old, FieldErrors* errors) {
   if (storage_class.Str("provisioner").empty()) errors->push_back(Required("provisioner"));
-  OneOfWords(storage_class, "reclaimPolicy", "reclaimPolicy", {"Delete", "Retain"}, errors);
-  OneOfWords(storage_class, "volumeBindingMode", "volumeBindingMode", {"Immediate", "WaitForFirstConsumer"}, errors);
+  ValidateWord(storage_class, "reclaimPolicy", "", {"Delete", "Retain"}, errors);
+  ValidateWord(storage_class, "volumeBindingMode", "", {"Immediate", "WaitForFirstConsumer"}, errors);
   if (old == nullptr) return;
   for (std::string_view member : {"parameters", "provisioner", "reclaimPolicy"}) {
-    if (JsonOfMember(storage_class, member) == JsonOfMember(*old, member)) continue;
+    if (AreAlike(storage_class.Find(member), old->Find(member))) continue;
     errors->push_back(Forbidden(member, absl::StrCat("updates to ", std::string(member), " are forbidden.")));
   }
   if (storage_class.Str("volumeBindingMode") != old->Str("volumeBindingMode")) {

@@ -151,10 +151,9 @@ void ValidateStrategy(const Value& spec, FieldErrors* errors) {
                                      : util::GoQuoted(rolling->Find("maxUnavailable")->text()),
                                  "may not be 0 when `maxSurge` is 0"));
   }
-  const int64_t deadline = OrEmpty(spec.Find("progressDeadlineSeconds")).AsInt();
-  if (spec.Find("progressDeadlineSeconds") != nullptr && deadline <= OrEmpty(spec.Find("minReadySeconds")).AsInt()) {
-    errors->push_back(
-        InvalidRaw("spec.progressDeadlineSeconds", std::to_string(deadline), "must be greater than minReadySeconds"));
+  const int64_t deadline = IntOf(spec, "progressDeadlineSeconds");
+  if (spec.Find("progressDeadlineSeconds") != nullptr && deadline <= IntOf(spec, "minReadySeconds")) {
+    errors->push_back(InvalidRaw("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
   }
 }
 
@@ -194,11 +193,7 @@ void StatefulSetUpdate(const Value& object, const Value& old, Version release, F
     const char* const last = ready_seconds ? " and " : ", and ";
     absl::StrAppend(&list, i == 0 ? "" : i + 1 == may.size() ? last : ", ", "'", may[i], "'");
   }
-  const TypeDef& type = TypeOf("StatefulSetSpec", release);
-  std::string a, b;
-  Encode(now, type, &a);
-  Encode(before, type, &b);
-  if (a == b) return;
+  if (EncodeAlike(now, before, TypeOf("StatefulSetSpec", release))) return;
   errors->push_back(Forbidden("spec", absl::StrCat("updates to statefulset spec for fields other than ", list,
                                                    " are forbidden", ready_seconds ? "" : ".")));
 }
@@ -286,13 +281,10 @@ void ValidateTemplate(const Value& object, const Value& pods, const ResourceInfo
 void ValidateWorkload(const Value& object, const ResourceInfo& r, const Value* old, FieldErrors* errors) {
   const Value* spec = object.Find("spec");
   if (spec == nullptr) return;
-  for (std::string_view member : {"replicas", "parallelism", "completions", "backoffLimit", "activeDeadlineSeconds",
-                                  "ttlSecondsAfterFinished", "minReadySeconds", "revisionHistoryLimit"}) {
-    const Value* n = spec->Find(member);
-    if (n == nullptr || !n->IsNumber() || n->AsInt() >= 0) continue;
-    errors->push_back(
-        InvalidRaw(absl::StrCat("spec.", std::string(member)), n->text(), "must be greater than or equal to 0"));
-  }
+  ValidateNotNegative(*spec,
+                      {"replicas", "parallelism", "completions", "backoffLimit", "activeDeadlineSeconds",
+                       "ttlSecondsAfterFinished", "minReadySeconds", "revisionHistoryLimit"},
+                      "spec", errors);
   ValidateSelector(object, r, old, errors);
   if (r.kind == "Deployment") ValidateStrategy(*spec, errors);
   if (r.kind == "StatefulSet" || r.kind == "DaemonSet") ValidateManagement(*spec, r, errors);
@@ -304,8 +296,7 @@ void ValidateWorkload(const Value& object, const ResourceInfo& r, const Value* o
 void ValidateCronJob(const Value& object, Version release, FieldErrors* errors) {
   // A Job's name is the CronJob's and eleven characters for its time.
   constexpr size_t kLongestName = 52;
-  const Value* meta = object.Find("metadata");
-  const std::string_view name = meta == nullptr ? std::string_view() : meta->Str("name");
+  const std::string_view name = OrEmpty(object.Find("metadata")).Str("name");
   if (name.size() > kLongestName) {
     errors->push_back(
         Invalid("metadata.name", name, absl::StrCat("must be no more than ", kLongestName, " characters")));
@@ -315,12 +306,8 @@ void ValidateCronJob(const Value& object, Version release, FieldErrors* errors) 
   if (concurrency != "Allow" && concurrency != "Forbid" && concurrency != "Replace") {
     errors->push_back(NotSupported("spec.concurrencyPolicy", concurrency, {"Allow", "Forbid", "Replace"}));
   }
-  for (std::string_view member : {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"}) {
-    const Value* n = spec.Find(member);
-    if (n == nullptr || !n->IsNumber() || n->AsInt() >= 0) continue;
-    errors->push_back(
-        InvalidRaw(absl::StrCat("spec.", std::string(member)), n->text(), "must be greater than or equal to 0"));
-  }
+  ValidateNotNegative(spec, {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"}, "spec",
+                      errors);
   const Value& job = OrEmpty(OrEmpty(spec.Find("jobTemplate")).Find("spec"));
   const Path at("spec.jobTemplate.spec");
   const Path pods = at / "template";

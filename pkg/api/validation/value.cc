@@ -45,6 +45,25 @@ Value Value::Object() {
   v.type_ = Type::kObject;
   return v;
 }
+Value Value::Object(std::initializer_list<Named> members) {
+  Value v = Object();
+  v.SetAll(members);
+  return v;
+}
+
+void Value::SetAll(std::initializer_list<Named> members) {
+  for (const Named& m : members) {
+    if (const auto* text = std::get_if<std::string_view>(&m.value_)) {
+      Set(m.key_, String(*text));
+    } else if (const auto* b = std::get_if<bool>(&m.value_)) {
+      Set(m.key_, Bool(*b));
+    } else if (const auto* n = std::get_if<int64_t>(&m.value_)) {
+      Set(m.key_, Int(*n));
+    } else {
+      Set(m.key_, *std::get<const Value*>(m.value_));
+    }
+  }
+}
 
 int64_t Value::AsInt() const {
   int64_t n = 0;

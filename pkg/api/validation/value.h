@@ -8,11 +8,13 @@
 #include <absl/container/flat_hash_set.h>
 #include <absl/status/statusor.h>
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "pkg/api/json.h"
@@ -31,6 +33,23 @@ class Value {
   static Value String(std::string_view s);
   static Value Array();
   static Value Object();
+  // A member for the functions below: a text, a number, a truth value, or a copy of another value. For arguments.
+  class Named {
+   public:
+    Named(std::string_view key, std::string_view text) : key_(key), value_(text) {}    // NOLINT: implicit
+    Named(std::string_view key, const std::string& text) : key_(key), value_(text) {}  // NOLINT
+    Named(std::string_view key, const char* text) : key_(key), value_(text) {}         // NOLINT
+    Named(std::string_view key, bool b) : key_(key), value_(b) {}                      // NOLINT
+    template <std::integral N>
+    Named(std::string_view key, N n) : key_(key), value_(static_cast<int64_t>(n)) {}  // NOLINT
+    Named(std::string_view key, const Value& v) : key_(key), value_(&v) {}            // NOLINT
+
+   private:
+    friend class Value;
+    std::string_view key_;
+    std::variant<std::string_view, bool, int64_t, const Value*> value_;
+  };
+  static Value Object(std::initializer_list<Named> members);  // with these members: {{"kind", "Pod"}, {"count", 3}}
 
   Type type() const { return type_; }
   bool IsNull() const { return type_ == Type::kNull; }
@@ -55,6 +74,8 @@ class Value {
   std::string_view Str(std::string_view key) const;
   // Replaces or appends a member; a null becomes an object.
   Value& Set(std::string_view key, Value v);
+  // Sets each of these members. None of their texts may be one of this value.
+  void SetAll(std::initializer_list<Named> members);
   // Returns the member, which is made an empty object if it is missing or null.
   Value& Child(std::string_view key);
   void Erase(std::string_view key);

@@ -234,13 +234,12 @@ class CronJobs final : public Actor {
       if (job->complete) last = std::max(last, job->completed);
       const JobFactsPtr now = Now(job->ns, job->name);
       if (now == nullptr || now->IsOver() || now->terminating) continue;
-      Value reference = Value::Object();
-      reference.Set("kind", Value::String("Job"));
-      reference.Set("namespace", Value::String(job->ns));
-      reference.Set("name", Value::String(job->name));
-      reference.Set("uid", Value::String(job->uid));
-      reference.Set("apiVersion", Value::String("batch/v1"));
-      reference.Set("resourceVersion", Value::String(now->version));
+      Value reference = Value::Object({{"kind", "Job"},
+                                       {"namespace", job->ns},
+                                       {"name", job->name},
+                                       {"uid", job->uid},
+                                       {"apiVersion", "batch/v1"},
+                                       {"resourceVersion", now->version}});
       active.Append(std::move(reference));
     }
     Value& status = cron->Child("status");

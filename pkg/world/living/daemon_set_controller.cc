@@ -317,10 +317,10 @@ class DaemonSets final : public Actor {
     }
     const auto desired = static_cast<int64_t>(look.wanted.size());
     Value& status = set.Child("status");
-    status.Set("currentNumberScheduled", Value::Int(scheduled));
-    status.Set("numberMisscheduled", Value::Int(misplaced));
-    status.Set("desiredNumberScheduled", Value::Int(desired));
-    status.Set("numberReady", Value::Int(ready));
+    status.SetAll({{"currentNumberScheduled", scheduled},
+                   {"numberMisscheduled", misplaced},
+                   {"desiredNumberScheduled", desired},
+                   {"numberReady", ready}});
     SetCount("numberAvailable", available, &status);
     SetCount("numberUnavailable", desired - available, &status);
     SetCount("updatedNumberScheduled", updated, &status);

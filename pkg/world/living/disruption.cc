@@ -141,16 +141,15 @@ class Disruption final : public Actor {
   void Write(const BudgetState& state, const std::string& no_scale, const Value& disrupted, Value* budget) {
     Value& status = budget->Child("status");
     if (!state.error.empty()) {
-      status.Set("disruptionsAllowed", Value::Int(0));
-      status.Set("observedGeneration", Value::Int(NumberAt(*budget, {"metadata", "generation"})));
+      status.SetAll({{"disruptionsAllowed", 0}, {"observedGeneration", NumberAt(*budget, {"metadata", "generation"})}});
       SetCondition({"DisruptionAllowed", "False", "SyncFailed", NoScale(no_scale)}, world_->Now(), budget);
       return;
     }
-    status.Set("disruptionsAllowed", Value::Int(state.disruptions_allowed));
-    status.Set("currentHealthy", Value::Int(state.current_healthy));
-    status.Set("desiredHealthy", Value::Int(state.desired_healthy));
-    status.Set("expectedPods", Value::Int(state.expected_pods));
-    status.Set("observedGeneration", Value::Int(NumberAt(*budget, {"metadata", "generation"})));
+    status.SetAll({{"disruptionsAllowed", state.disruptions_allowed},
+                   {"currentHealthy", state.current_healthy},
+                   {"desiredHealthy", state.desired_healthy},
+                   {"expectedPods", state.expected_pods},
+                   {"observedGeneration", NumberAt(*budget, {"metadata", "generation"})}});
     if (disrupted.empty()) {
       status.Erase("disruptedPods");
     } else {

@@ -50,12 +50,7 @@ int64_t TargetOf(const Value& port, const Value* pod) {
 }
 
 Value TargetReference(const Backend& pod, std::string_view ns) {
-  Value ref = Value::Object();
-  ref.Set("kind", Value::String("Pod"));
-  ref.Set("namespace", Value::String(ns));
-  ref.Set("name", Value::String(pod.name));
-  ref.Set("uid", Value::String(pod.uid));
-  return ref;
+  return Value::Object({{"kind", "Pod"}, {"namespace", ns}, {"name", pod.name}, {"uid", pod.uid}});
 }
 
 class EndpointsController final : public Actor {
@@ -139,10 +134,9 @@ class EndpointsController final : public Actor {
     for (size_t i = 0; ports != nullptr && i < ports->items.size(); ++i) {
       if (i >= numbers.size() || numbers[i] < 0) continue;
       const Value& port = ports->items[i];
-      Value p = Value::Object();
-      p.Set("name", Value::String(port.Str("name")));
-      p.Set("port", Value::Int(numbers[i]));
-      p.Set("protocol", Value::String(port.Str("protocol").empty() ? "TCP" : port.Str("protocol")));
+      Value p = Value::Object({{"name", port.Str("name")},
+                               {"port", numbers[i]},
+                               {"protocol", port.Str("protocol").empty() ? "TCP" : port.Str("protocol")}});
       list.Append(std::move(p));
     }
     return list;
@@ -153,9 +147,7 @@ class EndpointsController final : public Actor {
     size_t count = 0;
     for (const Backend& b : pods) {
       if (b.terminating || ++count > kMostInEndpoints) continue;
-      Value address = Value::Object();
-      address.Set("ip", Value::String(b.ip));
-      address.Set("nodeName", Value::String(b.node));
+      Value address = Value::Object({{"ip", b.ip}, {"nodeName", b.node}});
       address.Set("targetRef", TargetReference(b, what.ns));
       auto [it, is_new] = by_ports.try_emplace(b.ports, Value::Array(), Value::Array());
       (b.ready ? it->second.first : it->second.second).Append(std::move(address));
@@ -170,8 +162,7 @@ class EndpointsController final : public Actor {
     }
     Value v = Value::Object();
     Value& meta = v.Child("metadata");
-    meta.Set("name", Value::String(what.name));
-    meta.Set("namespace", Value::String(what.ns));
+    meta.SetAll({{"name", what.name}, {"namespace", what.ns}});
     if (const Value* labels = service.At({"metadata", "labels"})) meta.Set("labels", Value(*labels));
     v.Set("subsets", std::move(subsets));
     Write(kAddresses, what.name, std::move(v), "subsets");
@@ -210,13 +201,11 @@ class EndpointsController final : public Actor {
   static Value NewSlice(const ObjectName& what, const Value& service, size_t number) {
     Value v = Value::Object();
     Value& meta = v.Child("metadata");
-    meta.Set("name", Value::String(SliceName(service, number)));
-    meta.Set("generateName", Value::String(what.name + "-"));
-    meta.Set("namespace", Value::String(what.ns));
+    meta.SetAll({{"name", SliceName(service, number)}, {"generateName", what.name + "-"}, {"namespace", what.ns}});
     const Value* own = service.At({"metadata", "labels"});
     Value labels = own == nullptr ? Value::Object() : *own;
-    labels.Set("endpointslice.kubernetes.io/managed-by", Value::String("endpointslice-controller.k8s.io"));
-    labels.Set(kOfService, Value::String(what.name));
+    labels.SetAll(
+        {{"endpointslice.kubernetes.io/managed-by", "endpointslice-controller.k8s.io"}, {kOfService, what.name}});
     meta.Set("labels", std::move(labels));
     Value owners = Value::Array();
     owners.Append(ControllerReference(service));
@@ -231,9 +220,7 @@ class EndpointsController final : public Actor {
     addresses.Append(Value::String(b.ip));
     e.Set("addresses", std::move(addresses));
     Value& conditions = e.Child("conditions");
-    conditions.Set("ready", Value::Bool(b.ready));
-    conditions.Set("serving", Value::Bool(b.serving));
-    conditions.Set("terminating", Value::Bool(b.terminating));
+    conditions.SetAll({{"ready", b.ready}, {"serving", b.serving}, {"terminating", b.terminating}});
     e.Set("targetRef", TargetReference(b, ns));
     e.Set("nodeName", Value::String(b.node));
     auto node = world_->nodes().find(b.node);

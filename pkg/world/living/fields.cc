@@ -156,9 +156,7 @@ bool SetCondition(const Condition& c, absl::Time now, Value* object) {
       std::find_if(list->items.begin(), list->items.end(), [&](const Value& o) { return o.Str("type") == c.type; });
   const bool turns = same == list->items.end() || same->Str("status") != c.status;
   if (!turns && same->Str("reason") == c.reason && same->Str("message") == c.message) return false;
-  Value v = Value::Object();
-  v.Set("type", Value::String(c.type));
-  v.Set("status", Value::String(c.status));
+  Value v = Value::Object({{"type", c.type}, {"status", c.status}});
   if (c.has_update_time) v.Set("lastUpdateTime", Value::String(TimeText(now)));
   // Somebody may have written a condition without its time.
   const Value* since = turns ? nullptr : same->Find("lastTransitionTime");

@@ -382,8 +382,7 @@ class Jobs final : public Actor {
     }
     Value& status = job->Child("status");
     SetCount("active", active, &status);
-    status.Set("ready", Value::Int(ready));
-    status.Set("terminating", Value::Int(terminating));
+    status.SetAll({{"ready", ready}, {"terminating", terminating}});
   }
 
   void Release(const PodFacts& pod) {

@@ -46,11 +46,7 @@ bool IsManagedTaint(std::string_view key) {
 }
 
 Value Taint(std::string_view key, std::string_view effect, absl::Time now) {
-  Value t = Value::Object();
-  t.Set("key", Value::String(key));
-  t.Set("effect", Value::String(effect));
-  t.Set("timeAdded", Value::String(TimeText(now)));
-  return t;
+  return Value::Object({{"key", key}, {"effect", effect}, {"timeAdded", TimeText(now)}});
 }
 
 // Changes the taints of `node` for which `managed` holds to those with `keys`. Returns whether any changed.
@@ -417,9 +413,7 @@ void TaintNewNode(const Rules& rules, Value* node) {
     return t.Str("key") == kNotReadyTaint && t.Str("effect") == "NoSchedule";
   });
   if (there) return;
-  Value t = Value::Object();
-  t.Set("key", Value::String(kNotReadyTaint));
-  t.Set("effect", Value::String("NoSchedule"));
+  Value t = Value::Object({{"key", kNotReadyTaint}, {"effect", "NoSchedule"}});
   taints->Append(std::move(t));
 }
 

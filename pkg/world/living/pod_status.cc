@@ -24,10 +24,7 @@ void WriteContainers(Value* pod, bool init, const std::function<void(const Value
     s.Set("name", Value::String(c.Str("name")));
     s.Set("state", Value::Object());
     s.Set("lastState", Value::Object());
-    s.Set("ready", Value::Bool(false));
-    s.Set("restartCount", Value::Int(0));
-    s.Set("image", Value::String(c.Str("image")));
-    s.Set("imageID", Value::String(""));
+    s.SetAll({{"ready", false}, {"restartCount", 0}, {"image", c.Str("image")}, {"imageID", ""}});
     write(c, &s);
     list.Append(std::move(s));
   }
@@ -35,12 +32,10 @@ void WriteContainers(Value* pod, bool init, const std::function<void(const Value
 }
 
 Value Terminated(int64_t exit_code, std::string_view since, absl::Time now) {
-  Value t = Value::Object();
-  t.Set("exitCode", Value::Int(exit_code));
-  t.Set("reason", Value::String(exit_code == 0 ? "Completed" : "Error"));
-  t.Set("startedAt", Value::String(since.empty() ? TimeText(now) : std::string(since)));
-  t.Set("finishedAt", Value::String(TimeText(now)));
-  return t;
+  return Value::Object({{"exitCode", exit_code},
+                        {"reason", exit_code == 0 ? "Completed" : "Error"},
+                        {"startedAt", since.empty() ? TimeText(now) : std::string(since)},
+                        {"finishedAt", TimeText(now)}});
 }
 
 void SetContainerId(const Value& pod, Value* status) {
@@ -77,8 +72,7 @@ void EndContainers(int64_t exit_code, absl::Time now, Value* pod, const Value* w
   for (Value& s : list->items) {
     Value ended = Value::Object();
     ended.Set("terminated", Terminated(exit_code, RunningSince(s), now));
-    s.Set("ready", Value::Bool(false));
-    s.Set("started", Value::Bool(false));
+    s.SetAll({{"ready", false}, {"started", false}});
     if (waiting == nullptr) {
       s.Set("state", std::move(ended));
       continue;
@@ -115,9 +109,7 @@ void WriteNodeStatus(std::string_view ip, std::string_view version, absl::Time n
     Value& addresses = status.Set("addresses", Value::Array());
     for (auto [type, address] :
          {std::pair<std::string_view, std::string_view>("InternalIP", ip), {"Hostname", NameOf(*node)}}) {
-      Value a = Value::Object();
-      a.Set("type", Value::String(type));
-      a.Set("address", Value::String(address));
+      Value a = Value::Object({{"type", type}, {"address", address}});
       addresses.Append(std::move(a));
     }
   }
@@ -141,16 +133,12 @@ void WriteNodeStatus(std::string_view ip, std::string_view version, absl::Time n
 
 void WriteRejected(std::string_view reason, std::string_view message, absl::Time now, Value* pod) {
   Value& status = pod->Child("status");
-  status.Set("phase", Value::String("Failed"));
-  status.Set("reason", Value::String(reason));
-  status.Set("message", Value::String(message));
-  status.Set("startTime", Value::String(TimeText(now)));
+  status.SetAll({{"phase", "Failed"}, {"reason", reason}, {"message", message}, {"startTime", TimeText(now)}});
 }
 
 void WriteCreating(std::string_view host_ip, absl::Time now, Value* pod) {
   Value& status = pod->Child("status");
-  status.Set("startTime", Value::String(TimeText(now)));
-  status.Set("hostIP", Value::String(host_ip));
+  status.SetAll({{"startTime", TimeText(now)}, {"hostIP", host_ip}});
   status.Set("hostIPs", Value::Array()).Append(Value::Object());
   status.Find("hostIPs")->items[0].Set("ip", Value::String(host_ip));
   SetCondition({"PodReadyToStartContainers", "False", "", ""}, now, pod);
@@ -166,8 +154,7 @@ void WriteCreating(std::string_view host_ip, absl::Time now, Value* pod) {
 
 void WriteRunning(std::string_view ip, bool ready, int64_t restarts, absl::Time now, Value* pod) {
   Value& status = pod->Child("status");
-  status.Set("phase", Value::String("Running"));
-  status.Set("podIP", Value::String(ip));
+  status.SetAll({{"phase", "Running"}, {"podIP", ip}});
   status.Set("podIPs", Value::Array()).Append(Value::Object());
   status.Find("podIPs")->items[0].Set("ip", Value::String(ip));
   SetCondition({"PodReadyToStartContainers", "True", "", ""}, now, pod);
@@ -179,8 +166,7 @@ void WriteRunning(std::string_view ip, bool ready, int64_t restarts, absl::Time 
   }
   auto runs = [&](Value* s) {
     s->Child("state").Child("running").Set("startedAt", Value::String(at));
-    s->Set("ready", Value::Bool(ready));
-    s->Set("started", Value::Bool(true));
+    s->SetAll({{"ready", ready}, {"started", true}});
     SetContainerId(*pod, s);
   };
   WriteContainers(pod, true, [&](const Value& c, Value* s) {
@@ -225,10 +211,9 @@ bool HasItsResources(const Value& pod) {
 }
 
 void WriteWaiting(int64_t exit_code, absl::Duration back_off, absl::Time now, Value* pod) {
-  Value waiting = Value::Object();
-  waiting.Set("reason", Value::String("CrashLoopBackOff"));
-  waiting.Set("message",
-              Value::String(absl::StrCat("back-off ", absl::FormatDuration(back_off), " restarting failed container")));
+  Value waiting = Value::Object(
+      {{"reason", "CrashLoopBackOff"},
+       {"message", absl::StrCat("back-off ", absl::FormatDuration(back_off), " restarting failed container")}});
   SetReadiness(false, kNotReady, Unready(*pod), now, pod);
   EndContainers(exit_code, now, pod, &waiting);
 }

@@ -45,8 +45,7 @@ std::string KeepRevision(World* world, const Value& owner) {
   }
   Value v = Value::Object();
   Value& meta = v.Child("metadata");
-  meta.Set("name", Value::String(name));
-  meta.Set("namespace", Value::String(NamespaceOf(owner)));
+  meta.SetAll({{"name", name}, {"namespace", NamespaceOf(owner)}});
   Value labels = validation::OrEmpty(pod_template.At({"metadata", "labels"}));
   labels.Set("controller.kubernetes.io/hash", Value::String(hash));
   meta.Set("labels", std::move(labels));

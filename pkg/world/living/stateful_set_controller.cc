@@ -217,15 +217,12 @@ class StatefulLook {
       current = updated;
     }
     Value& status = set.Child("status");
-    status.Set("observedGeneration", Value::Int(NumberAt(set_, {"metadata", "generation"})));
-    status.Set("replicas", Value::Int(replicas));
+    status.SetAll({{"observedGeneration", NumberAt(set_, {"metadata", "generation"})}, {"replicas", replicas}});
     SetCount("readyReplicas", ready, &status);
     status.Set("availableReplicas", Value::Int(available));
     SetCount("currentReplicas", current, &status);
     SetCount("updatedReplicas", updated, &status);
-    status.Set("currentRevision", Value::String(current_));
-    status.Set("updateRevision", Value::String(update_));
-    status.Set("collisionCount", Value::Int(0));
+    status.SetAll({{"currentRevision", current_}, {"updateRevision", update_}, {"collisionCount", 0}});
     WriteStatus(world_, "StatefulSet", *found, std::move(set));
   }
 

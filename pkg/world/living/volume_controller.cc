@@ -233,12 +233,11 @@ class Volumes final : public Actor {
     spec.Child("capacity").Set("storage", Value::String(TextAt(claim, {"spec", "resources", "requests", "storage"})));
     spec.Set("accessModes", validation::OrEmpty(claim.At({"spec", "accessModes"})));
     const std::string_view policy = storage_class.Str("reclaimPolicy");
-    spec.Set("persistentVolumeReclaimPolicy", Value::String(policy.empty() ? "Delete" : policy));
-    spec.Set("storageClassName", Value::String(NameOf(storage_class)));
+    spec.SetAll({{"persistentVolumeReclaimPolicy", policy.empty() ? "Delete" : policy},
+                 {"storageClassName", NameOf(storage_class)}});
     if (const Value* mode = claim.At({"spec", "volumeMode"})) spec.Set("volumeMode", *mode);
     Value& source = spec.Child("csi");
-    source.Set("driver", Value::String(provisioner));
-    source.Set("volumeHandle", Value::String(name));
+    source.SetAll({{"driver", provisioner}, {"volumeHandle", name}});
     spec.Set("claimRef", ReferenceTo(claim));
     Value stored;
     if (Written refused = world_->cluster().Create(kVolume, std::move(v), &stored)) {
@@ -247,19 +246,17 @@ class Volumes final : public Actor {
     }
     Value annotated = claim;
     Value& annotations = annotated.Child("metadata").Child("annotations");
-    annotations.Set("volume.beta.kubernetes.io/storage-provisioner", Value::String(provisioner));
-    annotations.Set("volume.kubernetes.io/storage-provisioner", Value::String(provisioner));
+    annotations.SetAll({{"volume.beta.kubernetes.io/storage-provisioner", provisioner},
+                        {"volume.kubernetes.io/storage-provisioner", provisioner}});
     Bind(annotated, stored, true);
   }
 
   static Value ReferenceTo(const Value& claim) {
-    Value ref = Value::Object();
-    ref.Set("kind", Value::String(kClaim));
-    ref.Set("namespace", Value::String(NamespaceOf(claim)));
-    ref.Set("name", Value::String(NameOf(claim)));
-    ref.Set("uid", Value::String(UidOf(claim)));
-    ref.Set("apiVersion", Value::String("v1"));
-    return ref;
+    return Value::Object({{"kind", kClaim},
+                          {"namespace", NamespaceOf(claim)},
+                          {"name", NameOf(claim)},
+                          {"uid", UidOf(claim)},
+                          {"apiVersion", "v1"}});
   }
 
   void Bind(Value claim, Value volume, bool chosen) {

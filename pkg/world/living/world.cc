@@ -330,26 +330,22 @@ void World::Record(const Value& about, std::string_view component, std::string_v
   const std::string ns(NamespaceOf(about).empty() ? "default" : NamespaceOf(about)), now = TimeText(Now());
   Value event = Value::Object();
   Value& meta = event.Child("metadata");
-  meta.Set("name", Value::String(absl::StrFormat("%s.%016x", util::ToAbsl(NameOf(about)),
-                                                 absl::ToUnixNanos(Now()) + static_cast<int64_t>(++events_))));
-  meta.Set("namespace", Value::String(ns));
+  meta.SetAll({{"name", absl::StrFormat("%s.%016x", util::ToAbsl(NameOf(about)),
+                                        absl::ToUnixNanos(Now()) + static_cast<int64_t>(++events_))},
+               {"namespace", ns}});
   Value& object = event.Child("involvedObject");
-  object.Set("kind", Value::String(about.Str("kind")));
-  object.Set("apiVersion", Value::String(about.Str("apiVersion")));
-  object.Set("name", Value::String(NameOf(about)));
+  object.SetAll({{"kind", about.Str("kind")}, {"apiVersion", about.Str("apiVersion")}, {"name", NameOf(about)}});
   if (!NamespaceOf(about).empty()) object.Set("namespace", Value::String(ns));
   object.Set("uid", Value::String(UidOf(about)));
-  event.Set("type", Value::String(type));
-  event.Set("reason", Value::String(reason));
-  event.Set("message", Value::String(message));
+  event.SetAll({{"type", type}, {"reason", reason}, {"message", message}});
   Value& from = event.Child("source");
   from.Set("component", Value::String(component));
   if (!host.empty()) from.Set("host", Value::String(host));
-  event.Set("firstTimestamp", Value::String(now));
-  event.Set("lastTimestamp", Value::String(now));
-  event.Set("count", Value::Int(1));
-  event.Set("reportingComponent", Value::String(component));
-  event.Set("reportingInstance", Value::String(host));
+  event.SetAll({{"firstTimestamp", now},
+                {"lastTimestamp", now},
+                {"count", 1},
+                {"reportingComponent", component},
+                {"reportingInstance", host}});
   cluster_->Create("Event", std::move(event), nullptr);
 }
 
