@@ -7,7 +7,6 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/strip.h>
 #include <absl/time/clock.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <map>
@@ -20,6 +19,7 @@
 #include "pkg/lab/metrics.h"
 #include "pkg/util/contract.h"
 #include "pkg/util/csv.h"
+#include "pkg/util/peak_memory.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -380,8 +380,6 @@ double Quantile(std::vector<double> sorted, double q) {
 std::string Stats::Json() const {
   std::vector<double> sorted = micros;
   std::sort(sorted.begin(), sorted.end());
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
   const auto number = [](double value, int digits) { return absl::StrFormat("%.*f", digits, value); };
   api::JsonWriter j;
   j.Object().Member("nodes", nodes).Member("pods", pods).Member("scheduled", scheduled);
@@ -391,7 +389,7 @@ std::string Stats::Json() const {
       .Literal(number(Quantile(sorted, 0.50), 3))
       .Key("p99Micros")
       .Literal(number(Quantile(sorted, 0.99), 3));
-  j.Member("peakRSSBytes", int64_t{usage.ru_maxrss} * 1024);
+  j.Member("peakRSSBytes", util::PeakMemoryBytes());
   return j.End().Finish();
 }
 

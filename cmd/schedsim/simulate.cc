@@ -2,7 +2,6 @@
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -27,6 +26,7 @@
 #include "pkg/simulate/living_cluster.h"
 #include "pkg/simulate/simulate.h"
 #include "pkg/simulate/times.h"
+#include "pkg/util/peak_memory.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -366,12 +366,10 @@ std::string StatsLine(const SimulationReport& report, double wall) {
     never += c.outcome.never_placed;
     cpu += c.outcome.cpu_seconds;
   }
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
   api::JsonWriter j;
   j.Object().Member("nodes", report.workload->node_count()).Member("pods", pods).Member("scheduled", placed);
   j.Member("unschedulable", never).Key("wallSeconds").Literal(absl::StrCat(wall));
-  j.Key("cpuSeconds").Literal(absl::StrCat(cpu)).Member("peakRSSBytes", int64_t{usage.ru_maxrss} * 1024);
+  j.Key("cpuSeconds").Literal(absl::StrCat(cpu)).Member("peakRSSBytes", util::PeakMemoryBytes());
   return j.End().Finish();
 }
 

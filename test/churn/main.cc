@@ -2,7 +2,6 @@
 // the CPU time of its thread, which is the same on a busy machine.
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <ctime>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "pkg/util/peak_memory.h"
 #include "pkg/util/status.h"
 #include "test/churn/cluster_changes.h"
 #include "test/churn/day.h"
@@ -111,13 +111,11 @@ int Decide(const std::string& file, const Options& options) {
   const size_t nodes = (*simulation)->cache().node_count();
   Measured m = DecideAll(simulation->get(), scenario.pending, options);
   std::sort(m.micros.begin(), m.micros.end());
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
   std::cout << absl::StrFormat(
       "{\"nodes\":%d,\"pods\":%d,\"scheduled\":%d,\"cpuSeconds\":%.6f,\"p50Micros\":%.3f,\"p99Micros\":%.3f,"
       "\"peakRSSBytes\":%d,\"differences\":%d}\n",
       nodes, m.micros.size(), m.scheduled, m.cpu_seconds, Quantile(m.micros, 0.50), Quantile(m.micros, 0.99),
-      int64_t{usage.ru_maxrss} * 1024, m.differences);
+      util::PeakMemoryBytes(), m.differences);
   std::cout.flush();
   std::_Exit(m.differences > 0 ? 1 : 0);  // freeing millions of objects takes long
 }
