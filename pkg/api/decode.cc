@@ -20,7 +20,7 @@ template <typename T>
 constexpr bool kIsNamespaced =
     kIsOneOf<T, Service, ReplicationController, ReplicaSet, StatefulSet, PodDisruptionBudget, Deployment, ConfigMap,
              PersistentVolumeClaim, CsiStorageCapacity, ResourceClaim>;
-// Kinds of whose objects scheduling needs the uid, and what stands for the kind in one that is made up.
+// Kinds whose uids scheduling needs, and the word for each in uids that are made up.
 template <typename T>
 constexpr std::string_view kInUid = kIsOneOf<T, Node>                    ? "node"
                                     : kIsOneOf<T, PersistentVolume>      ? "volume"

@@ -80,7 +80,7 @@ class Reader {
   absl::Status Status(std::string_view kind, Json object) const;
   const std::string& error() const { return error_; }
 
-  // Returns whether a value has the type, which is an error otherwise. Null is none, but is not of the type.
+  // Returns whether a value has the type, and reports an error if not. Null is no error, but has no type.
   bool Expect(const Path& at, Json j, Json::Type type, std::string_view what) {
     if (j.type() == type) return true;
     if (!j.IsNull()) Fail(at, j, what);
@@ -122,9 +122,9 @@ class Reader {
 //               Member("spec", Member("attacher", &out->attacher), Member("nodeName", &out->node_name),
 //                      Member("source", Member("persistentVolumeName", &out->volume_name))));
 //   }
-// A target is a pointer or another value for which there is a function Read; a function of the path and the value, or
-// of nothing; or members, of the object that the value is. Of several targets each has its turn. Members that no list
-// names are passed over, so to read another field is to add it to a list, or to add a Read for its type.
+// A target is something that a function Read takes, such as a pointer; a function that is called with the path and the
+// value, or with nothing; or the members of the value, which then is an object. Several targets are served one after
+// another. Members that are in no list are ignored. To read another field, add it to a list, or a Read for its type.
 template <size_t N, typename... T>
 struct Member {
   explicit Member(const char (&n)[N], T... t) : name(n), targets(std::move(t)...) {}
@@ -193,7 +193,7 @@ struct Given {
 inline void Read(Reader&, const Path&, Json, Given out) {
   *out.out = true;
 }
-// Whether a text is a word.
+// Whether a text is this word.
 struct IsWord {
   std::string_view word;
   bool* out;

@@ -84,7 +84,7 @@ void Read(Reader& r, const Path& at, Json j, Namespace* out) {
   r.Intern(out->meta.name);  // the object keeps it for those who name the namespace by its symbol
 }
 
-// Of the spec matters only that it is an object.
+// The spec only has to be an object.
 void Read(Reader& r, const Path& at, Json j, Deployment* out) {
   r.Members(at, j, Member("metadata", &out->meta), Member("spec", Rest([](const Path&, Json) {})));
 }

@@ -76,7 +76,7 @@ absl::StatusOr<Value> Decode(const Value& in, const TypeDef& type, std::string_v
 
 // Writes a decoded value with members in the type's order; empty ones are omitted where Go omits them.
 void Encode(const Value& v, const TypeDef& type, std::string* out);
-// Returns whether Encode writes the same of two values.
+// Returns whether Encode writes two values alike.
 bool EncodeAlike(const Value& a, const Value& b, const TypeDef& type);
 // Changes a value into what a parser reads from the text that Encode writes of it, but for positions.
 void Normalize(const TypeDef& type, Value* v);

@@ -9,8 +9,8 @@
 
 namespace berth::scheduler::interpodaffinity {
 
-// Scores each part by where its sum lies between the least and the largest sum, which are those of the parts that have
-// nodes, and `start`. If they are equal, every part scores 0. The quotient of doubles is computed first and the product
+// Scores each part by where its sum lies between the least and the largest of these: the sums of the parts that have
+// nodes, and `start`. If all are equal, every part scores 0. The quotient of doubles is computed first and the product
 // truncated, which loses a point for some values (bug B-23, kept). REQUIRES: there is one channel.
 inline void ScoreByRange(const DomainParts& parts, int64_t start, int64_t max_score, std::span<int64_t> scores) {
   int64_t min = start, max = start;

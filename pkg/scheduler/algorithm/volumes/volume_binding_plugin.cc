@@ -84,7 +84,7 @@ class BindingCheck final : public ColumnCheck {
     return absl::StrJoin(parts, "; ");
   }
   RuleError Error(Row row) override { return Ask(row).error; }
-  // Bound claims alone fail for one of two reasons, which are found for all nodes at once.
+  // Bound claims alone fail for one of two reasons, which are found for all nodes at once. kUsable is 0.
   int ReasonBits() const override {
     return !rejection_ && claims_.delayed.empty() && !binder_->MayErr(claims_.bound) ? 2 : 0;
   }
