@@ -36,8 +36,9 @@ size_t HashOf(const std::vector<NodeCondition>& list) {
 template <typename T>
 class RecentLists {
  public:
-  // Returns a list with the elements of `list`, if possible one that exists.
-  SharedList<T> Share(std::vector<T> list) {
+  // Returns a list with the elements of `list`, if possible one that exists. Inlined, g++ 12 warns of memory that is
+  // freed wrongly, which it is not.
+  [[gnu::noinline]] SharedList<T> Share(std::vector<T> list) {
     if (list.empty() || list.size() > kLongest) return list;
     SharedList<T>& recent = lists_[HashOf(list) % lists_.size()];
     if (!AreSame(recent.list(), list)) {
