@@ -102,7 +102,7 @@ TEST_CASE("contracts of kept answers: ranks, buckets, signatures and groups") {
   RowStates states;
   CHECK_THROWS_AS(states[0], BrokenContractError);
   CHECK_THROWS_AS(states.Grow(2), BrokenContractError);
-  states.Resize(2);
+  states.Resize(2, {0, 0}, {0, 0});
   CHECK_THROWS_AS(states.Set(2, {}), BrokenContractError);
   CHECK_THROWS_AS(states.Grow(1), BrokenContractError);
   ScoreColumn scores;

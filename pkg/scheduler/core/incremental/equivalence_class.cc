@@ -33,7 +33,7 @@ void EquivalenceClass::AddToBucket(uint32_t rank, const RowState& state) {
 
 // Gives the row its new state, and moves it from its bucket, if it is in one, to that of the new state.
 void EquivalenceClass::MoveRow(const Move& move) {
-  if (states_.empty()) states_.Resize(rows_known_);
+  if (states_.empty()) states_.Resize(rows_known_, move.to, move.to);
   const uint32_t rank = cache_->Rank(move.row);
   Withdraw(move.row, rank);
   states_.Set(move.row, move.to);
@@ -144,9 +144,9 @@ void EquivalenceClass::Rebuild() {
   const std::vector<Row>& rows = scratch_.rows;
   if (rows.empty()) return;
   const Scores scores = ScoresInScratch();
-  states_.Resize(rows_known_);
   const int32_t last = static_cast<int32_t>(groups_.size()) - 1;
-  states_.SetAll(rows, scratch_.states, {last, scores.low}, {last, scores.high});
+  states_.Resize(rows_known_, {last, scores.low}, {last, scores.high});
+  states_.SetAll(rows, scratch_.states);
   FillBuckets(scores);
 }
 
@@ -273,11 +273,11 @@ void EquivalenceClass::FittingRows(RowSet* rows) const {
   rows->Clear();
   rows->Resize(static_cast<Row>(rows_known_));
   if (states_.empty()) return;
-  states_.Visit([words = rows->words().data(), size = states_.size()](const auto* states) {
+  states_.Visit([words = rows->words().data(), size = states_.size()](const auto states) {
     for (size_t begin = 0; begin < size; begin += 64) {
       uint64_t word = 0;
       for (size_t row = begin, end = std::min(begin + 64, size); row < end; ++row) {
-        word |= static_cast<uint64_t>(RowStates::Read(states[row]).group >= 0) << (row - begin);
+        word |= static_cast<uint64_t>(states[row].group >= 0) << (row - begin);
       }
       words[begin / 64] = word;
     }

@@ -76,7 +76,7 @@ class EquivalenceClass {
   // Lets the processor fetch the state of the row, which will be needed soon. The states of one class of many are
   // seldom in its caches.
   void Prefetch(Row row) const { states_.Prefetch(row); }
-  RowState state(Row row) const { return row < states_.size() ? states_[row] : RowState{}; }
+  RowState state(Row row) const { return states_.At(row); }
   // Returns the states by row; empty if the pods fit nowhere.
   const RowStates& states() const { return states_; }
   StaticNodeIndex& nodes() const { return *nodes_; }

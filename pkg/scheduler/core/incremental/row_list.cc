@@ -43,11 +43,11 @@ void RowList::List(const Cache& cache, EquivalenceClass* of, const RowSet* among
   if (states.empty()) return;
   const std::vector<Row>& all = cache.in_order();
   Resize(all.size());
-  states.Visit([&all, among, rows = rows_.data(), to = states_.data(), this](const auto* of_row) {
+  states.Visit([&all, among, rows = rows_.data(), to = states_.data(), this](const auto of_row) {
     size_t fit = 0;
     if (among == nullptr) {
       for (const Row row : all) {
-        const RowState state = RowStates::Read(of_row[row]);
+        const RowState state = of_row[row];
         rows[fit] = row;
         to[fit] = state;
         fit += state.group >= 0 ? 1 : 0;
@@ -58,7 +58,7 @@ void RowList::List(const Cache& cache, EquivalenceClass* of, const RowSet* among
         rows[fit] = row;
         fit += words[row / 64] >> (row % 64) & 1;
       }
-      for (size_t i = 0; i < fit; ++i) to[i] = RowStates::Read(of_row[rows[i]]);
+      for (size_t i = 0; i < fit; ++i) to[i] = of_row[rows[i]];
     }
     Resize(fit);
   });

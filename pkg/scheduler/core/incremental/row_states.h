@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -18,111 +19,194 @@ struct RowState {
   friend bool operator==(const RowState&, const RowState&) = default;
 };
 
-// A vector of RowState by row. It takes 4 bytes for each row as long as all groups and scores fit into them, as they do
-// unless there are thousands of groups or very large weights, and 8 bytes from then on until it is cleared.
+// A vector of RowState by row. It takes 2 bytes for each row as long as there are few groups and the scores lie near
+// each other, 4 bytes as long as there are not thousands of groups nor very large scores, and 8 bytes otherwise. Rows
+// only ever grow wider until it is cleared.
 class RowStates {
  public:
-  bool empty() const { return small_.empty() && large_.empty(); }
-  size_t size() const { return large_.empty() ? small_.size() : large_.size(); }
+  // The states by row, in one of the three forms.
+  template <typename T>
+  class Packed;
+  class Wide;
+
+  bool empty() const { return tiny_.empty() && small_.empty() && large_.empty(); }
+  size_t size() const { return !tiny_.empty() ? tiny_.size() : !small_.empty() ? small_.size() : large_.size(); }
   // REQUIRES: row < size().
   RowState operator[](Row row) const {
     BERTH_REQUIRES(row < size());
-    if (!large_.empty()) [[unlikely]]
-      return large_[row];
-    return Unpack(small_[row]);
+    return At(row);
+  }
+  // Returns the state of the row, or RowState{} if row >= size().
+  RowState At(Row row) const {
+    if (row < tiny_.size()) [[likely]]
+      return Unpack(tiny_[row], least_);
+    if (row < small_.size()) return Unpack(small_[row], kLeastOfFour);
+    return row < large_.size() ? large_[row] : RowState{};
   }
   // REQUIRES: row < size(); `state` is RowState{} if its group is -1.
   void Set(Row row, const RowState& state) {
     BERTH_REQUIRES(row < size());
-    if (large_.empty()) [[likely]] {
-      if (Fits(state)) [[likely]] {
-        small_[row] = Pack(state);
+    if (!tiny_.empty()) [[likely]] {
+      if (Fits<uint16_t>(state, least_)) [[likely]] {
+        tiny_[row] = Pack<uint16_t>(state, least_);
         return;
       }
-      Enlarge();
+      Widen(&tiny_, least_, &small_);
+    }
+    if (!small_.empty()) {
+      if (Fits<uint32_t>(state, kLeastOfFour)) [[likely]] {
+        small_[row] = Pack<uint32_t>(state, kLeastOfFour);
+        return;
+      }
+      Widen(&small_, kLeastOfFour, &large_);
     }
     large_[row] = state;
   }
-  // Sets the states of these rows, faster than Set one by one. REQUIRES: states[i], for rows[i], is as for Set; no
-  // group is above that of `least` and `most`, and no score is below that of `least` or above that of `most`.
-  void SetAll(std::span<const Row> rows, std::span<const RowState> states, const RowState& least,
-              const RowState& most) {
+  // Sets the states of these rows, faster than Set one by one. REQUIRES: states[i], for rows[i], is as for Set and
+  // within the bounds that Resize was given, and nothing was set since.
+  void SetAll(std::span<const Row> rows, std::span<const RowState> states) {
     BERTH_REQUIRES(rows.size() == states.size());
-    if (!large_.empty() || !Fits(least) || !Fits(most)) {
-      for (size_t i = 0; i < rows.size(); ++i) Set(rows[i], states[i]);
-      return;
-    }
-    uint32_t* const small = small_.data();
-    constexpr size_t kBlock = 256;
-    uint32_t packed[kBlock];
-    for (size_t begin = 0; begin < rows.size(); begin += kBlock) {
-      const size_t size = std::min(kBlock, rows.size() - begin);
-      util::RunLoops([to = packed, of = states.data() + begin, size]() BERTH_LOOPS {
-        for (size_t i = 0; i < size; ++i) to[i] = Pack(of[i]);
-      });
-      for (size_t i = 0; i < size; ++i) small[rows[begin + i]] = packed[i];
-    }
+    if (!tiny_.empty()) return PackAll(rows, states, least_, tiny_.data());
+    if (!small_.empty()) return PackAll(rows, states, kLeastOfFour, small_.data());
+    for (size_t i = 0; i < rows.size(); ++i) large_[rows[i]] = states[i];
   }
   void Clear() {
+    tiny_.clear();
     small_.clear();
     large_ = {};
   }
-  // Makes room for `rows` rows, which the pods do not fit. REQUIRES: it is empty.
-  void Resize(size_t rows) {
+  // Makes room for `rows` rows, which the pods do not fit, in the form that suits states of which no group is above
+  // that of `low` and `high`, and no score is below that of `low` or above that of `high`. REQUIRES: it is empty.
+  void Resize(size_t rows, const RowState& low, const RowState& high) {
     BERTH_REQUIRES(empty());
-    small_.assign(rows, Pack({}));
+    least_ = LeastFor(low.score, high.score);
+    if (least_ >= kLeastOfFour && least_ < -kLeastOfFour - kScoresOfTwo && Fits<uint16_t>(low, least_) &&
+        Fits<uint16_t>(high, least_)) {
+      tiny_.resize(rows);
+    } else if (Fits<uint32_t>(low, kLeastOfFour) && Fits<uint32_t>(high, kLeastOfFour)) {
+      small_.resize(rows);
+    } else {
+      large_.resize(rows);
+    }
   }
   // Makes room for more rows, which the pods do not fit. REQUIRES: it is not empty; rows >= size().
   void Grow(size_t rows) {
     BERTH_REQUIRES(!empty() && rows >= size());
-    if (large_.empty()) {
-      small_.resize(rows, Pack({}));
+    if (!tiny_.empty()) {
+      tiny_.resize(rows);
+    } else if (!small_.empty()) {
+      small_.resize(rows);
     } else {
       large_.resize(rows);
     }
   }
   // Lets the processor fetch the state of the row, if there is one.
   void Prefetch(Row row) const {
-    if (row < small_.size()) {
+    if (row < tiny_.size()) {
+      __builtin_prefetch(&tiny_[row]);
+    } else if (row < small_.size()) {
       __builtin_prefetch(&small_[row]);
     } else if (row < large_.size()) {
       __builtin_prefetch(&large_[row]);
     }
   }
-  // Returns f(the states by row), which Read unpacks. They are all in one of two forms.
+  // Returns f(the states by row), which are Packed or Wide.
   template <typename F>
-  auto Visit(F f) const {
-    return large_.empty() ? f(small_.data()) : f(large_.data());
+  auto Visit(F f) const;
+  size_t bytes() const {
+    return tiny_.capacity() * sizeof(uint16_t) + small_.capacity() * sizeof(uint32_t) +
+           large_.capacity() * sizeof(RowState);
   }
-  static RowState Read(uint32_t packed) BERTH_LOOPS { return Unpack(packed); }
-  static RowState Read(const RowState& state) BERTH_LOOPS { return state; }
-  size_t bytes() const { return small_.capacity() * sizeof(uint32_t) + large_.capacity() * sizeof(RowState); }
 
  private:
-  // The group plus 1 is in the upper bits of a packed state, and the score, which may be negative, in the lower ones.
-  static constexpr int kScoreBits = 20, kGroupBits = 32 - kScoreBits;
-  static bool Fits(const RowState& s) { return Misfit(s) == 0; }
-  // Returns 0 if the state can be packed.
-  static uint32_t Misfit(const RowState& s) {
-    constexpr uint32_t kScores = 1u << (kScoreBits - 1);  // scores from -kScores to kScores - 1 fit
-    return static_cast<uint32_t>(s.group + 1) >> kGroupBits | (static_cast<uint32_t>(s.score) + kScores) >> kScoreBits;
+  // A packed state is 0 if the pods do not fit. Otherwise the group plus 1 is in the upper bits, and what the score is
+  // above the least one that can be packed, in the lower ones.
+  template <typename T>
+  static constexpr int kScoreBits = sizeof(T) == sizeof(uint16_t) ? 10 : 20;
+  template <typename T>
+  static constexpr int kGroupBits = int{sizeof(T)} * 8 - kScoreBits<T>;
+  static constexpr int32_t kLeastOfFour = -(1 << (kScoreBits<uint32_t> - 1));  // so -2^19 to 2^19 - 1 can be packed
+  static constexpr int32_t kScoresOfTwo = 1 << kScoreBits<uint16_t>;
+
+  // Returns the least score that can be packed in 2 bytes if scores from `low` to `high` are in the middle of all that
+  // can.
+  static int32_t LeastFor(int32_t low, int32_t high) {
+    const int64_t least = (int64_t{low} + high - kScoresOfTwo) / 2;
+    return static_cast<int32_t>(std::max<int64_t>(least, std::numeric_limits<int32_t>::min()));
   }
-  static uint32_t Pack(const RowState& s) BERTH_LOOPS {
-    return static_cast<uint32_t>(s.group + 1) << kScoreBits |
-           (static_cast<uint32_t>(s.score) & ((1u << kScoreBits) - 1));
+  template <typename T>
+  static bool Fits(const RowState& s, int32_t least) {
+    const uint32_t above = static_cast<uint32_t>(s.score) - static_cast<uint32_t>(least);
+    return s.group < 0 || (static_cast<uint32_t>(s.group + 1) >> kGroupBits<T> | above >> kScoreBits<T>) == 0;
   }
-  static RowState Unpack(uint32_t packed) BERTH_LOOPS {
-    return {static_cast<int32_t>(packed >> kScoreBits) - 1, static_cast<int32_t>(packed << kGroupBits) >> kGroupBits};
+  template <typename T>
+  BERTH_LOOPS static T Pack(const RowState& s, int32_t least) {
+    const uint32_t above = static_cast<uint32_t>(s.score) - static_cast<uint32_t>(least);
+    return s.group < 0 ? T{0} : static_cast<T>(static_cast<uint32_t>(s.group + 1) << kScoreBits<T> | above);
   }
-  void Enlarge() {
-    large_.reserve(small_.size());
-    for (const uint32_t packed : small_) large_.push_back(Unpack(packed));
-    small_ = {};
+  template <typename T>
+  BERTH_LOOPS static RowState Unpack(T packed, int32_t least) {
+    const auto score = static_cast<int32_t>(packed & ((1u << kScoreBits<T>)-1)) + least;
+    return {static_cast<int32_t>(packed >> kScoreBits<T>) - 1, packed == 0 ? 0 : score};
+  }
+  static RowState Unpack(const RowState& state, int32_t) { return state; }
+  template <typename T>
+  static void Set(const RowState& state, int32_t least, T* to) {
+    *to = Pack<T>(state, least);
+  }
+  static void Set(const RowState& state, int32_t, RowState* to) { *to = state; }
+
+  template <typename T>
+  static void PackAll(std::span<const Row> rows, std::span<const RowState> states, int32_t least, T* by_row) {
+    constexpr size_t kBlock = 256;
+    T packed[kBlock];
+    for (size_t begin = 0; begin < rows.size(); begin += kBlock) {
+      const size_t size = std::min(kBlock, rows.size() - begin);
+      util::RunLoops([to = packed, of = states.data() + begin, size, least]() BERTH_LOOPS {
+        for (size_t i = 0; i < size; ++i) to[i] = Pack<T>(of[i], least);
+      });
+      for (size_t i = 0; i < size; ++i) by_row[rows[begin + i]] = packed[i];
+    }
+  }
+  template <typename From, typename To>
+  static void Widen(std::vector<From>* from, int32_t least, std::vector<To>* to) {
+    to->resize(from->size());
+    for (size_t i = 0; i < from->size(); ++i) Set(Unpack((*from)[i], least), kLeastOfFour, &(*to)[i]);
+    *from = std::vector<From>();
   }
 
-  // One of them is empty.
+  // At most one of them is not empty.
+  std::vector<uint16_t> tiny_;
   std::vector<uint32_t> small_;
   std::vector<RowState> large_;
+  int32_t least_ = 0;  // the least score that can be packed in 2 bytes; at least kLeastOfFour if tiny_ is not empty
 };
+
+template <typename T>
+class RowStates::Packed {
+ public:
+  Packed(const T* states, int32_t least) : states_(states), least_(least) {}
+  RowState operator[](size_t row) const BERTH_LOOPS { return Unpack(states_[row], least_); }
+
+ private:
+  const T* states_;
+  int32_t least_;
+};
+
+class RowStates::Wide {
+ public:
+  explicit Wide(const RowState* states) : states_(states) {}
+  RowState operator[](size_t row) const BERTH_LOOPS { return states_[row]; }
+
+ private:
+  const RowState* states_;
+};
+
+template <typename F>
+auto RowStates::Visit(F f) const {
+  if (!tiny_.empty()) return f(Packed<uint16_t>(tiny_.data(), least_));
+  if (!small_.empty()) return f(Packed<uint32_t>(small_.data(), kLeastOfFour));
+  return f(Wide(large_.data()));
+}
 
 }  // namespace berth::scheduler

@@ -58,7 +58,7 @@ size_t WalkedRows::Take(std::span<const Row> from, States states, const int32_t*
   const int32_t* const table = by_table_ ? table_.data() : nullptr;
   const uint64_t stride = stride_;
   for (const Row row : from) {
-    const RowState state = RowStates::Read(states[row]);
+    const RowState state = states[row];
     const uint64_t place = static_cast<uint32_t>(state.group + 1) * stride + static_cast<uint32_t>(signature_of[row]);
     int32_t part = table != nullptr ? table[place] : kNotLooked;
     if (part == kNotLooked) [[unlikely]]
@@ -87,7 +87,7 @@ void WalkedRows::Walk(const Cache& cache, const EquivalenceClass& of, std::span<
     const size_t size = std::min({all.size() - passed, all.size() - at, walk->most + 1 - kept});
     const std::span<const Row> from(all.data() + at, size);
     kept = of.states().Visit([&](auto states) {
-      wide_ = std::is_same_v<decltype(states), const RowState*>;
+      wide_ = std::is_same_v<decltype(states), RowStates::Wide>;
       return Take(from, states, signature_of.data(), kept, parts);
     });
     passed += size;
