@@ -244,9 +244,9 @@ void ApiActions::UpdateVolume(RequestId id, const scheduler::VolumeBinder::Bindi
       return Answered(id, e);
     }
     const api::ObjectMeta& claim = binding.claim->meta;
-    auto body =
-        client::ApplyClaimRef(*binding.volume->raw, {claim.ns.string(), claim.name, claim.uid, claim.resource_version},
-                              binding.set_bound_by_controller);
+    auto body = client::ApplyClaimRef(*binding.volume->raw,
+                                      {claim.ns.string(), claim.name, claim.uid, claim.resource_version.string()},
+                                      binding.set_bound_by_controller);
     if (!body.ok()) {
       e.message = util::Message(body.status());
       return Answered(id, e);
@@ -280,7 +280,7 @@ client::ObjectReference ReferenceTo(const api::Pod& pod) {
   ref.ns = pod.meta.ns.string();
   ref.name = pod.meta.name;
   ref.uid = pod.meta.uid;
-  ref.resource_version = pod.meta.resource_version;
+  ref.resource_version = pod.meta.resource_version.str();
   return ref;
 }
 

@@ -370,25 +370,24 @@ void Summary::Print(lab::Simulation& simulation, explain::Page* page) const {
 
 namespace {
 
-double Quantile(std::vector<double> sorted, double q) {
+double Quantile(const std::vector<double>& sorted, double q) {
   if (sorted.empty()) return 0;
   return sorted[std::min(sorted.size() - 1, static_cast<size_t>(q * static_cast<double>(sorted.size())))];
 }
 
 }  // namespace
 
-std::string Stats::Json() const {
-  std::vector<double> sorted = micros;
-  std::sort(sorted.begin(), sorted.end());
+std::string Stats::Json() {
+  std::sort(micros.begin(), micros.end());
   const auto number = [](double value, int digits) { return absl::StrFormat("%.*f", digits, value); };
   api::JsonWriter j;
   j.Object().Member("nodes", nodes).Member("pods", pods).Member("scheduled", scheduled);
   j.Member("unschedulable", pods - scheduled);
   j.Key("wallSeconds").Literal(number(wall_seconds, 6)).Key("cpuSeconds").Literal(number(cpu_seconds, 6));
   j.Key("p50Micros")
-      .Literal(number(Quantile(sorted, 0.50), 3))
+      .Literal(number(Quantile(micros, 0.50), 3))
       .Key("p99Micros")
-      .Literal(number(Quantile(sorted, 0.99), 3));
+      .Literal(number(Quantile(micros, 0.99), 3));
   j.Member("peakRSSBytes", util::PeakMemoryBytes());
   return j.End().Finish();
 }

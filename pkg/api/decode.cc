@@ -40,7 +40,7 @@ absl::StatusOr<Ptr<T>> DecodeAs(std::string_view kind, Json j, const DecodeOptio
   if (!r.ok()) return r.Status(kind, j);
   object.meta.texts = r.keeper()->Take();
   if (KeepsSchedulingFields() && IsSchedulingKind(kind)) {
-    object.meta.fields = std::make_shared<const std::string>(internal::FieldsToKeep(kind, j, object.meta, r.fill_in));
+    object.meta.fields = SharedText(internal::FieldsToKeep(kind, j, object.meta, r.fill_in));
   }
   return std::make_shared<const T>(std::move(object));
 }

@@ -150,6 +150,7 @@ struct Rest {
 
 // Read a value. Null leaves the target as it is.
 void Read(Reader& r, const Path& at, Json j, std::string* out);
+void Read(Reader& r, const Path& at, Json j, Text* out);
 void Read(Reader& r, const Path& at, Json j, Symbol* out);
 void Read(Reader& r, const Path& at, Json j, util::SharedSymbol* out);
 void Read(Reader& r, const Path& at, Json j, bool* out);
@@ -183,9 +184,7 @@ struct Time {
   T* seconds;
 };
 void Read(Reader& r, const Path& at, Json j, Time<int64_t> out);
-inline void Read(Reader& r, const Path& at, Json j, Time<std::optional<int64_t>> out) {
-  Read(r, at, j, Time(&out.seconds->emplace()));
-}
+void Read(Reader& r, const Path& at, Json j, Time<OptionalTime> out);
 // Whether the member is there, and not null.
 struct Given {
   bool* out;

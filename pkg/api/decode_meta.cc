@@ -155,6 +155,9 @@ absl::Status Reader::Status(std::string_view kind, Json object) const {
 void Read(Reader& r, const Path& at, Json j, std::string* out) {
   if (r.Expect(at, j, Json::Type::kString, "must be a string")) out->assign(j.Text());
 }
+void Read(Reader& r, const Path& at, Json j, Text* out) {
+  if (r.Expect(at, j, Json::Type::kString, "must be a string")) *out = j.Text();
+}
 void Read(Reader& r, const Path& at, Json j, Symbol* out) {
   if (r.Expect(at, j, Json::Type::kString, "must be a string")) *out = r.Intern(j.Text());
 }
@@ -236,6 +239,12 @@ void Read(Reader& r, const Path& at, Json j, Time<int64_t> out) {
     return r.Fail(at, j, "must be a time, such as \"2018-03-26T16:41:58Z\"");
   }
   *out.seconds = absl::ToUnixSeconds(time);
+}
+void Read(Reader& r, const Path& at, Json j, Time<OptionalTime> out) {
+  if (j.IsNull()) return;
+  int64_t seconds = 0;
+  Read(r, at, j, Time(&seconds));
+  *out.seconds = seconds;
 }
 
 void Read(Reader& r, const Path& at, Json j, IsWord out) {

@@ -19,7 +19,8 @@ bool AreSame(const ResourceList& a, const ResourceList& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const auto& x, const auto& y) { return x.first == y.first && x.second.IsSameAs(y.second); });
 }
-bool AreSame(const std::vector<NodeCondition>& a, const std::vector<NodeCondition>& b) {
+template <typename T>
+bool AreSame(const std::vector<T>& a, const std::vector<T>& b) {
   return a == b;
 }
 size_t HashOf(const ResourceList& list) {
@@ -28,6 +29,11 @@ size_t HashOf(const ResourceList& list) {
 size_t HashOf(const std::vector<NodeCondition>& list) {
   size_t hash = list.size();
   for (const NodeCondition& c : list) hash = absl::HashOf(hash, c.type, c.status);
+  return hash;
+}
+size_t HashOf(const std::vector<Taint>& list) {
+  size_t hash = list.size();
+  for (const Taint& t : list) hash = absl::HashOf(hash, t.key, t.value, t.effect);
   return hash;
 }
 
@@ -129,6 +135,7 @@ void SetServerDefaults(Reader& r, ResourceList capacity, Node* node) {
 
 void Read(Reader& r, const Path& at, Json j, Node* out) {
   ResourceList capacity;
+  std::vector<Taint> taints;
   std::vector<NodeCondition> conditions;
   std::vector<Symbol> features;
   std::string avoid;
@@ -142,12 +149,13 @@ void Read(Reader& r, const Path& at, Json j, Node* out) {
   };
   const auto read_images = [&](const Path& p, Json v) { ReadImages(r, p, v, &out->images); };
   const auto parse_avoid = [&] { out->avoid_pods = ParseAvoidPods(avoid, r.keeper()); };
+  const auto share_taints = [&] { out->taints = Share(std::move(taints)); };
   const auto share_conditions = [&] { out->conditions = Share(std::move(conditions)); };
   const auto move_features = [&] { out->declared_features = std::move(features); };
   r.Members(at, j,
             Member("metadata", &out->meta, Member("labels", &out->labels),
                    Member("annotations", Key("scheduler.alpha.kubernetes.io/preferAvoidPods", &avoid, parse_avoid))),
-            Member("spec", Member("unschedulable", &out->unschedulable), Member("taints", &out->taints)),
+            Member("spec", Member("unschedulable", &out->unschedulable), Member("taints", &taints, share_taints)),
             Member("status", Member("allocatable", add_allocatable), Member("capacity", read_capacity),
                    Member("conditions", &conditions, share_conditions), Member("images", read_images),
                    Member("declaredFeatures", &features, move_features)));
@@ -157,7 +165,7 @@ void Read(Reader& r, const Path& at, Json j, Node* out) {
     r.Fail(Path{&at, "metadata", -1}, j.Find("metadata"), "must have a name");
   }
   if (r.options().server_defaults) SetServerDefaults(r, std::move(capacity), out);
-  if (r.options().keep_node_raw) out->raw = std::make_shared<const std::string>(j.Serialize());
+  if (r.options().keep_node_raw) out->raw = SharedText(j.Serialize());
 }
 
 }  // namespace berth::api::internal

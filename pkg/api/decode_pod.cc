@@ -365,7 +365,7 @@ absl::StatusOr<PodPtr> FinishPod(Reader& r, Json j, const DecodeOptions& o, Pod 
   const bool resized = counted != pod.tmpl;
   pod.tmpl = counted;
   if (pod.node_name.empty()) pod.unread = HashOfUnread(j.Find("spec"));
-  if (o.keep_raw && pod.node_name.empty()) pod.raw = std::make_shared<const std::string>(j.Serialize());
+  if (o.keep_raw && pod.node_name.empty()) pod.raw = SharedText(j.Serialize());
   if (KeepsSchedulingFields()) NoteFields(pod, j, o, resized);
   return std::make_shared<const Pod>(std::move(pod));
 }

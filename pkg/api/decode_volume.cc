@@ -82,7 +82,7 @@ void Read(Reader& r, const Path& at, Json j, PersistentVolume* out) {
   r.Members(at, j, Member("metadata", [&](const Path& p, Json v) { ReadMeta(r, p, v, out); }),
             Member("spec", [&](const Path& p, Json v) { ReadSpec(r, p, v, out); }),
             Member("status", Member("phase", &out->phase)));
-  if (r.options().keep_raw) out->raw = std::make_shared<const std::string>(j.Serialize());
+  if (r.options().keep_raw) out->raw = SharedText(j.Serialize());
 }
 
 void Read(Reader& r, const Path& at, Json j, PersistentVolumeClaim* out) {
@@ -94,7 +94,7 @@ void Read(Reader& r, const Path& at, Json j, PersistentVolumeClaim* out) {
              Member("selector", &out->selector), Member("volumeAttributesClassName", &out->attributes_class),
              Member("resources", Member("requests", storage))),
       Member("status", Member("phase", &out->phase)));
-  if (r.options().keep_raw && out->volume_name.empty()) out->raw = std::make_shared<const std::string>(j.Serialize());
+  if (r.options().keep_raw && out->volume_name.empty()) out->raw = SharedText(j.Serialize());
 }
 
 static void Read(Reader& r, const Path& at, Json j, std::pair<Symbol, std::vector<Symbol>>* out) {

@@ -32,12 +32,12 @@ struct ObjectMeta {
   std::string name;
   util::SharedSymbol ns;  // "namespace"; empty for cluster-wide kinds
   std::string uid;
-  std::string resource_version;
-  int64_t generation = 0;                   // counts changes of spec (of pods: Kubernetes 1.33); 0 when absent
-  int64_t creation_seconds = 0;             // Unix time; 0 when absent
-  std::optional<int64_t> deletion_seconds;  // deletionTimestamp, Unix time
+  Text resource_version;
+  int64_t generation = 0;         // counts changes of spec (of pods: Kubernetes 1.33); 0 when absent
+  int64_t creation_seconds = 0;   // Unix time; 0 when absent
+  OptionalTime deletion_seconds;  // deletionTimestamp
   // The fields that scheduling reads, as JSON. Null for pods, and unless decoders keep them (scheduling_fields.h).
-  std::shared_ptr<const std::string> fields;
+  SharedText fields;
   util::KeptTexts texts;  // of the object's symbols; a pod's are kept by its template
   bool deleting() const { return deletion_seconds.has_value(); }
   // Returns "namespace/name", or the name alone for cluster-wide kinds.
@@ -228,13 +228,13 @@ struct Pod {
   // status.resourceClaimStatuses: the name of an entry of spec.resourceClaims, and the claim that was generated for it,
   // which is nullopt if none is needed.
   Rare<std::vector<std::pair<std::string, std::optional<std::string>>>> claim_statuses;
-  std::optional<int64_t> start_seconds;  // status.startTime, Unix time
+  OptionalTime start_seconds;  // status.startTime
   // A hash of what no rule reads but batching compares (Kubernetes 1.35): the sources of volumes other than config maps
   // and secrets, and for how long taints are tolerated. 0 for pods with a node.
   uint64_t unread = 0;
   // The server's own JSON of this object. It is kept for pods without a node, because what is written back is that JSON
   // with our change; otherwise null.
-  std::shared_ptr<const std::string> raw;
+  SharedText raw;
 
   bool Finished() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
   int32_t Priority() const { return tmpl->PriorityOrZero(); }
@@ -283,14 +283,14 @@ struct Node {
   ObjectMeta meta;
   Labels labels;
   bool unschedulable = false;
-  std::vector<Taint> taints;
   // Nodes that were decoded one after another share lists that are alike.
+  SharedList<Taint> taints;
   SharedList<ResourceList::value_type> allocatable;
   SharedList<NodeCondition> conditions;  // in order, duplicates kept
   NodeImages images;
-  SharedList<Symbol> declared_features;    // status.declaredFeatures (Kubernetes 1.35)
-  std::vector<AvoidPods> avoid_pods;       // empty when the annotation is missing or not valid JSON
-  std::shared_ptr<const std::string> raw;  // only if extenders need whole nodes
+  SharedList<Symbol> declared_features;  // status.declaredFeatures (Kubernetes 1.35)
+  SharedList<AvoidPods> avoid_pods;      // empty when the annotation is missing or not valid JSON
+  SharedText raw;                        // only if extenders need whole nodes
 
   // Returns whether nothing that scheduling reads differs, as after a heartbeat.
   bool SchedulesLike(const Node& o) const;
@@ -335,11 +335,11 @@ struct PersistentVolume {
   bool annotation_affinity_bad = false;  // the annotation is not valid JSON
   enum class Source : uint8_t { kOther, kGcePd, kAwsEbs, kAzureDisk, kCinder, kCsi, kPortworx };
   Source source = Source::kOther;
-  std::string source_id;                   // pdName, volumeID, diskName, volumeHandle
-  std::string source_uri;                  // Azure disk: diskURI
-  Symbol csi_driver;                       // spec.csi.driver
-  std::string phase;                       // status.phase, as written
-  std::shared_ptr<const std::string> raw;  // the server's own JSON
+  std::string source_id;   // pdName, volumeID, diskName, volumeHandle
+  std::string source_uri;  // Azure disk: diskURI
+  Symbol csi_driver;       // spec.csi.driver
+  std::string phase;       // status.phase, as written
+  SharedText raw;          // the server's own JSON
   // Returns the annotation's class if there is one, otherwise spec.storageClassName.
   const std::string& Class() const { return class_annotation ? *class_annotation : storage_class_name; }
 };
@@ -358,7 +358,7 @@ struct PersistentVolumeClaim {
   std::optional<DecidedSelector> selector;  // spec.selector
   std::string phase;                        // status.phase, as written
   std::string controller_uid;               // uid of the owner reference with controller=true, if there is one
-  std::shared_ptr<const std::string> raw;   // the server's own JSON, for unbound claims if the decoder keeps it
+  SharedText raw;                           // the server's own JSON, for unbound claims if the decoder keeps it
   // The annotation volume.kubernetes.io/selected-node: the node for which the volume is being provisioned.
   std::optional<std::string> selected_node;
   std::string Class() const {

@@ -61,7 +61,7 @@ absl::StatusOr<api::PodPtr> PodWithRaw(const std::string& body) {
   auto pod = api::DecodePod(doc.root());
   if (!pod.ok()) return pod.status();
   auto copy = std::make_shared<api::Pod>(**pod);
-  copy->raw = std::make_shared<const std::string>(body);
+  copy->raw = api::SharedText(body);
   return api::PodPtr(std::move(copy));
 }
 

@@ -374,7 +374,7 @@ Change Healthy() {
       conditions.push_back({condition.type, condition.type == ready ? yes : no});
     }
     c->node.conditions = std::move(conditions);
-    std::erase_if(c->node.taints, [](const api::Taint& t) {
+    c->node.taints = c->node.taints.Without([](const api::Taint& t) {
       return t.key.str().starts_with("node.kubernetes.io/") && t.key.str() != "node.kubernetes.io/unschedulable";
     });
   };
@@ -383,8 +383,8 @@ Change Healthy() {
 Change Uncordoned() {
   return [](Copies* c) {
     c->node.unschedulable = false;
-    std::erase_if(c->node.taints,
-                  [](const api::Taint& t) { return t.key.str() == "node.kubernetes.io/unschedulable"; });
+    c->node.taints =
+        c->node.taints.Without([](const api::Taint& t) { return t.key.str() == "node.kubernetes.io/unschedulable"; });
   };
 }
 

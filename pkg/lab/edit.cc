@@ -145,7 +145,7 @@ std::shared_ptr<api::Node> NewNode(const api::Node& like, const std::string& nam
   node->meta.uid = absl::StrCat("new/", name);
   node->meta.deletion_seconds.reset();
   node->unschedulable = false;
-  std::erase_if(node->taints, [](const api::Taint& t) { return IsPassingTaint(t.key.str()); });
+  node->taints = node->taints.Without([](const api::Taint& t) { return IsPassingTaint(t.key.str()); });
   std::vector<api::NodeCondition> conditions(like.conditions.begin(), like.conditions.end());
   for (api::NodeCondition& c : conditions) c.status = Symbol(c.type.str() == "Ready" ? "True" : "False");
   node->conditions = api::SharedList<api::NodeCondition>(std::move(conditions));

@@ -297,7 +297,7 @@ class Expander::Maker {
     if (HasOwnAnnotations(*completed.pod)) {
       Value raw = *completed.pod;
       raw.Child("metadata").Set("name", Value::String(name));
-      pod->raw = std::make_shared<const std::string>(validation::ToJson(raw));
+      pod->raw = api::SharedText(validation::ToJson(raw));
     }
     auto created = manifests_->Create(completed, *pod);
     if (!created.ok()) return created.status();

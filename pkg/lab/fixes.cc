@@ -29,7 +29,8 @@ std::optional<api::Node> WithoutCordon(const api::Node& node) {
   if (!node.unschedulable) return std::nullopt;
   api::Node out = node;
   out.unschedulable = false;
-  std::erase_if(out.taints, [](const api::Taint& t) { return t.key.str() == "node.kubernetes.io/unschedulable"; });
+  out.taints =
+      out.taints.Without([](const api::Taint& t) { return t.key.str() == "node.kubernetes.io/unschedulable"; });
   return out;
 }
 
@@ -48,7 +49,7 @@ std::optional<api::Node> MadeReady(const api::Node& node) {
   if (!sick) return std::nullopt;
   api::Node out = node;
   out.conditions = std::move(conditions);
-  std::erase_if(out.taints, is_state);
+  out.taints = out.taints.Without(is_state);
   return out;
 }
 
@@ -128,7 +129,7 @@ std::vector<Fix> FixesOfNodes(Simulation* simulation, const std::vector<api::Pod
         [&](const api::Node& node) -> std::optional<api::Node> {
           if (std::none_of(node.taints.begin(), node.taints.end(), same)) return std::nullopt;
           api::Node out = node;
-          std::erase_if(out.taints, same);
+          out.taints = out.taints.Without(same);
           return out;
         },
         [&](const std::string& n) { return absl::StrCat("taking the taint ", text, " from ", n); });

@@ -261,7 +261,7 @@ absl::Status Manifests::AdmitPod(const LoosePod& loose) {
     Value raw = *completed.pod;
     auto own = validation::ParseJson(*loose.pod->raw);
     if (own.ok() && own->Find("metadata") != nullptr) raw.Set("metadata", *own->Find("metadata"));
-    loose.pod->raw = std::make_shared<const std::string>(validation::ToJson(raw));
+    loose.pod->raw = api::SharedText(validation::ToJson(raw));
   }
   return absl::OkStatus();
 }

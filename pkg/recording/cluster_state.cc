@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "pkg/util/status.h"
+
 namespace berth::recording {
 namespace {
 
@@ -72,8 +74,8 @@ std::optional<std::string> InFlight::Shown(const api::Pod& pod) {
   if (it == nominated.end()) return std::nullopt;
   const auto& [node, version] = it->second;
   uint64_t shown = 0, written = 0;
-  const bool newer =
-      absl::SimpleAtoi(pod.meta.resource_version, &shown) && absl::SimpleAtoi(version, &written) && shown >= written;
+  const bool newer = absl::SimpleAtoi(util::ToAbsl(pod.meta.resource_version), &shown) &&
+                     absl::SimpleAtoi(version, &written) && shown >= written;
   // The nomination is over as soon as the watch shows it or something newer.
   if (!newer && pod.nominated_node_name.str() != node) return node;
   nominated.erase(it);
@@ -93,7 +95,7 @@ InFlight::Meaning InFlight::Answered(const scheduler::Reply& r) {
     if (k != Answer::Kind::kOk) {
       nominated.erase(it->second);
     } else if (auto n = nominated.find(it->second); n != nominated.end() && r.pod != nullptr) {
-      n->second.second = r.pod->meta.resource_version;
+      n->second.second = r.pod->meta.resource_version.str();
     }
     open_nominations.erase(it);
     return {};

@@ -267,7 +267,7 @@ void RefetchAfterFailure::Nominated(PendingPod& p, const Answer& a, const api::P
   }
   if (fresh != nullptr) {
     p.pod = WithNomination(*fresh, p.attempt->preemption.node);
-    if (p.nomination) p.nomination->second = fresh->meta.resource_version;
+    if (p.nomination) p.nomination->second = fresh->meta.resource_version.str();
   }
   DeleteNextVictim(p);
 }

@@ -271,7 +271,7 @@ void RequeueAfterFailure::StatusPatched(const std::string& uid, const Reply& r) 
     return;
   }
   if (p == nullptr || r.pod == nullptr || r.pod->meta.uid != uid) return;
-  if (p->nomination) p->nomination->second = r.pod->meta.resource_version;
+  if (p->nomination) p->nomination->second = r.pod->meta.resource_version.str();
 }
 
 }  // namespace

@@ -82,9 +82,9 @@ namespace {
 
 // Returns whether one resourceVersion is not older than another. They are compared as numbers, which they are in every
 // API server. Returns false while `written` is not known yet.
-bool AtLeastAsNew(const std::string& shown, const std::string& written) {
+bool AtLeastAsNew(std::string_view shown, std::string_view written) {
   uint64_t a = 0, b = 0;
-  return absl::SimpleAtoi(shown, &a) && absl::SimpleAtoi(written, &b) && a >= b;
+  return absl::SimpleAtoi(util::ToAbsl(shown), &a) && absl::SimpleAtoi(util::ToAbsl(written), &b) && a >= b;
 }
 
 }  // namespace

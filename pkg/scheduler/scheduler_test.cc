@@ -447,7 +447,7 @@ TEST_CASE("scheduler: volumes are reserved one after another before the pod is b
   c.s().Apply(Change<api::StorageClass>{nullptr, sc});
   auto pv = std::make_shared<api::PersistentVolume>();
   pv->meta.name = "pv";
-  pv->meta.resource_version.push_back('1');
+  pv->meta.resource_version = "1";
   pv->capacity = api::Quantity::FromInt(10);
   pv->storage_class_name = "late";
   c.s().Apply(Change<api::PersistentVolume>{nullptr, pv});

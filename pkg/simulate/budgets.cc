@@ -66,7 +66,7 @@ void Budgets::Refresh(Budget* budget) {
   if (changed->meta.fields != nullptr) {
     if (auto fields = validation::ParseJson(*changed->meta.fields); fields.ok()) {
       fields->Child("status").Set("disruptionsAllowed", validation::Value::Int(state.disruptions_allowed));
-      changed->meta.fields = std::make_shared<const std::string>(validation::ToJson(*fields));
+      changed->meta.fields = api::SharedText(validation::ToJson(*fields));
     }
   }
   const std::shared_ptr<const api::PodDisruptionBudget> before = std::exchange(budget->object, changed);

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "pkg/client/informer.h"
+#include "pkg/util/status.h"
 
 namespace berth::simulation {
 
@@ -22,7 +23,7 @@ class InformerCheck {
     using Kind = typename client::InformerEvent<T>::Kind;
     const api::ObjectMeta& meta = e.object->meta;
     uint64_t version = 0;
-    if (!absl::SimpleAtoi(meta.resource_version, &version)) {
+    if (!absl::SimpleAtoi(util::ToAbsl(meta.resource_version), &version)) {
       return absl::StrCat(meta.name, " is shown without a version");
     }
     Seen& seen = seen_[meta.uid];

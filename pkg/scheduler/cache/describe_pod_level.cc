@@ -44,7 +44,7 @@ void DescribeWithPodLevel(const api::PodTemplate& t, TemplateInfo* info) {
   const Resource incoming = amounts::Rounded(RequestsOfPod(t, true, true, false), &info->saturated);
   info->incoming_milli_cpu = incoming.milli_cpu;
   info->incoming_memory = incoming.memory;
-  if (incoming.scalars != info->request.scalars) info->incoming_scalars = incoming.scalars;
+  if (incoming.scalars != info->request.scalars) info->incoming_scalars = incoming.scalars.list();
 }
 
 }  // namespace berth::scheduler

@@ -54,8 +54,9 @@ bool ScalarResources::HasScalar(Symbol name) const {
   return std::any_of(scalars.begin(), scalars.end(), [&](const auto& s) { return s.first == name; });
 }
 int64_t* ScalarResources::MutableScalar(Symbol name) {
-  auto it = std::lower_bound(scalars.begin(), scalars.end(), name, [](const auto& s, Symbol n) { return s.first < n; });
-  if (it == scalars.end() || it->first != name) it = scalars.insert(it, {name, 0});
+  std::vector<ScalarAmounts::Entry>& list = scalars.Edit();
+  auto it = std::lower_bound(list.begin(), list.end(), name, [](const auto& s, Symbol n) { return s.first < n; });
+  if (it == list.end() || it->first != name) it = list.insert(it, {name, 0});
   return &it->second;
 }
 
@@ -84,7 +85,7 @@ bool Resource::Add(const api::ResourceList& list, bool (*is_scalar)(Symbol)) {
     }
     cut |= counted && quantity.SaturatesValue();
   }
-  if (!many.empty()) AddAll(std::move(many), &scalars, &cut);
+  if (!many.empty()) AddAll(std::move(many), &scalars.Edit(), &cut);
   return !cut;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/api/compact.h"
 #include "pkg/api/types.h"
 #include "pkg/util/symbol.h"
 
@@ -29,11 +30,36 @@ inline int64_t SaturatingSub(int64_t a, int64_t b, bool* saturated = nullptr) {
   return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
+// A list of scalar resources and their amounts, sorted by symbol. As few pods and nodes have any, an empty list takes
+// the size of a pointer.
+class ScalarAmounts {
+ public:
+  using Entry = std::pair<Symbol, int64_t>;
+
+  const std::vector<Entry>& list() const {
+    static const std::vector<Entry> kNone;
+    return entries_ ? *entries_ : kNone;
+  }
+  // Returns the list to change it. It must stay sorted.
+  std::vector<Entry>& Edit() { return entries_.Ensure(); }
+  size_t size() const { return list().size(); }
+  bool empty() const { return list().empty(); }
+  auto begin() const { return list().begin(); }
+  auto end() const { return list().end(); }
+  friend bool operator==(const ScalarAmounts& a, const ScalarAmounts& b) { return a.list() == b.list(); }
+  template <typename H>
+  friend H AbslHashValue(H h, const ScalarAmounts& a) {
+    return H::combine(std::move(h), a.list());
+  }
+
+ private:
+  api::Rare<std::vector<Entry>> entries_;
+};
+
 // Amounts of scalar resources, which few pods and nodes have.
 struct ScalarResources {
-  // The scalar resources (IsScalarResourceName), sorted by symbol. An entry may be 0: whether a resource is named
-  // matters, too.
-  std::vector<std::pair<Symbol, int64_t>> scalars;
+  // The scalar resources (IsScalarResourceName). An entry may be 0: whether a resource is named matters, too.
+  ScalarAmounts scalars;
 
   // Returns the amount of a scalar resource, or 0 when it is absent.
   int64_t Scalar(Symbol name) const {

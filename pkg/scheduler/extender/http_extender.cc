@@ -429,7 +429,7 @@ class HttpExtender final : public Extender {
 
   // A node's JSON as it is sent, and the JSON from the API server from which it was made.
   struct WholeNode {
-    std::shared_ptr<const std::string> raw;
+    api::SharedText raw;
     std::string json;
   };
   const ExtenderConfig config_;

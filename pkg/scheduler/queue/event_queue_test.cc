@@ -253,7 +253,7 @@ TEST_CASE("event queue: of a node's changes the first in order is reported") {
   CHECK(NodeChange(a, b) == EventKind::kNodeOther);
   b.conditions = {{Symbol("Ready"), Symbol("True")}};
   CHECK(NodeChange(a, b) == EventKind::kNodeConditions);
-  b.taints.push_back({Symbol("k"), Symbol("v"), Symbol("NoSchedule")});
+  b.taints = {{Symbol("k"), Symbol("v"), Symbol("NoSchedule")}};
   CHECK(NodeChange(a, b) == EventKind::kNodeTaints);
   b.labels = api::Labels({{Symbol("l"), Symbol("v")}});
   CHECK(NodeChange(a, b) == EventKind::kNodeLabels);

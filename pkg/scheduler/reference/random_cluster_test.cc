@@ -217,10 +217,12 @@ api::NodePtr RandomNode(Random* r, const Character& c, int number) {
   if (r->Chance(c.conditions / 2)) condition("MemoryPressure", r->Of({"True", "False"}));
   if (r->Chance(c.conditions / 2)) condition("Ready", "False");
   n->conditions = conditions;
+  std::vector<api::Taint> taints;
   while (r->Chance(c.taints)) {
-    n->taints.push_back({Symbol(r->Of({"dedicated", "maintenance"})), Symbol(r->Of({"", "gpu", "web"})),
-                         Symbol(r->Of({"NoSchedule", "NoExecute", "PreferNoSchedule", "PreferNoSchedule"}))});
+    taints.push_back({Symbol(r->Of({"dedicated", "maintenance"})), Symbol(r->Of({"", "gpu", "web"})),
+                      Symbol(r->Of({"NoSchedule", "NoExecute", "PreferNoSchedule", "PreferNoSchedule"}))});
   }
+  n->taints = std::move(taints);
   std::vector<api::NodeImage> images;
   for (int i = r->Below(4); i > 0; --i) {
     images.push_back({{Symbol(r->Of({"nginx", "redis"})), Symbol(r->Of({"nginx:1", "big"}))},
@@ -228,8 +230,8 @@ api::NodePtr RandomNode(Random* r, const Character& c, int number) {
   }
   n->images = api::NodeImages(std::move(images));
   if (r->Chance(30)) {
-    n->avoid_pods.push_back(
-        {Symbol(r->Of({"ReplicaSet", "ReplicationController"})), r->Of({"owner-1", "owner-2"}), r->Chance(80)});
+    n->avoid_pods = {
+        {Symbol(r->Of({"ReplicaSet", "ReplicationController"})), r->Of({"owner-1", "owner-2"}), r->Chance(80)}};
   }
   return n;
 }

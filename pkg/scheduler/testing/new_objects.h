@@ -31,7 +31,7 @@ inline std::shared_ptr<api::Pod> NewPod(const std::string& name, const PodArgs& 
   p->meta.name = name;
   p->meta.ns = t.ns;
   p->meta.uid = "uid-" + name;
-  p->meta.resource_version.push_back('1');
+  p->meta.resource_version = "1";
   p->tmpl = api::PodTemplate::Intern(std::move(t));
   return p;
 }

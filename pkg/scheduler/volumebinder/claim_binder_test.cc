@@ -254,14 +254,14 @@ struct WaitingForClaims : World {
   template <typename Change>
   void ChangeVolume(const Change& change) {
     auto v = std::make_shared<api::PersistentVolume>(*cache.listers().volumes.Get(Symbol(), "v"));
-    v->meta.resource_version += "1";
+    v->meta.resource_version = v->meta.resource_version.string() + "1";
     change(v.get());
     cache.listers().volumes.Set(v);
   }
   template <typename Change>
   void ChangeClaim(const std::string& name, const Change& change) {
     auto c = std::make_shared<api::PersistentVolumeClaim>(*cache.listers().claims.Get(Symbol("default"), name));
-    c->meta.resource_version += "1";
+    c->meta.resource_version = c->meta.resource_version.string() + "1";
     change(c.get());
     cache.listers().claims.Set(c);
   }
@@ -294,13 +294,13 @@ void ResetNode(WaitingForClaims* w) {
   w->Bind("c", "v");
   w->ChangeClaim("d", [](auto* c) {
     c->selected_node.reset();
-    c->raw = std::make_shared<const std::string>("{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}");
+    c->raw = api::SharedText("{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}");
   });
 }
 
 void ResetAnnotations(WaitingForClaims* w) {
   ResetNode(w);
-  w->ChangeClaim("d", [](auto* c) { c->raw = std::make_shared<const std::string>("{\"metadata\":{}}"); });
+  w->ChangeClaim("d", [](auto* c) { c->raw = api::SharedText("{\"metadata\":{}}"); });
 }
 
 void LoseClaim(WaitingForClaims* w) {

@@ -303,7 +303,7 @@ class Kubelets final : public Actor {
     if (node == world_->nodes().end()) return true;
     api::Node ending;
     ending.taints = node->second->taints;
-    std::erase_if(ending.taints, [](const api::Taint& t) { return t.effect.str() != "NoExecute"; });
+    ending.taints = ending.taints.Without([](const api::Taint& t) { return t.effect.str() != "NoExecute"; });
     if (ending.taints.empty()) return true;
     const api::PodPtr pod = Decoded(object);
     if (pod == nullptr) return true;

@@ -76,7 +76,7 @@ class RoomHint {
       return std::find(names.begin(), names.end(), name) != names.end() ||
              std::find(groups.begin(), groups.end(), name.substr(0, name.find('/'))) != groups.end();
     };
-    std::erase_if(request.scalars, is_ignored);
+    std::erase_if(request.scalars.Edit(), is_ignored);
     return request;
   }
   static Resource AllocatableOf(const api::Node& node) {
