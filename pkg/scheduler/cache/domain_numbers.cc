@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/release_memory.h"
+
 namespace berth::scheduler {
 
 void DomainNumbers::Reserve(size_t domains, uint32_t limit) {
@@ -34,7 +36,7 @@ void DomainNumbers::MakeDense(size_t limit) {
   if (limit <= dense_.size()) return;
   dense_.resize(limit, 0);
   for (const auto& [domain, number] : sparse_) dense_[domain] = number;
-  sparse_ = {};
+  util::ReleaseMemory(&sparse_);
   filter_.Clear();
 }
 
@@ -47,7 +49,7 @@ void DomainNumbers::MakeSparse() {
     filter_.Insert(domain, sparse_);
     limit_ = domain + 1;
   }
-  dense_ = {};
+  util::ReleaseMemory(&dense_);
 }
 
 }  // namespace berth::scheduler

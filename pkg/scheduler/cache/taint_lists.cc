@@ -3,6 +3,7 @@
 #include <absl/hash/hash.h>
 
 #include "pkg/util/contract.h"
+#include "pkg/util/release_memory.h"
 
 namespace berth::scheduler {
 
@@ -41,7 +42,7 @@ void TaintLists::Release(uint32_t number) {
   const auto same_hash = by_hash_.find(HashOf(list.taints));
   std::erase(same_hash->second, number);
   if (same_hash->second.empty()) by_hash_.erase(same_hash);
-  list.taints = {};
+  util::ReleaseMemory(&list.taints);
   free_.push_back(number);
 }
 

@@ -26,6 +26,7 @@
 #include "pkg/scheduler/core/incremental/score_buckets.h"
 #include "pkg/scheduler/core/incremental/static_node_index.h"
 #include "pkg/util/contract.h"
+#include "pkg/util/release_memory.h"
 
 namespace berth::scheduler {
 
@@ -65,7 +66,7 @@ class EquivalenceClass {
   // Drops what was built, if anything was. The next Refresh builds it anew.
   void Drop() {
     built_ = false;
-    groups_ = {};
+    util::ReleaseMemory(&groups_);
     states_ = {};
   }
   // Builds the class, or brings it up to date with the changes since the last call.

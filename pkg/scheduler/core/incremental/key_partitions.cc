@@ -5,6 +5,7 @@
 
 #include "pkg/scheduler/core/incremental/row_partition.h"
 #include "pkg/util/contract.h"
+#include "pkg/util/release_memory.h"
 
 namespace berth::scheduler {
 namespace {
@@ -57,7 +58,7 @@ void KeyPartitions::Divide(Partition* p) const {
   p->set_of.resize(rows);
   for (Row row = 0; row < rows; ++row) p->set_of[row] = sets.set(row);
   p->sets = p->sets_at_first = sets.set_count();
-  p->domains = {};
+  util::ReleaseMemory(&p->domains);
   p->table = {};
 }
 

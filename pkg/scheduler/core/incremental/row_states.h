@@ -9,6 +9,7 @@
 
 #include "pkg/scheduler/cache/template_info.h"
 #include "pkg/util/contract.h"
+#include "pkg/util/release_memory.h"
 #include "pkg/util/wide_vectors.h"
 
 namespace berth::scheduler {
@@ -73,7 +74,7 @@ class RowStates {
   void Clear() {
     tiny_.clear();
     small_.clear();
-    large_ = {};
+    large_.clear();
   }
   // Makes room for `rows` rows, which the pods do not fit, in the form that suits states of which no group is above
   // that of `low` and `high`, and no score is below that of `low` or above that of `high`. REQUIRES: it is empty.
@@ -82,11 +83,11 @@ class RowStates {
     least_ = LeastFor(low.score, high.score);
     if (least_ >= kLeastOfFour && least_ < -kLeastOfFour - kScoresOfTwo && Fits<uint16_t>(low, least_) &&
         Fits<uint16_t>(high, least_)) {
-      tiny_.resize(rows);
+      UseOnly(&tiny_, rows);
     } else if (Fits<uint32_t>(low, kLeastOfFour) && Fits<uint32_t>(high, kLeastOfFour)) {
-      small_.resize(rows);
+      UseOnly(&small_, rows);
     } else {
-      large_.resize(rows);
+      UseOnly(&large_, rows);
     }
   }
   // Makes room for more rows, which the pods do not fit. REQUIRES: it is not empty; rows >= size().
@@ -128,6 +129,17 @@ class RowStates {
   static constexpr int32_t kLeastOfFour = -(1 << (kScoreBits<uint32_t> - 1));  // so -2^19 to 2^19 - 1 can be packed
   static constexpr int32_t kScoresOfTwo = 1 << kScoreBits<uint16_t>;
 
+  // Makes room for `rows` rows in the one form, and frees what is left of another one.
+  template <typename States>
+  void UseOnly(States* used, size_t rows) {
+    const auto release = [used](auto* states) {
+      if (static_cast<void*>(states) != used) util::ReleaseMemory(states);
+    };
+    release(&tiny_);
+    release(&small_);
+    release(&large_);
+    used->resize(rows);
+  }
   // Returns the least score that can be packed in 2 bytes if scores from `low` to `high` are in the middle of all that
   // can.
   static int32_t LeastFor(int32_t low, int32_t high) {
@@ -172,7 +184,7 @@ class RowStates {
   static void Widen(std::vector<From>* from, int32_t least, std::vector<To>* to) {
     to->resize(from->size());
     for (size_t i = 0; i < from->size(); ++i) Set(Unpack((*from)[i], least), kLeastOfFour, &(*to)[i]);
-    *from = std::vector<From>();
+    util::ReleaseMemory(from);
   }
 
   // At most one of them is not empty.

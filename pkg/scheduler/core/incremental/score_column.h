@@ -9,6 +9,7 @@
 
 #include "pkg/scheduler/cache/template_info.h"
 #include "pkg/util/contract.h"
+#include "pkg/util/release_memory.h"
 
 namespace berth::scheduler {
 
@@ -23,7 +24,7 @@ class ScoreColumn {
   size_t size() const { return large_.empty() ? small_.size() : large_.size(); }
   // Makes it a column of `rows` rows where the pods do not fit.
   void Assign(size_t rows) {
-    large_ = {};
+    util::ReleaseMemory(&large_);
     small_.assign(rows, kDoesNotFit<int16_t>);
   }
   // REQUIRES: row < size().
@@ -78,7 +79,7 @@ class ScoreColumn {
     for (const int16_t score : small_) {
       large_.push_back(score == kDoesNotFit<int16_t> ? kDoesNotFit<int32_t> : score);
     }
-    small_ = {};
+    util::ReleaseMemory(&small_);
   }
 
   // One of them is empty.

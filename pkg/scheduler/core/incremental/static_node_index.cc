@@ -7,6 +7,7 @@
 
 #include "pkg/scheduler/algorithm/column_check.h"
 #include "pkg/util/contract.h"
+#include "pkg/util/release_memory.h"
 
 namespace berth::scheduler {
 
@@ -279,13 +280,13 @@ void StaticNodeIndex::Drop() {
   s.spare_ranks.swap(ranks_);
   s.spare_domains.swap(domains_);
   s.spare_raw.swap(raw_);
-  parts_ = {};
-  rows_ = {};
-  ranks_ = {};
-  rescored_last_ = {};
+  util::ReleaseMemory(&parts_);
+  util::ReleaseMemory(&rows_);
+  util::ReleaseMemory(&ranks_);
+  util::ReleaseMemory(&rescored_last_);
   group_count_ = 0;
-  domains_ = {};
-  raw_ = {};
+  util::ReleaseMemory(&domains_);
+  util::ReleaseMemory(&raw_);
   group_table_ = {};
   checks_.clear();
   scores_.clear();
