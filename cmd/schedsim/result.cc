@@ -370,7 +370,7 @@ void Summary::Print(lab::Simulation& simulation, explain::Page* page) const {
 
 namespace {
 
-double Quantile(const std::vector<double>& sorted, double q) {
+double Quantile(const std::vector<float>& sorted, double q) {
   if (sorted.empty()) return 0;
   return sorted[std::min(sorted.size() - 1, static_cast<size_t>(q * static_cast<double>(sorted.size())))];
 }

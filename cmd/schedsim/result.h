@@ -88,8 +88,8 @@ class Summary {
 struct Stats {
   size_t nodes = 0, pods = 0, scheduled = 0;
   double wall_seconds = 0, cpu_seconds = 0;
-  std::vector<double> micros;  // of each decision
-  std::string Json();          // also measures the peak memory, and sorts `micros`
+  std::vector<float> micros;  // of each decision
+  std::string Json();         // also measures the peak memory, and sorts `micros`
 };
 
 }  // namespace berth::schedsim

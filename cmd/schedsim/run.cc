@@ -58,7 +58,7 @@ size_t Decide(Simulation& sim, Scenario& scenario, scheduler::DecisionMode mode,
       o.fields = sim.fields();
       if (o.placed()) pending = sim.last_placed();
       const auto now = Clock::now();
-      stats->micros.push_back(std::chrono::duration<double, std::micro>(now - before).count());
+      stats->micros.push_back(std::chrono::duration<float, std::micro>(now - before).count());
       before = now;
       // Traces, and the reasons why a pod fits nowhere, are large, so they are not held.
       more = !trace && o.placed() && held.size() < kMostHeld && now - start < kLongestHeld;
