@@ -55,7 +55,7 @@ class Rare {
   std::unique_ptr<T> value_;  // null: absent
 };
 
-// A Unix time in seconds, or none, in the size of the time. REQUIRES: a time is not kNone.
+// A Unix time in seconds, or none. It takes the size of the time: the least number, kNone, stands for none.
 class OptionalTime {
  public:
   static constexpr int64_t kNone = std::numeric_limits<int64_t>::min();

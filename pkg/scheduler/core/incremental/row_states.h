@@ -21,8 +21,8 @@ struct RowState {
 };
 
 // A vector of RowState by row. It takes 2 bytes for each row as long as there are few groups and the scores lie near
-// each other, 4 bytes as long as there are not thousands of groups nor very large scores, and 8 bytes otherwise. Rows
-// only ever grow wider until it is cleared.
+// each other, 4 bytes as long as there are not thousands of groups nor very large scores, and 8 bytes otherwise. A
+// state that does not fit makes all states wider until the vector is cleared.
 class RowStates {
  public:
   // The states by row, in one of the three forms.
