@@ -20,32 +20,60 @@ void DomainRule::SumsOf(Row row, std::span<DomainSum> sums) const {
   }
 }
 
+namespace {
+
+// Calls f(index, domain) for each row that has a domain.
+template <typename F>
+void ForEachDomain(const LabelColumn* column, std::span<const Row> rows, F f) {
+  if (column == nullptr) {
+    for (size_t i = 0; i < rows.size(); ++i) f(i, rows[i]);
+    return;
+  }
+  const uint32_t* const domains = column->domains().data();
+  const size_t limit = column->domains().size();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] < limit) f(i, domains[rows[i]]);
+  }
+}
+
+// Marks the sums of rows without the label, `width` sums apart.
+void MarkIncomplete(const LabelColumn& label, std::span<const Row> rows, size_t width, DomainSum* sums) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (label.Domain(rows[i]) == LabelColumn::kNoDomain) sums[i * width].complete = false;
+  }
+}
+
+}  // namespace
+
 // Goes through the rows term by term. The numbers of a term by domain are copied into an array first, so that a row
-// costs a read of that array and not a lookup in a hash table.
+// costs a read of that array and not a lookup in a hash table. Its last element is for rows without a number.
 void DomainRule::SumsOfAll(std::span<const Row> rows, std::vector<DomainSum>* sums) const {
   const size_t width = channels_.size();
   sums->assign(rows.size() * width, DomainSum{});
   thread_local std::vector<int64_t> by_domain;
   for (const DomainTerm& t : terms_) {
-    DomainSum* to = sums->data() + t.channel;
-    if (t.label != nullptr) {
-      for (size_t i = 0; i < rows.size(); ++i) {
-        if (t.label->Domain(rows[i]) == LabelColumn::kNoDomain) to[i * width].complete = false;
-      }
-    }
+    DomainSum* const to = sums->data() + t.channel;
+    if (t.label != nullptr) MarkIncomplete(*t.label, rows, width, to);
     const DomainNumbers& numbers = t.totals->numbers();
     if (numbers.empty()) continue;
     const uint32_t limit = numbers.limit();
-    by_domain.assign(limit, 0);
+    by_domain.assign(size_t{limit} + 1, 0);
     numbers.ForEach([&](uint32_t domain, int64_t number) { by_domain[domain] = number; });
-    const bool by_label = t.label != nullptr && t.label != t.totals->column();
-    const DomainChannel channel = channels_[t.channel];
     const int64_t* const number_of = by_domain.data();
-    const DomainTotals& totals = *t.totals;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const uint32_t domain = totals.DomainOf(rows[i]);
-      if (domain >= limit || (by_label && t.label->Domain(rows[i]) == LabelColumn::kNoDomain)) continue;
-      AddTo(&to[i * width], channel, t, number_of[domain]);
+    const LabelColumn* const column = t.totals->column();
+    if (t.label != nullptr && t.label != column) {
+      ForEachDomain(column, rows, [&, channel = channels_[t.channel]](size_t i, uint32_t domain) {
+        if (t.label->Domain(rows[i]) == LabelColumn::kNoDomain) return;
+        AddTo(&to[i * width], channel, t, number_of[std::min(domain, limit)]);
+      });
+    } else if (channels_[t.channel] == DomainChannel::kAny) {
+      ForEachDomain(column, rows, [=](size_t i, uint32_t domain) {
+        to[i * width].value |= number_of[std::min(domain, limit)] > 0 ? 1 : 0;
+      });
+    } else {
+      ForEachDomain(column, rows, [=, weight = t.weight](size_t i, uint32_t domain) {
+        to[i * width].value += weight * number_of[std::min(domain, limit)];
+      });
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pkg/scheduler/cache/template_info.h"
@@ -24,6 +25,8 @@ class LabelColumn {
 
   // Returns the domain of the row, or kNoDomain when the node lacks the label.
   uint32_t Domain(Row r) const { return r < domains_.size() ? domains_[r] : kNoDomain; }
+  // Returns the domains by row, of the rows below some number; those of all other rows are kNoDomain.
+  std::span<const uint32_t> domains() const { return domains_; }
   // Returns the value of the row, or no_value() when the node lacks the label.
   Symbol operator[](Row r) const {
     const uint32_t domain = Domain(r);

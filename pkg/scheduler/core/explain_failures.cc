@@ -36,18 +36,6 @@ class KnownLists {
 
 }  // namespace
 
-bool Filtering::SharesReasons(const Filtered& filtered, const Filtered::Failed& failed) {
-  return filtered.combinations.empty() ? failed.number != 0 : filtered.combinations.at(failed.number).numbered;
-}
-
-void Filtering::AppendReasonsOf(const Checks& checks, const Filtered& filtered, const Filtered::Failed& failed,
-                                std::vector<FailureReason>* reasons) const {
-  if (filtered.combinations.empty()) return AppendReasons(checks, failed.check, failed.row, reasons);
-  for (const uint32_t check : filtered.combinations.ChecksOf(failed.number)) {
-    AppendReasons(checks, check, failed.row, reasons);
-  }
-}
-
 // Writes the predicates that rejected the rows.
 void Filtering::Trace(const Checks& checks, const Filtered& filtered, DecisionTrace* trace) const {
   const std::vector<Symbol>& names = cache_->columns().name;
@@ -71,35 +59,61 @@ void Filtering::Trace(const Checks& checks, const Filtered& filtered, DecisionTr
   }
 }
 
-// Builds the failures of all rows: once for all rows with the same check and number of reasons, or with the same
-// combination of checks. Rows with number 0 may have different reasons, so each of them is explained by itself.
-std::shared_ptr<NodeFailures> Filtering::Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,
-                                                 DecisionTrace* trace) const {
-  auto failures = std::make_shared<NodeFailures>();
-  failures->Reserve(filtered.failed.size() + filtered.explained.size());
-  const std::vector<Symbol>& names = cache_->columns().name;
+// Adds the rows that failed, with a list of reasons for all rows with the same check and number of reasons. Rows with
+// number 0 may have different reasons, so each of them is explained by itself.
+void Filtering::AddByCheck(const api::Pod& pod, const Checks& checks, const Filtered& filtered,
+                           NodeFailures* failures) const {
   std::vector<FailureReason> reasons;
   KnownLists lists;
   // Most rows have the list of the row before.
   uint32_t last_check = 0, last_number = 0, last_list = 0;
-  failures->AddNew(filtered.failed.size(), [&, failed = filtered.failed.data(), name_of = names.data()](size_t i) {
+  const Symbol* const name_of = cache_->columns().name.data();
+  failures->AddNew(filtered.failed.size(), [&, failed = filtered.failed.data()](size_t i) {
     const Filtered::Failed& f = failed[i];
-    if (f.number == last_number && f.check == last_check && SharesReasons(filtered, f)) {
-      return std::pair(name_of[f.row], last_list);
-    }
+    if (f.number == last_number && f.check == last_check && f.number != 0) return std::pair(name_of[f.row], last_list);
     auto [list, fresh] = lists.Find(f.check, f.number);
-    if (fresh || !SharesReasons(filtered, f)) {
+    if (fresh || f.number == 0) {
       reasons.clear();
       std::optional<Cache::Simulation> simulation;
       if (f.beside) AddNominated(pod, f.row, &simulation.emplace(cache_, f.row));
-      AppendReasonsOf(checks, filtered, f, &reasons);
+      AppendReasons(checks, f.check, f.row, &reasons);
       *list = failures->ListOf(reasons);
     }
     last_check = f.check;
     last_number = f.number;
     last_list = *list;
-    return std::pair(names[f.row], last_list);
+    return std::pair(name_of[f.row], last_list);
   });
+}
+
+// The same for the rows with the same combination of checks.
+void Filtering::AddByCombination(const Checks& checks, const Filtered& filtered, NodeFailures* failures) const {
+  constexpr uint32_t kUnknown = ~uint32_t{0};
+  std::vector<uint32_t> lists(filtered.combinations.limit(), kUnknown);
+  std::vector<FailureReason> reasons;
+  const Symbol* const name_of = cache_->columns().name.data();
+  failures->AddNew(filtered.failed.size(), [&, failed = filtered.failed.data(), list_of = lists.data()](size_t i) {
+    const Filtered::Failed& f = failed[i];
+    if (list_of[f.number] != kUnknown) return std::pair(name_of[f.row], list_of[f.number]);
+    reasons.clear();
+    for (const uint32_t check : filtered.combinations.ChecksOf(f.number)) AppendReasons(checks, check, f.row, &reasons);
+    const uint32_t list = failures->ListOf(reasons);
+    if (filtered.combinations.at(f.number).numbered) list_of[f.number] = list;
+    return std::pair(name_of[f.row], list);
+  });
+}
+
+// Builds the failures of all rows.
+std::shared_ptr<NodeFailures> Filtering::Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,
+                                                 DecisionTrace* trace) const {
+  auto failures = std::make_shared<NodeFailures>();
+  failures->Reserve(filtered.failed.size() + filtered.explained.size());
+  const std::vector<Symbol>& names = cache_->columns().name;
+  if (filtered.combinations.empty()) {
+    AddByCheck(pod, checks, filtered, failures.get());
+  } else {
+    AddByCombination(checks, filtered, failures.get());
+  }
   for (const auto& [row, why] : filtered.explained) failures->AddNew(names[row], why.reasons);
   if (trace != nullptr) Trace(checks, filtered, trace);
   return failures;

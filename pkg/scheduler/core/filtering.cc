@@ -189,22 +189,18 @@ void Filtering::MoveErrors(const Checks& checks, size_t check, RowSet* rows, Err
   rows->Clear();
 }
 
-uint32_t Combinations::Find(const Key& key) {
-  const auto [it, fresh] = places_.try_emplace(key, static_cast<uint32_t>(all_.size()));
-  if (!fresh) return it->second;
-  const auto [before, check, number] = key;
-  all_.push_back({.before = before,
-                  .check = check,
-                  .first = before == 0 ? check : all_[before].first,
-                  .numbered = number != 0 && all_[before].numbered});
-  return it->second;
-}
-
-std::vector<uint32_t> Combinations::ChecksOf(uint32_t place) const {
-  std::vector<uint32_t> checks;
-  for (; place != 0; place = all_[place].before) checks.push_back(all_[place].check);
-  std::reverse(checks.begin(), checks.end());
-  return checks;
+// Enters the rows that fail a check, and erases them from the candidates.
+void Filtering::EnterFailed(const std::vector<Row>& rows, FailedChecks* checks, RowSet* candidates, Filtered* out) {
+  out->failed.resize(rows.size());
+  Filtered::Failed* to = out->failed.data();
+  uint64_t* const words = candidates->words().data();
+  for (const Row row : rows) {
+    const uint32_t combination = checks->Of(row);
+    if (combination == 0) continue;
+    *to++ = {row, out->combinations.at(combination).first, combination, false};
+    words[row / 64] &= ~(uint64_t{1} << (row % 64));
+  }
+  out->failed.resize(static_cast<size_t>(to - out->failed.data()));
 }
 
 // Lets each check filter all rows, also those that have failed, and enters those that fail with all of their checks.
@@ -221,7 +217,7 @@ void Filtering::FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered*
     MoveErrors(checks, i, &errors, &out->errors);
   }
   if (!out->errors.empty()) return candidates->Clear();
-  std::vector<uint32_t> combination(cache_->row_count(), 0);  // by row
+  FailedChecks failed(cache_->row_count(), &out->combinations);
   std::vector<Row> rows;
   ListRows(*candidates, &rows);
   std::vector<uint32_t> numbers(rows.size());
@@ -232,11 +228,7 @@ void Filtering::FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered*
     if (ReasonBits(check) > 1 && !check.MayError()) {
       std::fill(numbers.begin(), numbers.end(), 0);
       NumberReasons(check, rows, nullptr, numbers);
-      for (size_t k = 0; k < rows.size(); ++k) {
-        if (numbers[k] == 0) continue;
-        uint32_t& of_row = combination[rows[k]];
-        of_row = out->combinations.With(of_row, place, numbers[k]);
-      }
+      failed.Add(place, rows, numbers);
       continue;
     }
     if (!check.MayError()) {
@@ -244,15 +236,9 @@ void Filtering::FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered*
       check.Filter(&fitting[i], &errors);
       BERTH_REQUIRES(errors.empty());
     }
-    const uint32_t number = ReasonBits(check) == 1 ? 1 : 0;
-    candidates->ForEachNotIn(fitting[i],
-                             [&](Row r) { combination[r] = out->combinations.With(combination[r], place, number); });
+    failed.Add(place, ReasonBits(check) == 1, *candidates, fitting[i]);
   }
-  for (const Row r : rows) {
-    if (combination[r] == 0) continue;
-    out->failed.emplace_back(r, out->combinations.at(combination[r]).first, combination[r], false);
-    candidates->Erase(r);
-  }
+  EnterFailed(rows, &failed, candidates, out);
 }
 
 // Evaluates one row and enters the result.

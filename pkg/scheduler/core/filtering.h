@@ -2,18 +2,15 @@
 //
 // Thread-safety: none; used on the thread of its Cache.
 #pragma once
-#include <absl/container/flat_hash_map.h>
-
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "pkg/scheduler/core/combinations.h"
 #include "pkg/scheduler/core/decision.h"
 #include "pkg/scheduler/core/nominated_rows.h"
 #include "pkg/scheduler/registry/algorithm_config.h"
@@ -56,43 +53,6 @@ struct Why {
   // If all checks were evaluated: those that failed, each with whether evictions cannot help against it.
   std::vector<std::pair<size_t, bool>> all;
   RuleError error;  // for Verdict::kError
-};
-
-// The checks that a row fails where all checks are evaluated, each with the number of its reasons. Rows with the same
-// failed checks and numbers share a combination. Combinations are known by their place; place 0 is that of no checks.
-class Combinations {
- public:
-  struct Combination {
-    uint32_t before = 0;    // the combination without the last check
-    uint32_t check = 0;     // the last check, as an index in Checks::list
-    uint32_t first = 0;     // the first check
-    bool numbered = false;  // whether all of its checks number their reasons, so that its rows share a list of reasons
-  };
-  // Returns whether there is none but that of no checks.
-  bool empty() const { return all_.size() == 1; }
-  const Combination& at(uint32_t place) const { return all_[place]; }
-  // Returns the combination with one more check and the number of its reasons, which is 0 if it does not number them.
-  uint32_t With(uint32_t before, uint32_t check, uint32_t number) {
-    const std::tuple key(before, check, number);
-    Recent& recent = recent_[(before * 31 + number + (number >> 6)) % recent_.size()];
-    if (recent.place == 0 || recent.key != key) recent = {key, Find(key)};
-    return recent.place;
-  }
-  // Returns the checks of the combination, in the order of evaluation.
-  std::vector<uint32_t> ChecksOf(uint32_t place) const;
-
- private:
-  using Key = std::tuple<uint32_t, uint32_t, uint32_t>;  // `before`, check and number
-  // Returns the combination with this key, which is added if it is new.
-  uint32_t Find(const Key& key);
-  std::vector<Combination> all_{{.numbered = true}};
-  absl::flat_hash_map<Key, uint32_t> places_;
-  // The keys that were looked up most recently, each in its own place: most lookups find theirs.
-  struct Recent {
-    Key key;
-    uint32_t place = 0;  // 0: none
-  };
-  std::array<Recent, 64> recent_;
 };
 
 // The result of evaluating the predicates. Each row that was evaluated is in exactly one of the lists, or counted in
@@ -164,16 +124,14 @@ class Filtering {
   Symbol RuleOf(const Checks& checks, size_t check) const;
   void AppendReasons(const Checks& checks, size_t check, Row row, std::vector<FailureReason>* reasons) const;
   RuleError ErrorOfCheck(const Checks& checks, size_t check, Row row) const;
-  // Returns whether all failed rows with this check and number have the same reasons.
-  static bool SharesReasons(const Filtered& filtered, const Filtered::Failed& failed);
-  // Appends the reasons of a failed row.
-  void AppendReasonsOf(const Checks& checks, const Filtered& filtered, const Filtered::Failed& failed,
-                       std::vector<FailureReason>* reasons) const;
+  void AddByCheck(const api::Pod& pod, const Checks& checks, const Filtered& filtered, NodeFailures* failures) const;
+  void AddByCombination(const Checks& checks, const Filtered& filtered, NodeFailures* failures) const;
   void Trace(const Checks& checks, const Filtered& filtered, DecisionTrace* trace) const;
   void FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const;
   // Adds the errors that the check reports for these rows to `out`, and clears the rows.
   void MoveErrors(const Checks& checks, size_t check, RowSet* rows, Errors* out) const;
   void FilterColumnsByAll(Checks& checks, RowSet* candidates, Filtered* out) const;
+  static void EnterFailed(const std::vector<Row>& rows, FailedChecks* checks, RowSet* candidates, Filtered* out);
   void FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const;
   void FilterRow(const api::Pod& pod, Checks& checks, Row row, RowSet* candidates, Filtered* out) const;
   void AddNominated(const api::Pod& pod, Row row, Cache::Simulation* simulation) const;

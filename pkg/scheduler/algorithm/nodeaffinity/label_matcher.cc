@@ -81,14 +81,28 @@ bool LabelMatcher::Candidates(std::vector<Row>* rows) const {
   return false;
 }
 
-bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows) {
+namespace {
+
+// Writes what CandidatesOf writes, but a row may occur more than once.
+bool ListCandidates(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows) {
   BERTH_REQUIRES(!matchers.empty());
   rows->clear();
   if (matchers[0].Candidates(rows)) return true;
   if (matchers.size() == 1) return false;
-  for (size_t i = 1; i < matchers.size(); ++i) {
-    if (!matchers[i].Candidates(rows)) return false;
-  }
+  return std::all_of(matchers.begin() + 1, matchers.end(), [&](const LabelMatcher& m) { return m.Candidates(rows); });
+}
+
+// Returns whether all rows that ListCandidates writes match.
+bool CandidatesMatch(const std::vector<LabelMatcher>& matchers) {
+  if (matchers.size() == 1) return matchers[0].CandidatesMatch();
+  return matchers[0].MatchesAll() &&
+         std::all_of(matchers.begin() + 1, matchers.end(), [](const LabelMatcher& m) { return m.CandidatesMatch(); });
+}
+
+}  // namespace
+
+bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows) {
+  if (!ListCandidates(matchers, rows)) return false;
   std::sort(rows->begin(), rows->end());
   rows->erase(std::unique(rows->begin(), rows->end()), rows->end());
   return true;
@@ -105,19 +119,18 @@ void KeepMatching(const std::vector<LabelMatcher>& matchers, std::vector<Row>* r
 }
 
 // A list is narrowed with fewer steps for each row than a set.
-void KeepMatching(const std::vector<LabelMatcher>& matchers, RowSet* rows) {
+void KeepMatching(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* rows) {
   thread_local std::vector<Row> list;
+  if (ListCandidates(matchers, &list)) {
+    NarrowToRows(list, row_count, rows);
+    if (CandidatesMatch(matchers)) return;
+  }
   list.clear();
   rows->ForEach([to = &list](Row row) { to->push_back(row); });
   KeepMatching(matchers, &list);
   rows->Clear();
   uint64_t* const words = rows->words().data();
   for (const Row row : list) words[row / 64] |= uint64_t{1} << (row % 64);
-}
-
-void NarrowToCandidates(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* candidates) {
-  std::vector<Row> rows;
-  if (CandidatesOf(matchers, &rows)) NarrowToRows(rows, row_count, candidates);
 }
 
 void LabelMatcher::Fill(One* one) {

@@ -41,6 +41,10 @@ class LabelMatcher {
   // If the selector requires a label to have one of some values, appends a superset of the matching rows and returns
   // true. Rows appear more than once if the selector repeats a value.
   bool Candidates(std::vector<Row>* rows) const;
+  // Returns whether all rows that Candidates appends match.
+  bool CandidatesMatch() const { return nothing_ || requirements_.size() == 1; }
+  // Returns whether the selector restricts nothing.
+  bool MatchesAll() const { return !nothing_ && requirements_.empty(); }
 
  private:
   // One requirement of the selector.
@@ -61,11 +65,9 @@ class LabelMatcher {
 // name label values by which the rows can be found, writes a superset of the matching rows, each row once, and returns
 // true. The first selector must be a nodeSelector, which names each label once. REQUIRES: `matchers` is not empty.
 bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows);
-// Erases the rows that do not match in the same sense. The order of those in a list stays as it is.
+// Erases the rows that do not match in the same sense. The order of those in a list stays as it is. All rows of a set
+// are below `row_count`.
 void KeepMatching(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows);
-void KeepMatching(const std::vector<LabelMatcher>& matchers, RowSet* rows);
-// Removes from `candidates` all rows but those that CandidatesOf names. Does nothing if it names none, because then any
-// of the `row_count` rows may match.
-void NarrowToCandidates(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* candidates);
+void KeepMatching(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* rows);
 
 }  // namespace berth::scheduler::nodeaffinity

@@ -65,8 +65,7 @@ class NodeSelectorCheck final : public ColumnCheck {
       return FitCheck::Filter(candidates, errors);
     }
     if (required_ != nullptr && required_->terms.empty()) return candidates->Clear();
-    NarrowToCandidates(matchers_, cache_.row_count(), candidates);
-    KeepMatching(matchers_, candidates);
+    KeepMatching(matchers_, cache_.row_count(), candidates);
   }
   // Selectors that cannot be answered from the label columns alone are left to Check.
   void KeepFitting(std::vector<Row>* rows) override {

@@ -78,8 +78,7 @@ class AffinityCheck final : public ColumnCheck {
       if (NamedCandidates(Required(), ctx_.cache, &named)) NarrowToRows(named, ctx_.cache.row_count(), candidates);
       return FitCheck::Filter(candidates, errors);
     }
-    NarrowToCandidates(matchers_, ctx_.cache.row_count(), candidates);
-    KeepMatching(matchers_, candidates);
+    KeepMatching(matchers_, ctx_.cache.row_count(), candidates);
   }
   void KeepFitting(std::vector<Row>* rows) override {
     if (rows->size() < kFewRows || !Compile()) return ColumnCheck::KeepFitting(rows);
@@ -268,7 +267,7 @@ void KeepRequired(const api::PodTemplate& pod, const Cache& cache, RowSet* rows)
   std::vector<LabelMatcher> matchers;
   matchers.emplace_back(cache, everything);
   for (const auto& t : terms) matchers.emplace_back(cache, t.match.selector);
-  KeepMatching(matchers, rows);
+  KeepMatching(matchers, cache.row_count(), rows);
 }
 
 FitPredicate NodeAffinityFilter(const PluginFactoryArgs&, AddedAffinity added) {

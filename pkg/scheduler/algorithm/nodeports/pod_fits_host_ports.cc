@@ -57,6 +57,7 @@ class HostPortsCheck final : public ColumnCheck {
   RowSet ConflictingRows() const {
     RowSet conflicting;
     conflicting.Resize(cache_.row_count());
+    uint64_t* const words = conflicting.words().data();
     for (const HostPort& p : wanted_) {
       const PortRows::Number* number = rows_->Find(p.port);
       if (number == nullptr) continue;
@@ -65,7 +66,8 @@ class HostPortsCheck final : public ColumnCheck {
       one.Add(number->port);
       const bool alike = by_number_ || number->alike, conflicts = by_number_ || one.Conflicts(p);
       for (const auto& [row, use] : number->rows) {
-        if (alike && !use.unsure ? conflicts : Conflicts(row)) conflicting.Insert(row);
+        const bool here = alike && !use.unsure ? conflicts : Conflicts(row);
+        words[row / 64] |= uint64_t{here} << (row % 64);
       }
     }
     return conflicting;

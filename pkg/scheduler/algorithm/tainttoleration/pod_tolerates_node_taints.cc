@@ -67,25 +67,31 @@ class TaintsCheck final : public ColumnCheck {
     for (size_t i = 0; i < rows.size(); ++i) numbers[i] = of[taints[rows[i]]];
   }
   bool ReadsOnlyAmounts() const override { return true; }
-  void Filter(RowSet* candidates, RowSet*) override {
-    if (cache_.taint_lists().limit() == 1) return;  // no node has taints
-    const uint32_t* const taints = cache_.columns().taints.data();
-    candidates->ForEach([&](Row row) {
-      if (taints[row] != 0 && !Fits(row)) candidates->Erase(row);
-    });
-  }
   // What the pod makes of all lists is found first if there are fewer of them than rows, so that the loop over rows has
   // no branch.
-  void KeepFitting(std::vector<Row>* rows) override {
-    const TaintLists& lists = cache_.taint_lists();
-    const size_t limit = lists.limit();
+  void Filter(RowSet* candidates, RowSet*) override {
+    const size_t limit = cache_.taint_lists().limit();
     if (limit == 1) return;  // no node has taints
+    const uint32_t* const taints = cache_.columns().taints.data();
+    if (limit > cache_.row_count()) {
+      candidates->ForEach([&](Row row) {
+        if (taints[row] != 0 && !Fits(row)) candidates->Erase(row);
+      });
+      return;
+    }
+    const std::vector<uint8_t> fits = FittingLists();
+    uint64_t* const words = candidates->words().data();
+    candidates->ForEach(
+        [=, of = fits.data()](Row row) { words[row / 64] &= ~(uint64_t{of[taints[row]] == 0} << (row % 64)); });
+  }
+  void KeepFitting(std::vector<Row>* rows) override {
+    const size_t limit = cache_.taint_lists().limit();
+    if (limit == 1) return;
     if (limit > rows->size()) {
       std::erase_if(*rows, [&](Row row) { return !Fits(row); });
       return;
     }
-    std::vector<uint8_t> fits(limit);
-    for (uint32_t number = 0; number < limit; ++number) fits[number] = FirstIn(number) == nullptr ? 1 : 0;
+    const std::vector<uint8_t> fits = FittingLists();
     const uint32_t* const taints = cache_.columns().taints.data();
     KeepRows(rows, [taints, of = fits.data()](size_t, Row row) { return of[taints[row]]; });
   }
@@ -104,6 +110,12 @@ class TaintsCheck final : public ColumnCheck {
  private:
   bool NamesTaint() const { return reason_ == Reason::kNamesTaint || reason_ == Reason::kNamesTaintNotTolerated; }
   bool Fits(Row row) { return FirstOf(row) == nullptr; }
+  // Returns, by number of a list of taints, whether nodes with the list fit.
+  std::vector<uint8_t> FittingLists() {
+    std::vector<uint8_t> fits(cache_.taint_lists().limit());
+    for (uint32_t number = 0; number < fits.size(); ++number) fits[number] = FirstIn(number) == nullptr ? 1 : 0;
+    return fits;
+  }
   // Returns the number of the reasons of nodes with this list of taints, or 0 if they fit.
   uint32_t NumberOf(uint32_t list) {
     const api::Taint* taint = FirstIn(list);
