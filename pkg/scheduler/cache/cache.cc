@@ -337,7 +337,7 @@ const Cache::LabelColumn& Cache::Label(Symbol key) const {
     column = std::make_unique<LabelColumn>();
     // Pods may name any number of labels that no node has.
     if (key == ZoneKey() || key == ZoneByEitherLabelKey() || label_keys_.Has(key)) {
-      listed().ForEach([&](Row r) { column->Set(r, LabelOf(r, key)); });
+      column->SetAll(listed(), row_count(), [&](Row r) { return LabelOf(r, key); });
     }
   }
   return *column;

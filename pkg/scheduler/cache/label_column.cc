@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pkg/util/release_memory.h"
+
 namespace berth::scheduler {
 
 Symbol LabelColumn::no_value() {
@@ -31,23 +33,49 @@ void LabelColumn::Set(Row r, Symbol value) {
   }
   if (before != kNoDomain) domains_[r] = kNoDomain;
   if (value == no_value()) {
-    if (by_value_.empty()) domains_ = {};
+    if (by_value_.empty()) util::ReleaseMemory(&domains_);
     return;
   }
+  const uint32_t domain = DomainFor(value);
+  if (r >= domains_.size()) domains_.resize(r + 1, kNoDomain);
+  domains_[r] = domain;
+  rows_[domain].push_back(r);
+  ++rows_with_label_;
+}
+
+uint32_t LabelColumn::DomainFor(Symbol value) {
   auto [it, fresh] = by_value_.try_emplace(value, static_cast<uint32_t>(values_.size()));
-  if (fresh) ++version_;
-  if (fresh && !free_.empty()) {
+  if (!fresh) return it->second;
+  ++version_;
+  if (!free_.empty()) {
     it->second = free_.back();
     free_.pop_back();
     values_[it->second] = value;
-  } else if (fresh) {
+  } else {
     values_.push_back(value);
     rows_.emplace_back();
   }
-  if (r >= domains_.size()) domains_.resize(r + 1, kNoDomain);
-  domains_[r] = it->second;
-  rows_[it->second].push_back(r);
-  ++rows_with_label_;
+  return it->second;
+}
+
+// Neighbours often have the same value, whose domain need not be looked up.
+void LabelColumn::SetAll(const RowSet& rows, uint32_t row_count, absl::FunctionRef<Symbol(Row)> value_of) {
+  BERTH_REQUIRES(domains_.empty() && by_value_.empty());
+  domains_.assign(row_count, kNoDomain);
+  Symbol last = no_value();
+  uint32_t domain = kNoDomain, end = 0;
+  rows.ForEach([&](Row r) {
+    const Symbol value = value_of(r);
+    if (value != last) domain = value == no_value() ? kNoDomain : DomainFor(value);
+    last = value;
+    if (domain == kNoDomain) return;
+    domains_[r] = domain;
+    rows_[domain].push_back(r);
+    ++rows_with_label_;
+    end = r + 1;
+  });
+  domains_.resize(end);
+  if (end == 0) util::ReleaseMemory(&domains_);
 }
 
 }  // namespace berth::scheduler

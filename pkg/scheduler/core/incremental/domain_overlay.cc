@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kFewSpecials = 64, kNodesForOneSpecial = 8;
 // What it costs to bring a special row up to date, and to list one for a decision, where looking whether a changed row
 // may be special costs 1. Estimated from profiles with 100 to 1,000 templates.
-constexpr uint64_t kCostOfUpdate = 64, kCostOfListing = 12;
+constexpr uint64_t kCostOfUpdate = 20, kCostOfListing = 4;
 // What it costs to look up the number of a term for a row, where going through the numbers of a term costs 1 for each.
 constexpr size_t kCostOfLookup = 4;
 // How many rows are looked at to see whether most of them have different signatures, at most.

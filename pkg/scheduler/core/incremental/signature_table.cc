@@ -38,6 +38,15 @@ void SignatureTable::Reset(size_t width) {
   free_.clear();
   if (first_.size() > kMostListsKept) first_.clear();
   std::fill(first_.begin(), first_.end(), 0);
+  direct_.fill(0);
+}
+
+// Says that the signature with this number, which has just come or is about to go, is found as `is`, or not if that is
+// 0.
+void SignatureTable::NoteDirect(int32_t number, int32_t is) {
+  if (width_ != 1) return;
+  const auto value = static_cast<uint64_t>(values(number)[0]);
+  if (value < kDirect) direct_[value] = is;
 }
 
 // Returns the beginning of the list of the signatures whose hash has the same upper bits. REQUIRES: there are lists.
@@ -61,7 +70,7 @@ void SignatureTable::Grow() {
 // Most rows have one of few signatures, which got the first numbers, so these are compared before anything is hashed.
 // Signatures with the same hash are linked through next_ instead of kept in vectors, so that a table whose size does
 // not change allocates nothing.
-int32_t SignatureTable::Use(std::span<const int64_t> v) {
+int32_t SignatureTable::LookUp(std::span<const int64_t> v) {
   BERTH_REQUIRES(v.size() == width_);
   const size_t width = width_;
   if (Same(v.data(), values_.data(), width)) return 0;
@@ -92,6 +101,7 @@ int32_t SignatureTable::Use(std::span<const int64_t> v) {
   uses_[static_cast<size_t>(number)] = 1;
   next_[static_cast<size_t>(number)] = first;
   first = number;
+  NoteDirect(number, number);
   return number;
 }
 
@@ -104,6 +114,7 @@ void SignatureTable::TakeAll(std::vector<int64_t>* values, size_t rows) {
 
 void SignatureTable::Release(int32_t number) {
   if (number == 0 || --uses_[static_cast<size_t>(number)] > 0) return;
+  NoteDirect(number, 0);
   int32_t* link = FirstOf(values(number));
   while (*link != number) link = &next_[static_cast<size_t>(*link)];
   *link = next_[static_cast<size_t>(number)];

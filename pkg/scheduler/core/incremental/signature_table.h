@@ -1,6 +1,7 @@
 // Interns signatures (domain_overlay.h): short lists of values of which each distinct one is stored once and identified
 // by a small number.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,7 +15,16 @@ class SignatureTable {
   // Drops all signatures. New ones have `width` values.
   void Reset(size_t width);
   // Returns the number of the signature and counts a use. REQUIRES: values.size() is the width.
-  int32_t Use(std::span<const int64_t> values);
+  int32_t Use(std::span<const int64_t> values) {
+    // Most signatures are one small number, for which there is a number here.
+    if (width_ == 1 && static_cast<uint64_t>(values[0]) < kDirect) {
+      if (const int32_t number = direct_[static_cast<size_t>(values[0])]; number != 0) {
+        ++uses_[static_cast<size_t>(number)];
+        return number;
+      }
+    }
+    return LookUp(values);
+  }
   // Takes the signatures of `rows` rows without a look at whether any are equal: row r gets number r + 1. `values` are
   // those of number 0, which are all 0, then those of number 1, ...; the vector gets others for reuse. REQUIRES:
   // neither Use nor Release is called until the next Reset.
@@ -29,7 +39,11 @@ class SignatureTable {
   size_t bytes() const { return values_.capacity() * 8 + uses_.capacity() * 8 + first_.capacity() * 4; }
 
  private:
+  static constexpr uint64_t kDirect = 64;
+
+  int32_t LookUp(std::span<const int64_t> values);
   int32_t* FirstOf(std::span<const int64_t> values);
+  void NoteDirect(int32_t number, int32_t is);
   void Grow();
 
   size_t width_ = 0;
@@ -39,7 +53,8 @@ class SignatureTable {
   // The signatures whose hashes have the same upper bits are a list: first_[bits], next_[first_[bits]], ..., up to 0.
   // The size of first_ is a power of two, or 0.
   std::vector<int32_t> next_, first_;
-  int shift_ = 63;  // a hash's upper bits are what is left when it is shifted by this
+  std::array<int32_t, kDirect> direct_{};  // with a width of 1: by value, the number of the signature or 0
+  int shift_ = 63;                         // a hash's upper bits are what is left when it is shifted by this
 };
 
 }  // namespace berth::scheduler

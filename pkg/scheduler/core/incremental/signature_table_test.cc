@@ -12,7 +12,7 @@ TEST_CASE("a signature has one number from its first use to its last release, an
   std::mt19937 random(11);
   SignatureTable table;
   for (int round = 0; round < 60; ++round) {
-    const size_t width = 1 + random() % 3, distinct = 1 + random() % 60;
+    const size_t width = 1 + random() % 3, distinct = 1 + random() % 100;
     table.Reset(width);
     struct Kept {
       int32_t number = 0;
