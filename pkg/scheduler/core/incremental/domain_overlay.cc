@@ -20,7 +20,12 @@ namespace {
 constexpr size_t kFewSpecials = 64, kNodesForOneSpecial = 8;
 // What it costs to bring a special row up to date, and to list one for a decision, where looking whether a changed row
 // may be special costs 1. Estimated from profiles with 100 to 1,000 templates.
-constexpr uint64_t kCostOfUpdate = 20, kCostOfListing = 4;
+struct CostsOfSpecial {
+  uint64_t update, listing;
+};
+constexpr CostsOfSpecial kCostsInCaches = {20, 4}, kCostsInMemory = {64, 12};
+// What is read of this many nodes for a decision stays in the processor's caches.
+constexpr size_t kNodesInCaches = 8192;
 // What it costs to look up the number of a term for a row, where going through the numbers of a term costs 1 for each.
 constexpr size_t kCostOfLookup = 4;
 // How many rows are looked at to see whether most of them have different signatures, at most.
@@ -129,10 +134,11 @@ DomainOverlay::Way DomainOverlay::ChooseWay() {
   decided_ = now;
   if (layout_.sparse().empty()) return Way::kKept;
   const size_t nodes = cache_->node_count(), counted = layout_.Counted();
+  const CostsOfSpecial& costs = nodes <= kNodesInCaches ? kCostsInCaches : kCostsInMemory;
   // All rows that have changed are looked at, and those of them that are special, which are as many as among all nodes,
   // are brought up to date.
   const auto pays = [&](uint64_t since) {
-    return since * (nodes + kCostOfUpdate * counted) <= kCostOfListing * counted * nodes;
+    return since * (nodes + costs.update * counted) <= costs.listing * counted * nodes;
   };
   // Where domains have several rows, a change of a node makes it necessary to find the special rows from scratch.
   const bool have_domains = !layout_.sparse_columns().empty();
