@@ -73,16 +73,13 @@ class TaintsCheck final : public ColumnCheck {
     const size_t limit = cache_.taint_lists().limit();
     if (limit == 1) return;  // no node has taints
     const uint32_t* const taints = cache_.columns().taints.data();
-    if (limit > cache_.row_count()) {
+    if (limit > candidates->Size()) {
       candidates->ForEach([&](Row row) {
         if (taints[row] != 0 && !Fits(row)) candidates->Erase(row);
       });
       return;
     }
-    const std::vector<uint8_t> fits = FittingLists();
-    uint64_t* const words = candidates->words().data();
-    candidates->ForEach(
-        [=, of = fits.data()](Row row) { words[row / 64] &= ~(uint64_t{of[taints[row]] == 0} << (row % 64)); });
+    EraseByList(FittingLists(), candidates);
   }
   void KeepFitting(std::vector<Row>* rows) override {
     const size_t limit = cache_.taint_lists().limit();
@@ -110,6 +107,12 @@ class TaintsCheck final : public ColumnCheck {
  private:
   bool NamesTaint() const { return reason_ == Reason::kNamesTaint || reason_ == Reason::kNamesTaintNotTolerated; }
   bool Fits(Row row) { return FirstOf(row) == nullptr; }
+  void EraseByList(const std::vector<uint8_t>& fits, RowSet* candidates) const {
+    const uint32_t* const taints = cache_.columns().taints.data();
+    uint64_t* const words = candidates->words().data();
+    candidates->ForEach(
+        [=, of = fits.data()](Row row) { words[row / 64] &= ~(uint64_t{of[taints[row]] == 0} << (row % 64)); });
+  }
   // Returns, by number of a list of taints, whether nodes with the list fit.
   std::vector<uint8_t> FittingLists() {
     std::vector<uint8_t> fits(cache_.taint_lists().limit());
