@@ -62,14 +62,14 @@ def write_kubeconfig(folder, port):
 class Server:
     """hollow-apiserver with a port for the scheduler, with TLS, and one for this client, without."""
 
-    def __init__(self, bin_dir, folder, load):
+    def __init__(self, bin_dir, folder, load, release=RELEASE):
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             self.secure_port = s.getsockname()[1]
         self.process = subprocess.Popen(
             [
                 os.path.join(bin_dir, "hollow-apiserver"),
-                RELEASE,
+                release,
                 "--insecure-port=0",
                 "--bind-address=127.0.0.1",
                 "--secure-port=%d" % self.secure_port,
@@ -82,7 +82,10 @@ class Server:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        self.connection = http.client.HTTPConnection("127.0.0.1", int(self.process.stdout.readline().rsplit(":", 1)[1]))
+        address = self.process.stdout.readline()
+        if not address:
+            raise RuntimeError("hollow-apiserver ended with %d" % self.process.wait())
+        self.connection = http.client.HTTPConnection("127.0.0.1", int(address.rsplit(":", 1)[1]))
 
     def call(self, method, path, body=None, content_type="application/json"):
         self.connection.request(method, path, body, {"Content-Type": content_type})
@@ -96,6 +99,32 @@ class Server:
         return len(self.call("GET", "/api/v1/namespaces/default/" + resource)["items"])
 
 
+def start_scheduler(bin_dir, folder, server, flags, release=RELEASE):
+    return subprocess.Popen(
+        [
+            os.path.join(bin_dir, "kube-scheduler"),
+            release,
+            "--kubeconfig=" + write_kubeconfig(folder, server.secure_port),
+            "--leader-elect=false",
+            "--secure-port=0",
+            "--kube-api-qps=5000",
+            "--kube-api-burst=5000",
+            *flags,
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def await_events(server, count):
+    """Waits until so many events are written."""
+    end = time.monotonic() + LIMIT_S
+    while server.count("events") < count:
+        if time.monotonic() > end:
+            raise RuntimeError("not all pods were bound")
+        time.sleep(0.2)
+
+
 def arrive(server, first, count):
     """Applies pods in the rhythm of RATE, and waits until each is bound and its event written. Applied pods have
     metadata.managedFields, as all pods of a real server have."""
@@ -107,11 +136,7 @@ def arrive(server, first, count):
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": "steady"}}, "spec": spec}
         path = "/api/v1/namespaces/default/pods/%s?fieldManager=bench" % name
         server.call("PATCH", path, json.dumps(pod), "application/apply-patch+yaml")
-    end = time.monotonic() + LIMIT_S
-    while server.count("events") < first + count:
-        if time.monotonic() > end:
-            raise RuntimeError("not all pods were bound")
-        time.sleep(0.2)
+    await_events(server, first + count)
 
 
 class Use:
@@ -165,20 +190,7 @@ def one_run(bin_dir, load, flags):
     server, scheduler = None, None
     try:
         server = Server(bin_dir, folder.name, load)
-        scheduler = subprocess.Popen(
-            [
-                os.path.join(bin_dir, "kube-scheduler"),
-                RELEASE,
-                "--kubeconfig=" + write_kubeconfig(folder.name, server.secure_port),
-                "--leader-elect=false",
-                "--secure-port=0",
-                "--kube-api-qps=5000",
-                "--kube-api-burst=5000",
-                *flags,
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        scheduler = start_scheduler(bin_dir, folder.name, server, flags)
         arrive(server, 0, WARM_UP)
         calls = SystemCalls(scheduler.pid)
         before, bytes_before = Use(scheduler.pid), sockets_to(server.secure_port)[1]
