@@ -48,7 +48,7 @@ EventRecorders MakeRecorders(const Configuration& config, int burst, client::Exe
     o.queue_limit = static_cast<size_t>(std::clamp(burst, 1000, 50'000));
     o.in_flight = std::clamp(burst, 64, 1024);
     // Nobody waits for an event, and a thread that is woken for each would interrupt the one that decides.
-    o.gather = absl::Milliseconds(50);
+    o.gather = absl::Milliseconds(200);
     recorders[name] = std::make_unique<client::EventRecorder>(executor, client, std::move(o));
   }
   return recorders;

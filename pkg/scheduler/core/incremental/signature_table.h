@@ -16,7 +16,7 @@ class SignatureTable {
   void Reset(size_t width);
   // Returns the number of the signature and counts a use. REQUIRES: values.size() is the width.
   int32_t Use(std::span<const int64_t> values) {
-    // Most signatures are one small number, for which there is a number here.
+    // Most signatures are a single small value; the numbers of those are found without a hash.
     if (width_ == 1 && static_cast<uint64_t>(values[0]) < kDirect) {
       if (const int32_t number = direct_[static_cast<size_t>(values[0])]; number != 0) {
         ++uses_[static_cast<size_t>(number)];
