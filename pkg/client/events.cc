@@ -100,6 +100,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
         if (auto s = w.lock()) s->executor_->Cancel(timer);
         std::exchange(*once, [] {})();
       });
+      self->Take();
     });
   }
 

@@ -81,8 +81,8 @@ class EventRecorder {
   void Record(ObjectReference object, EventType type, std::string_view reason, std::string message,
               std::string_view action = {}, std::optional<ObjectReference> related = {});
   const EventStats& stats() const;
-  // Calls `done` on the I/O thread once all recorded events have been sent or dropped, or when `limit` has passed. Used
-  // for a clean shutdown.
+  // Sends what has gathered, and calls `done` on the I/O thread once all recorded events have been sent or dropped, or
+  // when `limit` has passed. Used for a clean shutdown.
   void Drain(absl::Duration limit, std::function<void()> done);
 
  private:
