@@ -3,7 +3,7 @@
 # WHAT=cmd/NAME ...   build only these programs
 # SAN=asan|tsan       build with sanitizers, in _output/SAN
 # BUILD=debug         build without optimisation, in _output/debug
-# PROFILED=1          build twice, the second time for the code that the first programs were seen running, in _output/profiled
+# PGO=1               build with profile-guided optimisation, which compiles everything twice, in _output/pgo
 # HARDEN=1            build with stack protectors and checked C library calls (SECURITY.md)
 # UNIT=N              compile up to N neighbouring sources together (12, with sanitizers 30); those that change are compiled alone
 # OUT=DIR             build into DIR instead of _output
@@ -33,17 +33,17 @@ endif
 ifneq ($(filter-out debug release,$(BUILD)),)
 $(error BUILD=$(BUILD): debug, or release (the default))
 endif
-ifneq ($(filter-out 1 record,$(PROFILED)),)
-$(error PROFILED=$(PROFILED): 1, or nothing (the default))
+ifneq ($(filter-out 1 train,$(PGO)),)
+$(error PGO=$(PGO): 1, or nothing (the default))
 endif
-ifneq ($(if $(PROFILED),$(SAN)$(filter debug,$(BUILD))),)
-$(error PROFILED=1 is for programs that are fast: neither SAN= nor BUILD=debug goes with it)
+ifneq ($(if $(PGO),$(SAN)$(filter debug,$(BUILD))),)
+$(error PGO=1 optimises: neither SAN= nor BUILD=debug goes with it)
 endif
-VARIANT := $(if $(SAN),$(SAN),$(if $(PROFILED),profiled,$(filter debug,$(BUILD))))
+VARIANT := $(if $(SAN),$(SAN),$(if $(PGO),pgo,$(filter debug,$(BUILD))))
 OUT ?= _output$(if $(VARIANT),/$(VARIANT))
 BIN := $(OUT)/bin
 OBJ := $(OUT)/obj
-RECORDED := $(if $(PROFILED),$(OUT)/recorded)
+TRAINED := $(if $(filter 1,$(PGO)),$(OUT)/trained)
 
 # A second make does the building. It sees the packages that the first one installed, and runs as many jobs as there are
 # processors unless -j says otherwise.
@@ -55,15 +55,15 @@ BUILD_WITH = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEF
 include hack/build/flags.mk hack/build/sources.mk
 
 .PHONY: all help deps deps-test lib python wheel test check simulate fuzz fuzz-asan soak deb image bench run fmt lint clean install programs test-programs
-all: deps $(RECORDED)  ## build every program into _output/bin (WHAT=cmd/NAME: one)
+all: deps $(TRAINED)  ## build every program into _output/bin (WHAT=cmd/NAME: one)
 	+@$(BUILD_WITH) programs
 programs: $(addprefix $(BIN)/,$(if $(WHAT),$(notdir $(WHAT)),$(PROGRAMS))) $(OUT)/compile_commands.json
 	@:
 
-# The first of the two builds, and its work. What was recorded is kept until `make PROFILED=1 clean`.
-$(OUT)/recorded: | deps
-	+@$(BUILD_WITH) PROFILED=record OUT=$(OUT) WHAT= programs
-	@hack/record-profile $(OUT)
+# Programs that count what they execute, and their training. The counts are kept until `make PGO=1 clean`.
+$(OUT)/trained: | deps
+	+@$(BUILD_WITH) PGO=train OUT=$(OUT) WHAT= programs
+	@hack/train-pgo $(OUT)
 	@touch $@
 
 help:  ## this list
@@ -75,7 +75,7 @@ deps:  ## install the Debian packages that are missing (root or sudo)
 deps-test:
 	@hack/install-deps.sh test
 
-test: deps-test $(RECORDED)  ## build and run every test; the last line is "N passed, N failed"
+test: deps-test $(TRAINED)  ## build and run every test; the last line is "N passed, N failed"
 	$(if $(SCRIPTS)$(PACKAGE),,+@$(MAKE) --no-print-directory $(if $(SAN),SAN= BUILD= OUT=_output) python >&2)
 	+@$(BUILD_WITH) $(if $(SCRIPTS),programs,$(if $(PACKAGE),,programs)) test-programs >&2
 	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(PACKAGE)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)

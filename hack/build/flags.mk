@@ -1,8 +1,8 @@
 # How everything is compiled and linked.
 CXX := $(if $(filter fuzz,$(SAN)),clang++,g++)
 CLANG := $(findstring clang,$(CXX))
-# A cache would have to know what was recorded.
-CCACHE := $(if $(PROFILED),,$(shell command -v ccache 2>/dev/null))
+# A compiler cache would have to know the counts of profile-guided optimisation.
+CCACHE := $(if $(PGO),,$(shell command -v ccache 2>/dev/null))
 export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
 # Clones in other folders share the cache; only the working directory in debug data would differ.
 export CCACHE_NOHASHDIR := 1
@@ -35,14 +35,14 @@ GARBAGE := $(if $(CLANG),,--param ggc-min-heapsize=2000000 --param ggc-min-expan
 # Programs and libberth.so share their objects, except those of tests. What is hidden, which is all but berth.h, is as fast as in a
 # program: nothing goes through a table of addresses. The thread sanitizer's and the fuzzers' builds have no library.
 PIC := $(if $(filter tsan fuzz,$(SAN)),,-fPIC -fvisibility=hidden -fno-semantic-interposition)
-# Programs of a profiled build are compiled twice (hack/README.md). The first ones write beside each object which of its code runs;
-# with that the compiler lays out the second ones: what runs stands together, and what does not is small. Sources that have changed
-# since are compiled as if nothing was known about them. Warnings that g++ has only then are not about the sources.
-PROFILE := $(if $(filter record,$(PROFILED)),-fprofile-generate -fprofile-update=prefer-atomic)
-PROFILE := $(PROFILE)$(if $(filter 1,$(PROFILED)),-fprofile-use -fprofile-correction -Wno-error -Wno-missing-profile -Wno-coverage-mismatch)
+# Profile-guided optimisation compiles everything twice (hack/README.md). The programs of the first build write beside each object
+# how often its code was executed, and the second build is compiled with these counts. A source that has changed since then has none,
+# and is compiled as without them. Warnings that g++ gives only in these builds are false, and do not end them.
+PGO_FLAGS := $(if $(filter train,$(PGO)),-fprofile-generate -fprofile-update=prefer-atomic)
+PGO_FLAGS += $(if $(filter 1,$(PGO)),-fprofile-use -fprofile-correction -Wno-error -Wno-missing-profile -Wno-coverage-mismatch)
 # Contracts are checked where their cost does not matter (pkg/util/contract.h).
 CONTRACTS := $(if $(SAN)$(filter debug,$(BUILD)),-DBERTH_CHECKS_CONTRACTS)
-CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(CONTRACTS) $(WARN) $(PROFILE) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
+CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(CONTRACTS) $(WARN) $(PGO_FLAGS) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
             -DBOOST_BEAST_SEPARATE_COMPILATION -DBOOST_ASIO_SEPARATE_COMPILATION
 ifneq ($(HARDEN),)
 CXXFLAGS += -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2
@@ -52,7 +52,7 @@ CPPFLAGS := -I.
 LINKER := $(firstword $(foreach l,mold lld,$(if $(shell command -v ld.$(l) 2>/dev/null),-fuse-ld=$(l))))
 # Relocations are read-only before the program runs, and data is not executable; SECURITY.md describes the other
 # protections.
-LDFLAGS := $(SANFLAGS) $(PROFILE) $(LINKER) -pthread $(if $(SAN),,-Wl$(,)-z$(,)relro -Wl$(,)-z$(,)now -Wl$(,)-z$(,)noexecstack)
+LDFLAGS := $(SANFLAGS) $(PGO_FLAGS) $(LINKER) -pthread $(if $(SAN),,-Wl$(,)-z$(,)relro -Wl$(,)-z$(,)now -Wl$(,)-z$(,)noexecstack)
 # tcmalloc lets threads free what others allocated without waiting for each other. Sanitizers bring their own allocator, and libberth.so
 # leaves allocation to the program that loads it.
 TCMALLOC := $(if $(SAN),,-l:libtcmalloc_minimal.so.4)

@@ -1,5 +1,5 @@
 # The library, the Python module and packages.
-lib: deps $(RECORDED) $(filter all programs,$(MAKECMDGOALS:deb=all))  ## libberth.so, the engine as a library, into _output/lib, and berth.h into _output/include
+lib: deps $(TRAINED) $(filter all programs,$(MAKECMDGOALS:deb=all))  ## libberth.so, the engine as a library, into _output/lib, and berth.h into _output/include
 	+@$(BUILD_WITH) $(OUT)/lib/libberth.so.1
 	@install -d $(OUT)/lib/pkgconfig $(OUT)/include && ln -sfn libberth.so.1 $(OUT)/lib/libberth.so
 	@install -m 644 pkg/capi/berth.h $(OUT)/include/berth.h

@@ -41,12 +41,12 @@ void SignatureTable::Reset(size_t width) {
   direct_.fill(0);
 }
 
-// Says that the signature with this number, which has just come or is about to go, is found as `is`, or not if that is
-// 0.
-void SignatureTable::NoteDirect(int32_t number, int32_t is) {
+// Sets what direct_ says about the signature with this number, if it is small enough: the number when the signature has
+// come, and 0 when it goes.
+void SignatureTable::SetDirect(int32_t number, int32_t entry) {
   if (width_ != 1) return;
   const auto value = static_cast<uint64_t>(values(number)[0]);
-  if (value < kDirect) direct_[value] = is;
+  if (value < kDirect) direct_[value] = entry;
 }
 
 // Returns the beginning of the list of the signatures whose hash has the same upper bits. REQUIRES: there are lists.
@@ -101,7 +101,7 @@ int32_t SignatureTable::LookUp(std::span<const int64_t> v) {
   uses_[static_cast<size_t>(number)] = 1;
   next_[static_cast<size_t>(number)] = first;
   first = number;
-  NoteDirect(number, number);
+  SetDirect(number, number);
   return number;
 }
 
@@ -114,7 +114,7 @@ void SignatureTable::TakeAll(std::vector<int64_t>* values, size_t rows) {
 
 void SignatureTable::Release(int32_t number) {
   if (number == 0 || --uses_[static_cast<size_t>(number)] > 0) return;
-  NoteDirect(number, 0);
+  SetDirect(number, 0);
   int32_t* link = FirstOf(values(number));
   while (*link != number) link = &next_[static_cast<size_t>(*link)];
   *link = next_[static_cast<size_t>(number)];

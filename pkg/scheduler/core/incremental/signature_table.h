@@ -43,7 +43,7 @@ class SignatureTable {
 
   int32_t LookUp(std::span<const int64_t> values);
   int32_t* FirstOf(std::span<const int64_t> values);
-  void NoteDirect(int32_t number, int32_t is);
+  void SetDirect(int32_t number, int32_t entry);
   void Grow();
 
   size_t width_ = 0;
