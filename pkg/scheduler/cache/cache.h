@@ -327,8 +327,10 @@ class Cache {
   void Touch(Row r, bool node_changed = false);
   // Adds the pod to the row's list and to all sums and counts.
   void Place(Row r, const PlacedPod& p);
-  // Undoes Place for the pod with this uid. Returns false when the row does not have it.
-  bool Unplace(Row r, const api::Pod& pod);
+  // Returns the pod in the row's list. REQUIRES: `known` is placed on the row.
+  PlacedPod& PlaceOf(Row r, const api::PodPtr& known);
+  // Undoes Place. REQUIRES: `known` is placed on the row.
+  void Unplace(Row r, const api::PodPtr& known);
   // Why a pod is added to or taken from the counts: it comes or goes, preemption simulates its eviction, or a
   // nomination is simulated.
   enum class Why : uint8_t { kPlaced, kSimulated, kNominated };
