@@ -99,9 +99,11 @@ class Server:
         return len(self.call("GET", "/api/v1/namespaces/default/" + resource)["items"])
 
 
-def start_scheduler(bin_dir, folder, server, flags, release=RELEASE):
+def start_scheduler(bin_dir, folder, server, flags, release=RELEASE, under=()):
+    """`under` is a program with arguments that runs the scheduler, such as valgrind."""
     return subprocess.Popen(
         [
+            *under,
             os.path.join(bin_dir, "kube-scheduler"),
             release,
             "--kubeconfig=" + write_kubeconfig(folder, server.secure_port),

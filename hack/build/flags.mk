@@ -35,6 +35,10 @@ GARBAGE := $(if $(CLANG),,--param ggc-min-heapsize=2000000 --param ggc-min-expan
 # Programs and libberth.so share their objects, except those of tests. What is hidden, which is all but berth.h, is as fast as in a
 # program: nothing goes through a table of addresses. The thread sanitizer's and the fuzzers' builds have no library.
 PIC := $(if $(filter tsan fuzz,$(SAN)),,-fPIC -fvisibility=hidden -fno-semantic-interposition)
+# A pod that arrives alone finds no code in the processor's caches, so programs have the functions that run for each pod side by side, in
+# the order in which they run (hack/README.md). For that, each function has a section of its own.
+ORDERED := $(if $(SAN)$(filter debug,$(BUILD)),,$(OUT)/function-order.ld)
+SECTIONS := $(if $(ORDERED),-ffunction-sections)
 # Profile-guided optimisation compiles everything twice (hack/README.md). The programs of the first build write beside each object
 # how often its code was executed, and the second build is compiled with these counts. A source that has changed since then has none,
 # and is compiled as without them. Warnings that g++ gives only in these builds are false, and do not end them.
@@ -48,8 +52,8 @@ ifneq ($(HARDEN),)
 CXXFLAGS += -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2
 endif
 CPPFLAGS := -I.
-# mold and lld link a program in a fraction of a second; the default linker takes one to three.
-LINKER := $(firstword $(foreach l,mold lld,$(if $(shell command -v ld.$(l) 2>/dev/null),-fuse-ld=$(l))))
+# lld links a program in a second; the default linker takes four.
+LINKER := $(if $(shell command -v ld.lld 2>/dev/null),-fuse-ld=lld)
 # Relocations are read-only before the program runs, and data is not executable; SECURITY.md describes the other
 # protections.
 LDFLAGS := $(SANFLAGS) $(PGO_FLAGS) $(LINKER) -pthread $(if $(SAN),,-Wl$(,)-z$(,)relro -Wl$(,)-z$(,)now -Wl$(,)-z$(,)noexecstack)

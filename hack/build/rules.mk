@@ -7,7 +7,7 @@ TEST_PCH := $(OUT)/pch/pch_test.h
 COMPARING_TEST_PCH := $(OUT)/pch/comparing/pch_test.h
 $(PCH).gch: hack/pch.h
 $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch: hack/pch_test.h
-$(PCH).gch $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch: $(call note,$(notes)/flags,$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(PIC) $(TEST_OPT) $(COMPARING_TEST_OPT) $(AROUND_TEST_OPT))
+$(PCH).gch $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch: $(call note,$(notes)/flags,$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(PIC) $(SECTIONS) $(TEST_OPT) $(COMPARING_TEST_OPT) $(AROUND_TEST_OPT))
 	@mkdir -p $(@D); grep -v '^#pragma once' $(filter %.h,$^) > $(@:.gch=)
 	@echo "  PCH   $(filter %.h,$^)"
 	@$(if $(CLANG),,$(CCACHE)) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
@@ -23,7 +23,7 @@ $(OBJ)/plugin/%.o: private CXXFLAGS += -Wno-error
 $(OBJ)/%_test.o: CXXFLAGS += -Wno-missing-field-initializers $(TEST_OPT)
 $(COMPARING:%=$(OBJ)/%/%_test.o): CXXFLAGS += $(COMPARING_TEST_OPT)
 $(OBJ)/test/%.o: CXXFLAGS += $(AROUND_TEST_OPT)
-$(PCH).gch: CXXFLAGS += $(PIC)
+$(PCH).gch: CXXFLAGS += $(PIC) $(SECTIONS)
 $(TEST_PCH).gch: CXXFLAGS += $(TEST_OPT)
 $(COMPARING_TEST_PCH).gch: CXXFLAGS += $(COMPARING_TEST_OPT)
 pch_of_test = $(if $(filter $(COMPARING:%=$(OBJ)/%/%),$(1)),$(COMPARING_TEST_PCH),$(TEST_PCH))
@@ -32,7 +32,7 @@ $(OBJ)/%_test.o: %_test.cc $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch
 	@$(CCACHE) $(call COMPILE,$(call pch_of_test,$@))
 $(OBJ)/%.o: %.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"
-	@$(CCACHE) $(call COMPILE,$(PCH)) $(PIC)
+	@$(CCACHE) $(call COMPILE,$(PCH)) $(PIC) $(SECTIONS)
 # A unit of several sources includes them.
 define unit_rule
 $(OUT)/units/$(1).cc: $(call note,$(notes)/unit-$(subst /,-,$(1)),$(sources_of_$(1)))
@@ -44,7 +44,7 @@ $(OBJ)/%_test.o: $(OUT)/units/%_test.cc $(TEST_PCH).gch $(COMPARING_TEST_PCH).gc
 	@$(CCACHE) $(call COMPILE,$(call pch_of_test,$@))
 $(OBJ)/%.o: $(OUT)/units/%.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $(sources_of_$*)"
-	@$(CCACHE) $(call COMPILE,$(PCH)) $(PIC)
+	@$(CCACHE) $(call COMPILE,$(PCH)) $(PIC) $(SECTIONS)
 # The page's files are embedded in this object.
 $(OBJ)/pkg/ui/assets.o: $(wildcard pkg/ui/assets/*)
 # The commit, from git or given to a source package as COMMIT=..., is compiled into one file.
@@ -66,8 +66,15 @@ $(1): $(2) $(3) $(call note,$(notes)/link-$(subst /,-,$(patsubst $(OUT)/%,%,$(1)
 	@mkdir -p $$(@D); echo "  LINK  $$@"
 	@$(CXX) $(LDFLAGS) -o $$@ $(2) $(3) $(4) $(call ldlibs_of,$(1))
 endef
+
+# The script adds a section to those of the linker. Functions that profile-guided optimisation calls hot are in sections of other names.
+$(OUT)/function-order.ld: hack/build/function-order
+	@mkdir -p $(@D); { echo 'SECTIONS { .text.ordered : {'; sed 's/.*/*(.text.hot.&) *(.text.&)/' $<; echo '} } INSERT BEFORE .text;'; } > $@
+in_order := $(ORDERED:%=-Wl$(,)-T$(,)%)
+$(PROGRAMS:%=$(BIN)/%) $(BIN)/berth: $(ORDERED)
+
 plugins_for = $(if $(filter cmd/kube-scheduler cmd/schedsim plugin test,$(1)),$(PLUGIN_OBJECTS))
-$(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdir $(p)),$(call objects,$(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
+$(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdir $(p)),$(call objects,$(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)),$(in_order))))
 
 # The programs with a second name for every release, for test/release_alias_test.py.
 $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(OUT)/test/aliased/bin/$(notdir $(p)),$(call objects,test/aliases/list.cc $(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
@@ -78,7 +85,7 @@ $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(OUT)/test/fa
 # All programs in one file, for the package: cmd/berth/main.cc decides which of them runs.
 $(OBJ)/cmd/%/renamed_main.o: $(OBJ)/cmd/%/main.o
 	@objcopy --redefine-sym main=$(subst -,_,$*)_main $< $@
-$(eval $(call link_rule,$(BIN)/berth,$(call objects,cmd/berth/main.cc $(filter-out %/main.cc,$(foreach p,$(PROGRAMS),$(call sources,cmd/$(p))))) $(PROGRAMS:%=$(OBJ)/cmd/%/renamed_main.o) $(PLUGIN_OBJECTS),$(foreach r,$(PACKAGES),$(call library,$(r)))))
+$(eval $(call link_rule,$(BIN)/berth,$(call objects,cmd/berth/main.cc $(filter-out %/main.cc,$(foreach p,$(PROGRAMS),$(call sources,cmd/$(p))))) $(PROGRAMS:%=$(OBJ)/cmd/%/renamed_main.o) $(PLUGIN_OBJECTS),$(foreach r,$(PACKAGES),$(call library,$(r))),$(in_order)))
 
 # The library exports what berth.map names, and has the rules of plugin/.
 $(OUT)/lib/libberth.so.1: pkg/capi/berth.map
