@@ -287,6 +287,12 @@ void Connection::Flush() {
   sending_.clear();
   sending_.swap(out_);
   for (auto it = in_flight_.rbegin(); it != in_flight_.rend() && !(*it)->written; ++it) (*it)->written = true;
+  asio::const_buffer rest = asio::buffer(sending_);
+  rest += transport_->WriteNow(rest);
+  if (rest.size() == 0) {
+    writing_ = false;
+    return;
+  }
   auto sent = [self = shared_from_this()](const Error& ec, size_t) {
     self->writing_ = false;
     if (self->closed_) return;
@@ -298,8 +304,7 @@ void Connection::Flush() {
     if (ec == asio::error::broken_pipe || ec == asio::error::connection_reset) return;
     self->Close(absl::StrCat("write tcp ", Address(self->owner_->options()), ": ", SystemError(ec)));
   };
-  const asio::const_buffer all = asio::buffer(sending_);
-  transport_->Write({&all, 1}, sent);
+  transport_->Write({&rest, 1}, sent);
 }
 
 void Connection::Read() {

@@ -30,6 +30,7 @@ namespace asio = boost::asio;
 constexpr size_t kFirstReceived = 17 << 10, kMostReceived = 68 << 10;
 // So much of what is written is encrypted at a time, so that a long answer does not occupy its memory twice.
 constexpr size_t kMostEncrypted = 128 << 10;
+constexpr size_t kMostAtOnce = 16 << 10;
 constexpr size_t kKept = 32 << 10;  // of the memory of what has been sent
 
 // What the transport and its operations in progress share.
@@ -67,6 +68,17 @@ class Tls : public std::enable_shared_from_this<Tls> {
   }
 
   void Write(std::vector<asio::const_buffer> rest, Done done) { Encrypt(std::move(rest), 0, std::move(done)); }
+
+  // What is encrypted is taken: Flush sends what the layer below did not take.
+  size_t WriteNow(asio::const_buffer buffer) {
+    if (sending_now_ || write_failed_ || !out_.empty() || buffer.size() > kMostAtOnce) return 0;
+    ForgetErrors();
+    size_t taken = 0;
+    if (SSL_write_ex(ssl(), buffer.data(), buffer.size(), &taken) != 1) return 0;
+    out_.erase(0, under_->WriteNow(asio::buffer(out_)));
+    Flush();
+    return taken;
+  }
 
  private:
   struct DeleteSsl {
@@ -243,6 +255,7 @@ class Tls : public std::enable_shared_from_this<Tls> {
     const asio::const_buffer all = asio::buffer(sending_);
     under_->Write({&all, 1}, [self = shared_from_this(), sent = std::exchange(sent_, {})](const Error& ec, size_t) {
       self->sending_now_ = false;
+      self->write_failed_ = self->write_failed_ || ec;
       self->sending_.clear();
       if (self->sending_.capacity() > kKept) self->sending_ = std::string();
       if (sent) sent(ec);
@@ -256,7 +269,7 @@ class Tls : public std::enable_shared_from_this<Tls> {
   size_t begin_ = 0, end_ = 0;
   std::optional<Error> read_error_;  // found behind data, and told by the next read
   std::string out_, sending_;        // encrypted: to be sent, and being sent
-  bool sending_now_ = false;
+  bool sending_now_ = false, write_failed_ = false;
   std::function<void(const Error&)> sent_;  // called when out_ is sent
 };
 
@@ -266,6 +279,7 @@ class SslTransport final : public TlsTransport {
       : tls_(std::make_shared<Tls>(std::move(under), context)) {}
   void Handshake(Role role, std::function<void(const Error&)> done) override { tls_->Handshake(role, std::move(done)); }
   void ReadSome(asio::mutable_buffer space, Done done) override { tls_->Read(space, std::move(done)); }
+  size_t WriteNow(asio::const_buffer buffer) override { return tls_->WriteNow(buffer); }
   void Write(std::span<const asio::const_buffer> buffers, Done done) override {
     tls_->Write({buffers.begin(), buffers.end()}, std::move(done));
   }

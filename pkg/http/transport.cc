@@ -13,6 +13,12 @@ using asio::ip::tcp;
 class TcpTransport final : public Transport {
  public:
   explicit TcpTransport(tcp::socket socket) : socket_(std::move(socket)) {}
+  size_t WriteNow(asio::const_buffer buffer) override {
+    Error ec;
+    if (!socket_.non_blocking()) socket_.non_blocking(true, ec);
+    const size_t n = ec ? 0 : socket_.write_some(asio::const_buffers_1(buffer), ec);
+    return ec ? 0 : n;
+  }
   void ReadSome(asio::mutable_buffer space, Done done) override {
     socket_.async_read_some(asio::mutable_buffers_1(space), std::move(done));
   }

@@ -116,6 +116,46 @@ TEST_CASE("what is written through TLS arrives as it is, whatever its size and i
   }
 }
 
+TEST_CASE("what is written at once comes before what is written later, whoever takes how much of it") {
+  ClientAndServer both;
+  both.HandshakeWell();
+  const std::string text = Numbers(20'000'000);
+  // The server does not read yet, so the buffers of the connection fill up.
+  asio::const_buffer rest = asio::buffer(text);
+  size_t taken = 1;
+  while (taken > 0) {
+    taken = both.client->WriteNow(asio::buffer(rest, 10'000));
+    REQUIRE((taken == 0 || taken == 10'000));
+    rest += taken;
+  }
+  CHECK(rest.size() < text.size());
+  REQUIRE(rest.size() > 0);
+  std::optional<Error> written;
+  both.client->Write({&rest, 1}, [&](const Error& ec, size_t) { written = ec; });
+  CHECK(both.client->WriteNow(asio::buffer("x", 1)) == 0);
+  CHECK(both.ReadThere(text.size()) == text);
+  both.Run([&] { return written.has_value(); });
+  CHECK_FALSE(*written);
+  CHECK(both.client->WriteNow(asio::buffer("the end")) == 8);
+  CHECK(both.ReadThere(8) == std::string("the end", 8));
+}
+
+TEST_CASE("what a closed connection does not take at once is left to a write that tells why") {
+  ClientAndServer both;
+  both.HandshakeWell();
+  both.server.next_layer().close();
+  for (int i = 0; both.client->WriteNow(asio::buffer("x", 1)) > 0; ++i) {
+    REQUIRE(i < 100);
+    both.io.restart();
+    both.io.poll();
+  }
+  const asio::const_buffer x = asio::buffer("x", 1);
+  std::optional<Error> written;
+  both.client->Write({&x, 1}, [&](const Error& ec, size_t) { written = ec; });
+  both.Run([&] { return written.has_value(); });
+  CHECK((*written == asio::error::broken_pipe || *written == asio::error::connection_reset));
+}
+
 TEST_CASE("what comes through TLS is read in pieces of any size") {
   ClientAndServer both;
   both.HandshakeWell();
