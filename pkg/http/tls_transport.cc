@@ -30,7 +30,7 @@ namespace asio = boost::asio;
 constexpr size_t kFirstReceived = 17 << 10, kMostReceived = 68 << 10;
 // So much of what is written is encrypted at a time, so that a long answer does not occupy its memory twice.
 constexpr size_t kMostEncrypted = 128 << 10;
-constexpr size_t kMostAtOnce = 16 << 10;
+constexpr size_t kMostWrittenNow = 16 << 10;
 constexpr size_t kKept = 32 << 10;  // of the memory of what has been sent
 
 // What the transport and its operations in progress share.
@@ -71,7 +71,7 @@ class Tls : public std::enable_shared_from_this<Tls> {
 
   // What is encrypted is taken: Flush sends what the layer below did not take.
   size_t WriteNow(asio::const_buffer buffer) {
-    if (sending_now_ || write_failed_ || !out_.empty() || buffer.size() > kMostAtOnce) return 0;
+    if (sending_now_ || write_failed_ || !out_.empty() || buffer.size() > kMostWrittenNow) return 0;
     ForgetErrors();
     size_t taken = 0;
     if (SSL_write_ex(ssl(), buffer.data(), buffer.size(), &taken) != 1) return 0;

@@ -450,11 +450,11 @@ void Cache::Place(Row r, const PlacedPod& p) {
 }
 
 // The list and the pod's state share the object, so no other pod is looked at: on a full node, fetching the uid of each
-// would cost more than all the rest of an update.
+// would cost more than all the rest of an update. Most updates are of the pod that came last.
 PlacedPod& Cache::PlaceOf(Row r, const api::PodPtr& known) {
   auto& pods = rows_[r].pods;
-  const auto it = std::find_if(pods.begin(), pods.end(), [&](const PlacedPod& p) { return p.pod == known; });
-  CHECK(it != pods.end()) << "pod " << known->meta.uid << " is not in the list of its node";
+  const auto it = std::find_if(pods.rbegin(), pods.rend(), [&](const PlacedPod& p) { return p.pod == known; });
+  CHECK(it != pods.rend()) << "pod " << known->meta.uid << " is not in the list of its node";
   return *it;
 }
 
