@@ -69,7 +69,7 @@ class Tls : public std::enable_shared_from_this<Tls> {
 
   void Write(std::vector<asio::const_buffer> rest, Done done) { Encrypt(std::move(rest), 0, std::move(done)); }
 
-  // What is encrypted is taken: Flush sends what the layer below did not take.
+  // What has been encrypted counts as taken; Flush sends what the layer below has left of it.
   size_t WriteNow(asio::const_buffer buffer) {
     if (sending_now_ || write_failed_ || !out_.empty() || buffer.size() > kMostWrittenNow) return 0;
     ForgetErrors();

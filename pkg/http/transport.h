@@ -22,9 +22,9 @@ class Transport {
   // Reads what is available, at least one byte. One read and one write may be in progress at a time. The memory must
   // stay valid until `done` is called. That never happens inside the call, and on the thread of the io_context.
   virtual void ReadSome(boost::asio::mutable_buffer space, Done done) = 0;
-  // Writes what the peer takes at once, and returns how many bytes that is: all or, if something else is being written
-  // or has failed, perhaps none. The rest is left to Write, which also tells why. Spares short messages, which nearly
-  // always fit, a turn of the loop.
+  // Writes what the socket takes without waiting, and returns how many bytes that is, which may be none. The caller
+  // passes the rest to Write, which also reports errors. TLS sends by itself what it has taken and the socket has not.
+  // A short message nearly always fits, and saves a turn of the loop.
   virtual size_t WriteNow(boost::asio::const_buffer buffer) = 0;
   // Writes all buffers completely, under the same conditions as ReadSome.
   virtual void Write(std::span<const boost::asio::const_buffer> buffers, Done done) = 0;

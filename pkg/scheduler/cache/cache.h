@@ -327,7 +327,7 @@ class Cache {
   void Touch(Row r, bool node_changed = false);
   // Adds the pod to the row's list and to all sums and counts.
   void Place(Row r, const PlacedPod& p);
-  // Returns the pod in the row's list. REQUIRES: `known` is placed on the row.
+  // Returns the pod's entry in the row's list. REQUIRES: `known` is placed on the row.
   PlacedPod& PlaceOf(Row r, const api::PodPtr& known);
   // Undoes Place. REQUIRES: `known` is placed on the row.
   void Unplace(Row r, const api::PodPtr& known);
