@@ -53,10 +53,12 @@ namespace {
 constexpr size_t kInboxLimit = 100'000;
 // The most requests about pods that may be unanswered.
 constexpr double kMostRequests = 4096;
-// How often the snapshot for other threads is taken, whether or not one of them asks for it.
-constexpr absl::Duration kPublishEvery = absl::Milliseconds(250);
+// How often the snapshot for other threads is taken although none of them asks for it. It is used only by those that
+// get no turn between two rounds, and all get one soon while rounds are short.
+constexpr absl::Duration kPublishEvery = absl::Seconds(5), kPublishEveryIfSlow = absl::Milliseconds(250);
+constexpr absl::Duration kSlowRound = absl::Milliseconds(10);
 // Leadership may change without anything in the inbox, so the time between two rounds is limited.
-constexpr absl::Duration kRoundEvery = absl::Milliseconds(500);
+constexpr absl::Duration kRoundEvery = absl::Seconds(1);
 // How long a clean shutdown waits for binds that have not been answered.
 constexpr absl::Duration kBindsGrace = absl::Seconds(15);
 // How long a clean shutdown then waits for its events and its lock, whatever the API server does. Both are dispensable,
@@ -435,6 +437,7 @@ bool Daemon::AsksExtenders() const {
 }
 
 Rounds::Left Daemon::Round(std::vector<InboxItem>& items, int most) {
+  const absl::Duration begin = clock_.Steady();
   for (InboxItem& item : items) Handle(item);
   tap_ != nullptr ? tap_->Tick() : scheduler_->Tick();
   int n = 0;
@@ -444,7 +447,8 @@ Rounds::Left Daemon::Round(std::vector<InboxItem>& items, int most) {
   actions_->Flush();
   if (tap_ != nullptr) tap_->Flush();
   const absl::Duration now = clock_.Steady();
-  if (now - published_ > kPublishEvery) PublishSnapshot();
+  if (live_page_ != nullptr) live_page_->Sample(*scheduler_);
+  if (now - published_ > (now - begin > kSlowRound ? kPublishEveryIfSlow : kPublishEvery)) PublishSnapshot();
   return {n == most, std::min(scheduler_->NextDeadline(), now + kRoundEvery)};
 }
 
@@ -453,7 +457,6 @@ void Daemon::PublishSnapshot() {
   s.requests_limit = requests_limit_;
   s.form = config_.Form().metrics;
   s.plugins = profile_plugins_;
-  if (live_page_ != nullptr) live_page_->Sample(*scheduler_);
   published_ = clock_.Steady();
   std::lock_guard lock(snapshot_mutex_);
   snapshot_ = std::move(s);

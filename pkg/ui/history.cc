@@ -44,9 +44,10 @@ void History::Sample(const scheduler::SchedulerMetrics& m, size_t pending) {
   const absl::Duration now = clock_->Steady();
   if (now < next_sample_) return;
   next_sample_ = now + kRatePeriod;
-  const Rate rate{clock_->Wall(), m.bound - last_.bound, m.unschedulable - last_.unschedulable, m.errors - last_.errors,
+  const Rate sum{clock_->Wall(), m.bound, m.unschedulable, m.errors, pending};
+  const Rate rate{sum.time, sum.bound - last_.bound, sum.unschedulable - last_.unschedulable, sum.errors - last_.errors,
                   pending};
-  last_ = m;
+  last_ = sum;
   std::lock_guard lock(mutex_);
   rates_.push_back(rate);
   if (rates_.size() > kMostRates) rates_.pop_front();

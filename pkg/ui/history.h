@@ -80,7 +80,7 @@ class History final : public scheduler::DecisionObserver {
   std::deque<Preemption> preemptions_;
   std::deque<Rate> rates_;
   // The members below are used on the scheduler's thread only.
-  scheduler::SchedulerMetrics last_;
+  Rate last_;  // the counters at the last sample, from the start of the process
   absl::Duration next_sample_;
 };
 
