@@ -298,13 +298,8 @@ struct Core : std::enable_shared_from_this<Core> {
 
   void Told(const Request& q, const Reply& reply) {
     if (observer == nullptr) return;
-    if (reply.status == 0) {
-      observer->OnAnswer("<error>", MethodName(q.method), host);
-    } else {
-      char code[8];
-      snprintf(code, sizeof code, "%d", reply.status);
-      observer->OnAnswer(code, MethodName(q.method), host);
-    }
+    const std::string code = reply.status == 0 ? "<error>" : absl::StrCat(reply.status);
+    observer->OnAnswer(code, MethodName(q.method), host);
   }
 
   void Log(const Request& q, const Reply& reply, absl::Duration took) {

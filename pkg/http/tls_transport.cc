@@ -47,7 +47,6 @@ class Tls : public std::enable_shared_from_this<Tls> {
     BIO_set_data(bio, this);
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl_.get(), bio, bio);
-    SSL_set_mode(ssl_.get(), SSL_MODE_RELEASE_BUFFERS);  // most connections are idle most of the time
     // As in Go. A write would otherwise have to wait for what is read.
     SSL_set_options(ssl_.get(), SSL_OP_NO_RENEGOTIATION);
   }
@@ -56,7 +55,12 @@ class Tls : public std::enable_shared_from_this<Tls> {
   Transport& under() { return *under_; }
 
   void Handshake(TlsTransport::Role role, HandshakeDone done) {
-    role == TlsTransport::Role::kClient ? SSL_set_connect_state(ssl()) : SSL_set_accept_state(ssl());
+    if (role == TlsTransport::Role::kClient) {
+      SSL_set_connect_state(ssl());
+    } else {
+      SSL_set_accept_state(ssl());
+      SSL_set_mode(ssl(), SSL_MODE_RELEASE_BUFFERS);  // a server has many connections, most of them idle
+    }
     Post([self = shared_from_this(), done = std::move(done)]() mutable { self->ContinueHandshake(std::move(done)); });
   }
 
