@@ -44,9 +44,12 @@ SECTIONS := $(if $(ORDERED),-ffunction-sections)
 # and is compiled as without them. Warnings that g++ gives only in these builds are false, and do not end them.
 PGO_FLAGS := $(if $(filter train,$(PGO)),-fprofile-generate -fprofile-update=prefer-atomic)
 PGO_FLAGS += $(if $(filter 1,$(PGO)),-fprofile-use -fprofile-correction -Wno-error -Wno-missing-profile -Wno-coverage-mismatch)
+# Functions, loops and jumps follow each other without gaps, which are an eighth of what runs for each pod, and are fetched with it. No
+# measured decision takes longer without them.
+DENSE := $(if $(SAN)$(filter debug,$(BUILD)),,-fno-align-functions -fno-align-loops -fno-align-jumps -fno-align-labels)
 # Contracts are checked where their cost does not matter (pkg/util/contract.h).
 CONTRACTS := $(if $(SAN)$(filter debug,$(BUILD)),-DBERTH_CHECKS_CONTRACTS)
-CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(CONTRACTS) $(WARN) $(PGO_FLAGS) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
+CXXFLAGS := -std=c++20 $(OPT) $(DENSE) $(GARBAGE) $(SANFLAGS) $(CONTRACTS) $(WARN) $(PGO_FLAGS) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
             -DBOOST_BEAST_SEPARATE_COMPILATION -DBOOST_ASIO_SEPARATE_COMPILATION
 ifneq ($(HARDEN),)
 CXXFLAGS += -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2
