@@ -408,7 +408,10 @@ void Connection::ReleaseBuffers() {
     begin_ = end_ = 0;
   }
   if (out_.capacity() > most) out_ = std::string();
-  if (!writing_ && sending_.capacity() > most) sending_ = std::string();
+  if (writing_) return;
+  if (sending_.capacity() > most) sending_ = std::string();
+  // There are few other connections, and they are used again soon.
+  if (use == Use::kOrdinary) transport_->ReleaseBuffers();
 }
 
 void Connection::OnEof() {

@@ -71,6 +71,14 @@ class Tls : public std::enable_shared_from_this<Tls> {
     });
   }
 
+  void ReleaseBuffers() {
+    if (Buffered()) return;
+    SSL_free_buffers(ssl());
+    if (in_.size() > kFirstReceived) in_ = std::string();
+    begin_ = end_ = 0;
+    under_->ReleaseBuffers();
+  }
+
   void Write(std::vector<asio::const_buffer> rest, Done done) { Encrypt(std::move(rest), 0, std::move(done)); }
 
   // What has been encrypted counts as taken; Flush sends what the layer below has left of it.
@@ -287,6 +295,7 @@ class SslTransport final : public TlsTransport {
   void Write(std::span<const asio::const_buffer> buffers, Done done) override {
     tls_->Write({buffers.begin(), buffers.end()}, std::move(done));
   }
+  void ReleaseBuffers() override { tls_->ReleaseBuffers(); }
   asio::ip::tcp::socket& socket() override { return tls_->under().socket(); }
   SSL* ssl() override { return tls_->ssl(); }
 

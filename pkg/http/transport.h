@@ -28,6 +28,9 @@ class Transport {
   virtual size_t WriteNow(boost::asio::const_buffer buffer) = 0;
   // Writes all buffers completely, under the same conditions as ReadSome.
   virtual void Write(std::span<const boost::asio::const_buffer> buffers, Done done) = 0;
+  // Gives back the memory that is needed only while something is received or sent, for a connection that has become
+  // idle. REQUIRES: no read and no write is in progress.
+  virtual void ReleaseBuffers() {}
   virtual boost::asio::ip::tcp::socket& socket() = 0;
   virtual SSL* ssl() { return nullptr; }  // the outermost TLS layer; null for plain TCP
 

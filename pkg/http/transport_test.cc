@@ -116,6 +116,39 @@ TEST_CASE("what is written through TLS arrives as it is, whatever its size and i
   }
 }
 
+TEST_CASE("a connection whose buffers were released is as good as before") {
+  for (int newest : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    ClientAndServer both(newest);
+    both.HandshakeWell();
+    for (size_t size : {1, 20'000, 300'000}) {
+      const std::string text = Numbers(size);
+      bool written = false;
+      asio::async_write(both.server, asio::buffer(text), [&](const Error&, size_t) { written = true; });
+      Error error;
+      CHECK(both.ReadHere(size, 7'000, &error) == text);
+      CHECK_FALSE(error);
+      both.Run([&] { return written; });
+      CHECK(both.client->WriteNow(asio::buffer(text)) == (size <= 16'384 ? size : 0));
+      if (size <= 16'384) CHECK(both.ReadThere(size) == text);
+      both.client->ReleaseBuffers();
+    }
+  }
+}
+
+TEST_CASE("what is received is kept when buffers are released before it is read") {
+  ClientAndServer both;
+  both.HandshakeWell();
+  const std::string text = Numbers(30'000);
+  bool written = false;
+  asio::async_write(both.server, asio::buffer(text), [&](const Error&, size_t) { written = true; });
+  Error error;
+  std::string all = both.ReadHere(1, 100, &error);
+  both.client->ReleaseBuffers();
+  all += both.ReadHere(text.size() - all.size(), 100, &error);
+  CHECK_FALSE(error);
+  CHECK(all == text);
+}
+
 TEST_CASE("what is written at once comes before what is written later, whoever takes how much of it") {
   ClientAndServer both;
   both.HandshakeWell();
