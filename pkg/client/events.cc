@@ -50,24 +50,19 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   }
 
   // Any thread may record, so this only takes the lock, appends the event, and wakes the I/O thread if the list was
-  // empty and that thread does not look into it anyway, or if it has become long.
-  void Record(ObjectReference object, EventType type, std::string_view reason, std::string message,
-              std::string_view action, std::optional<ObjectReference> related) {
+  // empty and that thread does not look into it anyway, or if it has become long. Complete() does the rest.
+  void Record(ObjectReference&& object, EventType type, std::string_view reason, std::string&& message,
+              std::string_view action, std::optional<ObjectReference>&& related) {
     stats_.recorded.fetch_add(1, std::memory_order_relaxed);
     auto sending = std::make_shared<Sending>();
     Event& e = sending->event;
-    absl::Time now = executor_->clock().Wall();
-    e.name = EventName(object.name, now);
-    e.ns = object.ns.empty() ? "default" : object.ns;
     e.object = std::move(object);
     e.type = type;
-    e.reason = std::string(reason);
+    e.reason = reason;
     e.message = std::move(message);
-    e.component = options_.component;
-    e.reporting_component = options_.reporting_component;
-    e.action = std::string(action);
+    e.action = action;
     e.related = std::move(related);
-    e.first = e.last = now;
+    e.first = e.last = executor_->clock().Wall();
     bool first, many;
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -122,6 +117,16 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     return absl::StrCat(o.kind, "/", o.ns, "/", o.name, "/", o.uid);
   }
 
+  // Sets what follows from the record.
+  void Complete(Sending& s) const {
+    Event& e = s.event;
+    e.name = EventName(e.object.name, e.first);
+    e.ns = e.object.ns.empty() ? "default" : e.object.ns;
+    e.component = options_.component;
+    e.reporting_component = options_.reporting_component;
+    s.object = ObjectKey(e.object);
+  }
+
   // Takes the events now, or, if others have been taken a moment ago, when more have joined them.
   void Gather() {
     if (timer_ != 0) return;
@@ -157,7 +162,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     while (!ready_.empty() && in_flight_ < options_.in_flight && !stopped_) {
       SendingPtr s = std::move(ready_.front());
       ready_.pop_front();
-      s->object = ObjectKey(s->event.object);
+      Complete(*s);
       auto busy = busy_.find(s->object);
       if (busy != busy_.end()) {
         busy->second.push_back(std::move(s));
