@@ -55,6 +55,7 @@ WRONG = {
     "percentage-of-nodes-to-score": ("most", "must be a number or release"),
     "policy-config-file": (NOT_THERE, f"missing policy config file {NOT_THERE}"),
     "kept-answers-max-bytes": ("1", "must be 0 or a quantity of at least 1Mi"),
+    "min-sync-period": ("2s", "must be a duration from 0 to 1s, such as 50ms"),
     "record-max-bytes": ("many", 'invalid argument "many" for "--record-max-bytes" flag'),
     "port": ("65536", "--port: invalid value 65536"),
     "profiling": ("maybe", None),

@@ -516,6 +516,7 @@ int Daemon::Run() {
   }
   VLOG(1) << "JSON is sent to and accepted from the API server, whatever --kube-api-content-type says";
   log_.Starting();
+  pods_io_.executor()->HandleTogether(options_.min_sync_period);
   pods_io_.Start();
   lease_io_.executor()->Post([this] { lease_io_.executor()->Every(absl::Minutes(1), util::ReturnFreePages); });
   pages_->Start();

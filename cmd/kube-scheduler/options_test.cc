@@ -226,6 +226,7 @@ TEST_CASE("flags: what --config puts out of force is said") {
                                           "record-max-bytes",
                                           "check-decisions",
                                           "kept-answers-max-bytes",
+                                          "min-sync-period",
                                           "context",
                                           "master",
                                           "feature-gates",

@@ -6,6 +6,7 @@ import http.client, json, os, re, shutil, socket, statistics, subprocess, tempfi
 
 RELEASE = "--emulated-version=1.36"
 RATE = 100  # pods a second
+TOGETHER = "--min-sync-period=50ms"
 WARM_UP, PODS = 100, 800
 LIMIT_S = 120
 # name, what, unit; all of them for one pod, but the connections

@@ -1,6 +1,7 @@
 #include "pkg/http/executor.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/time/clock.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -38,6 +39,9 @@ struct AsioExecutor::State : std::enable_shared_from_this<AsioExecutor::State> {
   std::vector<std::function<void()>> running;
   TimerId last_id = 0;
   absl::flat_hash_map<TimerId, std::unique_ptr<boost::asio::steady_timer>> timers;
+  absl::Duration period;                             // HandleTogether
+  absl::Duration woken = -absl::InfiniteDuration();  // when the thread had waited last; steady clock
+  std::function<void(absl::Duration)> sleep;
 
   // Runs everything that was posted so far, and returns whether there was anything.
   bool RunPosted() {
@@ -84,11 +88,28 @@ bool AsioExecutor::RunsHere() const {
   return running_here == this;
 }
 
+void AsioExecutor::HandleTogether(absl::Duration period, std::function<void(absl::Duration)> sleep) {
+  state_->period = period;
+  state_->sleep = sleep ? std::move(sleep) : absl::SleepFor;
+}
+
+bool AsioExecutor::RunOne() {
+  State& s = *state_;
+  if (s.period <= absl::ZeroDuration()) return s.io->run_one() > 0;
+  if (s.io->poll_one() > 0) return true;
+  if (s.io->stopped()) return false;
+  const absl::Duration rest = s.woken + s.period - s.clock->Steady();
+  if (rest > absl::ZeroDuration()) s.sleep(rest);
+  const bool ran = s.io->run_one() > 0;
+  s.woken = s.clock->Steady();
+  return ran;
+}
+
 // A function that was posted on this thread wakes nobody, so the list of posted functions is looked into after each
 // handler. If functions keep posting others, the rest is left to the loop, which first looks after timers and sockets.
 void AsioExecutor::Run() {
   const AsioExecutor* const before = std::exchange(running_here, this);
-  while (state_->io->run_one() > 0) {
+  while (RunOne()) {
     int turns = 0;
     while (turns < kTurnsInARow && state_->RunPosted()) ++turns;
     if (turns == kTurnsInARow) state_->RunLater();
