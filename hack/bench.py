@@ -683,7 +683,7 @@ def main():
         print("measuring steady: pods that arrive one at a time, over TLS", file=sys.stderr)
         nodes = make_input("steady", "--nodes 1000 --pods 0 --preload 10")
         results["steady"] = steady.measure(os.path.join(OUT, "bin"), nodes, min(args.runs, 3))
-        results["steady, together"] = steady.measure(
+        results["steadyTogether"] = steady.measure(
             os.path.join(OUT, "bin"), nodes, min(args.runs, 3), [steady.TOGETHER]
         )
     if not only or "sampled" in only:
@@ -802,7 +802,7 @@ def main():
         print("\nkube-scheduler with pods that arrive one at a time over TLS, release 1.36, for each pod\n")
         rows = [("what", "measured", "with " + steady.TOGETHER)]
         for name, what, unit in steady.FIGURES:
-            values = [results[r][name] for r in ("steady", "steady, together")]
+            values = [results[r][name] for r in ("steady", "steadyTogether")]
             rows.append((what, *("{:,.1f} {}".format(v, unit) if v is not None else "-" for v in values)))
         table(rows)
     if "sampled" in results:

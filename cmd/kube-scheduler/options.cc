@@ -282,6 +282,7 @@ Options::Options() {
       "The shortest time between two looks at what the API server has sent, such as 50ms. Pods that come one at a time "
       "then take about half of the CPU, and those that come soon after others are decided up to so much later, as are "
       "the answers to binds. 0s: everything is handled at once.");
+  add.Section("Memory");
   add("kept-answers-max-bytes", Variable(&kept_answers_max_bytes, "quantity", "0", ReadKeptAnswers),
       "The most memory for what is kept between decisions, such as 500Mi; the least recently used is dropped. 0: a "
       "quarter of what the cluster itself takes, at least 64Mi.");

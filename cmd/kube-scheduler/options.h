@@ -76,7 +76,7 @@ class Options {
   // Returns the percentage of nodes that decisions look at; nothing: all nodes.
   std::optional<int64_t> PercentageOfNodes(const Configuration& c) const;
   double check_decisions = 0;         // the share of decisions that are made both ways, 0 to 1
-  absl::Duration min_sync_period;     // between two looks at what the API server has sent; zero: none
+  absl::Duration min_sync_period;     // between two looks at what the API server has sent; zero: it is handled at once
   size_t kept_answers_max_bytes = 0;  // 0: a quarter of the memory that the cached cluster takes, at least 64 MiB
   SecureServingOptions secure;        // as given by the flags
   // Returns how HTTPS is served under a configuration. Release 1.29 serves on port 10259 by default.

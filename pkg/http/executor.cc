@@ -40,7 +40,7 @@ struct AsioExecutor::State : std::enable_shared_from_this<AsioExecutor::State> {
   TimerId last_id = 0;
   absl::flat_hash_map<TimerId, std::unique_ptr<boost::asio::steady_timer>> timers;
   absl::Duration period;                             // HandleTogether
-  absl::Duration woken = -absl::InfiniteDuration();  // when the thread had waited last; steady clock
+  absl::Duration woken = -absl::InfiniteDuration();  // when what ended the last wait had run; steady clock
   std::function<void(absl::Duration)> sleep;
 
   // Runs everything that was posted so far, and returns whether there was anything.
