@@ -108,26 +108,60 @@ uint64_t Parities(uint64_t bits) {
   return bits;
 }
 
+constexpr uint64_t kLast = uint64_t{1} << 63;
+
+// Removes the quotes and backslashes that a backslash before them makes ordinary characters. `*escaped`: whether one
+// stood before the block, and then whether one stands at its end.
+void RemoveEscaped(Marks* m, bool* escaped) {
+  if (*escaped) {
+    m->quotes &= ~uint64_t{1};
+    m->backslashes &= ~uint64_t{1};
+  }
+  *escaped = (m->backslashes & kLast) != 0;
+  for (uint64_t left = m->backslashes; left != 0;) {
+    const uint64_t next = (left & -left) << 1;  // the bit behind the first of those that are left
+    if (next == 0) break;
+    if (next == kLast) *escaped = false;
+    m->quotes &= ~next;
+    m->backslashes &= ~next;
+    left &= left - 1;
+    left &= ~next;
+  }
+}
+
 }  // namespace
 
+// A block in which a backslash stands outside of a string, which is no JSON, is left to ScanBytes.
+size_t JsonScanner::ScanBlock(const char* block) {
+  Marks m = MarksOf(block);
+  bool escaped = escaped_;
+  if (m.backslashes != 0 || escaped) RemoveEscaped(&m, &escaped);
+  const uint64_t inside = Parities(m.quotes) ^ (in_string_ ? ~uint64_t{0} : 0);
+  if ((m.backslashes & ~inside) != 0) return ScanBytes({block, kBlock});
+  escaped_ = escaped;
+  const uint64_t opens = m.opens & ~inside, closes = m.closes & ~inside;
+  if (const int n = std::popcount(closes); depth_ > n) {
+    depth_ += std::popcount(opens) - n;
+    in_string_ = (inside & kLast) != 0;
+    return kBlock;
+  }
+  for (uint64_t brackets = opens | closes; brackets != 0; brackets &= brackets - 1) {
+    depth_ += (opens & brackets & -brackets) != 0 ? 1 : -1;
+    if (depth_ > 0) continue;
+    depth_ = 0;
+    in_string_ = escaped_ = false;
+    return static_cast<size_t>(std::countr_zero(brackets)) + 1;
+  }
+  in_string_ = (inside & kLast) != 0;
+  return kBlock;
+}
+
 size_t JsonScanner::Scan(std::string_view s) {
+  BERTH_REQUIRES(!done() || s.starts_with('{') || s.starts_with('['));
   size_t at = 0;
-  while (s.size() - at >= 64) {
-    const Marks m = MarksOf(s.data() + at);
-    // A block with escapes, or one where the value may end, is left to the other way.
-    if (m.backslashes == 0 && !escaped_) {
-      const uint64_t inside = Parities(m.quotes) ^ (in_string_ ? ~uint64_t{0} : 0);
-      const int opens = std::popcount(m.opens & ~inside), closes = std::popcount(m.closes & ~inside);
-      if (depth_ > closes) {
-        depth_ += opens - closes;
-        in_string_ = (inside >> 63) != 0;
-        at += 64;
-        continue;
-      }
-    }
-    const size_t taken = ScanBytes(s.substr(at, 64));
-    at += taken;
-    if (done()) return at;
+  for (; s.size() - at >= kBlock; at += kBlock) {
+    const size_t taken = ScanBlock(s.data() + at);
+    if (done()) return at + taken;
   }
   return at + ScanBytes(s.substr(at));
 }

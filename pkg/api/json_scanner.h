@@ -14,9 +14,16 @@ class JsonScanner {
   // Does the same byte by byte, without vector instructions.
   size_t ScanBytes(std::string_view s);
   bool done() const { return depth_ == 0 && !in_string_; }
+  // How many objects and arrays are open, and whether a string is.
+  int depth() const { return depth_; }
+  bool in_string() const { return in_string_; }
   void Reset() { *this = {}; }
 
  private:
+  static constexpr size_t kBlock = 64;
+  // Does the same for kBlock bytes.
+  size_t ScanBlock(const char* block);
+
   int depth_ = 0;
   bool in_string_ = false, escaped_ = false;
 };
