@@ -47,7 +47,7 @@ client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& 
     if (!o.node_json) out.known = std::move(images);
   }
   std::shared_ptr<api::PodTemplateMemory> templates;
-  if constexpr (std::is_same_v<T, api::Pod>) templates = std::make_shared<api::PodTemplateMemory>();
+  if constexpr (std::is_same_v<T, api::Pod>) out.known = templates = std::make_shared<api::PodTemplateMemory>();
   decoding.templates = templates.get();
   out.decode = [decoding, templates](api::Json j) { return api::Decode<T>(j, decoding); };
   if constexpr (std::is_same_v<T, api::Pod>) {

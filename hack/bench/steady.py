@@ -128,15 +128,46 @@ def await_events(server, count):
         time.sleep(0.2)
 
 
+def pod_of(number):
+    """A plain pod as a real server has it since 1.21: with the volume of a token, whose name is random. It is applied,
+    because the pods of a real server have metadata.managedFields."""
+    token = "kube-api-access-%05d" % (number * 7919 % 100000)
+    sources = [
+        {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+        {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+        {
+            "downwardAPI": {
+                "items": [{"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}]
+            }
+        },
+    ]
+    container = {
+        "name": "c",
+        "image": "x",
+        "resources": {"requests": {"cpu": "10m", "memory": "10Mi"}},
+        "volumeMounts": [
+            {"name": token, "readOnly": True, "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}
+        ],
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "steady-%d" % number, "labels": {"app": "steady"}},
+        "spec": {
+            "volumes": [{"name": token, "projected": {"sources": sources}}],
+            "containers": [container],
+            "serviceAccountName": "default",
+        },
+    }
+
+
 def arrive(server, first, count):
-    """Applies pods in the rhythm of RATE, and waits until each is bound and its event written. Applied pods have
-    metadata.managedFields, as all pods of a real server have."""
-    spec = {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "10m", "memory": "10Mi"}}}]}
+    """Applies pods in the rhythm of RATE, and waits until each is bound and its event written."""
     begin = time.monotonic()
     for i in range(count):
         time.sleep(max(0, begin + i / RATE - time.monotonic()))
-        name = "steady-%d" % (first + i)
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": "steady"}}, "spec": spec}
+        pod = pod_of(first + i)
+        name = pod["metadata"]["name"]
         path = "/api/v1/namespaces/default/pods/%s?fieldManager=bench" % name
         server.call("PATCH", path, json.dumps(pod), "application/apply-patch+yaml")
     await_events(server, first + count)

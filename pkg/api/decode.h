@@ -24,14 +24,14 @@ namespace berth::api {
 // repeats them all: given to Document::Parse as well as to the decoder, this has both pass over a list whose bytes are
 // those of last time, by their length and 128 bits of hash. For documents that are events of a watch or elements of a
 // list. Some 100 bytes a node, of nodes that are there; one thread.
-class NodeImagesMemory final : public KnownArrays {
+class NodeImagesMemory final : public KnownParts {
  public:
-  NodeImagesMemory() : KnownArrays({"object", "status", "images"}) {}
+  NodeImagesMemory() : KnownParts({"object", "status", "images"}) {}
   // How many lists were passed over.
   uint64_t taken() const { return taken_; }
 
   void Begin(std::string_view text) override;
-  size_t SizeIfKnown(size_t at) override;
+  size_t SizeIfKnown(size_t at, Json around) override;
   // For DecodeNode: writes the images when the array was passed over.
   bool Take(Json array, NodeImages* out);
   // For DecodeNode: the array was read as these.
@@ -56,25 +56,61 @@ class NodeImagesMemory final : public KnownArrays {
 };
 
 // The templates of pods that were decoded before. Of a pod whose template's text is known, as that of its next version
-// or of another replica usually is, only the rest is read. A text is known by 128 bits of hash. Some 50 bytes for each
-// template that is in use; one thread.
-class PodTemplateMemory {
+// or of another replica usually is, only the rest is read. A text is known by 128 bits of hash. Given to
+// Document::Parse as well as to the decoder, for documents that are events of a watch or elements of a list, this has
+// the spec of such a pod left unread too. It is given to the parser of all documents, or of none. Some 60 bytes for
+// each template that is in use; one thread.
+//
+// Servers since 1.21 add a volume with a random name to nearly all pods, "kube-api-access-x7k2p". Texts that differ
+// only in that name are the same.
+class PodTemplateMemory final : public KnownParts {
  public:
-  // How often a template was known.
+  // What is known of a pod.
+  struct Known {
+    std::shared_ptr<const PodTemplate> tmpl;  // null: unknown
+    uint64_t unread = 0;                      // Pod::unread of a pod without a node
+    bool spec_is_unread = false;              // the document lacks the members of the spec
+    std::string_view node_name;               // if spec_is_unread
+    std::string_view text;                    // of the pod, if spec_is_unread
+  };
+
+  PodTemplateMemory() : KnownParts({"object", "spec"}, '{', Skipped::kUnread) {}
+  // How often a template was known, and how often a spec was left unread.
   uint64_t taken() const { return taken_; }
-  // For DecodePod: returns the pod's template if it is known, otherwise null.
-  std::shared_ptr<const PodTemplate> Find(Json pod);
-  // For DecodePod: the template of the pod that was asked for last.
-  void Remember(const std::shared_ptr<const PodTemplate>& made);
+  uint64_t left_unread() const { return left_unread_; }
+
+  void Begin(std::string_view text) override;
+  size_t SizeIfKnown(size_t at, Json around) override;
+  // For DecodePod, once for each pod. What it returns is valid as long as the pod's text.
+  Known Find(Json pod);
+  // For DecodePod: the template of the pod that was asked for last, and its Pod::unread if it had no node.
+  void Remember(Json pod, const std::shared_ptr<const PodTemplate>& made, uint64_t unread);
 
  private:
   using Digest = std::pair<uint64_t, uint64_t>;
-  absl::flat_hash_map<Digest, std::weak_ptr<const PodTemplate>> by_digest_;
+  struct Entry {
+    std::weak_ptr<const PodTemplate> tmpl;
+    uint64_t unread;
+    bool as_serialized;  // the spec is written as Json::Serialize writes it
+  };
+  static constexpr size_t kNowhere = ~size_t{0};
+  template <typename Source>
+  const Entry* Ask(Json pod, std::string_view spec, Source source);
+  std::string_view SourceOf(Json value) const;
+
+  absl::flat_hash_map<Digest, Entry> by_digest_;
   size_t next_sweep_ = 1024;
-  uint64_t taken_ = 0;
-  // Of the pod that was asked for last.
+  uint64_t taken_ = 0, left_unread_ = 0;
+  // Of the document that is being read, if it was given to a parser: its text, where the first spec begins (kNowhere:
+  // there was none), and what was found.
+  std::string_view document_;
+  size_t at_ = kNowhere;
+  Known found_;
+  // Of the pod that was asked for last: whether it can be known, and the text of its template, with its digest, and the
+  // node's name, which that text lacks.
   bool asked_ = false;
   Digest digest_;
+  std::string_view node_name_;
   std::string text_;
 };
 

@@ -203,7 +203,7 @@ void NodeImagesMemory::Begin(std::string_view text) {
   known_ = nullptr;
 }
 
-size_t NodeImagesMemory::SizeIfKnown(size_t at) {
+size_t NodeImagesMemory::SizeIfKnown(size_t at, Json /*around*/) {
   // Of an object with two such arrays the first is passed over. Recordings are cut from the parsed document.
   if (at_ != kNowhere || KeepsSchedulingFields()) return 0;
   at_ = at;

@@ -359,24 +359,27 @@ void NoteFields(const Pod& pod, Json j, const DecodeOptions& o, bool resized) {
   if (document.Parse(validation::ToJson(*fields)).ok()) NoteTemplateFields(pod.tmpl, document.root(), resized);
 }
 
-absl::StatusOr<PodPtr> FinishPod(Reader& r, Json j, const DecodeOptions& o, Pod pod) {
+absl::StatusOr<PodPtr> FinishPod(Reader& r, Json j, const DecodeOptions& o, Pod pod, uint64_t unread) {
   const std::shared_ptr<const PodTemplate> counted = WithResize(r, j, pod.tmpl);
   if (!r.ok()) return r.Status("Pod", j);
   const bool resized = counted != pod.tmpl;
   pod.tmpl = counted;
-  if (pod.node_name.empty()) pod.unread = HashOfUnread(j.Find("spec"));
+  if (pod.node_name.empty()) pod.unread = unread;
   if (o.keep_raw && pod.node_name.empty()) pod.raw = SharedText(j.Serialize());
   if (KeepsSchedulingFields()) NoteFields(pod, j, o, resized);
   return std::make_shared<const Pod>(std::move(pod));
 }
 
 // Reads what does not belong to the template, which is known. The template keeps the text of the namespace.
-absl::StatusOr<PodPtr> DecodeOfTemplate(Reader& r, Json j, const DecodeOptions& o, Pod pod) {
+absl::StatusOr<PodPtr> DecodeOfTemplate(Reader& r, Json j, const DecodeOptions& o, PodTemplateMemory::Known known) {
+  Pod pod;
+  pod.tmpl = std::move(known.tmpl);
   r.Members({}, j, Member("metadata", &pod.meta), Member("spec", Member("nodeName", &pod.node_name)),
             Member("status", [&](const Path& p, Json v) { ReadStatus(r, p, v, &pod); }));
   if (!r.ok()) return r.Status("Pod", j);
+  if (known.spec_is_unread) pod.node_name = util::SharedSymbol(known.node_name);
   if (o.server_defaults) ApplyMetaDefaults(&pod);
-  return FinishPod(r, j, o, std::move(pod));
+  return FinishPod(r, j, o, std::move(pod), known.unread);
 }
 
 absl::StatusOr<PodPtr> DecodeWhole(Reader& r, Json j, const DecodeOptions& o) {
@@ -396,8 +399,19 @@ absl::StatusOr<PodPtr> DecodeWhole(Reader& r, Json j, const DecodeOptions& o) {
   ScopeTerms(t.ns, &t.affinity.pod_anti);
   t.texts = r.keeper()->Take();
   pod.tmpl = PodTemplate::Intern(std::move(t));
-  if (o.templates != nullptr) o.templates->Remember(pod.tmpl);
-  return FinishPod(r, j, o, std::move(pod));
+  const bool remembers = o.templates != nullptr;
+  const uint64_t unread = remembers || pod.node_name.empty() ? HashOfUnread(j.Find("spec")) : 0;
+  if (remembers) o.templates->Remember(j, pod.tmpl, unread);
+  return FinishPod(r, j, o, std::move(pod), unread);
+}
+
+// Reads a pod whose spec was left unread, from its text.
+absl::StatusOr<PodPtr> DecodeAgain(std::string_view text, DecodeOptions o) {
+  Document whole;
+  if (absl::Status s = whole.Parse(text, nullptr, Unread::kManagedFields); !s.ok()) return s;
+  o.templates = nullptr;
+  Reader r(o);
+  return DecodeWhole(r, whole.root(), o);
 }
 
 }  // namespace
@@ -407,17 +421,19 @@ namespace berth::api {
 
 absl::StatusOr<PodPtr> DecodePodOfTemplate(Json j, std::shared_ptr<const PodTemplate> known) {
   internal::Reader r;
-  Pod pod;
-  pod.tmpl = std::move(known);
-  return internal::DecodeOfTemplate(r, j, {}, std::move(pod));
+  PodTemplateMemory::Known of_template;
+  of_template.tmpl = std::move(known);
+  of_template.unread = internal::HashOfUnread(j.Find("spec"));
+  return internal::DecodeOfTemplate(r, j, {}, std::move(of_template));
 }
 
 absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o) {
   internal::Reader r;
-  Pod pod;
-  if (o.templates != nullptr) pod.tmpl = o.templates->Find(j);
-  if (pod.tmpl != nullptr) return internal::DecodeOfTemplate(r, j, o, std::move(pod));
-  return internal::DecodeWhole(r, j, o);
+  if (o.templates == nullptr) return internal::DecodeWhole(r, j, o);
+  PodTemplateMemory::Known known = o.templates->Find(j);
+  const bool whole = known.tmpl == nullptr || (known.spec_is_unread && internal::SaysWhatContainersHave(j));
+  if (!whole) return internal::DecodeOfTemplate(r, j, o, std::move(known));
+  return known.spec_is_unread ? internal::DecodeAgain(known.text, o) : internal::DecodeWhole(r, j, o);
 }
 
 }  // namespace berth::api

@@ -96,6 +96,17 @@ void CountStatuses(Reader& r, const Path& at, Json specs, Json statuses, bool in
 
 }  // namespace
 
+bool SaysWhatContainersHave(Json pod) {
+  const Json status = pod.Find("status");
+  if (status.Find("resources").IsObject()) return true;
+  for (Json list : {status.Find("containerStatuses"), status.Find("initContainerStatuses")}) {
+    for (auto entry : list.Children()) {
+      if (!entry.value.IsObject() || !entry.value.Find("resources").IsNull()) return true;
+    }
+  }
+  return false;
+}
+
 std::shared_ptr<const PodTemplate> WithResize(Reader& r, Json pod, const std::shared_ptr<const PodTemplate>& base) {
   const Json status = pod.Find("status");
   if (!status.IsObject()) return base;

@@ -88,14 +88,15 @@ std::string Json::Serialize() const {
       writer.Key(std::string_view(doc_->text_).substr(n.key_begin, n.key_size));
     }
     const Json v(doc_, i);
-    if (n.type == Type::kObject) {
+    const bool container = n.type == Type::kObject || n.type == Type::kArray;
+    if (container && n.number != 0) {
+      writer.Literal(std::string_view(doc_->text_).substr(n.from, n.to - n.from));
+    } else if (n.type == Type::kObject) {
       writer.Object();
       open.push_back({n.next, true});
-    } else if (n.type == Type::kArray && n.number == 0) {
+    } else if (n.type == Type::kArray) {
       writer.Array();
       open.push_back({n.next, false});
-    } else if (n.type == Type::kArray) {
-      writer.Literal(std::string_view(doc_->text_).substr(n.from, n.to - n.from));
     } else if (n.type == Type::kString) {
       writer.Text(v.Text());
     } else if (n.type == Type::kTrue || n.type == Type::kFalse) {

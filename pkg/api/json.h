@@ -89,24 +89,33 @@ absl::Status AtValue(absl::Status error, Json value);
 // Returns the offset that AtValue noted, or nothing for an unmarked error.
 std::optional<size_t> OffsetOf(const absl::Status& error);
 
-// Lets a parser skip one array whose bytes have been read in an earlier document. In the parsed document the array is
-// empty, and its offsets are those of the whole array in the text.
-class KnownArrays {
+// Lets a parser skip one array or object whose bytes have been read in an earlier document. In the parsed document it
+// is empty, and its offsets are those of the whole in the text.
+class KnownParts {
  public:
-  // `path` has the names of the members that lead to the array; their case does not matter. The outermost value is an
-  // object. The first name may be missing in a document, so that the object of an event is recognised when it is read
-  // by itself. If several arrays have this path, each of them is reached.
-  explicit KnownArrays(std::vector<std::string> path) : path_(std::move(path)) {}
-  virtual ~KnownArrays() = default;
-  // Called before a document is parsed. `text` is valid until the document has been parsed.
+  // How the document has what was skipped: as missing, or as left unread, so that Serialize writes it as it stands in
+  // the text. What is left unread must be written as Serialize writes it.
+  enum class Skipped : uint8_t { kMissing, kUnread };
+  // `path` has the names of the members that lead to the array or object; their case does not matter. The outermost
+  // value is an object. The first name may be missing in a document, so that the object of an event is recognised when
+  // it is read by itself. If several values have this path and begin with this bracket, each of them is reached.
+  explicit KnownParts(std::vector<std::string> path, char bracket = '[', Skipped skipped = Skipped::kMissing)
+      : path_(std::move(path)), bracket_(bracket), skipped_(skipped) {}
+  virtual ~KnownParts() = default;
+  // Called before a document is parsed. `text` is valid until what the document has is decoded.
   virtual void Begin(std::string_view text) = 0;
-  // Called when the parser reaches the array, which begins at the offset `at` of that text. Returns the array's size in
-  // bytes, brackets included, if the parser is to skip it, and 0 if the parser is to read it.
-  virtual size_t SizeIfKnown(size_t at) = 0;
+  // Called when the parser reaches the value, which begins at the offset `at` of that text. `around` is the object that
+  // has it, as far as it has been read; valid during the call. Returns the value's size in bytes, brackets included, if
+  // the parser is to skip it, and 0 if the parser is to read it.
+  virtual size_t SizeIfKnown(size_t at, Json around) = 0;
   const std::vector<std::string>& path() const { return path_; }
+  char bracket() const { return bracket_; }
+  Skipped skipped() const { return skipped_; }
 
  private:
-  std::vector<std::string> path_;
+  const std::vector<std::string> path_;
+  const char bracket_;
+  const Skipped skipped_;
 };
 
 // What a parser may leave unread: nothing, or metadata.managedFields of the value or of its member "object", which only
@@ -122,10 +131,10 @@ class Document {
   Document& operator=(Document&&) = default;
 
   // Parses exactly one value; anything but white space after it is an error. Errors give line and column: "line 3,
-  // column 17: Missing a comma or ']' after an array element." If `known` is not null, skips the array for which its
+  // column 17: Missing a comma or ']' after an array element." If `known` is not null, skips the value for which its
   // SizeIfKnown returns a size. What is left `unread` is an empty array, which Serialize writes as it stands in the
   // text; only its brackets and quotes are checked.
-  absl::Status Parse(std::string_view text, KnownArrays* known = nullptr, Unread unread = Unread::kNothing);
+  absl::Status Parse(std::string_view text, KnownParts* known = nullptr, Unread unread = Unread::kNothing);
   // The same as Go's encoding/json does it for API servers: errors are Go's ("invalid character 'b' looking for
   // beginning of value", "unexpected end of JSON input"), and an escape of half a surrogate pair means U+FFFD.
   absl::Status ParseAsGo(std::string_view text);
@@ -140,7 +149,7 @@ class Document {
     // the text of a string or number, in text_; for a container, the number of its children
     uint32_t begin = 0, size = 0;
     uint32_t next = 0;          // index after this value and everything inside it
-    uint64_t number = 0;        // int64 or double bits; of an array, 1 if it is left unread
+    uint64_t number = 0;        // int64 or double bits; of a container, 1 if it is left unread
     uint64_t from = 0, to = 0;  // offsets in the source, which begins at source_begin_
   };
   std::vector<Node> nodes_;
@@ -218,8 +227,16 @@ class DocumentBuilder {
   }
   void IntInSource(int64_t v, size_t from, size_t to);
   void DoubleInSource(double v, size_t from, size_t to);
-  // Notes that the array that was started last is left unread. REQUIRES: nothing was added to it, nor is.
+  // Notes that the container that was started last is left unread. REQUIRES: nothing was added to it, nor is.
   void LeaveUnread() { doc_->nodes_.back().number = 1; }
+  // Returns the container that has the one that was started last, as far as it has been read: without the latter, and
+  // without an end; null if there is none. Valid until something is added. REQUIRES: nothing was added since.
+  Json Around() {
+    if (open_.size() < 2) return {};
+    const uint32_t outer = open_[open_.size() - 2];
+    doc_->nodes_[outer].next = open_.back();
+    return {doc_, outer};
+  }
   // Notes that the source is a part of a text, and where it begins there: the values' offsets are those in the text.
   void SourceBeginsAt(size_t offset) { doc_->source_begin_ = offset; }
   // Notes that all of the source's values are in the document, and that there is no space between its tokens.
@@ -291,6 +308,6 @@ class JsonSink {
 
 // Reads one or several JSON values in sequence (JSON Lines, concatenated documents). Holds only one element at a time.
 // Errors give line and column. `known` is as for Document::Parse; Begin is called once.
-absl::Status ReadJson(std::string_view text, JsonSink& sink, KnownArrays* known = nullptr);
+absl::Status ReadJson(std::string_view text, JsonSink& sink, KnownParts* known = nullptr);
 
 }  // namespace berth::api

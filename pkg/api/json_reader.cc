@@ -138,11 +138,11 @@ constexpr unsigned kFlags =
 // Places in a source have 32 bits. Of a longer one, the document has copies of the parts.
 constexpr size_t kLargestSource = UINT32_MAX / 2;
 
-// Follows the members of a document to the array that may be known. The path's first name may be missing in the
+// Follows the members of a document to the part that may be known. The path's first name may be missing in the
 // document, so that the object of an event is recognised when it is an element of a list.
 class KnownPath {
  public:
-  explicit KnownPath(KnownArrays* known) : known_(known) {}
+  explicit KnownPath(KnownParts* known) : known_(known) {}
 
   // To be called at each member; `depth` is the number of open objects and arrays.
   void Key(size_t depth, std::string_view key) {
@@ -155,15 +155,16 @@ class KnownPath {
       ++followed_;
     }
   }
-  // To be called at each array, which begins at the offset `at` and is counted in `depth`. Returns its size if it is to
-  // be skipped, otherwise 0.
-  size_t SizeIfKnown(size_t depth, size_t at) {
-    if (known_ == nullptr || followed_ + 1 != depth || followed_ + missing_ != known_->path().size()) return 0;
-    return known_->SizeIfKnown(at);
+  // To be called behind the opening bracket of each array and object, which is counted in `depth`. Returns whether it
+  // may be known.
+  bool Reached(char bracket, size_t depth) const {
+    return known_ != nullptr && followed_ + 1 == depth && bracket == known_->bracket() &&
+           followed_ + missing_ == known_->path().size();
   }
+  KnownParts& parts() { return *known_; }
 
  private:
-  KnownArrays* known_;   // null: nothing is known
+  KnownParts* known_;    // null: nothing is known
   size_t followed_ = 0;  // how many members of the path enclose this place
   size_t missing_ = 0;   // how many of its first names are missing
 };
@@ -203,7 +204,7 @@ size_t SizeOfBracketed(std::string_view text) {
 template <bool kWhole>
 class Handler {
  public:
-  Handler(TextStream& in, Document* doc, JsonSink* sink, KnownArrays* known, Unread unread)
+  Handler(TextStream& in, Document* doc, JsonSink* sink, KnownParts* known, Unread unread)
       : in_(in),
         main_(doc),
         sink_(sink),
@@ -263,6 +264,7 @@ class Handler {
     if (!kWhole && depth_ == element_depth_) BeginElement();
     if (!Enter()) return false;
     out().StartObject(At() - 1);
+    SkipIfKnown('{');
     if constexpr (!kWhole) {
       if (depth_ == 1) top_is_object_ = true;
       pending_split_ = false;
@@ -273,13 +275,9 @@ class Handler {
   bool StartArray() {
     if (!Enter()) return false;
     out().StartArray(At() - 1);
-    const size_t begin = in_.Tell() - 1;
-    if (const size_t size = known_.SizeIfKnown(depth_, begin); size > 2) {
-      skips_ = true;
-      in_.Skip(size - 2);
-    } else if (is_managed_fields_) {
+    if (!SkipIfKnown('[') && is_managed_fields_) {
       is_managed_fields_ = false;
-      LeaveUnread(SizeOfBracketed(in_.From(begin)));
+      LeaveUnread(SizeOfBracketed(in_.From(in_.Tell() - 1)));
     }
     if (!kWhole && pending_split_) BeginSplit();
     return true;
@@ -328,6 +326,22 @@ class Handler {
     known_.Key(depth_, key);
     if (unread_ == Unread::kManagedFields) is_managed_fields_ = managed_fields_.Key(depth_, key);
     if (sink_ != nullptr) OfferSplit(key);
+  }
+
+  // To be called when an array or object has been started. Returns whether its content was skipped.
+  bool SkipIfKnown(char bracket) {
+    if (!known_.Reached(bracket, depth_)) return false;
+    const bool unread = known_.parts().skipped() == KnownParts::Skipped::kUnread;
+    if (unread && !keeps_source()) return false;
+    const size_t size = known_.parts().SizeIfKnown(in_.Tell() - 1, out().Around());
+    if (size <= 2) return false;
+    if (unread) {
+      out().LeaveUnread();
+    } else {
+      skips_ = true;
+    }
+    in_.Skip(size - 2);
+    return true;
   }
 
   void LeaveUnread(size_t size) {
@@ -381,7 +395,7 @@ class Handler {
   DocumentBuilder* out_ = &main_;
   bool keeps_source_ = false;
   size_t base_ = 0;     // where the source of what is built begins in the text
-  bool skips_ = false;  // whether a known array is missing in what is built
+  bool skips_ = false;  // whether a known part is missing in what is built
   JsonSink* const sink_;
   KnownPath known_;
   const Unread unread_;
@@ -419,7 +433,7 @@ absl::Status ParseOne(std::string_view text, TextStream& in, Handler<kWhole>& ha
 }
 
 template <bool kWhole>
-absl::Status ParseText(std::string_view text, KnownArrays* known, Unread unread, Document* out) {
+absl::Status ParseText(std::string_view text, KnownParts* known, Unread unread, Document* out) {
   if (known != nullptr) known->Begin(text);
   TextStream in(text);
   Handler<kWhole> handler(in, out, nullptr, known, unread);
@@ -449,7 +463,7 @@ absl::Status ParseTextAsGo(std::string_view text, Document* out) {
 
 }  // namespace
 
-absl::Status Document::Parse(std::string_view text, KnownArrays* known, Unread unread) {
+absl::Status Document::Parse(std::string_view text, KnownParts* known, Unread unread) {
   return text.size() > kLargestSource ? ParseText<false>(text, known, unread, this)
                                       : ParseText<true>(text, known, unread, this);
 }
@@ -460,7 +474,7 @@ absl::Status Document::ParseAsGo(std::string_view text) {
   return text.size() > kLargestSource ? ParseTextAsGo<false>(text, this) : ParseTextAsGo<true>(text, this);
 }
 
-absl::Status ReadJson(std::string_view text, JsonSink& sink, KnownArrays* known) {
+absl::Status ReadJson(std::string_view text, JsonSink& sink, KnownParts* known) {
   if (known != nullptr) known->Begin(text);
   TextStream in(text);
   for (in.SkipSpace(); !in.AtEnd(); in.SkipSpace()) {

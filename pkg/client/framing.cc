@@ -1,7 +1,9 @@
-// Both framers look at each byte once, whatever the sizes of the pieces.
+// Whatever the sizes of the pieces, both framers look at each byte once, except for a line of a watch that is no value.
 #include "pkg/client/framing.h"
 
 #include <absl/strings/str_cat.h>
+
+#include <cstring>
 
 #include "pkg/util/status.h"
 
@@ -24,8 +26,9 @@ absl::Status TooLong() {
 }  // namespace
 
 // A value that lies within one piece is passed on without being copied; only one that spans pieces is put together in
-// `buffer_`.
-absl::Status ValueFramer::Feed(std::string_view piece, const std::function<bool(std::string_view)>& f) {
+// `buffer_`. Servers write each event as a line, and who uses it finds out at once whether it is one: an object of
+// which a part is missing is no JSON, and neither is an object with something behind it.
+absl::Status ValueFramer::Feed(std::string_view piece, const std::function<Result(std::string_view, bool)>& f) {
   while (error_.ok()) {
     if (!open_) {
       while (!piece.empty() && IsSpace(piece.front())) piece.remove_prefix(1);
@@ -33,6 +36,16 @@ absl::Status ValueFramer::Feed(std::string_view piece, const std::function<bool(
       if (piece.front() != '{') {
         error_ = absl::DataLossError(absl::StrCat("expected a JSON object, found ", Show(piece.front())));
         break;
+      }
+      if (const void* end = std::memchr(piece.data(), '\n', piece.size()); end != nullptr) {
+        const std::string_view line =
+            piece.substr(0, static_cast<size_t>(static_cast<const char*>(end) - piece.data()));
+        const Result result = f(line, false);
+        if (result == Result::kLast) break;
+        if (result == Result::kUsed) {
+          piece.remove_prefix(line.size());
+          continue;
+        }
       }
       scanner_.Reset();
       buffer_.clear();
@@ -54,7 +67,7 @@ absl::Status ValueFramer::Feed(std::string_view piece, const std::function<bool(
       value = buffer_;
     }
     piece.remove_prefix(n);
-    if (!f(value)) break;
+    if (f(value, true) == Result::kLast) break;
   }
   return error_;
 }

@@ -1,5 +1,4 @@
-// Splits a stream of JSON into single values while bytes arrive, without parsing them. A piece may end anywhere, even
-// inside a string.
+// Splits a stream of JSON into single values while bytes arrive. A piece may end anywhere, even inside a string.
 //
 // Both framers pass a view into the piece if the value lies within one piece, and otherwise a view into their own
 // buffer. Views are valid during the call only. A value may be at most kMaxValueBytes long. After an error, each
@@ -21,8 +20,12 @@ inline constexpr size_t kMaxValueBytes = 64u << 20;
 // Splits a watch stream: JSON objects one after another, with optional white space between them.
 class ValueFramer {
  public:
-  // Calls `f` for each complete object. If `f` returns false, the rest of the piece is dropped.
-  absl::Status Feed(std::string_view piece, const std::function<bool(std::string_view)>& f);
+  // What became of a text: it was used, it was used and the rest of the piece is to be dropped, or it is no JSON value.
+  enum class Result { kUsed, kLast, kNoValue };
+  // Calls `f` for each complete object. If `counted` is true, the object's quotes and brackets were counted, and
+  // kNoValue means kUsed. Otherwise the text is a line, which nearly always is an object, and nothing was looked at; if
+  // it is no value, the brackets are counted, and `f` is called again.
+  absl::Status Feed(std::string_view piece, const std::function<Result(std::string_view, bool counted)>& f);
   // Returns whether the stream is inside an object.
   bool partial() const { return open_; }
 

@@ -2,19 +2,33 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/api/json.h"
+
 namespace berth::client {
 namespace {
 
 using Texts = std::vector<std::string>;
 
+absl::Status Feed(ListFramer& f, std::string_view piece, Texts* out) {
+  return f.Feed(piece, [&](std::string_view v) {
+    out->emplace_back(v);
+    return true;
+  });
+}
+// Takes lines that are JSON.
+absl::Status Feed(ValueFramer& f, std::string_view piece, Texts* out) {
+  return f.Feed(piece, [&](std::string_view v, bool counted) {
+    if (!counted && !api::Document().Parse(v).ok()) return ValueFramer::Result::kNoValue;
+    out->emplace_back(v.substr(0, v.find_last_not_of(" \r\t") + 1));
+    return ValueFramer::Result::kUsed;
+  });
+}
+
 // Feeds `text` in pieces of `size` bytes.
 template <typename Framer>
 absl::Status Cut(Framer& f, const std::string& text, size_t size, Texts* out) {
   for (size_t i = 0; i < text.size(); i += size) {
-    absl::Status s = f.Feed(std::string_view(text).substr(i, size), [&](std::string_view v) {
-      out->emplace_back(v);
-      return true;
-    });
+    absl::Status s = Feed(f, std::string_view(text).substr(i, size), out);
     if (!s.ok()) return s;
   }
   return absl::OkStatus();
@@ -48,10 +62,41 @@ TEST_CASE("a watch that ends inside an object is partial, and what is no object 
 }
 
 TEST_CASE("cutting stops when asked to") {
+  for (const char* text : {"{}{}{}", "{}\n{}\n{}\n"}) {
+    ValueFramer f;
+    int n = 0;
+    const auto second = [&](std::string_view v, bool counted) {
+      if (!counted && v != "{}") return ValueFramer::Result::kNoValue;
+      return ++n < 2 ? ValueFramer::Result::kUsed : ValueFramer::Result::kLast;
+    };
+    REQUIRE(f.Feed(text, second).ok());
+    CHECK(n == 2);
+    REQUIRE(f.Feed("{}\n", second).ok());
+    CHECK(n == 3);
+  }
+}
+
+TEST_CASE("a line is tried as a value, and cut by its brackets only if it is none") {
+  struct Call {
+    std::string text;
+    bool counted;
+    bool operator==(const Call&) const = default;
+  };
+  const std::string text = "{\"a\":1}\n{\"b\":\n2}{\"c\":3}\n{\"d\":}\n{\"e\"";
+  std::vector<Call> calls;
   ValueFramer f;
-  int n = 0;
-  REQUIRE(f.Feed("{}{}{}", [&](std::string_view) { return ++n < 2; }).ok());
-  CHECK(n == 2);
+  const auto note = [&](std::string_view v, bool counted) {
+    calls.push_back({std::string(v), counted});
+    return api::Document().Parse(v).ok() ? ValueFramer::Result::kUsed : ValueFramer::Result::kNoValue;
+  };
+  REQUIRE(f.Feed(text, note).ok());
+  CHECK(calls == std::vector<Call>{{"{\"a\":1}", false},
+                                   {"{\"b\":", false},
+                                   {"{\"b\":\n2}", true},
+                                   {"{\"c\":3}", false},
+                                   {"{\"d\":}", false},
+                                   {"{\"d\":}", true}});
+  CHECK(f.partial());
 }
 
 TEST_CASE("a list is cut into its items and the rest") {
@@ -97,8 +142,9 @@ TEST_CASE("what is no list is an error") {
 TEST_CASE("an endless value is refused") {
   ValueFramer f;
   std::string piece(1 << 20, 'x');
-  absl::Status s = f.Feed("{\"a\":\"", [](std::string_view) { return true; });
-  for (int i = 0; i < 100 && s.ok(); ++i) s = f.Feed(piece, [](std::string_view) { return true; });
+  const auto use = [](std::string_view, bool) { return ValueFramer::Result::kUsed; };
+  absl::Status s = f.Feed("{\"a\":\"", use);
+  for (int i = 0; i < 100 && s.ok(); ++i) s = f.Feed(piece, use);
   CHECK(s.message() == "a JSON value longer than 67108864 bytes");
 }
 

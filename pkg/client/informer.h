@@ -52,7 +52,7 @@ struct InformerBatch {
 template <typename T>
 struct InformerOptions {
   std::function<absl::StatusOr<std::shared_ptr<const T>>(api::Json)> decode;
-  std::shared_ptr<api::KnownArrays> known;         // arrays that need not be parsed again for `decode`; null: none
+  std::shared_ptr<api::KnownParts> known;          // what need not be parsed again for `decode`; null: none
   std::function<void(InformerBatch<T>)> on_batch;  // called on the I/O thread; must not block
   // Returns whether an update, for instance a heartbeat, need not be reported. The store is updated all the same. If
   // empty, every update is reported.
@@ -177,7 +177,7 @@ class Informer final : private ReflectorSink {
     return absl::OkStatus();
   }
 
-  api::KnownArrays* known_arrays() override { return options_.known.get(); }
+  api::KnownParts* known_parts() override { return options_.known.get(); }
 
   void Flush() override {
     if (!batch_.empty()) Deliver(false);

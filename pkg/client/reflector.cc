@@ -212,7 +212,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
           newest_.Note(version);
         }
       }
-      absl::Status decoded = doc_.Parse(text, sink_->known_arrays(), api::Unread::kManagedFields);
+      absl::Status decoded = doc_.Parse(text, sink_->known_parts(), api::Unread::kManagedFields);
       if (decoded.ok() && !version_first_) newest_.Note(VersionOf(doc_.root()));
       if (decoded.ok()) decoded = sink_->Listed(doc_.root());
       if (!decoded.ok()) Undecodable("an object of the list", decoded);
@@ -410,11 +410,13 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   // together are passed on together.
   void OnWatchData(std::string_view piece) {
     stats_.Heard(executor_->clock().Steady());
-    absl::Status s = values_.Feed(piece, [this](std::string_view text) {
+    absl::Status s = values_.Feed(piece, [this](std::string_view text, bool counted) {
+      const absl::Status parsed = doc_.Parse(text, sink_->known_parts(), api::Unread::kManagedFields);
+      if (!parsed.ok() && !counted) return ValueFramer::Result::kNoValue;
       ++watch_events_;
       stats_.events.fetch_add(1, std::memory_order_relaxed);
-      OnEvent(text);
-      return !stopped_ && problem_.empty();
+      parsed.ok() ? OnEvent() : Undecodable("an event", parsed);
+      return !stopped_ && problem_.empty() ? ValueFramer::Result::kUsed : ValueFramer::Result::kLast;
     });
     if (stopped_) return;
     if (!listing_) sink_->Flush();
@@ -438,14 +440,10 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     }
   }
 
-  // The version advances even if the object could not be decoded: watching from an older version would only bring it
-  // again.
-  void OnEvent(std::string_view text) {
-    absl::Status s = doc_.Parse(text, sink_->known_arrays(), api::Unread::kManagedFields);
-    if (!s.ok()) {
-      Undecodable("an event", s);
-      return;
-    }
+  // Handles the event in doc_. The version advances even if the object could not be decoded: watching from an older
+  // version would only bring it again.
+  void OnEvent() {
+    absl::Status s;
     std::string_view type = doc_.root().Find("type").Text();
     api::Json object = doc_.root().Find("object");
     if (type == "ERROR") {

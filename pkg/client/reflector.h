@@ -70,8 +70,8 @@ class ReflectorSink {
   // The list is complete: every object that was not listed since BeginList is gone.
   virtual void EndList() = 0;
   virtual absl::Status Changed(Change change, api::Json object) = 0;
-  // Returns which arrays the parser may pass over, or null.
-  virtual api::KnownArrays* known_arrays() { return nullptr; }
+  // Returns which parts of objects the parser may skip, or null.
+  virtual api::KnownParts* known_parts() { return nullptr; }
   // All events that have been received so far have been delivered, so this is the time to pass a batch on.
   virtual void Flush() = 0;
 };

@@ -6,12 +6,31 @@
 #include <string>
 #include <vector>
 
+#include "pkg/api/json.h"
 #include "pkg/apiserver/rest.h"
 #include "pkg/client/framing.h"
 #include "test/fuzz/fuzz.h"
 
 namespace berth::fuzz {
 namespace {
+
+absl::Status Feed(client::ListFramer& f, std::string_view piece, std::vector<std::string>* out) {
+  return f.Feed(piece, [&](std::string_view v) {
+    out->emplace_back(v);
+    return true;
+  });
+}
+// A watch's lines are tried as values, and what is no value is cut by its brackets.
+absl::Status Feed(client::ValueFramer& f, std::string_view piece, std::vector<std::string>* out) {
+  using Result = client::ValueFramer::Result;
+  return f.Feed(piece, [&](std::string_view v, bool counted) {
+    api::Document doc;
+    const bool valid = doc.Parse(v).ok();
+    if (!counted && !valid) return Result::kNoValue;
+    out->emplace_back(v.substr(0, v.find_last_not_of(" \r\t") + 1));
+    return Result::kUsed;
+  });
+}
 
 // However a stream is cut into pieces, the same objects come out.
 template <typename Framer>
@@ -20,10 +39,7 @@ std::vector<std::string> Frames(std::string_view input, size_t piece, bool* ok) 
   std::vector<std::string> out;
   *ok = true;
   for (size_t at = 0; at < input.size() && *ok; at += piece) {
-    *ok = f.Feed(input.substr(at, piece), [&](std::string_view v) {
-             out.emplace_back(v);
-             return true;
-           }).ok();
+    *ok = Feed(f, input.substr(at, piece), &out).ok();
   }
   return out;
 }

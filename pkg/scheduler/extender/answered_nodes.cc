@@ -30,7 +30,7 @@ void AnsweredNodes::Begin(std::string_view text) {
 }
 
 // Returns 0 for everything unexpected, so that the parser reads the array and reports what is wrong with it.
-size_t AnsweredNodes::SizeIfKnown(size_t at) {
+size_t AnsweredNodes::SizeIfKnown(size_t at, api::Json /*around*/) {
   array_ = kNowhere;
   nodes_.clear();
   if (sent_ == nullptr) return 0;

@@ -19,7 +19,7 @@
 
 namespace berth::scheduler {
 
-class AnsweredNodes final : public api::KnownArrays {
+class AnsweredNodes final : public api::KnownParts {
  public:
   // A node in an answer.
   struct Node {
@@ -27,12 +27,12 @@ class AnsweredNodes final : public api::KnownArrays {
     std::string name;  // only if the request has no such node
   };
 
-  AnsweredNodes() : KnownArrays({"Nodes", "items"}) {}
+  AnsweredNodes() : KnownParts({"Nodes", "items"}) {}
 
   // Names the request whose answer is parsed next. `sent` must outlive the parsing.
   void Expect(const SentNodes& sent) { sent_ = &sent; }
   void Begin(std::string_view text) override;
-  size_t SizeIfKnown(size_t at) override;
+  size_t SizeIfKnown(size_t at, api::Json around) override;
   // Returns the nodes of the array, in order, or null if they have to be read from the document. Valid until the next
   // answer is parsed. `items` is a value of the document that was parsed last.
   const std::vector<Node>* Read(api::Json items) const;

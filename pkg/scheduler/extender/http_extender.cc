@@ -32,7 +32,7 @@ using util::Symbol;
 
 // Parses the first JSON value of a text and ignores what follows it, as Go's decoder for streams does. `known` may be
 // null.
-absl::Status ParseFirst(std::string_view text, api::KnownArrays* known, api::Document* out) {
+absl::Status ParseFirst(std::string_view text, api::KnownParts* known, api::Document* out) {
   struct First final : api::JsonSink {
     api::Document* out = nullptr;
     bool found = false;
@@ -229,7 +229,7 @@ class HttpExtender final : public Extender {
   }
   // Posts the body and parses the answer. `known` may be null.
   absl::Status Ask(const std::string& verb, const std::string& body, bool repeatable, api::Document* answer,
-                   api::KnownArrays* known = nullptr) {
+                   api::KnownParts* known = nullptr) {
     auto got = transport_->Post(absl::StrCat(base_, "/", verb), body, repeatable);
     if (!got.ok()) return got.status();
     if (got->status != 200) {
