@@ -7,6 +7,7 @@
 // ReadJson splits the output of kubectl, watch streams and files into single objects without ever holding a whole list
 // as a document (stream.h builds on it).
 #pragma once
+#include <absl/container/inlined_vector.h>
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
@@ -252,7 +253,7 @@ class DocumentBuilder {
   Document::Node& AddText(Json::Type type, size_t at, size_t size, size_t from, size_t to);
   size_t Append(std::string_view text);
   Document* doc_;
-  std::vector<uint32_t> open_;
+  absl::InlinedVector<uint32_t, 16> open_;
   uint32_t key_begin_ = 0, key_size_ = 0;
 };
 

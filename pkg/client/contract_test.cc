@@ -12,9 +12,9 @@ namespace berth::client {
 TEST_CASE("contracts: only an event that has occurred again has a series") {
   const util::ThrowBrokenContracts throws;
   SeriesEvent event;
-  CHECK_THROWS_AS(SeriesPatch(event), util::BrokenContractError);
+  CHECK_THROWS_AS(SeriesPatch(event.base), util::BrokenContractError);
   event.base.count = 2;
-  CHECK_FALSE(SeriesPatch(event).empty());
+  CHECK_FALSE(SeriesPatch(event.base).empty());
 }
 
 TEST_CASE("contracts: a lock is of a type that exists") {

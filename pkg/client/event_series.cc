@@ -35,9 +35,9 @@ void Reference(const ObjectReference& o, JsonWriter* out) {
   out->Member("apiVersion", o.api_version).Member("resourceVersion", o.resource_version).End();
 }
 
-void Series(const SeriesEvent& e, JsonWriter* out) {
-  out->Key("series").Object().Member("count", e.base.count);
-  out->Member("lastObservedTime", MicroTime(e.base.last)).End();
+void Series(const Event& e, JsonWriter* out) {
+  out->Key("series").Object().Member("count", e.count);
+  out->Member("lastObservedTime", MicroTime(e.last)).End();
 }
 
 std::string KeyOf(const SeriesEvent& e) {
@@ -55,15 +55,14 @@ std::string KeyOf(const SeriesEvent& e) {
 
 }  // namespace
 
-std::string SeriesEventJson(const SeriesEvent& e) {
-  const Event& b = e.base;
+std::string SeriesEventJson(const Event& b, std::string_view reporting_instance) {
   std::string out;
   out.reserve(800 + b.message.size());
   JsonWriter j(&out);
   j.Part(R"({"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{)").Member("name", b.name);
   j.Member("namespace", b.ns).Part(R"(,"creationTimestamp":null})").Member("eventTime", MicroTime(b.first));
-  if (b.count > 1) Series(e, &j);
-  j.Member("reportingController", b.component).Member("reportingInstance", e.reporting_instance);
+  if (b.count > 1) Series(b, &j);
+  j.Member("reportingController", b.component).Member("reportingInstance", reporting_instance);
   j.Member("action", b.action).Member("reason", b.reason).Key("regarding");
   Reference(b.object, &j);
   if (b.related) Reference(*b.related, &j.Key("related"));
@@ -72,8 +71,8 @@ std::string SeriesEventJson(const SeriesEvent& e) {
   return out;
 }
 
-std::string SeriesPatch(const SeriesEvent& e) {
-  BERTH_REQUIRES(e.base.count > 1);
+std::string SeriesPatch(const Event& e) {
+  BERTH_REQUIRES(e.count > 1);
   JsonWriter j;
   Series(e, &j.Object());
   return j.End().Take();

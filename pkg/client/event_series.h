@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/client/event_correlator.h"
@@ -26,10 +27,10 @@ struct SeriesEvent {
   std::string reporting_instance;
 };
 
-// Returns the whole object, for POST.
-std::string SeriesEventJson(const SeriesEvent& e);
-// Returns only the series, for PATCH. REQUIRES: e.base.count > 1.
-std::string SeriesPatch(const SeriesEvent& e);
+// Returns the whole object, for POST. `base` and `reporting_instance` are those of a SeriesEvent.
+std::string SeriesEventJson(const Event& base, std::string_view reporting_instance);
+// Returns only the series, for PATCH. REQUIRES: base.count > 1.
+std::string SeriesPatch(const Event& base);
 
 class EventSeries {
  public:

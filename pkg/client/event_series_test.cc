@@ -40,9 +40,9 @@ TEST_CASE("event series: times have microseconds") {
     random = random * 6364136223846793005u + 1442695040888963407u;
     e.base.last = absl::FromUnixNanos(static_cast<int64_t>(random >> 2)) - absl::Hours(24 * 365 * (i % 60));
     if (i % 5 == 0) e.base.last = absl::FromUnixSeconds(i) + absl::Microseconds(i * i % 1000);
-    CHECK(SeriesPatch(e) == absl::StrCat(R"({"series":{"count":2,"lastObservedTime":")",
-                                         absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", e.base.last, absl::UTCTimeZone()),
-                                         "\"}}"));
+    CHECK(SeriesPatch(e.base) ==
+          absl::StrCat(R"({"series":{"count":2,"lastObservedTime":")",
+                       absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", e.base.last, absl::UTCTimeZone()), "\"}}"));
   }
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("event series: an event is written as 1.29 writes it") {
   e.base.type = EventType::kNormal;
   e.base.action = std::string("Preempting");
   e.base.related = ObjectReference{"Pod", "v1", "wire", "high-1", "2ae32404", "1075"};
-  CHECK(SeriesEventJson(e) ==
+  CHECK(SeriesEventJson(e.base, e.reporting_instance) ==
         R"({"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{"name":"low-1.18ea3b3a1a82e64c",)"
         R"("namespace":"wire","creationTimestamp":null},"eventTime":"2025-11-22T01:55:17.631648Z",)"
         R"("reportingController":"default-scheduler","reportingInstance":"default-scheduler-vm",)"
@@ -63,7 +63,7 @@ TEST_CASE("event series: an event is written as 1.29 writes it") {
         R"("note":"Preempted by pod 2ae32404 on node node-a","type":"Normal","deprecatedSource":{},)"
         R"("deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null})");
   e.base.count = 2;
-  CHECK(SeriesPatch(e) == R"({"series":{"count":2,"lastObservedTime":"2025-11-22T01:55:17.631648Z"}})");
+  CHECK(SeriesPatch(e.base) == R"({"series":{"count":2,"lastObservedTime":"2025-11-22T01:55:17.631648Z"}})");
 }
 
 TEST_CASE("event series: the second occurrence patches the first, later ones count") {

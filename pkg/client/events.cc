@@ -236,10 +236,10 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
       r.method = Method::kPatch;
       absl::StrAppend(&r.target, "/", PercentEncode(e.name));
       r.content_type = "application/strategic-merge-patch+json";
-      r.body = series() ? SeriesPatch({e, options_.series_instance}) : EventPatch(e);
+      r.body = series() ? SeriesPatch(e) : EventPatch(e);
     } else {
       r.method = Method::kPost;
-      r.body = series() ? SeriesEventJson({e, options_.series_instance}) : EventJson(e);
+      r.body = series() ? SeriesEventJson(e, options_.series_instance) : EventJson(e);
     }
     client_->Do(std::move(r), [w = weak_from_this(), s](Reply reply) {
       auto self = w.lock();

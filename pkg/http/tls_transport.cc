@@ -4,7 +4,8 @@
 // each step.
 //
 // Invariants: a read of the transport below is in progress only while `begin_ == end_`. Whatever OpenSSL has written is
-// in `out_`, in order, until the write before it is over; reading and shaking hands write too.
+// in `out_`, in order, until the write before it is over; reading and shaking hands write too. `read_done_` is set
+// exactly while a Reading exists that has not been taken.
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -65,10 +66,10 @@ class Tls : public std::enable_shared_from_this<Tls> {
   }
 
   void Read(asio::mutable_buffer space, Done done) {
-    if (!Buffered() && !read_error_) return Receive(space, std::move(done));
-    Post([self = shared_from_this(), space, done = std::move(done)]() mutable {
-      self->Decrypt(space, std::move(done));
-    });
+    space_ = space;
+    read_done_ = std::move(done);
+    if (!Buffered() && !read_error_) return Receive();
+    Post([reading = Reading(shared_from_this())]() mutable { reading.Take()->Decrypt(); });
   }
 
   void ReleaseBuffers() {
@@ -93,6 +94,23 @@ class Tls : public std::enable_shared_from_this<Tls> {
   }
 
  private:
+  using Sent = absl::AnyInvocable<void(const Error&)>;
+
+  // A read in progress, in the operation that it waits for. If that is destroyed without being called, so is what was
+  // to be called then, which usually holds the transport.
+  class Reading {
+   public:
+    explicit Reading(std::shared_ptr<Tls> tls) : tls_(std::move(tls)) {}
+    Reading(Reading&&) noexcept = default;
+    ~Reading() {
+      if (tls_ != nullptr) tls_->read_done_ = nullptr;
+    }
+    std::shared_ptr<Tls> Take() { return std::move(tls_); }
+
+   private:
+    std::shared_ptr<Tls> tls_;
+  };
+
   struct DeleteSsl {
     void operator()(SSL* ssl) const { SSL_free(ssl); }
   };
@@ -198,30 +216,35 @@ class Tls : public std::enable_shared_from_this<Tls> {
     return asio::buffer(in_);
   }
 
-  void Receive(asio::mutable_buffer space, Done done) {
-    under_->ReadSome(Space(),
-                     [self = shared_from_this(), space, done = std::move(done)](const Error& ec, size_t n) mutable {
-                       self->end_ = n;
-                       ec ? done(self->Ended(ec), 0) : self->Decrypt(space, std::move(done));
-                     });
+  void Receive() {
+    under_->ReadSome(Space(), [reading = Reading(shared_from_this())](const Error& ec, size_t n) mutable {
+      const std::shared_ptr<Tls> self = reading.Take();
+      self->end_ = n;
+      ec ? self->TellRead(self->Ended(ec), 0) : self->Decrypt();
+    });
   }
 
-  void Decrypt(asio::mutable_buffer space, Done done) {
+  void TellRead(Error ec, size_t n) {
+    Done done = std::move(read_done_);
+    done(ec, n);
+  }
+
+  void Decrypt() {
     size_t n = 0;
     bool wants_more = false;
     ForgetErrors();
-    while (!read_error_ && !wants_more && n < space.size() && (n == 0 || Buffered())) {
+    while (!read_error_ && !wants_more && n < space_.size() && (n == 0 || Buffered())) {
       size_t got = 0;
-      const int result = SSL_read_ex(ssl(), static_cast<char*>(space.data()) + n, space.size() - n, &got);
+      const int result = SSL_read_ex(ssl(), static_cast<char*>(space_.data()) + n, space_.size() - n, &got);
       n += got;
       if (result == 1) continue;
       read_error_ = Failure(result);
       wants_more = !read_error_;
     }
     Flush();  // an alert, or the answer to a change of keys
-    if (n > 0) return done(Error(), n);
-    if (read_error_) return done(*read_error_, 0);
-    Receive(space, std::move(done));
+    if (n > 0) return TellRead(Error(), n);
+    if (read_error_) return TellRead(*read_error_, 0);
+    Receive();
   }
 
   // ---- writing ----
@@ -236,7 +259,7 @@ class Tls : public std::enable_shared_from_this<Tls> {
       if (const int result = size == 0 ? 1 : SSL_write_ex(ssl(), rest[buffer].data(), size, &n); result != 1) {
         // Nothing is received here, so OpenSSL cannot be waiting for it.
         const Error failure = Failure(result).value_or(asio::ssl::error::unspecified_system_error);
-        return Post([failure, done = std::move(done)] { done(failure, 0); });
+        return Post([failure, done = std::move(done)]() mutable { done(failure, 0); });
       }
       taken += size;
       if (size < rest[buffer].size()) {
@@ -254,8 +277,8 @@ class Tls : public std::enable_shared_from_this<Tls> {
 
   // Calls `sent` when what OpenSSL has written and nobody has begun to send is sent, never inside this call. REQUIRES:
   // no other call waits for that.
-  void Send(std::function<void(const Error&)> sent) {
-    if (out_.empty()) return Post([sent = std::move(sent)] { sent(Error()); });
+  void Send(Sent sent) {
+    if (out_.empty()) return Post([sent = std::move(sent)]() mutable { sent(Error()); });
     sent_ = std::move(sent);
     Flush();
   }
@@ -265,14 +288,15 @@ class Tls : public std::enable_shared_from_this<Tls> {
     sending_now_ = true;
     sending_.swap(out_);
     const asio::const_buffer all = asio::buffer(sending_);
-    under_->Write({&all, 1}, [self = shared_from_this(), sent = std::exchange(sent_, {})](const Error& ec, size_t) {
+    auto written = [self = shared_from_this(), sent = std::exchange(sent_, {})](const Error& ec, size_t) mutable {
       self->sending_now_ = false;
       self->write_failed_ = self->write_failed_ || ec;
       self->sending_.clear();
       if (self->sending_.capacity() > kKept) self->sending_ = std::string();
       if (sent) sent(ec);
       self->Flush();
-    });
+    };
+    under_->Write({&all, 1}, std::move(written));
   }
 
   std::unique_ptr<Transport> under_;
@@ -282,7 +306,10 @@ class Tls : public std::enable_shared_from_this<Tls> {
   std::optional<Error> read_error_;  // found behind data, and told by the next read
   std::string out_, sending_;        // encrypted: to be sent, and being sent
   bool sending_now_ = false, write_failed_ = false;
-  std::function<void(const Error&)> sent_;  // called when out_ is sent
+  Sent sent_;  // called when out_ is sent
+  // Of the read in progress.
+  asio::mutable_buffer space_;
+  Done read_done_;
 };
 
 class SslTransport final : public TlsTransport {

@@ -4,6 +4,8 @@
 // OpenSSL's are called in one, tls_transport.cc. TLS over TLS, which a tunnel through a proxy that is itself reached
 // over TLS needs, requires no code of its own.
 #pragma once
+#include <absl/functional/any_invocable.h>
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -16,7 +18,8 @@ namespace berth::http {
 class Transport {
  public:
   using Error = boost::system::error_code;
-  using Done = std::function<void(const Error&, size_t bytes)>;
+  // Unlike std::function, it takes a reference-counted pointer without allocating memory, as each read has one.
+  using Done = absl::AnyInvocable<void(const Error&, size_t bytes)>;
 
   virtual ~Transport() = default;
   // Reads what is available, at least one byte. One read and one write may be in progress at a time. The memory must
