@@ -129,8 +129,7 @@ def await_events(server, count):
 
 
 def pod_of(number):
-    """A plain pod as a real server has it since 1.21: with the volume of a token, whose name is random. It is applied,
-    because the pods of a real server have metadata.managedFields."""
+    """Returns a plain pod as a real server has it since 1.21: with the volume of a token, whose name is random."""
     token = "kube-api-access-%05d" % (number * 7919 % 100000)
     sources = [
         {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
@@ -162,7 +161,8 @@ def pod_of(number):
 
 
 def arrive(server, first, count):
-    """Applies pods in the rhythm of RATE, and waits until each is bound and its event written."""
+    """Applies pods in the rhythm of RATE, and waits until each is bound and its event written. Applied pods have
+    metadata.managedFields, as all pods of a real server have."""
     begin = time.monotonic()
     for i in range(count):
         time.sleep(max(0, begin + i / RATE - time.monotonic()))

@@ -257,7 +257,8 @@ std::string MadeUpUid(std::string_view kind, const ObjectMeta& meta);
 // `base` unless it does. `r` keeps no texts afterwards if the result is another one. REQUIRES: `base` was decoded from
 // the metadata and the spec of `pod`.
 std::shared_ptr<const PodTemplate> WithResize(Reader& r, Json pod, const std::shared_ptr<const PodTemplate>& base);
-// Returns whether WithResize compares what the pod's status says with its spec.
+// Returns whether the status has `resources` of containers or of the pod, which WithResize compares with the spec. It
+// also does if an entry is not an object.
 bool SaysWhatContainersHave(Json pod);
 
 // Sets the namespace "default" if the object has none.

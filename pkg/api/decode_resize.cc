@@ -108,11 +108,10 @@ bool SaysWhatContainersHave(Json pod) {
 }
 
 std::shared_ptr<const PodTemplate> WithResize(Reader& r, Json pod, const std::shared_ptr<const PodTemplate>& base) {
+  if (!SaysWhatContainersHave(pod)) return base;
   const Json status = pod.Find("status");
-  if (!status.IsObject()) return base;
   const Json statuses = status.Find("containerStatuses"), init = status.Find("initContainerStatuses");
   const Json whole = base->pod_requests.empty() ? Json() : status.Find("resources");
-  if (statuses.size() == 0 && init.size() == 0 && !whole.IsObject()) return base;
   const bool infeasible = IsInfeasible(status);
   const Json spec = pod.Find("spec");
   const Path at{nullptr, "status", -1};
