@@ -44,7 +44,9 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
         options_(std::move(options)),
         headers_(std::move(headers)),
         tls_(std::move(tls)),
-        proxy_tls_(std::move(proxy_tls)) {}
+        proxy_tls_(std::move(proxy_tls)) {
+    LimitPipelines();
+  }
 
   void Shutdown() {
     executor_->Cancel(timer_);
@@ -297,9 +299,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   }
 
   // Returns whether another request would wait for long on this connection.
-  bool IsCrowded(const Connection& c) const {
-    return c.in_flight() >= std::min(kCrowd, Depth()) || static_cast<int>(c.in_flight()) * service_ > kLongWait;
-  }
+  bool IsCrowded(const Connection& c) const { return c.in_flight() >= crowd_; }
 
   // Gives the next request to the first connection that is not crowded, so that requests that come together are written
   // together; if all are crowded, to the one with the fewest in flight, or to a new one. When the server is fast again,
@@ -310,21 +310,19 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
         waiting_pipelined_.pop_front();
         continue;
       }
-      const size_t most =
-          static_cast<size_t>(service_ > kSlow ? options_.slow_pipeline_connections : options_.pipeline_connections);
-      std::shared_ptr<Connection> best;
+      Connection* best = nullptr;
       size_t usable = 0;
-      for (auto& c : pipelines_) {
+      for (const auto& c : pipelines_) {
         if (c->closing()) continue;
-        if (++usable > most) break;
-        if (best == nullptr || c->in_flight() < best->in_flight() || !IsCrowded(*c)) best = c;
+        if (++usable > most_) break;
+        if (best == nullptr || c->in_flight() < best->in_flight()) best = c.get();
         if (!IsCrowded(*best)) break;
       }
-      if ((best == nullptr || IsCrowded(*best)) && pipelines_.size() < most) {
-        best = NewConnection(Connection::Use::kPipeline);
-        pipelines_.push_back(best);
+      if ((best == nullptr || IsCrowded(*best)) && pipelines_.size() < most_) {
+        pipelines_.push_back(NewConnection(Connection::Use::kPipeline));
+        best = pipelines_.back().get();
       }
-      if (best == nullptr || best->in_flight() >= Depth()) return;
+      if (best == nullptr || best->in_flight() >= depth_) return;
       ExchangePtr e = std::move(waiting_pipelined_.front());
       waiting_pipelined_.pop_front();
       e->sent_at = Now();
@@ -332,11 +330,18 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     }
   }
 
-  // Returns how many requests may be in flight on one pipelined connection, given the measured time for each.
-  size_t Depth() const {
-    if (service_ <= absl::ZeroDuration()) return static_cast<size_t>(options_.pipeline_depth);
-    const double affordable = absl::FDivDuration(options_.pipeline_latency, service_);
-    return static_cast<size_t>(std::max(std::min<double>(affordable, options_.pipeline_depth), double{kMinDepth}));
+  // Sets how many pipelined connections there may be, how many requests may be in flight on each, and with how many it
+  // is crowded, given the measured time for a request.
+  void LimitPipelines() {
+    const bool slow = service_ > absl::ToInt64Nanoseconds(kSlow);
+    most_ = static_cast<size_t>(slow ? options_.slow_pipeline_connections : options_.pipeline_connections);
+    depth_ = static_cast<size_t>(options_.pipeline_depth);
+    crowd_ = std::min(kCrowd, depth_);
+    if (service_ <= 0) return;
+    const int64_t affordable = absl::ToInt64Nanoseconds(options_.pipeline_latency) / service_;
+    depth_ = static_cast<size_t>(std::max<int64_t>(std::min<int64_t>(affordable, options_.pipeline_depth), kMinDepth));
+    const int64_t quick = absl::ToInt64Nanoseconds(kLongWait) / service_;
+    crowd_ = static_cast<size_t>(std::min<int64_t>(quick + 1, static_cast<int64_t>(std::min(kCrowd, depth_))));
   }
 
   // Returns the time at which the request is given up. The time of a pipelined request starts again with each response.
@@ -353,7 +358,8 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     auto c = e.connection.lock();
     if (c == nullptr) return;
     absl::Duration now = Now();
-    service_ += (now - std::max(e.sent_at, c->last_answer_at) - service_) / 16;
+    service_ += (absl::ToInt64Nanoseconds(now - std::max(e.sent_at, c->last_answer_at)) - service_) / 16;
+    LimitPipelines();
     c->last_answer_at = last_pipelined_answer_ = now;
   }
 
@@ -450,7 +456,8 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   std::vector<std::shared_ptr<Connection>> all_, idle_, pipelines_;
   int ordinary_ = 0;  // connections for ordinary requests, including idle ones
   std::deque<ExchangePtr> waiting_, waiting_pipelined_;
-  absl::Duration service_;  // moving average of the server's time for a pipelined request
+  int64_t service_ = 0;  // moving average of the server's time for a pipelined request, in nanoseconds
+  size_t most_ = 0, depth_ = 0, crowd_ = 0;                           // set by LimitPipelines
   absl::Duration last_pipelined_answer_ = -absl::InfiniteDuration();  // steady clock
   std::vector<ExchangePtr> retry_;
   std::list<ExchangePtr> live_;
