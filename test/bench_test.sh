@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# hack/bench.py and hack/bench-compare.sh: numbers in a table and in a file, and two results side by side.
+# hack/bench.py and hack/bench-compare.sh: numbers in a table and in a file, and two results side by side; and
+# hack/bench/beside.py: two builds at the same time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export OUT=${OUT:-_output}
@@ -32,4 +33,9 @@ code=0; hack/bench-compare.sh "$dir/none" "$dir/a.json" >/dev/null 2>"$dir/err" 
 [ "$code" = 1 ] && grep -q "none: neither a file nor a folder" "$dir/err" || fail "no such file: exit $code, $(cat "$dir/err")"
 code=0; hack/bench.py --only nothing >/dev/null 2>"$dir/err" || code=$?
 [ "$code" = 2 ] && grep -q "known are .*claims" "$dir/err" || fail "bench.py --only nothing: exit $code, $(cat "$dir/err")"
+
+hack/bench/beside.py "$OUT" "$OUT" --rounds 1 --pods 3 >"$dir/beside" || fail "beside.py: exit $?"
+grep -qE '^old [0-9]+ us, new [0-9]+ us: [+-][0-9]+ % \(rounds: ' "$dir/beside" || fail "beside.py: $(cat "$dir/beside")"
+code=0; hack/bench/beside.py "$dir" "$OUT" >/dev/null 2>"$dir/err" || code=$?
+[ "$code" = 1 ] && grep -q "there is no bin/kube-scheduler" "$dir/err" || fail "no build: exit $code, $(cat "$dir/err")"
 echo "benchmarks say what they measured"
