@@ -393,12 +393,20 @@ void World::Settle() {
   // A release that does not count nominated pods lets others take the room that was made for them, and evicts again:
   // for ever where a ReplicaSet replaces what is evicted.
   const bool must_rest = emulated.decides.counts_nominated || !options.pod_priority;
-  const absl::Duration limit = loop.now() + (must_rest ? kLongestUnrest : kLongestUnrest / 4);
+  // Where the end of a pod does not bring others back into the queue, pods that fit only one after another take a
+  // back-off each.
+  int64_t waiting = 0;
+  for (const auto& [key, o] : etcd.List("pods")) {
+    const PodView& p = ReadPod(key, *o);
+    waiting += p.node.empty() && !p.Finished() ? 1 : 0;
+  }
+  const absl::Duration longest = kLongestUnrest + waiting * waits.max_backoff;
+  const absl::Duration limit = loop.now() + (must_rest ? longest : kLongestUnrest / 4);
   RunUntil(loop.now() + kRest);
   while (problem_.empty() && loop.now() - last_change_ < quiet && loop.now() < limit) RunUntil(last_change_ + quiet);
   if (loop.now() >= limit) {
     if (!must_rest) return;
-    Fail(absl::StrCat("no rest within ", absl::FormatDuration(kLongestUnrest), " after the last fault"));
+    Fail(absl::StrCat("no rest within ", absl::FormatDuration(longest), " after the last fault"));
   }
   if (problem_.empty()) CheckAtRest();
 }
