@@ -4,8 +4,8 @@
 Usage: hack/bench/beside.py OLD NEW [--release 1.36] [--rounds 8] [--pods 300]
 
 OLD and NEW are folders of builds, such as _output. Both schedulers run at the same time, each with a hollow-apiserver
-of NEW, and get their pods in turn. So whatever else the machine does meets both, and the difference of a round is
-within 2 or 3 percent of that of another, while two runs after one another may differ by a third."""
+of NEW, and get their pods in turn. So whatever else the machine does meets both: the rounds of a build beside itself
+differ by about 5 percent, while two runs after one another may differ by a third."""
 import argparse
 import json
 import os
