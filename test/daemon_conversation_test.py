@@ -368,7 +368,7 @@ def preemption(p):
     p.heard()
     p.user("user creates high-2")
 
-    # The user waits for nothing else, so that high-2 is hardly ever tried again, however slow the machine is.
+    # The user deletes high-2 as soon as it has preempted, so that it is rarely tried again.
     def deleted_by_the_user(_, path, body):
         if path.endswith("/events") and body["reason"] == "Preempted":
             p.before = None

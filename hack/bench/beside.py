@@ -4,10 +4,9 @@
 Usage: hack/bench/beside.py OLD NEW [--release 1.36] [--rounds 8] [--pods 300]
 
 OLD and NEW are folders of builds, such as _output. Both schedulers run at the same time, each with a hollow-apiserver
-of NEW, and get their pods in turn. So whatever else the machine does meets both: the rounds of a build beside itself
-differ by about 5 percent, while two runs after one another may differ by a third."""
+of NEW, and get their pods in turn. So whatever else the machine does affects both: the rounds of a build beside
+itself differ by about 5 percent, while two runs after one another may differ by a third."""
 import argparse
-import json
 import os
 import shutil
 import statistics
@@ -30,22 +29,16 @@ class Side:
         steady.make_authority(folder)
         # Its own copy, because programs of one file would find each other's code in the processor's caches.
         shutil.copy(os.path.join(build, "bin/kube-scheduler"), folder)
-        self.scheduler, self.server = None, steady.Server(os.path.join(new_build, "bin"), folder, cluster, release)
+        self.server = steady.Server(os.path.join(new_build, "bin"), folder, cluster, release)
         self.scheduler = steady.start_scheduler(folder, folder, self.server, [], release)
-
-    def apply(self, number):
-        pod = steady.pod_of(number)
-        path = "/api/v1/namespaces/default/pods/%s?fieldManager=bench" % pod["metadata"]["name"]
-        self.server.call("PATCH", path, json.dumps(pod), "application/apply-patch+yaml")
 
     def micros(self):
         return steady.Use(self.scheduler.pid).run / 1e3
 
     def end(self):
         for process in (self.scheduler, self.server.process):
-            if process is not None:
-                process.terminate()
-                process.wait()
+            process.terminate()
+            process.wait()
 
 
 def arrive(sides, first, count):
@@ -54,7 +47,7 @@ def arrive(sides, first, count):
     for number in range(first, first + count):
         for side in sides if number % 2 else sides[::-1]:
             time.sleep(max(0, begin + applied / RATE / len(sides) - time.monotonic()))
-            side.apply(number)
+            steady.apply(side.server, number)
             applied += 1
     for side in sides:
         steady.await_events(side.server, first + count)
@@ -62,8 +55,8 @@ def arrive(sides, first, count):
 
 def compare(old, new, folder, args):
     cluster = os.path.join(folder, "cluster.json")
-    like = ["--nodes", "1000", "--pods", "0", "--preload", "10"]
-    subprocess.run([os.path.join(ROOT, "hack/gen-workload"), *like, "-o", cluster], check=True)
+    size = ["--nodes", "1000", "--pods", "0", "--preload", "10"]
+    subprocess.run([os.path.join(ROOT, "hack/gen-workload"), *size, "-o", cluster], check=True)
     sides, rounds = [], []
     try:
         for name, build in (("old", old), ("new", new)):

@@ -160,16 +160,19 @@ def pod_of(number):
     }
 
 
+def apply(server, number):
+    """Applies a pod, so that it has metadata.managedFields, as all pods of a real server have."""
+    pod = pod_of(number)
+    path = "/api/v1/namespaces/default/pods/%s?fieldManager=bench" % pod["metadata"]["name"]
+    server.call("PATCH", path, json.dumps(pod), "application/apply-patch+yaml")
+
+
 def arrive(server, first, count):
-    """Applies pods in the rhythm of RATE, and waits until each is bound and its event written. Applied pods have
-    metadata.managedFields, as all pods of a real server have."""
+    """Applies pods in the rhythm of RATE, and waits until each is bound and its event written."""
     begin = time.monotonic()
     for i in range(count):
         time.sleep(max(0, begin + i / RATE - time.monotonic()))
-        pod = pod_of(first + i)
-        name = pod["metadata"]["name"]
-        path = "/api/v1/namespaces/default/pods/%s?fieldManager=bench" % name
-        server.call("PATCH", path, json.dumps(pod), "application/apply-patch+yaml")
+        apply(server, first + i)
     await_events(server, first + count)
 
 

@@ -102,14 +102,14 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     stats_.lists.fetch_add(1, std::memory_order_relaxed);
     listing_ = true;
     std::string more = "resourceVersionMatch=NotOlderThan&sendInitialEvents=true&";
-    if (!version_.empty() && !consistent_) more = absl::StrCat("resourceVersion=", VersionShown(), "&", more);
+    if (!version_.empty() && !consistent_) more = absl::StrCat("resourceVersion=", NotOlderThan(), "&", more);
     OpenWatch(more);
     AwaitStream();
   }
 
-  // Returns the version that the next list must not be older than. A list that was broken off may have shown objects
-  // that are newer than the last one that ended.
-  std::string VersionShown() const { return newest_.IsNewerThan(version_) ? absl::StrCat(newest_.number()) : version_; }
+  // Returns the version that the next streamed list must not be older than. A list that broke off may have shown
+  // objects that are newer than the last list that ended.
+  std::string NotOlderThan() const { return newest_.IsNewerThan(version_) ? absl::StrCat(newest_.number()) : version_; }
 
   // Gives up a stream that has been silent for too long before its list has ended.
   void AwaitStream() {
@@ -170,7 +170,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     request_.target = absl::StrCat(path_.path(), "?",
                                    continue_.empty() ? "" : absl::StrCat("continue=", PercentEncode(continue_), "&"),
                                    path_.Selector(), pages ? absl::StrCat("limit=", options_.page_size, "&") : "",
-                                   consistent_ ? "" : absl::StrCat("resourceVersion=", resume ? VersionShown() : "0"));
+                                   consistent_ ? "" : absl::StrCat("resourceVersion=", resume ? version_ : "0"));
     request_.accepts_gzip = true;
     if (request_.target.back() == '&' || request_.target.back() == '?') request_.target.pop_back();
     framer_.emplace();

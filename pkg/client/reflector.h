@@ -5,8 +5,8 @@
 //     ^                 | version too old, ERROR event, failure to open, very short watch: after 1 s
 //     +-----------------+
 // With `streams_lists`, a list is the beginning of a watch: the objects that exist, then a bookmark that says so, then
-// the changes, on one connection and without a version in a server's cache that could be old. A server that refuses
-// that, or whose bookmark does not come, is asked for a list instead.
+// the changes, on one connection and without a version in a server's cache that could be old: it is asked for nothing
+// older than what was seen. A server that refuses that, or whose bookmark does not come, is asked for a list instead.
 //
 // A failed list is repeated after 1 s, and then after longer and longer delays of at most 10 s, with jitter (1.10
 // always waits 1 s). If the server answers 429 or 5xx with Retry-After, the delay is that one.

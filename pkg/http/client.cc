@@ -336,12 +336,14 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     const bool slow = service_ > absl::ToInt64Nanoseconds(kSlow);
     most_ = static_cast<size_t>(slow ? options_.slow_pipeline_connections : options_.pipeline_connections);
     depth_ = static_cast<size_t>(options_.pipeline_depth);
-    crowd_ = std::min(kCrowd, depth_);
-    if (service_ <= 0) return;
-    const int64_t affordable = absl::ToInt64Nanoseconds(options_.pipeline_latency) / service_;
-    depth_ = static_cast<size_t>(std::max<int64_t>(std::min<int64_t>(affordable, options_.pipeline_depth), kMinDepth));
-    const int64_t quick = absl::ToInt64Nanoseconds(kLongWait) / service_;
-    crowd_ = static_cast<size_t>(std::min<int64_t>(quick + 1, static_cast<int64_t>(std::min(kCrowd, depth_))));
+    size_t long_wait = kCrowd;
+    if (service_ > 0) {
+      const int64_t affordable = absl::ToInt64Nanoseconds(options_.pipeline_latency) / service_;
+      depth_ =
+          static_cast<size_t>(std::max<int64_t>(std::min<int64_t>(affordable, options_.pipeline_depth), kMinDepth));
+      long_wait = static_cast<size_t>(absl::ToInt64Nanoseconds(kLongWait) / service_ + 1);
+    }
+    crowd_ = std::min({kCrowd, depth_, long_wait});
   }
 
   // Returns the time at which the request is given up. The time of a pipelined request starts again with each response.
