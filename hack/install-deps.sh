@@ -8,7 +8,7 @@ packages=(
   g++ make ca-certificates
   libboost1.81-dev libboost-program-options1.81-dev
   rapidjson-dev libyaml-cpp-dev
-  libabsl-dev libgoogle-glog-dev libssl-dev zlib1g-dev libzstd-dev libtcmalloc-minimal4
+  libabsl-dev libgoogle-glog-dev libssl-dev zlib1g-dev libzstd-dev libtcmalloc-minimal4 libgoogle-perftools-dev
   prometheus-cpp-dev
   catch2 librapidcheck-dev libbenchmark-dev python3-jsonschema
 )

@@ -6,6 +6,7 @@
 #include "cmd/hollow-apiserver/options.h"
 #include "pkg/apiserver/server.h"
 #include "pkg/flags/completion.h"
+#include "pkg/heap/heap.h"
 #include "pkg/util/checked_output.h"
 #include "pkg/util/status.h"
 #include "pkg/util/terminate.h"
@@ -13,6 +14,7 @@
 
 int main(int argc, char** argv) {
   using namespace berth;
+  heap::UseHugePages();
   util::ExplainUncaughtExceptions("hollow-apiserver");
   util::CheckedOutput output("hollow-apiserver");
   FLAGS_logtostderr = true;

@@ -37,13 +37,13 @@
 #include "pkg/client/rate_limiter.h"
 #include "pkg/client/requests.h"
 #include "pkg/client/rest.h"
+#include "pkg/heap/heap.h"
 #include "pkg/recording/tap.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/assembly/assembly.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/scheduler.h"
-#include "pkg/util/idle_memory.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -518,7 +518,7 @@ int Daemon::Run() {
   log_.Starting();
   pods_io_.executor()->HandleTogether(options_.min_sync_period);
   pods_io_.Start();
-  lease_io_.executor()->Post([this] { lease_io_.executor()->Every(absl::Minutes(1), util::ReturnFreePages); });
+  lease_io_.executor()->Post([this] { lease_io_.executor()->Every(absl::Minutes(1), heap::ReturnFreePages); });
   pages_->Start();
   if (auto s = Build(); !s.ok()) return absl::IsCancelled(s) ? 0 : fail(s);
   for (auto& [name, a] : algorithms_) a->LimitKeptAnswers(options_.kept_answers_max_bytes, algorithms_.size());
@@ -646,7 +646,7 @@ void BlockSignals() {
 }
 
 int RunDaemon(const Configuration& config, const Options& options) {
-  util::BoundThreadCaches();
+  heap::BoundThreadCaches();
   Daemon daemon(config, options);
   return daemon.Run();
 }

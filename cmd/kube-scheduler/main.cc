@@ -18,6 +18,7 @@
 #include "cmd/kube-scheduler/process_log.h"
 #include "cmd/kube-scheduler/written_config.h"
 #include "pkg/flags/completion.h"
+#include "pkg/heap/heap.h"
 #include "pkg/util/checked_output.h"
 #include "pkg/util/status.h"
 #include "pkg/util/terminate.h"
@@ -121,6 +122,7 @@ int Main(int argc, char** argv) {
 }  // namespace berth::kube_scheduler
 
 int main(int argc, char** argv) {
+  berth::heap::UseHugePages();
   berth::util::ExplainUncaughtExceptions("kube-scheduler");
   berth::util::CheckedOutput output("kube-scheduler");
   return output.Finish(berth::kube_scheduler::Main(argc, argv));

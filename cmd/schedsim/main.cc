@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "cmd/schedsim/options.h"
+#include "pkg/heap/heap.h"
 #include "pkg/util/checked_output.h"
 #include "pkg/util/status.h"
 #include "pkg/util/terminate.h"
@@ -12,6 +13,7 @@
 int main(int argc, char** argv) {
   using namespace berth;
   using namespace berth::schedsim;
+  heap::UseHugePages();
   std::ios::sync_with_stdio(false);
   util::ExplainUncaughtExceptions("schedsim");
   util::CheckedOutput output("schedsim");

@@ -17,6 +17,8 @@ COMPILE = $(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -include $(1) -Winvalid-pch -f
 # vector instructions only if it need not preserve traps of divisions whose results are not used. The variable is
 # private, so that precompiled headers, which everything shares, are made without the flag.
 $(OBJ)/pkg/scheduler/algorithm/noderesources/%.o: private CXXFLAGS += -fno-trapping-math
+# Only programs with tcmalloc can be told how to use it.
+$(OBJ)/pkg/heap/%.o: private CXXFLAGS += $(if $(TCMALLOC),-DBERTH_TCMALLOC)
 # Files of plugin/ are written by others: warnings, some of which are false, do not end their build.
 $(OBJ)/plugin/%.o: private CXXFLAGS += -Wno-error
 # Tests initialise only those members of objects that matter to them.

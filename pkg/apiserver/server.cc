@@ -17,12 +17,12 @@
 #include "pkg/apiserver/event_expiry.h"
 #include "pkg/apiserver/http_server.h"
 #include "pkg/apiserver/rest.h"
+#include "pkg/heap/heap.h"
 #include "pkg/http/tls.h"
 #include "pkg/store/loader.h"
 #include "pkg/store/registry.h"
 #include "pkg/store/store.h"
 #include "pkg/util/contract.h"
-#include "pkg/util/idle_memory.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {
@@ -61,7 +61,7 @@ struct Server::Parts {
       if (ec) return;
       expiry.Sweep();
       store.Tick(clock->Steady());
-      if (++sweeps % kSweepsToReturnPages == 0) util::ReturnFreePages();
+      if (++sweeps % kSweepsToReturnPages == 0) heap::ReturnFreePages();
       SweepLater();
     });
   }
@@ -179,7 +179,7 @@ Server::~Server() = default;
 
 absl::Status Server::Start() {
   Parts& p = *parts_;
-  util::BoundThreadCaches();
+  heap::BoundThreadCaches();
   p.store.SetDefaultWindow(p.options.default_watch_cache_size);
   for (const auto& [resource, size] : p.options.watch_cache_sizes) {
     bool known = false;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "pkg/heap/heap.h"
 #include "pkg/util/peak_memory.h"
 #include "pkg/util/status.h"
 #include "test/churn/cluster_changes.h"
@@ -154,5 +155,6 @@ int Main(int argc, char** argv) {
 }  // namespace berth::churn
 
 int main(int argc, char** argv) {
+  berth::heap::UseHugePages();
   return berth::churn::Main(argc, argv);
 }

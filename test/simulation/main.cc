@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "pkg/heap/heap.h"
 #include "pkg/util/status.h"
 #include "pkg/util/symbol.h"
 #include "test/simulation/plan.h"
@@ -239,6 +240,7 @@ int Main(int argc, char** argv) {
 }  // namespace berth::simulation
 
 int main(int argc, char** argv) {
+  berth::heap::UseHugePages();
   FLAGS_logtostderr = true;
   // What goes wrong in there is expected; only what ends the process is of interest.
   FLAGS_minloglevel = google::FATAL;
