@@ -1,6 +1,7 @@
 #include "pkg/api/stream.h"
 
 #include <absl/strings/str_cat.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <cerrno>
@@ -46,6 +47,11 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path) {
   if (file == nullptr) return failed(std::strerror(errno));
   std::string text;
   constexpr size_t kChunk = 1 << 20;
+  // What a text leaves behind while it grows to its size is twice its memory.
+  struct stat about {};
+  if (::fstat(::fileno(file), &about) == 0 && S_ISREG(about.st_mode)) {
+    text.reserve(static_cast<size_t>(about.st_size) + kChunk);
+  }
   for (;;) {
     size_t had = text.size();
     text.resize(had + kChunk);
