@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "pkg/api/input_text.h"
 #include "pkg/api/stream.h"
 #include "pkg/util/status.h"
 
@@ -124,9 +125,9 @@ absl::StatusOr<LoadReport> LoadText(std::string_view name, std::string_view text
 }
 
 absl::StatusOr<LoadReport> LoadFile(const std::string& path, Registry* registry) {
-  auto text = api::ReadInput(path);
+  auto text = api::InputText::Open(path);
   if (!text.ok()) return text.status();
-  return LoadText(path, *text, registry);
+  return LoadText(path, text->text(), registry);
 }
 
 }  // namespace berth::apiserver
