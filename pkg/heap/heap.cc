@@ -42,7 +42,7 @@ class HugePages : public SysAllocator {
   // huge pages again, also where most of it was returned. So the mark is taken away as soon as the pages are there. Of
   // what is too large to be used soon, pages come one by one, and it stays marked.
   static void Back(void* begin, size_t size) {
-    constexpr size_t kMostAtOnce = 64 << 20;
+    constexpr size_t kMostAtOnce = 16 << 20;
     if (madvise(begin, size, MADV_HUGEPAGE) != 0 || size > kMostAtOnce) return;
     if (madvise(begin, size, MADV_POPULATE_WRITE) == 0) madvise(begin, size, MADV_NOHUGEPAGE);
   }
