@@ -6,8 +6,9 @@ namespace berth::heap {
 
 // Lets the heap grow by pages of 2 MiB instead of 4 KiB, where Linux has them (transparent_hugepage/enabled is "always"
 // or "madvise"). A page fault takes microseconds on a virtual machine, and a process that reads a large cluster would
-// have hundreds of thousands of them. What is freed can be returned in pages of 4 KiB as before (Linux 5.14 or later;
-// earlier ones may give the process whole huge pages again). To be called at the beginning of main().
+// have hundreds of thousands of them. What is freed is returned in pages of 4 KiB as before; Linux takes what a process
+// has returned of a huge page when it needs memory. Before Linux 5.14, and in memory that was allocated in pieces of
+// more than 16 MiB, it may fill what was returned with huge pages again. To be called at the beginning of main().
 void UseHugePages();
 
 // Bounds the freed memory that threads keep for themselves.
