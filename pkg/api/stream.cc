@@ -47,7 +47,7 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path) {
   if (file == nullptr) return failed(std::strerror(errno));
   std::string text;
   constexpr size_t kChunk = 1 << 20;
-  // What a text leaves behind while it grows to its size is twice its memory.
+  // A text that grows by doubling leaves twice its size behind in smaller buffers.
   struct stat about {};
   if (::fstat(::fileno(file), &about) == 0 && S_ISREG(about.st_mode)) {
     text.reserve(static_cast<size_t>(about.st_size) + kChunk);

@@ -78,7 +78,7 @@ TEST_CASE("pages that a process has freed are returned to the system, also in pa
     {
       auto pieces = Pieces(128);
       CHECK(ResidentMib() >= before + 120);
-      // Every third of 64 KiB stays.
+      // Of each 192 KiB, the first 64 KiB stay.
       for (size_t i = 0; i < pieces.size(); ++i) {
         if (i / 16 % 3 != 0) pieces[i] = nullptr;
       }
