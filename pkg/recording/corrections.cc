@@ -35,6 +35,8 @@ constexpr Correction kCorrections[] = {
     {history::kPreemptsByLists,
      "victims are found anew after pods on other nodes changed whose anti-affinity keeps the pod out"},
     {history::kEvictsWithoutBackOff, "a pod that has evicted others waits for the end of its back-off"},
+    {history::kReadsPreemptors,
+     "nobody is evicted for a pod that fits on a node where the last pods of lower priority ended while it was read"},
 };
 
 }  // namespace

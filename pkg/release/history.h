@@ -376,6 +376,7 @@ inline constexpr Span kKnowsOverheadAlone = {.since = {19},
 inline constexpr Span kTakesSidecarsForInitContainers = Until(20);
 inline constexpr Span kConditionsTellAttempts = {.since = {13}, .until = {14}};
 inline constexpr Span kEvictsWithoutBackOff = Until(9);
+inline constexpr Span kReadsPreemptors = {.since = {19}, .until = {20}};
 inline constexpr Span kWakesByObjects = Since(36);
 inline constexpr Span kNominatesByAnnotation = Until(10);
 inline constexpr Span kPreemptsByLists = Until(14);

@@ -61,6 +61,7 @@ void RefetchAfterFailure::NotPlaced(PendingPod& p, std::unique_ptr<Attempt> atte
   } else if (unfit) {
     if (s_.options.pod_priority && s_.options.preempts) {
       attempt->failures = d.failures;
+      attempt->decided_at = s_.cache->generation();
       p.attempt = std::move(attempt);
     } else {
       ++s_.metrics.preemption_attempts;

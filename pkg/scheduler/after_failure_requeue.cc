@@ -54,6 +54,7 @@ void RequeueAfterFailure::NotPlaced(PendingPod& p, std::unique_ptr<Attempt> atte
   p.attempt = std::move(attempt);
   if (!unfit || d.failures == nullptr || !s_.options.pod_priority || !s_.options.preempts) return Finish(p);
   p.attempt->failures = d.failures;
+  p.attempt->decided_at = s_.cache->generation();
   if (s_.process.reads_preemptor) {
     pending_.SetPlace(p, Place::kPreempting);
     s_.actions->GetPod(pending_.Ask(RequestKind::kPreemptor, &p), *p.pod);

@@ -60,6 +60,7 @@ struct Attempt {
   ClaimBinder::Assumed reserved;                 // what a ClaimBinder reserved for the pod; written in this order
   size_t next_volume = 0;                        // index in `volumes` or `reserved` of what is written next
   std::shared_ptr<const NodeFailures> failures;  // if not null, a preemption follows
+  uint64_t decided_at = 0;                       // Cache::generation() when the failures were found
   Preemption preemption;
   size_t next_victim = 0;
   std::optional<absl::Duration> evictions_begun;  // when the first victim was to be evicted; empty if all were already

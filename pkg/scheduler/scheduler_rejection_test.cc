@@ -1,6 +1,7 @@
-// The requests of release 1.29 after a failed attempt: their order and their texts.
+// The requests of releases 1.19 and 1.29 after a failed attempt: their order and their texts.
 #include <catch2/catch.hpp>
 
+#include "pkg/releases/v1_19/decides.h"
 #include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/testing/scheduler_case.h"
 
@@ -117,6 +118,39 @@ TEST_CASE("1.29: preemption marks and deletes the victims, then writes condition
     CHECK(asked.find("nominated") == std::string::npos);
     CHECK(asked.find("preemption: preparing pod default/low: forbidden") != std::string::npos);
     CHECK(c.w.queue->nominated()->For(Symbol("n1")).empty());
+  }
+}
+
+TEST_CASE("1.19: nobody is evicted when the pod fits somewhere by the time it has been read") {
+  Case c({.decides = releases::v1_19::Decides(), .process = releases::v1_19::Proceeds()});
+  c.Add(NewNode("n1", 4));
+  c.Add(NewNode("n2", 4));
+  const auto low = Bound(NewPod("low", {.cpu = 4}), "n1");
+  const auto other = Bound(NewPod("other", {.cpu = 4}), "n2");
+  c.Add(low);
+  c.Add(other);
+  const auto high = NewPod("high", {.cpu = 4, .priority = 100});
+  c.Add(high);
+  CHECK(c.Run() == "get high");
+  SECTION("the only pod of a node has ended") {
+    const bool first = GENERATE(true, false);
+    c.Gone(first ? low : other);
+    c.Reply(Kind::kOk, "", high);
+    const std::string asked = c.Requests();
+    CHECK(asked.find("delete") == std::string::npos);
+    CHECK_THAT(asked, Catch::EndsWith(first ? " nominated [n1]" : " nominated [n2]"));
+    c.Pass(20);
+    CHECK_THAT(c.Run(), Catch::StartsWith(first ? "bind high n1" : "bind high n2"));
+  }
+  SECTION("the nodes are as they were") {
+    c.Reply(Kind::kOk, "", high);
+    CHECK(c.Requests() == "delete low");
+  }
+  SECTION("a node has changed, but the pod does not fit there") {
+    c.Add(Bound(NewPod("as-important", {.cpu = 4, .priority = 100}), "n1"));
+    c.Gone(low);
+    c.Reply(Kind::kOk, "", high);
+    CHECK(c.Requests() == "delete other");
   }
 }
 

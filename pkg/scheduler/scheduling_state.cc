@@ -110,7 +110,7 @@ bool SchedulingState::RoomIsBeingMade(const api::Pod& pod) const {
 void SchedulingState::ChoosePreemption(PendingPod& p, const NodeFailures& failures) {
   Preemption& chosen = p.attempt->preemption;
   const absl::Duration begun = clock->Steady();
-  chosen = AlgorithmOf(*p.pod).Preempt(p.pod, failures);
+  chosen = AlgorithmOf(*p.pod).Preempt(p.pod, failures, p.attempt->decided_at);
   now = clock->Steady();
   if (options.observer != nullptr) options.observer->PreemptionChosen(p.pod, chosen);
   ++metrics.preemption_attempts;

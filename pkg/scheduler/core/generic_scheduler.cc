@@ -83,9 +83,9 @@ uint64_t GenericScheduler::failures_said_again() const {
   return parts_->failures.again();
 }
 
-Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
+Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures& failures, uint64_t decided_at) {
   if (const Preemption* known = parts_->failures.InVain(*pod, failures)) return *known;
-  Preemption found = parts_->preemptor.Preempt(pod, failures);
+  Preemption found = parts_->preemptor.Preempt(pod, failures, decided_at);
   parts_->failures.KeepInVain(*pod, failures, found);
   return found;
 }

@@ -13,6 +13,7 @@
 #include <absl/time/time.h>
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,6 +57,8 @@ class GenericScheduler {
                    const util::Clock* clock = nullptr);
   ~GenericScheduler();
 
+  static constexpr uint64_t kUnchanged = std::numeric_limits<uint64_t>::max();
+
   // Decides where the pod goes. Does not place it: the caller assumes it in the cache. If `trace` is not null, it is
   // filled in. REQUIRES: `trace` is null with kIncremental.
   Decision Schedule(const api::PodPtr& pod, DecisionMode mode = DecisionMode::kIncremental,
@@ -68,8 +71,9 @@ class GenericScheduler {
   void set_cycle(uint64_t cycle) { cycle_ = cycle - 1; }
 
   // Returns which pods to evict from which node so that the pod would fit there. Called after Schedule returned kUnfit,
-  // with its failures, and only if gate PodPriority is on. Simulates evictions on the cache and restores it.
-  Preemption Preempt(const api::PodPtr& pod, const NodeFailures& failures);
+  // with its failures, and only if gate PodPriority is on. If the cache has changed since then, `decided_at` is its
+  // generation at that time. Simulates evictions on the cache and restores it.
+  Preemption Preempt(const api::PodPtr& pod, const NodeFailures& failures, uint64_t decided_at = kUnchanged);
 
   // Sets what an embedding program adds to decisions; null: nothing. `guest` must outlive the scheduler or be replaced
   // before. With a guest, pods are not placed in batches, and a nominated node is not tried before the others.

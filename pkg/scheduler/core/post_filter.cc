@@ -24,7 +24,7 @@ bool Preemptor::ClaimsWerePrepared(const api::PodPtr& pod) const {
   return !(place(trace.rejected_by[0].second) < claims);
 }
 
-Preemption Preemptor::RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures) {
+Preemption Preemptor::RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures, uint64_t decided_at) {
   std::vector<std::string> texts;
   Preemption::Outcome outcome = Preemption::Outcome::kNotEligible;
   for (const std::string& name : config_->post_filters) {
@@ -37,7 +37,7 @@ Preemption Preemptor::RunPostFilters(const api::PodPtr& pod, const NodeFailures&
       }
       texts.emplace_back(config_->release->no_claims_text);
     } else if (name == "DefaultPreemption") {
-      Preemption found = PreemptByImportance(pod, failures);
+      Preemption found = PreemptByImportance(pod, failures, decided_at);
       if (found.outcome == Preemption::Outcome::kChosen) return found;
       outcome = found.outcome;
       texts.push_back(std::move(found.error));

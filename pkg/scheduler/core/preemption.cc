@@ -334,9 +334,10 @@ std::optional<Preemptor::VictimCost> Preemptor::CostOfVictims(const api::Pod& po
   return cost;
 }
 
-Preemption Preemptor::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
-  if (!config_->release->claims_plugin.empty()) return RunPostFilters(pod, failures);
-  if (config_->release->preemption == PreemptionStyle::kByImportance) return PreemptByImportance(pod, failures);
+Preemption Preemptor::Preempt(const api::PodPtr& pod, const NodeFailures& failures, uint64_t decided_at) {
+  const Release& release = *config_->release;
+  if (!release.claims_plugin.empty()) return RunPostFilters(pod, failures, decided_at);
+  if (release.preemption == PreemptionStyle::kByImportance) return PreemptByImportance(pod, failures, decided_at);
   return PreemptByCost(pod, failures);
 }
 

@@ -125,8 +125,11 @@ struct Preemptor::Candidate {
 
 // Takes all pods of lower priority from the row and gives back as many as fit, the most important first: by amounts, or
 // in a simulation where these do not decide or do not suffice. Returns true and fills in the candidate, or returns
-// false with the reasons or an error.
-bool Preemptor::DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* candidate, Why* why) const {
+// false with the reasons or an error. `changed` says whether the row has changed since the pod was found to fit
+// nowhere.
+bool Preemptor::DryRun(const api::Pod& pod, Checks& checks, Row row, bool changed, Candidate* candidate,
+                       Why* why) const {
+  const PreemptionByImportance& style = config_->release->by_importance;
   std::vector<PlacedPod> potential;
   FreedAmounts freed;
   for (const PlacedPod& p : cache_->row(row).pods) {
@@ -134,7 +137,7 @@ bool Preemptor::DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* 
     potential.push_back(p);
     freed.Add(p.info->used, +1);
   }
-  if (potential.empty()) {
+  if (potential.empty() && !(changed && style.takes_nodes_without_victims)) {
     why->reasons.push_back({Symbol(kNoVictims), true});
     return false;
   }
@@ -167,7 +170,6 @@ bool Preemptor::DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* 
       return false;
     });
   }
-  const PreemptionByImportance& style = config_->release->by_importance;
   candidate->row = row;
   if (candidate->victims.empty()) {
     if (style.takes_nodes_without_victims) return true;
@@ -181,10 +183,10 @@ bool Preemptor::DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* 
 }
 
 // Returns what a DryRun comes to, without the victims.
-Preemptor::Trial Preemptor::Try(const api::Pod& pod, Checks& checks, Row row) const {
+Preemptor::Trial Preemptor::Try(const api::Pod& pod, Checks& checks, Row row, bool changed) const {
   Candidate candidate;
   Why why;
-  if (DryRun(pod, checks, row, &candidate, &why)) return {.fits = true, .rank = candidate.Rank()};
+  if (DryRun(pod, checks, row, changed, &candidate, &why)) return {.fits = true, .rank = candidate.Rank()};
   if (!why.error.empty()) return {.error = std::move(why.error.text)};
   util::SymbolKeeper keeper;
   for (const FailureReason& r : why.reasons) {
@@ -195,7 +197,8 @@ Preemptor::Trial Preemptor::Try(const api::Pod& pod, Checks& checks, Row row) co
 }
 
 // Tries all rows that have a resolvable failure.
-Preemptor::Trials Preemptor::TryAll(const api::Pod& pod, Checks& checks, const NodeFailures& failures) {
+Preemptor::Trials Preemptor::TryAll(const api::Pod& pod, Checks& checks, const NodeFailures& failures,
+                                    uint64_t decided_at) {
   auto* const kept = RowsDecideVictims(checks) ? &trials_.For(pod, *cache_) : nullptr;
   const bool any_nominated = nominated_ != nullptr && !nominated_->empty();
   Trials out;
@@ -204,13 +207,14 @@ Preemptor::Trials Preemptor::TryAll(const api::Pod& pod, Checks& checks, const N
     const NodeRow& r = cache_->row(*it);
     const auto* reasons = failures.Find(r.name);
     if (reasons == nullptr || Unresolvable(*reasons)) continue;
-    if (kept == nullptr || (any_nominated && !nominated_->For(r.name).empty())) {
-      out.of_rows.emplace_back(*it, &out.not_kept.emplace_back(Try(pod, checks, *it)));
+    const bool changed = r.generation > decided_at;
+    if (kept == nullptr || changed || (any_nominated && !nominated_->For(r.name).empty())) {
+      out.of_rows.emplace_back(*it, &out.not_kept.emplace_back(Try(pod, checks, *it, changed)));
       continue;
     }
     auto& known = kept->rows[*it];
     if (known.generation != r.generation) {
-      known.cost = Try(pod, checks, *it);
+      known.cost = Try(pod, checks, *it, /*changed=*/false);
       known.generation = r.generation;
     }
     out.of_rows.emplace_back(*it, &*known.cost);
@@ -238,8 +242,8 @@ NodeFailures Preemptor::StatusesOf(const Trials& trials, std::string* error) con
 }
 
 // Returns the best candidate or, when extenders have a say, all of them.
-std::vector<Preemptor::Candidate> Preemptor::Candidates(const api::Pod& pod, Checks& checks,
-                                                        const Trials& trials) const {
+std::vector<Preemptor::Candidate> Preemptor::Candidates(const api::Pod& pod, Checks& checks, const Trials& trials,
+                                                        uint64_t decided_at) const {
   std::vector<Row> rows;
   const bool all = std::any_of(config_->extenders.begin(), config_->extenders.end(),
                                [&](const auto& e) { return e->SupportsPreemption() && e->IsInterested(pod); });
@@ -254,7 +258,8 @@ std::vector<Preemptor::Candidate> Preemptor::Candidates(const api::Pod& pod, Che
   std::vector<Candidate> candidates;
   for (Row row : rows) {
     Why unused;
-    const bool fits = DryRun(pod, checks, row, &candidates.emplace_back(), &unused);
+    const bool changed = cache_->row(row).generation > decided_at;
+    const bool fits = DryRun(pod, checks, row, changed, &candidates.emplace_back(), &unused);
     BERTH_REQUIRES(fits);
   }
   return candidates;
@@ -325,7 +330,7 @@ std::string Preemptor::AskExtendersToPreempt(const api::Pod& pod, std::vector<Ca
 
 // Simulates on every node that has a resolvable failure, lets extenders have a say, and takes the best candidate. If no
 // node is left, the error lists why, in the form of a FitError.
-Preemption Preemptor::PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) {
+Preemption Preemptor::PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures, uint64_t decided_at) {
   Preemption out;
   const PreemptionByImportance& style = config_->release->by_importance;
   if (const std::string reason = WhyNotEligible(*cache_, *pod, failures, style.waits_for_any_leaving_pod);
@@ -345,8 +350,8 @@ Preemption Preemptor::PreemptByImportance(const api::PodPtr& pod, const NodeFail
   if (cache_->least_priority() >= pod->Priority()) return helps_nowhere(WithoutVictims(failures, rows.size()));
   const PodContext ctx{*pod, *cache_->Info(*pod), *cache_};
   Checks checks = filtering_->PrepareActive(ctx);
-  const Trials trials = TryAll(*pod, checks, failures);
-  std::vector<Candidate> candidates = Candidates(*pod, checks, trials);
+  const Trials trials = TryAll(*pod, checks, failures, decided_at);
+  std::vector<Candidate> candidates = Candidates(*pod, checks, trials, decided_at);
   if (candidates.empty()) {
     std::string error;
     const NodeFailures statuses = StatusesOf(trials, &error);

@@ -27,7 +27,7 @@ class Preemptor {
       : cache_(cache), config_(config), nominated_(nominated), filtering_(filtering) {}
 
   // See GenericScheduler::Preempt.
-  Preemption Preempt(const api::PodPtr& pod, const NodeFailures& failures);
+  Preemption Preempt(const api::PodPtr& pod, const NodeFailures& failures, uint64_t decided_at);
 
  private:
   struct Candidate;
@@ -71,18 +71,19 @@ class Preemptor {
   std::optional<FreedNeed> NeedOf(const api::Pod& pod, Checks& checks, Row row) const;
   bool ExtendersAgree(const api::Pod& pod, Row row) const;
 
-  Preemption PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures);
-  Trials TryAll(const api::Pod& pod, Checks& checks, const NodeFailures& failures);
+  Preemption PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures, uint64_t decided_at);
+  Trials TryAll(const api::Pod& pod, Checks& checks, const NodeFailures& failures, uint64_t decided_at);
   NodeFailures StatusesOf(const Trials& trials, std::string* error) const;
-  Trial Try(const api::Pod& pod, Checks& checks, Row row) const;
-  std::vector<Candidate> Candidates(const api::Pod& pod, Checks& checks, const Trials& trials) const;
-  bool DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* candidate, Why* why) const;
+  Trial Try(const api::Pod& pod, Checks& checks, Row row, bool changed) const;
+  std::vector<Candidate> Candidates(const api::Pod& pod, Checks& checks, const Trials& trials,
+                                    uint64_t decided_at) const;
+  bool DryRun(const api::Pod& pod, Checks& checks, Row row, bool changed, Candidate* candidate, Why* why) const;
   std::string AskExtendersToPreempt(const api::Pod& pod, std::vector<Candidate>* candidates) const;
   std::string TakeAgreed(const Extender& extender, const std::vector<Extender::AgreedEviction>& agreed,
                          std::vector<Candidate>* candidates) const;
 
   bool ClaimsWerePrepared(const api::PodPtr& pod) const;
-  Preemption RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures);
+  Preemption RunPostFilters(const api::PodPtr& pod, const NodeFailures& failures, uint64_t decided_at);
 
   Cache* const cache_;
   const AlgorithmConfig* const config_;

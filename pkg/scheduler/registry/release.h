@@ -70,7 +70,9 @@ struct PreemptionByImportance {
   // Whether victims that violate a budget stay before the others, so that the first victim of a node need not have the
   // highest priority.
   bool violating_victims_first = false;
-  bool takes_nodes_without_victims = false;  // whether a node where the pod fits after all is a candidate
+  // Whether a node where the pod fits after all is a candidate. One without pods of lower priority is so only if it has
+  // changed since the pod was found to fit nowhere.
+  bool takes_nodes_without_victims = false;
   bool asks_extenders = true;
   bool says_why_not = true;  // whether Preemption::error says why there is no candidate
 };

@@ -17,7 +17,11 @@ struct RunningScheduler : World {
   // Without a process, what happens around decisions is that of the default release, too.
   explicit RunningScheduler(Actions* actions, bool pod_priority = false, SchedulerOptions options = {},
                             const Registry* registry = nullptr)
-      : RunningScheduler(WithProcess(std::move(options)), actions, pod_priority, registry) {}
+      : RunningScheduler(releases::Of(release::Default()).decides, WithProcess(std::move(options)), actions,
+                         pod_priority, registry) {}
+  // Decides and proceeds as the release does, with pod priority.
+  RunningScheduler(Actions* actions, const releases::Release& of)
+      : RunningScheduler(of.decides, {.process = &of.process}, actions, true, nullptr) {}
 
   std::unique_ptr<SchedulingQueue> queue;
   std::unique_ptr<GenericScheduler> algorithm;
@@ -28,8 +32,10 @@ struct RunningScheduler : World {
     if (options.process == nullptr) options.process = &releases::Of(release::Default()).process;
     return options;
   }
-  RunningScheduler(SchedulerOptions options, Actions* actions, bool pod_priority, const Registry* registry)
-      : queue(options.process->requeues_at_once ? NewEventQueue()
+  RunningScheduler(const Release& decides, SchedulerOptions options, Actions* actions, bool pod_priority,
+                   const Registry* registry)
+      : World(decides),
+        queue(options.process->requeues_at_once ? NewEventQueue()
               : pod_priority                    ? NewPriorityQueue()
                                                 : NewFifo()) {
     FactoryArgs args = Args(pod_priority);

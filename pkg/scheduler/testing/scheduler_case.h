@@ -77,6 +77,7 @@ class Recorder final : public Actions {
 struct Case {
   explicit Case(bool pod_priority = false, SchedulerOptions options = {}, const Registry* registry = nullptr)
       : w(&r, pod_priority, std::move(options), registry) {}
+  explicit Case(const releases::Release& release) : w(&r, release) {}
   Scheduler& s() { return *w.scheduler; }
   void Add(const api::PodPtr& p) { s().Apply(Change<api::Pod>{nullptr, p}); }
   void Add(const api::NodePtr& n) { s().Apply(Change<api::Node>{nullptr, n}); }
