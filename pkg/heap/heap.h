@@ -8,7 +8,8 @@ namespace berth::heap {
 // or "madvise"). A page fault takes microseconds on a virtual machine, and a process that reads a large cluster would
 // have hundreds of thousands of them. What is freed is returned in pages of 4 KiB as before; Linux takes what a process
 // has returned of a huge page when it needs memory. Before Linux 5.14, and in memory that was allocated in pieces of
-// more than 16 MiB, it may fill what was returned with huge pages again. To be called at the beginning of main().
+// more than 16 MiB, it may fill what was returned with huge pages again. From 32 MiB on, a thread, which blocks all
+// signals, keeps the next huge page ready. To be called at the beginning of main(), before other threads are started.
 void UseHugePages();
 
 // Bounds the freed memory that threads keep for themselves.

@@ -4,11 +4,16 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace berth::heap {
@@ -99,6 +104,40 @@ TEST_CASE("the heap grows by huge pages where Linux has them") {
   CHECK(HugeMib() - before >= (expected ? 64 : 0));
   // What is returned later is not filled with huge pages again.
   CHECK(absl::StrContains(FlagsOf(pieces.back().get()), " nh ") == expected);
+}
+
+TEST_CASE("a large heap grows by pages that a thread has made ready, and by others while there is none") {
+  UseHugePages();
+  std::vector<std::unique_ptr<char[]>> pieces;
+  for (int round = 0; round < 20; ++round) {
+    for (auto& p : Pieces(8)) pieces.push_back(std::move(p));
+    std::this_thread::yield();
+  }
+  // No two pieces share memory.
+  for (size_t i = 0; i < pieces.size(); ++i) std::memcpy(pieces[i].get(), &i, sizeof i);
+  size_t wrong = 0;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    size_t found = 0;
+    std::memcpy(&found, pieces[i].get(), sizeof found);
+    wrong += found == i ? 0 : 1;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("signals are not delivered to the thread that makes pages ready") {
+  UseHugePages();
+  size_t threads = 0, open = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      uint64_t blocked = 0;
+      if (std::sscanf(line.c_str(), "SigBlk: %lx", &blocked) != 1) continue;
+      ++threads;
+      open += (blocked >> (SIGTERM - 1) & 1) == 0 ? 1 : 0;
+    }
+  }
+  if (kHasTcmalloc) CHECK(threads == 2);
+  CHECK(open == 1);
 }
 
 TEST_CASE("large and aligned memory can be allocated while the heap grows by huge pages") {
