@@ -238,14 +238,17 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
     }
   }
   count->Reserve(domains.size(), static_cast<uint32_t>(limit));
+  thread_local std::vector<std::pair<uint32_t, int64_t>> by_domain;
+  by_domain.clear();
   for (const uint32_t domain : domains) {
     const int64_t n = std::exchange(pods[domain], 0);
     if (column == nullptr) {
       count->Add(domain, n);
     } else {
-      count->AddInDomain(domain, n);
+      by_domain.emplace_back(domain, n);
     }
   }
+  if (column != nullptr) count->AddToNew(by_domain);
   uint32_t number = static_cast<uint32_t>(counts_.size());
   if (free_counts_.empty()) {
     counts_.push_back(count);

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <array>
 
 namespace berth::scheduler {
 namespace {
@@ -52,6 +53,32 @@ void PodCount::AddInDomain(uint32_t domain, int64_t n) {
   Add(domain, n);
 }
 
+// Adds what AddInDomain would, and works the histogram out afterwards: most numbers are small and occur many times.
+void PodCount::AddToNew(std::span<const std::pair<uint32_t, int64_t>> pods_by_domain) {
+  constexpr size_t kSmall = 256;
+  std::array<int64_t, kSmall> domains_with = {};  // by number of pods
+  if (query_.nodes_choose_domains) everywhere_.Reserve(pods_by_domain.size(), column()->domain_limit());
+  for (const auto& [domain, pods] : pods_by_domain) {
+    BERTH_REQUIRES(pods > 0);
+    const bool eligible = query_.nodes != nullptr && eligible_.In(domain) != 0;
+    if (query_.nodes_choose_domains) {
+      everywhere_.Add(domain, pods);
+      if (!eligible) continue;
+    }
+    Add(domain, pods);
+    if (!eligible) continue;
+    ++domains_with[0];
+    ++(static_cast<size_t>(pods) < kSmall ? domains_with[static_cast<size_t>(pods)] : histogram_[pods]);
+  }
+  if (domains_with[0] == 0) return;
+  const auto none = histogram_.find(0);
+  none->second -= domains_with[0];
+  if (none->second == 0) histogram_.erase(none);
+  for (size_t pods = 1; pods < kSmall; ++pods) {
+    if (domains_with[pods] > 0) histogram_[static_cast<int64_t>(pods)] += domains_with[pods];
+  }
+}
+
 void PodCount::AdmitNode(uint32_t domain) {
   eligible_.Add(domain, 1);
   if (eligible_.In(domain) > 1) return;
@@ -83,9 +110,11 @@ bool DeclaredTerms::Term::Matches(const api::PodTemplate& t) const {
 // In 1.29 a term without namespaces and without a namespaceSelector means the namespace of the pod that declares it,
 // which the decoder has put into `namespaces`; with a namespaceSelector, only given namespaces count besides it.
 bool DeclaredTerms::Term::MatchesWith(const api::PodTemplate& t, const api::Labels& labels) const {
-  if (!term.selector.ok() || !term.selector.selector.Matches(t.labels)) return false;
-  if ((term.namespaces_given || !term.namespace_selector) && Contains(term.namespaces, t.ns)) return true;
-  return term.namespace_selector && term.namespace_selector->ok() && term.namespace_selector->selector.Matches(labels);
+  // Namespaces are compared first, because that is cheaper and most terms differ in them.
+  const bool near =
+      ((term.namespaces_given || !term.namespace_selector) && Contains(term.namespaces, t.ns)) ||
+      (term.namespace_selector && term.namespace_selector->ok() && term.namespace_selector->selector.Matches(labels));
+  return near && term.selector.ok() && term.selector.selector.Matches(t.labels);
 }
 
 // Sets the flag for this kind of use. Changes the version if the flag was not set, because rules that found no such use
@@ -136,11 +165,24 @@ void DeclaredTerms::Release(uint32_t i) {
   ++version_;
 }
 
-// The index may return a term more than once, so duplicates are removed.
+// The index may return a term more than once, so duplicates are removed. Many terms are sorted by means of a bit for
+// each that there is.
 void DeclaredTerms::Candidates(const api::Labels& labels, std::vector<uint32_t>* out) const {
+  constexpr size_t kBitsForOne = 64;
   index_.Candidates(labels, out);
-  std::sort(out->begin(), out->end());
-  out->erase(std::unique(out->begin(), out->end()), out->end());
+  if (out->size() * kBitsForOne < terms_.size()) {
+    std::sort(out->begin(), out->end());
+    out->erase(std::unique(out->begin(), out->end()), out->end());
+    return;
+  }
+  thread_local RowSet candidates;
+  candidates.Resize(static_cast<uint32_t>(terms_.size()));
+  for (const uint32_t i : *out) candidates.Insert(i);
+  out->clear();
+  candidates.ForEach([&](uint32_t i) {
+    out->push_back(i);
+    candidates.Erase(i);
+  });
 }
 
 }  // namespace berth::scheduler

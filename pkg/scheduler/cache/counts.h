@@ -131,6 +131,8 @@ class PodCount final : public DomainTotals {
   void DismissNode(uint32_t domain);
   // Admits the nodes of a new count at once: the number of them in each of some domains. REQUIRES: it counts no pod.
   void AdmitNodes(std::span<const std::pair<uint32_t, int32_t>> nodes_by_domain);
+  // Adds the pods of a new count, each domain once. REQUIRES: it has a column and counts no pod in a domain yet.
+  void AddToNew(std::span<const std::pair<uint32_t, int64_t>> pods_by_domain);
 
   PodQuery query_;
   bool dropped_ = false;  // whether the cache is about to drop the count

@@ -57,6 +57,10 @@ class LabelMatcher {
   };
   static void Fill(One* one);
   class Answers;  // by row: 1 if it meets a requirement and 0 if not
+  // Calls f(i, matches) for blocks of rows, of which the first is rows[i]: 1 for each row that matches and 0 for
+  // others.
+  template <typename F>
+  void InBlocks(std::span<const Row> rows, F f) const;
   bool nothing_;  // the selector matches nothing
   std::vector<One> requirements_;
 };
