@@ -566,4 +566,47 @@ def test_certificates_by_name():
     assert d.scheduler.stop() == 0
 
 
+def test_flags_of_leader_election_beside_a_file():
+    written = scratch("written.yaml")
+    flags = [
+        "--leader-elect=false",
+        "--leader-elect-lease-duration=31s",
+        "--leader-elect-renew-deadline=21s",
+        "--leader-elect-retry-period=5s",
+        "--leader-elect-resource-name=mine",
+        "--leader-elect-resource-namespace=ours",
+    ]
+    for release, version, acts in (("1.19", "v1beta1", False), ("1.29", "v1", True), ("1.36", "v1", True)):
+        head = f"apiVersion: kubescheduler.config.k8s.io/{version}\nkind: KubeSchedulerConfiguration\n"
+        file = write_file("file.yaml", head + "leaderElection: {leaderElect: true, resourceName: of-the-file}\n")
+        options = ["--emulated-version=" + release, "--config=" + file, "--write-config-to=" + written]
+        done = subprocess.run([PROGRAM, *options, *flags], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        with open(written) as f:
+            text = f.read()
+        for line in (
+            "leaderElect: false",
+            "leaseDuration: 31s",
+            "renewDeadline: 21s",
+            "retryPeriod: 5s",
+            "resourceName: mine",
+            "resourceNamespace: ours",
+        ):
+            assert (line in text) == acts, (release, line, text)
+        assert ("ignored because --config is given: --leader-elect, " in done.stderr) == (not acts), done.stderr
+        # What no flag says is that of the file.
+        subprocess.run([PROGRAM, *options, flags[0]], capture_output=True, timeout=60, check=True)
+        with open(written) as f:
+            assert "resourceName: of-the-file" in f.read(), release
+
+
+def test_a_locked_gate_cannot_be_set():
+    for release in ("1.29", "1.36"):
+        words = [PROGRAM, "--emulated-version=" + release, "--feature-gates=ReadWriteOncePod=false"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        assert done.returncode != 0, done.stderr
+        if release == "1.29":
+            assert "cannot set feature gate ReadWriteOncePod to false, feature is locked to true" in done.stderr, done
+
+
 harness.main(globals())

@@ -27,6 +27,14 @@ def why_not_bound(api, name):
     return (scheduled(api, name) or {}).get("message")
 
 
+def leaves(api, name):
+    return "deletionTimestamp" in api.pods()[name]["metadata"]
+
+
+def nomination(api, name):
+    return api.pods()[name]["status"].get("nominatedNodeName")
+
+
 def series_events(api, reason):
     items = api.get("/apis/events.k8s.io/v1/namespaces/default/events")["items"]
     return [e for e in items if e["reason"] == reason]
@@ -219,6 +227,45 @@ def test_profiles_of_a_configuration_file():
     api.add_pod("other", schedulerName="somebody-else")
     api.wait_placed("one", "two")
     assert api.placements() == {"first": "a", "one": "a", "two": "b", "other": None}
+    assert s.stop() == 0
+
+
+def test_a_profile_without_preemption_evicts_nobody():
+    path = scratch("no-preemption.yaml")
+    for release, version in (("1.19", "v1beta1"), ("1.29", "v1"), ("1.36", "v1")):
+        with open(path, "w") as f:
+            f.write(
+                f"apiVersion: kubescheduler.config.k8s.io/{version}\nkind: KubeSchedulerConfiguration\n"
+                "leaderElection: {leaderElect: false}\nprofiles:\n- schedulerName: evicts\n- schedulerName: waits\n"
+                "  plugins: {postFilter: {disabled: [{name: '*'}]}}\n"
+            )
+        emulated = "--emulated-version=" + release
+        objects = [node("a", cpu="1"), pod("low", cpu="1", on="a")]
+        with Api.start(write_objects("cluster.json", objects), flags=[emulated]) as api:
+            s = Scheduler(api.url, f"--config={path}", emulated, "--secure-port=0", bare=True)
+            for name, value in (("higher", 10), ("high", 5)):
+                api.post(
+                    "/apis/scheduling.k8s.io/v1/priorityclasses",
+                    {"kind": "PriorityClass", "metadata": {"name": name}, "value": value},
+                )
+            api.add_pod("first", schedulerName="waits", cpu="1", priorityClassName="higher")
+            condition = wait_until("its condition", scheduled, api, "first")
+            assert condition["message"] == "0/1 nodes are available: 1 Insufficient cpu.", (release, condition)
+            assert not leaves(api, "low"), release
+            api.add_pod("second", schedulerName="evicts", cpu="1", priorityClassName="high")
+            wait_until("the victim of the other profile", leaves, api, "low")
+            assert nomination(api, "first") is None, release
+            assert s.stop() == 0
+
+
+def test_the_note_of_an_event_is_cut():
+    taints = [[{"key": f"example.com/for-team-{i:02}", "effect": "NoSchedule"}] for i in range(40)]
+    api, s, _ = start(*[node(f"n{i}", taints=t) for i, t in enumerate(taints)])
+    api.add_pod("unwanted")
+    condition = wait_until("its condition", scheduled, api, "unwanted")
+    (event,) = wait_until("its event", series_events, api, "FailedScheduling")
+    assert len(condition["message"]) > 1024, condition
+    assert event["note"] == condition["message"][:1020] + " ...", event
     assert s.stop() == 0
 
 
@@ -456,6 +503,15 @@ def test_claims_that_are_not_bound_in_time():
         equals='running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded',
     )
     assert scheduled(api, "waits")["reason"] == "SchedulerError"
+    # What others have nominated it to does not outlive the failure.
+    status, answer = api.call(
+        "PATCH",
+        "/api/v1/namespaces/default/pods/waits/status",
+        {"status": {"nominatedNodeName": "n0"}},
+        "application/merge-patch+json",
+    )
+    assert status == 200 and answer["status"]["nominatedNodeName"] == "n0", answer
+    wait_until("the nomination is gone", nomination, api, "waits", equals=None)
     assert s.stop() == 0
 
 

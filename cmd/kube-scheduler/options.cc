@@ -17,6 +17,7 @@
 #include "pkg/api/quantity.h"
 #include "pkg/api/stream.h"
 #include "pkg/flags/help_text.h"
+#include "pkg/release/history.h"
 #include "pkg/releases/gates.h"
 #include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/load.h"
@@ -162,8 +163,8 @@ Options::Options() {
 
   add.Section("Configuration");
   add("config", Text(&config_file_),
-      "The path to the configuration file. All other flags but --master, --feature-gates and the logging flags are "
-      "then ignored.");
+      "The path to the configuration file. All other flags but --master, --feature-gates, the logging flags and, in "
+      "later releases, those of leader election are then ignored.");
   add("emulated-version", Text(&emulated_version_),
       absl::StrCat("The Kubernetes release to emulate: ", release::NamesWith(", "),
                    ". By default the first of them that can read the configuration file, or ",
@@ -280,8 +281,9 @@ Options::Options() {
   add.Section("Scheduling");
   add("min-sync-period", Variable(&min_sync_period, "duration", "0s", ReadSyncPeriod, FormatGoDuration),
       "The shortest time between two looks at what the API server has sent, such as 50ms. Pods that come one at a time "
-      "then take about half of the CPU, and those that come soon after others are decided up to so much later, as are "
-      "the answers to binds. 0s: everything is handled at once.");
+      "then take about half of the CPU. Pods that follow soon after others may be decided later by up to this time, "
+      "and "
+      "answers to binds are handled later. 0s: everything is handled at once.");
   add.Section("Memory");
   add("kept-answers-max-bytes", Variable(&kept_answers_max_bytes, "quantity", "0", ReadKeptAnswers),
       "The most memory for what is kept between decisions, such as 500Mi; the least recently used is dropped. 0: a "
@@ -553,7 +555,8 @@ absl::StatusOr<Configuration> Options::LoadFile(std::vector<std::string>* warnin
     const bool serving = c.Form().plain_port == 0 && (name == "port" || name == "address");
     const bool acts = policies_act && std::find(std::begin(kChooseAlgorithm), std::end(kChooseAlgorithm), name) !=
                                           std::end(kChooseAlgorithm);
-    if (flags_.Changed(name) && !serving && !acts) lost.push_back(absl::StrCat("--", name));
+    const bool elects = name.starts_with("leader-elect") && UseLeaderFlag(name, &c);
+    if (flags_.Changed(name) && !serving && !acts && !elects) lost.push_back(absl::StrCat("--", name));
   }
   if (!lost.empty()) {
     warnings->push_back(absl::StrCat("ignored because --config is given: ", absl::StrJoin(lost, ", ")));
@@ -563,6 +566,22 @@ absl::StatusOr<Configuration> Options::LoadFile(std::vector<std::string>* warnin
   }
   if (policies_act) BERTH_RETURN_IF_ERROR(UsePolicyFlags(&c));
   return loaded;
+}
+
+// Takes the value of a flag of leader election, where such flags act beside a file. Returns whether they do.
+bool Options::UseLeaderFlag(std::string_view name, Configuration* c) const {
+  if (!release::history::kLeaderElectionFlagsActBesideFile.Has(c->release->version)) return false;
+  if (!flags_.Changed(std::string(name))) return true;
+  const auto& from = flag_config_.leader_election;
+  auto& to = c->leader_election;
+  if (name == "leader-elect") to.leader_elect = from.leader_elect;
+  if (name == "leader-elect-lease-duration") to.lease_duration = from.lease_duration;
+  if (name == "leader-elect-renew-deadline") to.renew_deadline = from.renew_deadline;
+  if (name == "leader-elect-retry-period") to.retry_period = from.retry_period;
+  if (name == "leader-elect-resource-lock") to.resource_lock = from.resource_lock;
+  if (name == "leader-elect-resource-name") to.lock_object_name = from.lock_object_name;
+  if (name == "leader-elect-resource-namespace") to.lock_object_namespace = from.lock_object_namespace;
+  return true;
 }
 
 // Puts the Policy that flags name in the place of a file's profiles, as releases with both do.

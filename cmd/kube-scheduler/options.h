@@ -108,6 +108,7 @@ class Options {
   absl::Status CheckPlainServing() const;
   void FollowRelease(Configuration* c) const;
   absl::StatusOr<Configuration> LoadFile(std::vector<std::string>* warnings) const;
+  bool UseLeaderFlag(std::string_view name, Configuration* c) const;
   absl::Status UsePolicyFlags(Configuration* c) const;
   absl::Status CheckPercentage(const Configuration& c, std::vector<std::string>* warnings) const;
 

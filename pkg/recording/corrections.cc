@@ -37,6 +37,9 @@ constexpr Correction kCorrections[] = {
     {history::kEvictsWithoutBackOff, "a pod that has evicted others waits for the end of its back-off"},
     {history::kReadsPreemptors,
      "nobody is evicted for a pod that fits on a node where the last pods of lower priority ended while it was read"},
+    {history::kDecidesByProfiles, "nobody is evicted for the pods of a profile without DefaultPreemption"},
+    {history::kDecidesByProfiles, "the notes of events are cut to 1,024 bytes"},
+    {history::kVolumeErrorsEndNominations, "a pod whose volumes cannot be claimed loses its nomination"},
 };
 
 }  // namespace

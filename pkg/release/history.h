@@ -365,6 +365,8 @@ inline constexpr From<std::string_view> kConfigurationScheme[] = {
     {{18}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:30")"},
     {{20}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:29")"},
 };
+// Whether flags of leader election that are given act beside a configuration file.
+inline constexpr Span kLeaderElectionFlagsActBesideFile = Since(23);
 // Members for groups of pods, arguments of DynamicResources, and mistakes in other words.
 inline constexpr Span kPlacementPoints = Since(36), kDeviceArguments = Since(36), kConfigurationInNewWords = Since(36);
 
@@ -377,6 +379,7 @@ inline constexpr Span kTakesSidecarsForInitContainers = Until(20);
 inline constexpr Span kConditionsTellAttempts = {.since = {13}, .until = {14}};
 inline constexpr Span kEvictsWithoutBackOff = Until(9);
 inline constexpr Span kReadsPreemptors = {.since = {19}, .until = {20}};
+inline constexpr Span kVolumeErrorsEndNominations = {.since = {29}, .until = {30}};
 inline constexpr Span kWakesByObjects = Since(36);
 inline constexpr Span kNominatesByAnnotation = Until(10);
 inline constexpr Span kPreemptsByLists = Until(14);

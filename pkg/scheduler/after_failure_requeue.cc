@@ -14,6 +14,17 @@ namespace {
 
 using Place = PendingPlace;
 
+// Returns the message as the note of an event, of which API servers take 1,024 bytes. It is not cut inside a character.
+std::string AsNote(std::string message) {
+  constexpr size_t kLongest = 1024;
+  constexpr std::string_view kCut = " ...";
+  if (message.size() <= kLongest) return message;
+  size_t size = kLongest - kCut.size();
+  while (size > 0 && (static_cast<unsigned char>(message[size]) & 0xC0) == 0x80) --size;
+  message.resize(size);
+  return absl::StrCat(message, std::string(kCut));
+}
+
 class RequeueAfterFailure : public AfterFailure {
  public:
   explicit RequeueAfterFailure(SchedulingState* state) : s_(*state), pending_(state->pending) {}
@@ -52,7 +63,8 @@ void RequeueAfterFailure::NotPlaced(PendingPod& p, std::unique_ptr<Attempt> atte
   if (!unfit && s_.process.errors_end_nominations) r.nomination = Symbol();
   attempt->rejection = std::move(r);
   p.attempt = std::move(attempt);
-  if (!unfit || d.failures == nullptr || !s_.options.pod_priority || !s_.options.preempts) return Finish(p);
+  const bool preempts = s_.options.pod_priority && s_.options.preempts && s_.AlgorithmOf(*p.pod).config().preempts;
+  if (!unfit || d.failures == nullptr || !preempts) return Finish(p);
   p.attempt->failures = d.failures;
   p.attempt->decided_at = s_.cache->generation();
   if (s_.process.reads_preemptor) {
@@ -239,7 +251,7 @@ void RequeueAfterFailure::Finish(PendingPod& p) {
     const bool was_false = had && had->status == "False";
     c = {"False", std::string(r.reason), r.message, "", was_false ? had->last_transition_time : s_.WallTime()};
   }
-  s_.actions->RecordEvent(p.pod, EventType::kWarning, "FailedScheduling", std::move(r.message));
+  s_.actions->RecordEvent(p.pod, EventType::kWarning, "FailedScheduling", AsNote(std::move(r.message)));
   std::optional<Symbol> nomination;
   if (r.nomination && p.written_nomination != *r.nomination) nomination = r.nomination;
   if (c || nomination) {

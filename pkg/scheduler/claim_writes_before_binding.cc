@@ -156,7 +156,7 @@ void BeforeBindingWrites::Fail(PendingPod& p, const std::string& error) {
   failures_.Fail(p, {.event = error,
                      .reason = texts.condition_reason,
                      .message = texts.in_condition ? error : "",
-                     .keeps_nomination = true});
+                     .keeps_nomination = texts.keeps_nomination});
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct VolumeFailure {
   std::string_view timeout;           // the error of claims that were not bound in time
   std::string_view condition_reason;  // the reason of the PodScheduled condition
   bool in_condition = true;           // whether the condition has the error as its message
+  bool keeps_nomination = false;      // whether the pod's nomination stays even where errors end nominations
 };
 
 struct Process {

@@ -22,7 +22,7 @@ constexpr auto kGates = std::to_array<FeatureGate>({
     {"NodeInclusionPolicyInPodTopologySpread", GateStage::kBeta, true},
     {"PodDisruptionConditions", GateStage::kBeta, true},
     {"PodSchedulingReadiness", GateStage::kBeta, true},
-    {"ReadWriteOncePod", GateStage::kGA, true},
+    {"ReadWriteOncePod", GateStage::kGA, true, true},
     {"SchedulerQueueingHints", GateStage::kBeta, false},
     {"SidecarContainers", GateStage::kBeta, true},
     {"VolumeCapacityPriority", GateStage::kAlpha, false},

@@ -11,6 +11,7 @@ const Process& Proceeds() {
   static const Process kProcess = [] {
     Process p = v1_29::Proceeds();
     p.nominates_before_volumes = true;
+    p.volume_failure.keeps_nomination = true;
     p.ended_nominations_wake = true;
     p.measures_events = true;
     p.asks_for_lost_nodes = false;

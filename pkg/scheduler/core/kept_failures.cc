@@ -13,6 +13,8 @@ namespace {
 // What all kept failures may take, and what one takes for each node: 12 bytes, and as much again where preemption has
 // looked for nodes by their names.
 constexpr size_t kMostBytesOfFailures = size_t{64} << 20, kBytesOfFailedNode = 24;
+// In a small cluster, the templates and texts that they hold take more than that.
+constexpr size_t kMostFailures = 1024;
 // If more than one in this many rows has changed, going through all of them is as quick.
 constexpr size_t kFewRows = 8;
 
@@ -318,7 +320,7 @@ void KeptFailures::KeepInVain(const api::Pod& pod, const NodeFailures& failures,
 void KeptFailures::Keep(const api::PodPtr& pod, const Checks& checks, const Filtered& filtered, const Decision& d) {
   if (!filtered.explained.empty() || filtering_->any_nominated() || !RowsDecide(checks)) return;
   const size_t bytes = std::max<size_t>(1, cache_->node_count() * kBytesOfFailedNode);
-  while (failures_.size() >= std::max<size_t>(1, kMostBytesOfFailures / bytes)) {
+  while (failures_.size() >= std::clamp<size_t>(kMostBytesOfFailures / bytes, 1, kMostFailures)) {
     failures_.erase(std::min_element(failures_.begin(), failures_.end(),
                                      [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
   }

@@ -180,7 +180,11 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
       config.preparation_order.push_back(static_cast<size_t>(it - config.predicates.begin()));
     }
   }
-  for (const auto& plugin : profile.at(ExtensionPoint::kPostFilter)) config.post_filters.push_back(plugin.name);
+  config.preempts = false;
+  for (const auto& plugin : profile.at(ExtensionPoint::kPostFilter)) {
+    config.post_filters.push_back(plugin.name);
+    config.preempts |= plugin.name == "DefaultPreemption" || plugin.name == release.claims_plugin;
+  }
   // A release that is older than gates waits for them as well.
   constexpr std::string_view kGates = "SchedulingGates";
   config.passes_gates = release.plugins().Has(kGates) && !profile.Has(ExtensionPoint::kPreEnqueue, kGates);

@@ -51,6 +51,8 @@ struct AlgorithmConfig {
   // For a release that is configured by profiles: the plugins that are called before all nodes are filtered, and those
   // that are called when no node fits, in their order.
   std::vector<std::string> pre_filters, post_filters;
+  // Whether anything is done for a pod that fits nowhere. False for a profile without a plugin for that.
+  bool preempts = true;
   // Whether all decisions are made by calling the predicates in their order: one of them fails wherever it is reached.
   bool always_in_order = false;
   std::map<Symbol, QueueingHint> hints;  // by name of predicate
