@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Tests extenders with whole programs: schedsim and kube-scheduler call test/testdata/extender_server.py."""
+import http.server
 import json
+import threading
 import time
 
 import harness
@@ -77,6 +79,45 @@ def test_an_extender_that_hangs():
     assert s.page("/healthz")[2] == "ok"
     assert time.monotonic() - begin < 8, "healthz does not wait for the extender"
     api.wait_condition("stuck", "no answer within 10s")
+    assert s.stop() == 0
+
+
+def test_binds_do_not_wait_for_a_slow_extender():
+    """What has been decided is sent before the extender has answered about all other pods."""
+    api, seen = Api.start(), []
+    api.add_node("n0", cpu="64", pods="110")
+    for i in range(20):
+        api.add_pod(f"p{i}", cpu="100m", scheduler="slow")
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            names = next(v for k, v in body.items() if k.lower() == "nodenames")
+            if len(seen) == 1:
+                # The second answer comes when the first pod is bound, or after longer than a round should take.
+                try:
+                    wait_until("a bound pod", api.number_placed, deadline=10)
+                except AssertionError:
+                    pass
+                seen.append(api.number_placed())
+            else:
+                seen.append(None)
+                time.sleep(0.02)  # longer than a round may go on
+            answer = json.dumps({"nodenames": names, "failedNodes": {}, "error": ""}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    s = scheduler(api, "slow", urlPrefix=url, filterVerb="filter", nodeCacheCapable=True)
+    api.wait_placed(count=20)
+    assert seen[1] == 1, seen
     assert s.stop() == 0
 
 

@@ -441,15 +441,22 @@ Rounds::Left Daemon::Round(std::vector<InboxItem>& items, int most) {
   for (InboxItem& item : items) Handle(item);
   tap_ != nullptr ? tap_->Tick() : scheduler_->Tick();
   int n = 0;
+  bool late = false;
   if (leading_ && unsynced_ == 0) {
-    while (n < most && ScheduleOne()) ++n;
+    // Extenders may take seconds for a decision. What has been decided must not wait for the next ones, nor must a
+    // signal to end.
+    const bool waits = AsksExtenders();
+    while (n < most && !late && ScheduleOne()) {
+      ++n;
+      late = waits && clock_.Steady() - begin > kSlowRound;
+    }
   }
   actions_->Flush();
   if (tap_ != nullptr) tap_->Flush();
   const absl::Duration now = clock_.Steady();
   if (live_page_ != nullptr) live_page_->Sample(*scheduler_);
   if (now - published_ > (now - begin > kSlowRound ? kPublishEveryIfSlow : kPublishEvery)) PublishSnapshot();
-  return {n == most, std::min(scheduler_->NextDeadline(), now + kRoundEvery)};
+  return {n == most || late, std::min(scheduler_->NextDeadline(), now + kRoundEvery)};
 }
 
 void Daemon::PublishSnapshot() {
@@ -643,6 +650,7 @@ void BlockSignals() {
   const sigset_t s = HandledSignals();
   pthread_sigmask(SIG_BLOCK, &s, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a recording that has reached the limit of a file's size is an error of the recording
 }
 
 int RunDaemon(const Configuration& config, const Options& options) {
