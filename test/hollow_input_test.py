@@ -206,6 +206,14 @@ def test_files_that_are_refused():
         "quantities must match",
         load('{"kind":"Node","apiVersion":"v1","metadata":{"name":"x"},"status":{"capacity":{"cpu":"4 cores"}}}'),
     )
+    jobs = "".join(
+        "kind: Job\napiVersion: batch/v1\nmetadata: {generateName: backup-}\n"
+        "spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}\n---\n"
+        for _ in range(2)
+    )
+    with Api.start(write_file("jobs.yaml", jobs)) as s:
+        names = {j["metadata"]["name"] for j in s.call("GET", "/apis/batch/v1/jobs")[1]["items"]}
+        assert len(names) == 2 and all(re.fullmatch("backup-[a-z0-9]{5}", n) for n in names), names
     refused("no name", "metadata.name is missing", load('{"kind":"Node","apiVersion":"v1","metadata":{}}'))
     refused(
         "twice",
@@ -247,6 +255,11 @@ def test_requests():
         assert (status, body["reason"]) == (400, "BadRequest"), "10,000-deep nesting"
         assert "exceeded max depth" in body["message"], "10,000-deep nesting"
         assert s.call("POST", PODS, '{"kind":"Pod","metadata":{"na')[0] == 400, "truncated JSON"
+        for name in ("default", "kube-system", "kube-public"):
+            status, body = s.call("DELETE", "/api/v1/namespaces/" + name)
+            want = 'namespaces "%s" is forbidden: this namespace may not be deleted' % name
+            assert (status, body["message"], body["reason"]) == (403, want, "Forbidden"), body
+            assert s.call("GET", "/api/v1/namespaces/" + name)[1]["status"]["phase"] == "Active", name
         assert (
             s.call("PATCH", "/api/v1/namespaces/default", '{"a":' * 10000, "application/merge-patch+json")[0] == 500
         ), "a deep patch"

@@ -195,12 +195,17 @@ def test_simulate():
     assert all(m["to"] in ("n1", "") for m in body["moves"]), body
     for bad, text in (
         ({}, "the body must be"),
-        ({"drain": ["nobody"]}, "nobody"),
+        ({"drain": ["nobody"]}, 'drain: the cluster has no node "nobody"'),
+        ({"manifest": "kind: Node\napiVersion: v1\nmetadata: {name: n9}"}, "There is no pod in a Node: give a Pod, or"),
+        ({"manifest": "metadata: {name: n9}"}, "The manifest has no kind: give a Pod, or"),
         ({"drain": [7]}, "strings"),
         ({"pod": {"spec": 3}}, ""),
     ):
         status, _, body = ask(port, "/ui/api/simulate", "POST", bad)
-        assert status == 400 and text in body["error"], (bad, status, body)
+        assert status == 400 and text in body["error"] and not body["error"].startswith("-"), (bad, status, body)
+    typo = "kind: Pod\napiVersion: v1\nmetadata: {name: new}\nspec: {contaners: [{name: c}]}"
+    status, _, body = ask(port, "/ui/api/simulate", "POST", {"manifest": typo})
+    assert status == 200 and any('did you mean "containers"' in note for note in body["notes"]), (status, body)
     assert api.placements() == before  # nothing was written
     assert not api.call("GET", "/api/v1/namespaces/default/pods/new")[0] == 200
     assert scheduler.stop() == 0

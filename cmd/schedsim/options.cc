@@ -44,7 +44,25 @@ absl::Status ReadGates(const Texts& values, lab::Algorithm* a) {
   return a->CheckGatesNeeded();
 }
 
+absl::Status UseHardWeight(const Invocation& o, lab::Algorithm* a) {
+  constexpr const char* kFlag = "hard-pod-affinity-symmetric-weight";
+  const int weight = o.Get<int>(kFlag);
+  if (!a->Decides().has_policies) {
+    return util::InvalidArgument(absl::StrCat("--", kFlag, ": release ", std::string(a->release->name),
+                                              " has no such flag: give it a configuration (--config) with "
+                                              "hardPodAffinityWeight in the args of InterPodAffinity"));
+  }
+  if (weight < 1 || weight > 100) return flags::InvalidValue(kFlag, weight, "must be from 1 to 100");
+  a->hard_pod_affinity_symmetric_weight = weight;
+  return absl::OkStatus();
+}
+
 absl::Status ReadAlgorithm(const Invocation& o, lab::Algorithm* a) {
+  // Also where the flag may be repeated and is read later.
+  for (const auto& [flag, value] : o.ordered) {
+    lab::Algorithm unused;
+    if (flag == "emulated-version") BERTH_RETURN_IF_ERROR(UseRelease(value, &unused));
+  }
   if ((o.command->groups & (kReleaseFlag | kAlgorithmFlags)) != 0 && o.Has("emulated-version")) {
     BERTH_RETURN_IF_ERROR(UseRelease(o.Get<std::string>("emulated-version"), a));
   }
@@ -58,7 +76,6 @@ absl::Status ReadAlgorithm(const Invocation& o, lab::Algorithm* a) {
   }
   if (o.Has("preempt")) a->preempt = o.Get<bool>("preempt");
   if ((o.command->groups & kAlgorithmFlags) == 0) return absl::OkStatus();
-  a->hard_pod_affinity_symmetric_weight = o.Get<int>("hard-pod-affinity-symmetric-weight");
   a->ignore_unknown_fields = o.Get<bool>("ignore-unknown-fields");
   if (o.Has("algorithm-provider")) a->provider = o.Get<std::string>("algorithm-provider");
   if (o.Has("config")) {
@@ -66,6 +83,7 @@ absl::Status ReadAlgorithm(const Invocation& o, lab::Algorithm* a) {
     BERTH_RETURN_IF_ERROR(UseConfiguration(file, o.Has("emulated-version") ? a->release : nullptr, a));
   }
   BERTH_RETURN_IF_ERROR(UsePercentage(o, false, a));
+  if (o.Has("hard-pod-affinity-symmetric-weight")) BERTH_RETURN_IF_ERROR(UseHardWeight(o, a));
   if (!a->Decides().has_policies) {
     if (o.Has("policy-config-file")) {
       return util::InvalidArgument(absl::StrCat("release ", std::string(a->release->name),
@@ -212,8 +230,8 @@ flags::FlagSet FlagsOf(const Command& command) {
         "stop looking once N % of the nodes fit, or where the release would, in its order (default: look at all "
         "nodes)");
     add("ignore-unknown-fields", po::bool_switch(), "ignore pod fields newer than the emulated release");
-    add("hard-pod-affinity-symmetric-weight", Takes<int>("N")->default_value(1),
-        "weight of the required pod affinity of placed pods, 1 to 100");
+    add("hard-pod-affinity-symmetric-weight", Takes<int>("N"),
+        "weight of the required pod affinity of placed pods, 1 to 100 (default 1; later releases: in a configuration)");
   }
   if ((command.groups & kReleaseFlag) != 0) {
     add("emulated-version", Takes(release::NamesWith("|")),

@@ -56,10 +56,10 @@ absl::Status UsePercentage(const Invocation& invocation, bool several, lab::Algo
   int64_t number = 0;
   if (value == "release") {
     a->samples_as_release = true;
-  } else if (absl::SimpleAtoi(value, &number)) {
+  } else if (absl::SimpleAtoi(value, &number) && number >= 0 && number <= 100) {
     a->percentage_of_nodes_to_score = number;
   } else {
-    return flags::InvalidValue("percentage-of-nodes-to-score", value, "must be a number or release");
+    return flags::InvalidValue("percentage-of-nodes-to-score", value, "must be a number from 0 to 100, or release");
   }
   if (a->Decides().sampling != nullptr || (several && value == "release")) return absl::OkStatus();
   return util::InvalidArgument(absl::StrCat("--percentage-of-nodes-to-score: release ", std::string(a->release->name),

@@ -627,7 +627,9 @@ HttpResponse Api::Scale(Call& call) {
     for (std::string_view key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
       if (const Value* m = v.At({"metadata", key})) meta.Set(key, *m);
     }
-    meta.Set("selfLink", Value::String(absl::StrCat(SelfLink(*call.r, call.version, o.ns, o.name), "/scale")));
+    if (validation::kSelfLinks.Has(call.r->release)) {
+      meta.Set("selfLink", Value::String(absl::StrCat(SelfLink(*call.r, call.version, o.ns, o.name), "/scale")));
+    }
     if (const Value* n = v.At({"spec", "replicas"})) scale.Child("spec").Set("replicas", *n);
     Value& status = scale.Child("status");
     if (const Value* n = v.At({"status", "replicas"})) status.Set("replicas", *n);

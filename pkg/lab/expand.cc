@@ -114,11 +114,11 @@ std::string ObjectKey(std::string_view kind, std::string_view ns, std::string_vi
   return absl::StrCat(util::ToAbsl(kind), " ", util::ToAbsl(ns), "/", util::ToAbsl(name));
 }
 
-void Expander::Add(Json j, std::string_view kind, bool stored) {
+void Expander::Add(Json j, std::string_view kind, bool stored, const std::string& made_name) {
   Json meta = j.Find("metadata");
   Workload w;
   w.kind = kind;
-  w.name = Text(meta.Find("name"));
+  w.name = made_name.empty() ? Text(meta.Find("name")) : made_name;
   w.ns = Text(meta.Find("namespace"));
   if (w.ns.empty()) w.ns = "default";
   w.stored = stored;
@@ -128,7 +128,13 @@ void Expander::Add(Json j, std::string_view kind, bool stored) {
     if (!owner.value.Find("controller").Bool()) continue;
     w.owner_key = ObjectKey(owner.value.Find("kind").Text(), w.ns, owner.value.Find("name").Text());
   }
-  w.text = j.Serialize();
+  if (made_name.empty()) {
+    w.text = j.Serialize();
+  } else {
+    world::Value named = validation::FromJson(j);
+    named.Child("metadata").Set("name", world::Value::String(made_name));
+    w.text = validation::ToJson(named);
+  }
   workloads_.push_back(std::move(w));
 }
 

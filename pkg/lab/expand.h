@@ -40,8 +40,8 @@ struct Daemon {
 class Expander {
  public:
   // Records a workload, an object of a kind of world::IsWorkload in the group of Kubernetes. `stored` says whether a
-  // server has stored it.
-  void Add(api::Json workload, std::string_view kind, bool stored);
+  // server has stored it. `made_name` is the name if the object has only a generateName, and empty otherwise.
+  void Add(api::Json workload, std::string_view kind, bool stored, const std::string& made_name);
   // Adds the workloads that another object has recorded.
   void Append(Expander&& other);
 

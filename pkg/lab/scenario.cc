@@ -1,11 +1,15 @@
 #include "pkg/lab/scenario.h"
 
+#include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 
 #include <algorithm>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "pkg/api/input_text.h"
@@ -20,6 +24,7 @@
 #include "pkg/lab/order.h"
 #include "pkg/lab/plain_objects.h"
 #include "pkg/lab/stray_pods.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 #include "pkg/world/kinds.h"
 #include "pkg/world/workload.h"
@@ -198,11 +203,11 @@ class Collector final : public api::JsonSink {
 
   // Notes objects that are not stored by themselves: workloads, and what admission looks up. Returns whether the object
   // is such a one.
-  bool NoteWorldObject(Json j, std::string_view kind, bool stored) {
+  bool NoteWorldObject(Json j, std::string_view kind, bool stored, const std::string& made_name) {
     const std::string_view version = VersionOf(j);
     if (!world::IsWorkload(kind)) return plain_.manifests()->Note(j, kind, version);
     if (!world::IsOwnGroup(kind, version)) return false;
-    if (options_.expand != Expand::kOff || kind == "DaemonSet") workloads_.Add(j, kind, stored);
+    if (options_.expand != Expand::kOff || kind == "DaemonSet") workloads_.Add(j, kind, stored, made_name);
     return true;
   }
 
@@ -244,16 +249,17 @@ class Collector final : public api::JsonSink {
                                                 ": is an event of a watch (kubectl get --watch --output-watch-events): "
                                                 "give the objects that kubectl get -o json prints"));
     }
-    BERTH_RETURN_IF_ERROR(
-        CheckAnnotations(j, name, options_.annotations, [&](size_t at) { return lines_.LineAndColumnAt(at); }));
-    const bool noted = plain && NoteWorldObject(j, name, stored);
-    if (options_.keep_given) Keep(j, name, stored || (!plain && !world::IsWorkload(name)), to);
+    BERTH_RETURN_IF_ERROR(CheckMetadata(j, name, meta));
+    const std::string made_name = admit ? MadeName(meta, name) : "";
+    const bool noted = plain && NoteWorldObject(j, name, stored, made_name);
+    if (options_.keep_given) Keep(j, name, stored || (!plain && !world::IsWorkload(name)), made_name, to);
     auto object = api::DecodeObject(j, kind, options);
     if (!object.ok()) {
       if (object.status().code() != absl::StatusCode::kNotFound) return object.status();
       if (!noted && !(world::IsWorkload(name) && options_.expand != Expand::kOff && !plain)) TakeOther(j, name, from);
       return absl::OkStatus();
     }
+    if (!made_name.empty()) std::visit([&](auto& o) { SetName(made_name, &o); }, *object);
     if (admit) Admit(&*object, j);
     if (plain && std::holds_alternative<api::Ptr<api::ConfigMap>>(*object)) {
       if (std::string what = WhatConfigMapHolds(j); !what.empty()) {
@@ -316,8 +322,46 @@ class Collector final : public api::JsonSink {
     }
   }
 
-  void Keep(Json j, std::string_view kind, bool verbatim, Scenario* to) {
+  // No API server has names with control characters, which would change what a terminal shows and break lines.
+  absl::Status CheckMetadata(Json j, std::string_view kind, Json meta) {
+    BERTH_RETURN_IF_ERROR(
+        CheckAnnotations(j, kind, options_.annotations, [&](size_t at) { return lines_.LineAndColumnAt(at); }));
+    for (const char* member : {"name", "namespace", "generateName"}) {
+      const Json value = meta.Find(member);
+      const std::string_view text = value.Text();
+      if (std::none_of(text.begin(), text.end(),
+                       [](char c) { return absl::ascii_iscntrl(static_cast<unsigned char>(c)); })) {
+        continue;
+      }
+      return util::InvalidArgument(absl::StrCat("line ", lines_.LineAt(value.begin_offset()), ": metadata.", member,
+                                                ": ", util::GoQuoted(text),
+                                                " has a control character, which no name can have"));
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns the name of an object that has only a generateName: where an API server appends letters by chance, this
+  // counts those with equal ones, so that equal inputs give equal results. Empty if the object has a name.
+  std::string MadeName(Json meta, std::string_view kind) {
+    const std::string_view prefix = meta.Find("generateName").Text();
+    if (prefix.empty() || !meta.Find("name").Text().empty()) return "";
+    const int number = ++made_names_[absl::StrCat(std::string(kind), "/", util::ToAbsl(meta.Find("namespace").Text()),
+                                                  "/", util::ToAbsl(prefix))];
+    return absl::StrFormat("%s%05d", std::string(prefix), number);
+  }
+
+  template <typename T>
+  static void SetName(const std::string& name, std::shared_ptr<const T>* object) {
+    auto named = std::make_shared<T>(**object);
+    named->meta.name = name;
+    // That of a pod is made of its name once more.
+    if constexpr (std::is_same_v<T, api::Pod>) named->meta.uid.clear();
+    *object = std::move(named);
+  }
+
+  void Keep(Json j, std::string_view kind, bool verbatim, const std::string& made_name, Scenario* to) {
     world::Value v = validation::FromJson(j);
+    if (!made_name.empty()) v.Child("metadata").Set("name", world::Value::String(made_name));
     if (v.Str("kind").empty()) v.Set("kind", world::Value::String(kind));
     if (v.Str("apiVersion").empty()) v.Set("apiVersion", world::Value::String(VersionOf(j)));
     to->given.push_back({std::make_shared<const world::Value>(std::move(v)), lines_.At(j.begin_offset()), verbatim});
@@ -422,8 +466,9 @@ class Collector final : public api::JsonSink {
     std::string first;  // the name of the first one
   };
   std::map<std::string, Replaced> replaced_;
-  absl::Status first_error_;  // the first error in the value being read
-  std::string list_version_;  // apiVersion of the list whose items are taken
+  absl::Status first_error_;                          // the first error in the value being read
+  std::string list_version_;                          // apiVersion of the list whose items are taken
+  absl::flat_hash_map<std::string, int> made_names_;  // how many, by "kind/namespace/generateName"
   std::vector<api::Document> kindless_;
 };
 

@@ -140,6 +140,14 @@ std::string Registry::NewUid() {
   return out;
 }
 
+// Returns a name that begins with `prefix`, cut to what leaves room for five letters; empty without a prefix.
+std::string Registry::GeneratedName(std::string_view prefix) {
+  constexpr size_t kLongestPrefix = 58;
+  std::string name(prefix.substr(0, kLongestPrefix));
+  for (int i = 0; i < 5 && !prefix.empty(); ++i) name.push_back(kNameLetters[Random() % kNameLetters.size()]);
+  return name;
+}
+
 std::string Registry::NewClusterIp() {
   ++next_ip_;
   return absl::StrCat("10.", next_ip_ >> 16 & 255, ".", next_ip_ >> 8 & 255, ".", next_ip_ & 255);
@@ -223,12 +231,9 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
   if (auto refused = Complete(r, version, &v, false, &errors)) return *refused;
   Value* metadata = v.Find("metadata");
   std::string name(metadata->Str("name"));
-  std::string prefix(metadata->Str("generateName"));
-  if (name.empty() && !prefix.empty()) {
-    constexpr size_t kLongestPrefix = 58;
-    name = prefix.substr(0, kLongestPrefix);
-    for (int i = 0; i < 5; ++i) name.push_back(kNameLetters[Random() % kNameLetters.size()]);
-    metadata->Set("name", Value::String(name));
+  if (name.empty()) {
+    name = GeneratedName(metadata->Str("generateName"));
+    if (!name.empty()) metadata->Set("name", Value::String(name));
   }
   metadata->SetAll({{"uid", NewUid()}, {"creationTimestamp", NowText()}});
   metadata->Erase("deletionTimestamp");
@@ -430,6 +435,10 @@ bool Registry::SetDeletionFinalizers(const ResourceInfo& r, size_t version, cons
 // The first DELETE marks the namespace as terminating. The namespace goes only when its finalizers are gone, and there
 // is no controller here that removes them.
 Result<Deleted> Registry::DeleteNamespace(const ResourceInfo& r, const ObjectPtr& old) {
+  // The admission plugin NamespaceLifecycle keeps these in every release.
+  for (std::string_view kept : {"default", "kube-system", "kube-public"}) {
+    if (old->name == kept) return ForbiddenError(r.In(0), kept, "this namespace may not be deleted");
+  }
   Value v = ToValue(r, 0, *old);
   Value& meta = *v.Find("metadata");
   const Value* deletion = meta.Find("deletionTimestamp");
@@ -590,6 +599,10 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
   Value* meta = v.Find("metadata");
   if (meta == nullptr || !meta->IsObject()) return "metadata is missing";
   std::string name(meta->Str("name"));
+  if (name.empty() && !verbatim) {
+    name = GeneratedName(meta->Str("generateName"));
+    if (!name.empty()) meta->Set("name", Value::String(name));
+  }
   if (name.empty()) return "metadata.name is missing";
   if (r.namespaced && meta->Str("namespace").empty()) meta->Set("namespace", Value::String("default"));
   if (!r.namespaced) meta->Erase("namespace");

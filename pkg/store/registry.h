@@ -111,6 +111,7 @@ class Registry {
 
   uint64_t Random();
   std::string NewUid();
+  std::string GeneratedName(std::string_view prefix);
   std::string NewClusterIp();
   world::AdmissionOptions HowToAdmit(bool loading) const;
   // The admission plugins that complete an object. Appends what validation of the same fields would refuse to

@@ -5,6 +5,7 @@
 
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 #include <absl/time/clock.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "pkg/api/json_writer.h"
 #include "pkg/api/stream.h"
 #include "pkg/lab/edit.h"
+#include "pkg/lab/validate.h"
 #include "pkg/ui/answers.h"
 #include "pkg/ui/explanation_json.h"
 #include "pkg/ui/help.h"
@@ -238,15 +240,18 @@ absl::StatusOr<std::string> Simulator::PodJson(std::shared_ptr<const Cluster> cl
   return j.End().Finish("json");
 }
 
-absl::StatusOr<std::string> Simulator::ExplainNew(const std::shared_ptr<const Cluster>& cluster, api::Json json) {
+absl::StatusOr<std::string> Simulator::ExplainNew(const std::shared_ptr<const Cluster>& cluster, api::Json json,
+                                                  const std::vector<std::string>& mistakes) {
   api::DecodeOptions o;
   o.server_defaults = true;
   auto pod = api::DecodePod(json, o);
   if (!pod.ok()) return pod.status();
   auto lab = LabFor(cluster, (*pod)->tmpl->scheduler_name);
   if (!lab.ok()) return lab.status();
+  std::vector<std::string> notes = algorithms_->notes;
+  notes.insert(notes.end(), mistakes.begin(), mistakes.end());
   JsonWriter j;
-  j.Object().Member("pod", (*pod)->meta.Key()).Key("notes").Texts(algorithms_->notes).Key("explanation");
+  j.Object().Member("pod", (*pod)->meta.Key()).Key("notes").Texts(notes).Key("explanation");
   ExplanationJson(ExplainOnce((*lab)->simulation.get(), **pod), &j);
   return j.End().Finish("json");
 }
@@ -261,7 +266,15 @@ absl::StatusOr<std::string> Simulator::ExplainManifest(const std::shared_ptr<con
   const api::Json root = document->root();
   const api::Json spec = root.FindExact("spec"), job = spec.FindExact("jobTemplate").FindExact("spec");
   const api::Json tmpl = (job.IsObject() ? job : spec).FindExact("template");
-  if (!tmpl.IsObject()) return ExplainNew(cluster, root);
+  const std::string_view kind = root.FindExact("kind").Text();
+  if (kind != "Pod" && !tmpl.IsObject()) {
+    return util::InvalidArgument(absl::StrCat(kind.empty() ? "The manifest has no kind" : "There is no pod in a ",
+                                              std::string(kind), ": give a Pod, or a workload with a pod template"));
+  }
+  lab::Validator validator(lab::Validate::kWarn, algorithms_->by_scheduler.begin()->second.release->version);
+  validator.Check(root, "", "", [&](size_t at) { return api::LineAndColumn(text, at); });
+  const std::vector<std::string> mistakes = validator.Warnings();
+  if (kind == "Pod") return ExplainNew(cluster, root, mistakes);
   JsonWriter pod;
   pod.Object().Key("metadata").Object();
   for (const auto& [name, from] : {std::pair("name", root), std::pair("namespace", root), std::pair("labels", tmpl)}) {
@@ -271,7 +284,7 @@ absl::StatusOr<std::string> Simulator::ExplainManifest(const std::shared_ptr<con
   pod.End().Key("spec").Literal(tmpl.FindExact("spec").Serialize()).End();
   api::Document made;
   BERTH_RETURN_IF_ERROR(made.Parse(pod.Take()));
-  return ExplainNew(cluster, made.root());
+  return ExplainNew(cluster, made.root(), mistakes);
 }
 
 absl::StatusOr<std::string> Simulator::Drain(const std::shared_ptr<const Cluster>& cluster, api::Json names,
@@ -290,7 +303,10 @@ absl::StatusOr<std::string> Simulator::Drain(const std::shared_ptr<const Cluster
   scenario.pending.clear();
   scenario.pending_after.clear();
   auto edited = lab::ApplyEdits(scenario, edits);
-  if (!edited.ok()) return edited.status();
+  if (!edited.ok()) {
+    // Those who ask on the page have given no flag.
+    return util::InvalidArgument(std::string(absl::StripPrefix(edited.status().message(), "--")));
+  }
   auto simulation = lab::Simulation::Make(edited->scenario);
   if (!simulation.ok()) return simulation.status();
   JsonWriter j;
@@ -318,7 +334,7 @@ absl::StatusOr<std::string> Simulator::SimulateJson(std::shared_ptr<const Cluste
   api::Document doc;
   BERTH_RETURN_IF_ERROR(doc.Parse(request));
   const api::Json pod = doc.root().FindExact("pod"), drain = doc.root().FindExact("drain");
-  if (pod.IsObject()) return ExplainNew(cluster, pod);
+  if (pod.IsObject()) return ExplainNew(cluster, pod, {});
   if (const api::Json manifest = doc.root().FindExact("manifest"); manifest.IsString()) {
     return ExplainManifest(cluster, std::string(manifest.Text()));
   }

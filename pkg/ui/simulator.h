@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pkg/api/json_writer.h"
 #include "pkg/lab/simulation.h"
@@ -51,7 +52,9 @@ class Simulator {
   absl::StatusOr<const lab::Algorithm*> AlgorithmFor(util::Symbol scheduler_name) const;
   void WaysByReasonJson(const std::shared_ptr<const Cluster>& cluster, const PendingPods& pending, absl::Time deadline,
                         api::JsonWriter* j);
-  absl::StatusOr<std::string> ExplainNew(const std::shared_ptr<const Cluster>& cluster, api::Json pod);
+  // `mistakes` are told with the answer.
+  absl::StatusOr<std::string> ExplainNew(const std::shared_ptr<const Cluster>& cluster, api::Json pod,
+                                         const std::vector<std::string>& mistakes);
   absl::StatusOr<std::string> ExplainManifest(const std::shared_ptr<const Cluster>& cluster, const std::string& text);
   absl::StatusOr<std::string> Drain(const std::shared_ptr<const Cluster>& cluster, api::Json names,
                                     absl::Time deadline);
