@@ -437,6 +437,7 @@ def test_dry(s):
         )
 
     s.call("POST", "/api/v1/nodes", {"metadata": {"name": "dry"}})
+    s.call("POST", "/api/v1/namespaces", {"metadata": {"name": "passing"}})
     s.call("POST", PODS, pod("kept", nodeName="dry"))
     s.call("POST", PODS, pod("pending"))
     s.call("POST", "/apis/apps/v1/namespaces/default/deployments", DEPLOYMENT)
@@ -457,7 +458,7 @@ def test_dry(s):
             None,
             201,
         ),
-        ("DELETE", "/api/v1/namespaces/kube-public", None, None, 200),
+        ("DELETE", "/api/v1/namespaces/passing", None, None, 200),
         ("DELETE", "/api/v1/nodes/dry", None, None, 200),
         ("PATCH", "/apis/apps/v1/namespaces/default/deployments/d/scale", {"spec": {"replicas": 9}}, merge, 200),
     ]:

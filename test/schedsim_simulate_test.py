@@ -193,7 +193,7 @@ def test_a_part_of_the_nodes():
         want = dict(line.split() for line in schedsim("run", cluster, "-o", "placements", *flags)[1].splitlines())
         assert first_attempts_of(placements(cluster, *flags)) == want, "as run of " + release
     out, err = simulate(cluster, "--percentage-of-nodes-to-score=many", ok=False)
-    assert "must be a number or release" in err, "a number or release"
+    assert "must be a number from 0 to 100, or release" in err, "a number or release"
     out, err = simulate(cluster, "--emulated-version=1.10", "--percentage-of-nodes-to-score=20", ok=False)
     assert "looks at all nodes" in err, "1.10 looks at all"
 

@@ -333,9 +333,9 @@ class Collector final : public api::JsonSink {
                        [](char c) { return absl::ascii_iscntrl(static_cast<unsigned char>(c)); })) {
         continue;
       }
-      return util::InvalidArgument(absl::StrCat("line ", lines_.LineAt(value.begin_offset()), ": metadata.", member,
-                                                ": ", util::GoQuoted(text),
-                                                " has a control character, which no name can have"));
+      return util::InvalidArgument(
+          absl::StrCat("line ", lines_.LineAt(value.begin_offset()), ": metadata.", member, ": ", util::GoQuoted(text),
+                       " has a control character, such as NUL or a line feed, which no name can have"));
     }
     return absl::OkStatus();
   }
