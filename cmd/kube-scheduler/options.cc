@@ -282,8 +282,7 @@ Options::Options() {
   add("min-sync-period", Variable(&min_sync_period, "duration", "0s", ReadSyncPeriod, FormatGoDuration),
       "The shortest time between two looks at what the API server has sent, such as 50ms. Pods that come one at a time "
       "then take about half of the CPU. Pods that follow soon after others may be decided later by up to this time, "
-      "and "
-      "answers to binds are handled later. 0s: everything is handled at once.");
+      "and answers to binds are handled later. 0s: everything is handled at once.");
   add.Section("Memory");
   add("kept-answers-max-bytes", Variable(&kept_answers_max_bytes, "quantity", "0", ReadKeptAnswers),
       "The most memory for what is kept between decisions, such as 500Mi; the least recently used is dropped. 0: a "
